@@ -1,0 +1,1 @@
+//! One typed request in, one typed result out; no HTTP

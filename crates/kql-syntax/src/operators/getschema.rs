@@ -1,0 +1,5 @@
+//! `getschema`.
+
+/// `getschema`
+#[derive(Debug, Clone, PartialEq)]
+pub struct GetSchemaOperator {}

@@ -1,0 +1,1 @@
+//! KQL syntax tree to typed DataFusion plan, and the language's library

@@ -1,0 +1,2 @@
+//! The `hindsight` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Durable telemetry: append, scan, expire
