@@ -28,7 +28,10 @@ pub(crate) struct BagLeaf {
 
 impl BagLeaf {
     /// The key of `column` in the bag that lies in `schema`.
-    pub(crate) fn in_schema(column: &PromotedColumn, schema: &Schema) -> Result<Arc<dyn PhysicalExpr>> {
+    pub(crate) fn in_schema(
+        column: &PromotedColumn,
+        schema: &Schema,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
         Ok(Arc::new(BagLeaf {
             bag: Arc::new(Column::new_with_schema(&column.bag, schema)?),
             column: column.clone(),
@@ -69,9 +72,9 @@ impl PhysicalExpr for BagLeaf {
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
         let bags = self.bag.evaluate(batch)?.into_array(batch.num_rows())?;
-        let bags = bags
-            .as_binary_view_opt()
-            .ok_or_else(|| DataFusionError::Internal(format!("{} is not a bag", self.column.bag)))?;
+        let bags = bags.as_binary_view_opt().ok_or_else(|| {
+            DataFusionError::Internal(format!("{} is not a bag", self.column.bag))
+        })?;
         Ok(ColumnarValue::Array(self.column.extract(bags)))
     }
 
@@ -83,7 +86,9 @@ impl PhysicalExpr for BagLeaf {
         self: Arc<Self>,
         mut children: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
-        let bag = children.pop().ok_or_else(|| DataFusionError::Internal("a leaf lost its bag".to_owned()))?;
+        let bag = children
+            .pop()
+            .ok_or_else(|| DataFusionError::Internal("a leaf lost its bag".to_owned()))?;
         Ok(Arc::new(BagLeaf {
             bag,
             column: self.column.clone(),
@@ -108,7 +113,11 @@ impl StoreExprAdapterFactory {
 }
 
 impl PhysicalExprAdapterFactory for StoreExprAdapterFactory {
-    fn create(&self, logical: SchemaRef, physical: SchemaRef) -> Result<Arc<dyn PhysicalExprAdapter>> {
+    fn create(
+        &self,
+        logical: SchemaRef,
+        physical: SchemaRef,
+    ) -> Result<Arc<dyn PhysicalExprAdapter>> {
         Ok(Arc::new(StoreExprAdapter {
             rest: DefaultPhysicalExprAdapterFactory.create(logical.clone(), physical.clone())?,
             promoted: self.promoted.clone(),
@@ -145,10 +154,15 @@ impl StoreExprAdapter {
         let Some(column) = expr.downcast_ref::<Column>() else {
             return Ok(None);
         };
-        let promoted = self.promoted.iter().find(|promoted| promoted.name() == column.name());
+        let promoted = self
+            .promoted
+            .iter()
+            .find(|promoted| promoted.name() == column.name());
         let found = self.physical.field_with_name(column.name()).ok();
         match (promoted, found) {
-            (Some(promoted), Some(field)) if *field.data_type() == promoted.kind.arrow() => Ok(None),
+            (Some(promoted), Some(field)) if *field.data_type() == promoted.kind.arrow() => {
+                Ok(None)
+            }
             (Some(promoted), _) => BagLeaf::in_schema(promoted, &self.logical).map(Some),
             (None, Some(_)) => Ok(None),
             (None, None) => Ok(self.absent_text(column.name())),

@@ -21,13 +21,21 @@ pub(crate) enum Unknown {
 ///
 /// # Errors
 /// [`StoreError::BadBatch`] names a column of the wrong type or, as `unknown` says, one that the table lacks.
-pub(crate) fn normalise(table: Table, batch: &RecordBatch, unknown: Unknown) -> Result<RecordBatch> {
+pub(crate) fn normalise(
+    table: Table,
+    batch: &RecordBatch,
+    unknown: Unknown,
+) -> Result<RecordBatch> {
     let bad = |what: String| StoreError::BadBatch {
         table: table.name(),
         what,
     };
     if unknown == Unknown::Refuse
-        && let Some(field) = batch.schema().fields().iter().find(|field| table.column(field.name()).is_none())
+        && let Some(field) = batch
+            .schema()
+            .fields()
+            .iter()
+            .find(|field| table.column(field.name()).is_none())
     {
         return Err(bad(format!("there is no column '{}'", field.name())));
     }
@@ -35,10 +43,15 @@ pub(crate) fn normalise(table: Table, batch: &RecordBatch, unknown: Unknown) -> 
     let mut columns = Vec::with_capacity(table.columns().len());
     for column in table.columns() {
         columns.push(match batch.column_by_name(column.name) {
-            Some(array) if *array.data_type() == column.scalar_type.arrow() => present(column, array),
+            Some(array) if *array.data_type() == column.scalar_type.arrow() => {
+                present(column, array)
+            }
             Some(array) => {
                 let (found, due) = (array.data_type(), column.scalar_type.arrow());
-                return Err(bad(format!("column '{}' is {found}, not {due}", column.name)));
+                return Err(bad(format!(
+                    "column '{}' is {found}, not {due}",
+                    column.name
+                )));
             }
             None => absent(column, rows),
         });
@@ -48,7 +61,11 @@ pub(crate) fn normalise(table: Table, batch: &RecordBatch, unknown: Unknown) -> 
 
 fn present(column: &Column, array: &ArrayRef) -> ArrayRef {
     if column.scalar_type == ScalarType::String && array.null_count() > 0 {
-        let text: StringViewArray = array.as_string_view().iter().map(|text| Some(text.unwrap_or_default())).collect();
+        let text: StringViewArray = array
+            .as_string_view()
+            .iter()
+            .map(|text| Some(text.unwrap_or_default()))
+            .collect();
         return Arc::new(text);
     }
     array.clone()
@@ -68,7 +85,9 @@ fn absent(column: &Column, rows: usize) -> ArrayRef {
 
 /// The smallest and largest timestamp of a batch; an empty range (`MAX`, `MIN`) if it has none.
 pub(crate) fn time_range(batch: &RecordBatch) -> (i64, i64) {
-    let Some(column) = batch.column_by_name(TIMESTAMP).and_then(|column| column.as_primitive_opt::<Int64Type>())
+    let Some(column) = batch
+        .column_by_name(TIMESTAMP)
+        .and_then(|column| column.as_primitive_opt::<Int64Type>())
     else {
         return (i64::MAX, i64::MIN);
     };
@@ -79,7 +98,10 @@ pub(crate) fn time_range(batch: &RecordBatch) -> (i64, i64) {
 }
 
 /// One batch of several, holding on to none of their memory.
-pub(crate) fn concat<'a>(table: Table, batches: impl IntoIterator<Item = &'a RecordBatch>) -> Result<RecordBatch> {
+pub(crate) fn concat<'a>(
+    table: Table,
+    batches: impl IntoIterator<Item = &'a RecordBatch>,
+) -> Result<RecordBatch> {
     let joined = arrow::compute::concat_batches(&table.arrow_schema(), batches)?;
     let columns = joined.columns().iter().map(compact).collect();
     Ok(RecordBatch::try_new(joined.schema(), columns)?)

@@ -46,7 +46,7 @@ impl Clock for SystemClock {
 }
 
 /// A duration in ticks; what is too long saturates.
-pub fn ticks(duration: Duration) -> i64 {
+pub(crate) fn ticks(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos() / 100).unwrap_or(i64::MAX)
 }
 

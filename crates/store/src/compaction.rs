@@ -6,8 +6,8 @@ use crate::clock::ticks;
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
 use crate::scan::{SegmentScan, newest_first};
-use crate::seal::hour_of;
 use crate::schema::Table;
+use crate::seal::hour_of;
 use crate::segment::{Segment, SegmentFile, SegmentWriter};
 use crate::store::{Store, blocking};
 use datafusion::execution::TaskContext;
@@ -83,7 +83,11 @@ impl Store {
     }
 
     async fn merge(&self, merge: Merge) -> Result<()> {
-        let gone: Vec<i64> = merge.segments.iter().map(|segment| segment.record.id).collect();
+        let gone: Vec<i64> = merge
+            .segments
+            .iter()
+            .map(|segment| segment.record.id)
+            .collect();
         let mut merged = vec![self.write_merged(&merge).await?];
         self.catalogue.replace_segments(&gone, &mut merged).await?;
         self.view.replace(&gone, self.segments(merged));
@@ -91,7 +95,12 @@ impl Store {
     }
 
     async fn write_merged(&self, merge: &Merge) -> Result<SegmentRecord> {
-        let shredder = Shredder::new(merge.table, self.count_keys(merge).await?.choose(self.segment_settings.promotion));
+        let shredder = Shredder::new(
+            merge.table,
+            self.count_keys(merge)
+                .await?
+                .choose(self.segment_settings.promotion),
+        );
         let records = || merge.segments.iter().map(|segment| &segment.record);
         let rows: u64 = records().map(|record| record.rows).sum();
         let file = SegmentFile {
@@ -122,7 +131,10 @@ impl Store {
     async fn count_keys(&self, merge: &Merge) -> Result<KeyCounts> {
         let schema = merge.table.arrow_schema();
         let bags = ["timestamp", "customDimensions", "customMeasurements"];
-        let projection = bags.iter().filter_map(|bag| schema.index_of(bag).ok()).collect();
+        let projection = bags
+            .iter()
+            .filter_map(|bag| schema.index_of(bag).ok())
+            .collect();
         let mut stream = self.read(merge, Some(projection))?;
         let mut counts = KeyCounts::new(merge.table);
         while let Some(batch) = stream.next().await {
@@ -132,12 +144,20 @@ impl Store {
     }
 
     /// The rows of all segments, newest first.
-    fn read(&self, merge: &Merge, projection: Option<Vec<usize>>) -> Result<SendableRecordBatchStream> {
+    fn read(
+        &self,
+        merge: &Merge,
+        projection: Option<Vec<usize>>,
+    ) -> Result<SendableRecordBatchStream> {
         let scan = SegmentScan {
             schema: merge.table.arrow_schema(),
             promoted: Arc::default(),
             footers: self.footers.clone(),
-            groups: merge.segments.iter().map(|segment| vec![segment.clone()]).collect(),
+            groups: merge
+                .segments
+                .iter()
+                .map(|segment| vec![segment.clone()])
+                .collect(),
             ordered: true,
             filter_rows: false,
             projection,

@@ -110,9 +110,16 @@ pub enum StoreError {
 
 impl StoreError {
     /// An adapter for `map_err` that names the operation and the file.
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
+    pub(crate) fn io(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(std::io::Error) -> StoreError {
         let path = path.to_owned();
-        move |source| StoreError::Io { action, path, source }
+        move |source| StoreError::Io {
+            action,
+            path,
+            source,
+        }
     }
 }
 

@@ -101,7 +101,8 @@ impl Folder {
         if path.exists() {
             return Ok(());
         }
-        std::fs::write(&path, format!("hindsight {FORMAT_VERSION}\n")).map_err(StoreError::io("write", &path))
+        std::fs::write(&path, format!("hindsight {FORMAT_VERSION}\n"))
+            .map_err(StoreError::io("write", &path))
     }
 }
 
@@ -117,7 +118,11 @@ pub fn holder(data_dir: &Path) -> Option<ServerInfo> {
 
 /// Whether a process holds `data_dir` for writing now.
 pub fn is_held(data_dir: &Path) -> bool {
-    let Ok(file) = OpenOptions::new().read(true).write(true).open(data_dir.join(LOCK_FILE)) else {
+    let Ok(file) = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(data_dir.join(LOCK_FILE))
+    else {
         return false;
     };
     // A shared lock: two programs that look at the same time must not take each other for a holder.
@@ -164,7 +169,9 @@ fn lock(root: &Path) -> Result<File> {
 fn try_lock_patiently(file: &File) -> std::result::Result<(), TryLockError> {
     for _ in 0..5 {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(std::time::Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(std::time::Duration::from_millis(20))
+            }
             settled => return settled,
         }
     }
@@ -179,7 +186,10 @@ pub(crate) fn check_format(root: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(StoreError::io("read", &path)(error)),
     };
-    let found = text.trim().strip_prefix("hindsight ").and_then(|version| version.parse().ok());
+    let found = text
+        .trim()
+        .strip_prefix("hindsight ")
+        .and_then(|version| version.parse().ok());
     match found {
         Some(found) if found > FORMAT_VERSION => Err(StoreError::NewerFormat {
             path: root.to_owned(),

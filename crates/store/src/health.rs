@@ -26,7 +26,9 @@ struct State {
 impl HealthCell {
     pub(crate) fn get(&self) -> Health {
         let state = self.0.lock();
-        let reason = [&state.read_only, &state.log_trouble, &state.seal_trouble].into_iter().find_map(Clone::clone);
+        let reason = [&state.read_only, &state.log_trouble, &state.seal_trouble]
+            .into_iter()
+            .find_map(Clone::clone);
         Health {
             writable: state.read_only.is_none(),
             reason,

@@ -45,7 +45,9 @@ mod view;
 mod tests;
 
 pub use app_id::AppId;
-pub use catalogue::{Application, Catalogue, KeyRecord, NewApplication, NewKey, SegmentRecord, Tier};
+pub use catalogue::{
+    Application, Catalogue, KeyRecord, NewApplication, NewKey, SegmentRecord, Tier,
+};
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
 pub use config::StoreConfig;
 pub use error::{Result, StoreError};

@@ -32,9 +32,12 @@ async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
 }
 
 async fn tidy(store: Weak<Store>) {
-    let Some((compaction, retention)) =
-        store.upgrade().map(|store| (store.config.compaction_interval, store.config.retention_interval))
-    else {
+    let Some((compaction, retention)) = store.upgrade().map(|store| {
+        (
+            store.config.compaction_interval,
+            store.config.retention_interval,
+        )
+    }) else {
         return;
     };
     let mut version = None;
@@ -44,7 +47,10 @@ async fn tidy(store: Weak<Store>) {
         tokio::time::sleep(TICK).await;
         passed += TICK;
         let Some(store) = store.upgrade() else { return };
-        note(store.purge_if_changed(&mut version).await, "deleting the data of deleted applications");
+        note(
+            store.purge_if_changed(&mut version).await,
+            "deleting the data of deleted applications",
+        );
         if passed >= next_compaction {
             next_compaction = passed + compaction;
             note(store.compact().await, "merging segments");
@@ -67,7 +73,9 @@ impl Store {
     pub(crate) fn seal_is_due(&self) -> bool {
         let sizes = self.view.sizes();
         let oldest = *self.oldest.lock();
-        let age = oldest.map_or(Duration::ZERO, |since| self.config.clock.elapsed().saturating_sub(since));
+        let age = oldest.map_or(Duration::ZERO, |since| {
+            self.config.clock.elapsed().saturating_sub(since)
+        });
         sizes.bytes > 0
             && (age >= self.config.seal_age
                 || sizes.open_bytes >= self.config.hot_bytes
@@ -89,9 +97,13 @@ impl Store {
         for app in &apps {
             let _one = self.changing.lock().await;
             // The catalogue first: a file may only go when no transaction calls it data any more.
-            self.catalogue.replace_segments(&self.view.segments_of(*app), &mut []).await?;
+            self.catalogue
+                .replace_segments(&self.view.segments_of(*app), &mut [])
+                .await?;
             self.view.drop_app(*app);
-            self.catalogue.mark_purged(*app, self.config.clock.now_ticks()).await?;
+            self.catalogue
+                .mark_purged(*app, self.config.clock.now_ticks())
+                .await?;
         }
         Ok(apps.len())
     }

@@ -67,7 +67,10 @@ impl PromotedColumn {
     pub(crate) fn extract(&self, bags: &BinaryViewArray) -> ArrayRef {
         let mut leaf = LeafBuilder::new(self.kind, bags.len());
         for row in 0..bags.len() {
-            let value = bags.is_valid(row).then(|| DynamicRef::new(bags.value(row)).get_key(&self.key)).flatten();
+            let value = bags
+                .is_valid(row)
+                .then(|| DynamicRef::new(bags.value(row)).get_key(&self.key))
+                .flatten();
             leaf.append(value);
         }
         leaf.finish()
@@ -76,9 +79,12 @@ impl PromotedColumn {
 
 /// The bags that are promoted, and as what.
 fn bags(table: Table) -> impl Iterator<Item = (&'static str, LeafKind)> {
-    [("customDimensions", LeafKind::Text), ("customMeasurements", LeafKind::Real)]
-        .into_iter()
-        .filter(move |(bag, _)| table.column(bag).is_some())
+    [
+        ("customDimensions", LeafKind::Text),
+        ("customMeasurements", LeafKind::Real),
+    ]
+    .into_iter()
+    .filter(move |(bag, _)| table.column(bag).is_some())
 }
 
 /// How many and how frequent keys are promoted.
@@ -104,7 +110,9 @@ struct Count {
 impl KeyCounts {
     pub(crate) fn new(table: Table) -> KeyCounts {
         KeyCounts {
-            bags: bags(table).map(|(bag, kind)| (bag, kind, HashMap::new())).collect(),
+            bags: bags(table)
+                .map(|(bag, kind)| (bag, kind, HashMap::new()))
+                .collect(),
             rows: 0,
         }
     }
@@ -113,8 +121,14 @@ impl KeyCounts {
     pub(crate) fn add(&mut self, batch: &RecordBatch) {
         self.rows += batch.num_rows();
         for (bag, kind, counts) in &mut self.bags {
-            if let Some(column) = batch.column_by_name(bag).and_then(|column| column.as_binary_view_opt()) {
-                column.iter().flatten().for_each(|bytes| count(bytes, *kind, counts));
+            if let Some(column) = batch
+                .column_by_name(bag)
+                .and_then(|column| column.as_binary_view_opt())
+            {
+                column
+                    .iter()
+                    .flatten()
+                    .for_each(|bytes| count(bytes, *kind, counts));
             }
         }
     }
@@ -124,7 +138,10 @@ impl KeyCounts {
         let least = (self.rows as f64 * rule.min_share).ceil().max(1.0) as usize;
         let mut chosen: Vec<(usize, PromotedColumn)> = Vec::new();
         for (bag, kind, counts) in &self.bags {
-            for (key, count) in counts.iter().filter(|(_, count)| !count.misfit && count.rows >= least) {
+            for (key, count) in counts
+                .iter()
+                .filter(|(_, count)| !count.misfit && count.rows >= least)
+            {
                 let column = PromotedColumn {
                     bag: (*bag).to_owned(),
                     key: key.clone(),
@@ -179,9 +196,13 @@ impl Shredder {
     }
 
     pub(crate) fn shred(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let mut leaves: Vec<ArrayRef> = vec![Arc::new(arrow::array::NullArray::new(0)); self.columns.len()];
+        let mut leaves: Vec<ArrayRef> =
+            vec![Arc::new(arrow::array::NullArray::new(0)); self.columns.len()];
         for bag in ["customDimensions", "customMeasurements"] {
-            if let Some(bags) = batch.column_by_name(bag).and_then(|column| column.as_binary_view_opt()) {
+            if let Some(bags) = batch
+                .column_by_name(bag)
+                .and_then(|column| column.as_binary_view_opt())
+            {
                 self.shred_bag(bag, bags, &mut leaves);
             }
         }
@@ -193,12 +214,20 @@ impl Shredder {
     fn shred_bag(&self, bag: &str, bags: &BinaryViewArray, leaves: &mut [ArrayRef]) {
         let mut slots = HashMap::new();
         let mut builders = Vec::new();
-        for (place, column) in self.columns.iter().enumerate().filter(|(_, column)| column.bag == bag) {
+        for (place, column) in self
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.bag == bag)
+        {
             slots.insert(column.key.as_str(), builders.len());
             builders.push((place, LeafBuilder::new(column.kind, bags.len())));
         }
         for row in bags {
-            for (key, value) in row.into_iter().flat_map(|bytes| DynamicRef::new(bytes).iter_bag()) {
+            for (key, value) in row
+                .into_iter()
+                .flat_map(|bytes| DynamicRef::new(bytes).iter_bag())
+            {
                 if let Some((_, leaf)) = slots.get(key).and_then(|slot| builders.get_mut(*slot)) {
                     leaf.set(value);
                 }
@@ -215,8 +244,15 @@ impl Shredder {
 
 /// Builds one promoted column.
 enum LeafBuilder {
-    Text { out: StringViewBuilder, set: bool, scratch: String },
-    Real { out: Float64Builder, set: bool },
+    Text {
+        out: StringViewBuilder,
+        set: bool,
+        scratch: String,
+    },
+    Real {
+        out: Float64Builder,
+        set: bool,
+    },
 }
 
 impl LeafBuilder {
@@ -244,7 +280,11 @@ impl LeafBuilder {
     /// The row's value; the first one counts.
     fn set(&mut self, value: DynamicRef<'_>) {
         match self {
-            LeafBuilder::Text { out, set: set @ false, scratch } => {
+            LeafBuilder::Text {
+                out,
+                set: set @ false,
+                scratch,
+            } => {
                 *set = true;
                 match value.as_str() {
                     Some(text) => out.append_value(text),
@@ -255,7 +295,10 @@ impl LeafBuilder {
                     }
                 }
             }
-            LeafBuilder::Real { out, set: set @ false } => {
+            LeafBuilder::Real {
+                out,
+                set: set @ false,
+            } => {
                 *set = true;
                 out.append_option(value.to_real());
             }

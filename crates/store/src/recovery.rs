@@ -20,7 +20,11 @@ pub(crate) struct Recovered {
 }
 
 /// Fills the view from segments and log, and removes what a crash left half-done.
-pub(crate) async fn recover(folder: &Folder, catalogue: &Catalogue, view: &Arc<ViewCell>) -> Result<Recovered> {
+pub(crate) async fn recover(
+    folder: &Folder,
+    catalogue: &Catalogue,
+    view: &Arc<ViewCell>,
+) -> Result<Recovered> {
     let records = catalogue.segments().await?;
     let position = catalogue.log_position().await?;
     let deleted = catalogue.deleted_apps(false).await?;
@@ -30,7 +34,10 @@ pub(crate) async fn recover(folder: &Folder, catalogue: &Catalogue, view: &Arc<V
             view.drop_app(app);
         }
         remove_orphans(&segments_dir, &records)?;
-        let segments = records.into_iter().map(|record| existing(&segments_dir, record)).collect::<Result<_>>()?;
+        let segments = records
+            .into_iter()
+            .map(|record| existing(&segments_dir, record))
+            .collect::<Result<_>>()?;
         view.replace(&[], segments);
         let last = log::replay(&log_dir, position, |sequence, payload| {
             view.push(vec![appended(sequence, payload)?]);
@@ -63,7 +70,11 @@ fn existing(folder: &Path, record: SegmentRecord) -> Result<Arc<Segment>> {
         Ok(found) => Err(StoreError::Damaged {
             path: path.to_owned(),
             offset: found.len().min(segment.record.bytes),
-            what: format!("it has {} bytes and the catalogue says {}", found.len(), segment.record.bytes),
+            what: format!(
+                "it has {} bytes and the catalogue says {}",
+                found.len(),
+                segment.record.bytes
+            ),
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(StoreError::Missing {
             path: path.to_owned(),
@@ -75,9 +86,14 @@ fn existing(folder: &Path, record: SegmentRecord) -> Result<Arc<Segment>> {
 
 /// Removes files that no transaction made data: a seal or merge was interrupted, or a merged file was still read.
 fn remove_orphans(folder: &Path, records: &[SegmentRecord]) -> Result<()> {
-    let known: HashSet<PathBuf> = records.iter().map(|record| folder.join(&record.path)).collect();
+    let known: HashSet<PathBuf> = records
+        .iter()
+        .map(|record| folder.join(&record.path))
+        .collect();
     for path in files_below(folder, 2)? {
-        let ours = path.extension().is_some_and(|end| end == "parquet" || end == "tmp");
+        let ours = path
+            .extension()
+            .is_some_and(|end| end == "parquet" || end == "tmp");
         if ours && !known.contains(&path) {
             tracing::info!(file = %path.display(), "removing a file that an interrupted seal or merge left");
             std::fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;

@@ -77,7 +77,9 @@ impl Store {
         let segments = self.all_segments();
         let mut gone: Vec<&Segment> = Vec::new();
         for segment in &segments {
-            let days = own_days.get(&segment.record.app).map(|days| i64::from(*days) * DAY);
+            let days = own_days
+                .get(&segment.record.app)
+                .map(|days| i64::from(*days) * DAY);
             let kept = days.unwrap_or_else(|| ticks(self.config.retention));
             if segment.record.max_ts < now.saturating_sub(kept) {
                 gone.push(segment);
@@ -98,7 +100,10 @@ impl Store {
 
     fn all_segments(&self) -> Vec<Arc<Segment>> {
         let view = self.view.get();
-        view.tables.values().flat_map(|state| state.segments.iter().cloned()).collect()
+        view.tables
+            .values()
+            .flat_map(|state| state.segments.iter().cloned())
+            .collect()
     }
 
     fn is_plausible(&self, all: &[Arc<Segment>], gone: &[&Segment], elapsed: Duration) -> bool {
@@ -108,9 +113,15 @@ impl Store {
             self.retention.forget_large();
             return true;
         }
-        let confirmed = self.retention.confirm_large(elapsed, self.config.retention_interval / 2);
+        let confirmed = self
+            .retention
+            .confirm_large(elapsed, self.config.retention_interval / 2);
         if !confirmed {
-            tracing::warn!(going, rows, "retention would delete most of the data: is the clock right?");
+            tracing::warn!(
+                going,
+                rows,
+                "retention would delete most of the data: is the clock right?"
+            );
         }
         confirmed
     }
@@ -123,7 +134,10 @@ impl Store {
         let mut newest_first: Vec<&Segment> = all
             .iter()
             .map(Arc::as_ref)
-            .filter(|segment| gone.iter().all(|other| other.record.id != segment.record.id))
+            .filter(|segment| {
+                gone.iter()
+                    .all(|other| other.record.id != segment.record.id)
+            })
             .collect();
         newest_first.sort_by_key(|segment| std::cmp::Reverse(segment.record.max_ts));
         let mut used: HashMap<AppId, u64> = HashMap::new();

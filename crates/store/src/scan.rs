@@ -36,7 +36,9 @@ pub(crate) struct SegmentScan {
 
 impl SegmentScan {
     pub(crate) fn plan(self) -> Result<Arc<dyn ExecutionPlan>> {
-        let readers = SegmentReaders { footers: self.footers };
+        let readers = SegmentReaders {
+            footers: self.footers,
+        };
         let source = ParquetSource::new(self.schema.clone())
             .with_parquet_file_reader_factory(Arc::new(readers))
             .with_enable_page_index(true)
@@ -45,16 +47,25 @@ impl SegmentScan {
             .with_pushdown_filters(self.filter_rows);
         let all: Vec<&Segment> = self.groups.iter().flatten().map(Arc::as_ref).collect();
         let statistics = statistics(&self.schema, &all);
-        let ordering = if self.ordered { newest_first(&self.schema) } else { None };
-        let groups = self.groups.iter().map(|group| file_group(&self.schema, group)).collect();
-        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
-            .with_file_groups(groups)
-            .with_statistics(statistics)
-            .with_output_ordering(ordering.into_iter().collect())
-            .with_expr_adapter(Some(Arc::new(StoreExprAdapterFactory::new(self.promoted))))
-            .with_limit(self.limit)
-            .with_projection_indices(self.projection)?
-            .build();
+        let ordering = if self.ordered {
+            newest_first(&self.schema)
+        } else {
+            None
+        };
+        let groups = self
+            .groups
+            .iter()
+            .map(|group| file_group(&self.schema, group))
+            .collect();
+        let config =
+            FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
+                .with_file_groups(groups)
+                .with_statistics(statistics)
+                .with_output_ordering(ordering.into_iter().collect())
+                .with_expr_adapter(Some(Arc::new(StoreExprAdapterFactory::new(self.promoted))))
+                .with_limit(self.limit)
+                .with_projection_indices(self.projection)?
+                .build();
         Ok(DataSourceExec::from_data_source(config))
     }
 }
@@ -87,7 +98,10 @@ fn statistics(schema: &SchemaRef, segments: &[&Segment]) -> Statistics {
     statistics.total_byte_size = Precision::Inexact(usize::try_from(bytes).unwrap_or(usize::MAX));
     let min = segments.iter().map(|segment| segment.record.min_ts).min();
     let max = segments.iter().map(|segment| segment.record.max_ts).max();
-    let place = schema.index_of(TIMESTAMP).ok().and_then(|index| statistics.column_statistics.get_mut(index));
+    let place = schema
+        .index_of(TIMESTAMP)
+        .ok()
+        .and_then(|index| statistics.column_statistics.get_mut(index));
     if let (Some(place), Some(min), Some(max)) = (place, min, max) {
         *place = ColumnStatistics {
             null_count: Precision::Exact(0),
@@ -101,9 +115,13 @@ fn statistics(schema: &SchemaRef, segments: &[&Segment]) -> Statistics {
 
 /// Spreads segments over at most `partitions` groups. If it can be done so that the files of each group follow each
 /// other in time, newest first, it is, and the second value is true.
-pub(crate) fn group(mut segments: Vec<Arc<Segment>>, partitions: usize) -> (Vec<Vec<Arc<Segment>>>, bool) {
+pub(crate) fn group(
+    mut segments: Vec<Arc<Segment>>,
+    partitions: usize,
+) -> (Vec<Vec<Arc<Segment>>>, bool) {
     let partitions = partitions.clamp(1, segments.len().max(1));
-    segments.sort_by_key(|segment| std::cmp::Reverse((segment.record.max_ts, segment.record.min_ts)));
+    segments
+        .sort_by_key(|segment| std::cmp::Reverse((segment.record.max_ts, segment.record.min_ts)));
     match group_in_order(&segments, partitions) {
         Some(groups) => (groups, true),
         None => (group_by_size(segments, partitions), false),
@@ -114,13 +132,25 @@ fn group_in_order(segments: &[Arc<Segment>], partitions: usize) -> Option<Vec<Ve
     let mut groups: Vec<(u64, Vec<Arc<Segment>>)> = vec![(0, Vec::new()); partitions];
     for segment in segments {
         let follows = |group: &&mut (u64, Vec<Arc<Segment>>)| {
-            group.1.last().is_none_or(|last| last.record.min_ts > segment.record.max_ts)
+            group
+                .1
+                .last()
+                .is_none_or(|last| last.record.min_ts > segment.record.max_ts)
         };
-        let (bytes, files) = groups.iter_mut().filter(follows).min_by_key(|(bytes, _)| *bytes)?;
+        let (bytes, files) = groups
+            .iter_mut()
+            .filter(follows)
+            .min_by_key(|(bytes, _)| *bytes)?;
         *bytes += segment.record.bytes;
         files.push(segment.clone());
     }
-    Some(groups.into_iter().map(|(_, files)| files).filter(|files| !files.is_empty()).collect())
+    Some(
+        groups
+            .into_iter()
+            .map(|(_, files)| files)
+            .filter(|files| !files.is_empty())
+            .collect(),
+    )
 }
 
 fn group_by_size(segments: Vec<Arc<Segment>>, partitions: usize) -> Vec<Vec<Arc<Segment>>> {
@@ -131,5 +161,9 @@ fn group_by_size(segments: Vec<Arc<Segment>>, partitions: usize) -> Vec<Vec<Arc<
             files.push(segment);
         }
     }
-    groups.into_iter().map(|(_, files)| files).filter(|files| !files.is_empty()).collect()
+    groups
+        .into_iter()
+        .map(|(_, files)| files)
+        .filter(|files| !files.is_empty())
+        .collect()
 }

@@ -42,7 +42,11 @@ pub(crate) fn write_segments(
     Ok(records)
 }
 
-fn write_one(settings: &SegmentSettings, file: SegmentFile, sorted: &RecordBatch) -> Result<SegmentRecord> {
+fn write_one(
+    settings: &SegmentSettings,
+    file: SegmentFile,
+    sorted: &RecordBatch,
+) -> Result<SegmentRecord> {
     let mut counts = KeyCounts::new(file.table);
     counts.add(sorted);
     let shredder = Shredder::new(file.table, counts.choose(settings.promotion));
@@ -58,10 +62,18 @@ fn write_one(settings: &SegmentSettings, file: SegmentFile, sorted: &RecordBatch
 
 /// The rows of each hour, hours and rows both newest first. Rows of one moment keep their order.
 fn rows_by_hour(batch: &RecordBatch) -> Vec<(i64, Vec<u32>)> {
-    let times: Vec<i64> = match batch.column_by_name(TIMESTAMP).and_then(|column| column.as_primitive_opt::<Int64Type>())
+    let times: Vec<i64> = match batch
+        .column_by_name(TIMESTAMP)
+        .and_then(|column| column.as_primitive_opt::<Int64Type>())
     {
         Some(column) => (0..column.len())
-            .map(|row| if column.is_valid(row) { column.value(row) } else { i64::MIN })
+            .map(|row| {
+                if column.is_valid(row) {
+                    column.value(row)
+                } else {
+                    i64::MIN
+                }
+            })
             .collect(),
         None => vec![i64::MIN; batch.num_rows()],
     };
@@ -99,6 +111,9 @@ mod tests {
         let expected = vec![(7, vec![4]), (6, vec![1]), (5, vec![2, 0, 3])];
         assert_eq!(rows_by_hour(&batch), expected);
         assert_eq!(time_range(&batch), (at(5, 1), at(7, 3)));
-        assert_eq!(rows_by_hour(&RecordBatch::new_empty(Table::Traces.arrow_schema())), vec![]);
+        assert_eq!(
+            rows_by_hour(&RecordBatch::new_empty(Table::Traces.arrow_schema())),
+            vec![]
+        );
     }
 }

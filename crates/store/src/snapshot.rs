@@ -30,8 +30,12 @@ impl Snapshot {
         apps.sort_unstable();
         apps.dedup();
         let mut rows = TableRows::default();
-        for state in apps.iter().filter_map(|app| self.view.tables.get(&(*app, table))) {
-            rows.chunks.extend(state.frozen.list.iter().chain(&state.open.list).cloned());
+        for state in apps
+            .iter()
+            .filter_map(|app| self.view.tables.get(&(*app, table)))
+        {
+            rows.chunks
+                .extend(state.frozen.list.iter().chain(&state.open.list).cloned());
             rows.segments.extend(state.segments.iter().cloned());
         }
         StoreTable::new(table, rows, self.footers.clone())

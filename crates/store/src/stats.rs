@@ -50,8 +50,16 @@ impl Stats {
                 hot_rows: (state.open.rows + state.frozen.rows) as u64,
                 hot_bytes: (state.open.bytes + state.frozen.bytes) as u64,
                 segments: state.segments.len() as u64,
-                sealed_rows: state.segments.iter().map(|segment| segment.record.rows).sum(),
-                sealed_bytes: state.segments.iter().map(|segment| segment.record.bytes).sum(),
+                sealed_rows: state
+                    .segments
+                    .iter()
+                    .map(|segment| segment.record.rows)
+                    .sum(),
+                sealed_bytes: state
+                    .segments
+                    .iter()
+                    .map(|segment| segment.record.bytes)
+                    .sum(),
             })
             .filter(|stats| stats.rows() > 0)
             .collect();

@@ -84,7 +84,9 @@ impl Store {
             file_bytes: config.log_file_bytes,
         };
         let (writer_health, sink) = (health.clone(), ViewSink(view.clone()));
-        let log = blocking(move || LogWriter::start(settings, recovered.last + 1, writer_health, sink)).await?;
+        let log =
+            blocking(move || LogWriter::start(settings, recovered.last + 1, writer_health, sink))
+                .await?;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
         let store = Arc::new(Store {
             segment_settings: segment_settings(&config, &folder),
@@ -125,7 +127,11 @@ impl Store {
             });
         }
         let mut batches = Vec::with_capacity(request.batches.len());
-        for (table, batch) in request.batches.iter().filter(|(_, batch)| batch.num_rows() > 0) {
+        for (table, batch) in request
+            .batches
+            .iter()
+            .filter(|(_, batch)| batch.num_rows() > 0)
+        {
             batches.push((*table, normalise(*table, batch, Unknown::Refuse)?));
         }
         if batches.is_empty() {
@@ -139,7 +145,9 @@ impl Store {
     }
 
     fn note_arrival(&self) {
-        self.oldest.lock().get_or_insert_with(|| self.config.clock.elapsed());
+        self.oldest
+            .lock()
+            .get_or_insert_with(|| self.config.clock.elapsed());
         let sizes = self.view.sizes();
         if sizes.open_bytes >= self.config.hot_bytes || sizes.open_rows >= self.config.seal_rows {
             self.wake.notify_one();
@@ -188,9 +196,15 @@ impl Store {
         let done = self.seal().await;
         if done.is_err() {
             // What could not be sealed is tried again when the age is reached once more.
-            self.oldest.lock().get_or_insert_with(|| self.config.clock.elapsed());
+            self.oldest
+                .lock()
+                .get_or_insert_with(|| self.config.clock.elapsed());
         }
-        self.health.set_seal_trouble(done.as_ref().err().map(|error| format!("sealing failed: {error}")));
+        self.health.set_seal_trouble(
+            done.as_ref()
+                .err()
+                .map(|error| format!("sealing failed: {error}")),
+        );
         done
     }
 
@@ -203,21 +217,33 @@ impl Store {
         let now = self.config.clock.now_ticks();
         let mut records = blocking(move || {
             let mut records = Vec::new();
-            for (key, state) in view.tables.iter().filter(|(_, state)| !state.frozen.list.is_empty()) {
+            for (key, state) in view
+                .tables
+                .iter()
+                .filter(|(_, state)| !state.frozen.list.is_empty())
+            {
                 records.extend(seal::write_segments(&settings, *key, &state.frozen, now)?);
             }
             Ok(records)
         })
         .await?;
-        self.catalogue.register_sealed(&mut records, position).await?;
+        self.catalogue
+            .register_sealed(&mut records, position)
+            .await?;
         self.view.sealed(self.segments(records));
         let dir = self.config.data_dir.join("log");
-        blocking(move || log::remove_through(&dir, position).map_err(StoreError::io("remove from", &dir))).await
+        blocking(move || {
+            log::remove_through(&dir, position).map_err(StoreError::io("remove from", &dir))
+        })
+        .await
     }
 
     pub(crate) fn segments(&self, records: Vec<SegmentRecord>) -> Vec<Arc<Segment>> {
         let folder = &self.segment_settings.folder;
-        records.into_iter().map(|record| Arc::new(Segment::new(folder, record))).collect()
+        records
+            .into_iter()
+            .map(|record| Arc::new(Segment::new(folder, record)))
+            .collect()
     }
 
     /// Seals everything, stops the background work and releases the folder. Snapshots stay readable.
@@ -265,6 +291,10 @@ fn segment_settings(config: &StoreConfig, folder: &Folder) -> SegmentSettings {
 }
 
 /// Does blocking work beside the asynchronous tasks.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| StoreError::Task(error.to_string()))?
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| StoreError::Task(error.to_string()))?
 }

@@ -54,7 +54,9 @@ impl StoreTable {
     /// Any key of any bag will do: it is read as a column from the segments that promote it, and from the bag
     /// elsewhere. A column that names no bag of the table is left out.
     pub fn with_promoted(mut self, columns: Vec<PromotedColumn>) -> StoreTable {
-        let known = columns.into_iter().filter(|column| self.table.column(&column.bag).is_some());
+        let known = columns
+            .into_iter()
+            .filter(|column| self.table.column(&column.bag).is_some());
         self.promoted = known.collect();
         let mut fields = self.table.arrow_schema().fields().to_vec();
         fields.extend(self.promoted.iter().map(|column| Arc::new(column.field())));
@@ -64,8 +66,12 @@ impl StoreTable {
 
     /// The promoted columns that at least one segment of this table has, by their full names.
     pub fn promoted_somewhere(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.rows.segments.iter().flat_map(|segment| segment.record.promoted.iter().cloned()).collect();
+        let mut names: Vec<String> = self
+            .rows
+            .segments
+            .iter()
+            .flat_map(|segment| segment.record.promoted.iter().cloned())
+            .collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -74,12 +80,18 @@ impl StoreTable {
     /// How many segments a scan with these filters would open.
     pub fn segments_in(&self, filters: &[Expr]) -> usize {
         let bounds = TimeBounds::of(filters);
-        self.rows.segments.iter().filter(|segment| segment.overlaps(bounds.from, bounds.to)).count()
+        self.rows
+            .segments
+            .iter()
+            .filter(|segment| segment.overlaps(bounds.from, bounds.to))
+            .count()
     }
 
     /// The columns that a scan returns, as indexes of the provider's schema.
     fn wanted(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
-        projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect())
+        projection
+            .cloned()
+            .unwrap_or_else(|| (0..self.schema.fields().len()).collect())
     }
 
     fn hot(
@@ -89,14 +101,22 @@ impl StoreTable {
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let chunks = self.rows.chunks.iter().filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
+        let chunks = self
+            .rows
+            .chunks
+            .iter()
+            .filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
         let batches: Vec<RecordBatch> = chunks.map(|chunk| chunk.batch.clone()).collect();
         if batches.is_empty() {
             return Ok(None);
         }
         let base = self.table.arrow_schema();
         let own = base.fields().len();
-        let mut columns: Vec<usize> = wanted.iter().copied().filter(|index| *index < own).collect();
+        let mut columns: Vec<usize> = wanted
+            .iter()
+            .copied()
+            .filter(|index| *index < own)
+            .collect();
         for index in wanted.iter().filter(|index| **index >= own) {
             let bag = base.index_of(&self.promoted_at(*index)?.bag)?;
             if !columns.contains(&bag) {
@@ -104,13 +124,23 @@ impl StoreTable {
             }
         }
         let exact = columns == wanted;
-        let source = MemorySourceConfig::try_new(&spread(batches, partitions), base, Some(columns))?.with_limit(limit);
+        let source =
+            MemorySourceConfig::try_new(&spread(batches, partitions), base, Some(columns))?
+                .with_limit(limit);
         let memory: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(source);
-        if exact { Ok(Some(memory)) } else { self.with_leaves(memory, wanted).map(Some) }
+        if exact {
+            Ok(Some(memory))
+        } else {
+            self.with_leaves(memory, wanted).map(Some)
+        }
     }
 
     /// Adds the promoted columns to what is read from memory.
-    fn with_leaves(&self, memory: Arc<dyn ExecutionPlan>, wanted: &[usize]) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_leaves(
+        &self,
+        memory: Arc<dyn ExecutionPlan>,
+        wanted: &[usize],
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = memory.schema();
         let own = self.table.columns().len();
         let mut columns: Vec<(Arc<dyn PhysicalExpr>, String)> = Vec::with_capacity(wanted.len());
@@ -130,7 +160,9 @@ impl StoreTable {
         index
             .checked_sub(self.table.columns().len())
             .and_then(|index| self.promoted.get(index))
-            .ok_or_else(|| DataFusionError::Internal(format!("{} has no column {index}", self.table)))
+            .ok_or_else(|| {
+                DataFusionError::Internal(format!("{} has no column {index}", self.table))
+            })
     }
 
     fn sealed(
@@ -141,7 +173,11 @@ impl StoreTable {
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let segments = self.rows.segments.iter().filter(|segment| segment.overlaps(bounds.from, bounds.to));
+        let segments = self
+            .rows
+            .segments
+            .iter()
+            .filter(|segment| segment.overlaps(bounds.from, bounds.to));
         let segments: Vec<_> = segments.cloned().collect();
         if segments.is_empty() {
             return Ok(None);
@@ -187,7 +223,10 @@ impl TableProvider for StoreTable {
     }
 
     /// All filters are seen, so that time prunes segments, and all are evaluated again above the scan.
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 
@@ -208,7 +247,9 @@ impl TableProvider for StoreTable {
         match (hot, sealed) {
             (Some(hot), Some(sealed)) => UnionExec::try_new(vec![hot, sealed]),
             (Some(one), None) | (None, Some(one)) => Ok(one),
-            (None, None) => Ok(Arc::new(EmptyExec::new(Arc::new(self.schema.project(&wanted)?)))),
+            (None, None) => Ok(Arc::new(EmptyExec::new(Arc::new(
+                self.schema.project(&wanted)?,
+            )))),
         }
     }
 }

@@ -42,7 +42,9 @@ impl TimeBounds {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
                 if let (true, Some(ticks)) = (is_time(left), literal(right)) {
                     self.compare(*op, ticks);
-                } else if let (Some(ticks), true, Some(op)) = (literal(left), is_time(right), op.swap()) {
+                } else if let (Some(ticks), true, Some(op)) =
+                    (literal(left), is_time(right), op.swap())
+                {
                     self.compare(op, ticks);
                 }
             }
@@ -115,23 +117,47 @@ mod tests {
     fn filters_bound_time() {
         let time = || col(TIMESTAMP);
         let check = |filters: &[Expr], from: i64, to: i64| {
-            assert_eq!(TimeBounds::of(filters), TimeBounds { from, to }, "{filters:?}");
+            assert_eq!(
+                TimeBounds::of(filters),
+                TimeBounds { from, to },
+                "{filters:?}"
+            );
         };
         check(&[], i64::MIN, i64::MAX);
         check(&[time().gt(lit(5i64))], 6, i64::MAX);
         check(&[lit(5i64).gt(time())], i64::MIN, 4);
-        check(&[time().gt_eq(lit(5i64)).and(time().lt_eq(lit(9i64)))], 5, 9);
-        check(&[time().between(lit(5i64), lit(9i64)), time().eq(lit(7i64))], 7, 7);
-        check(&[time().gt(lit(5i64)).or(time().lt(lit(2i64)))], i64::MIN, i64::MAX);
+        check(
+            &[time().gt_eq(lit(5i64)).and(time().lt_eq(lit(9i64)))],
+            5,
+            9,
+        );
+        check(
+            &[time().between(lit(5i64), lit(9i64)), time().eq(lit(7i64))],
+            7,
+            7,
+        );
+        check(
+            &[time().gt(lit(5i64)).or(time().lt(lit(2i64)))],
+            i64::MIN,
+            i64::MAX,
+        );
         check(&[col("other").gt(lit(5i64))], i64::MIN, i64::MAX);
-        check(&[time().not_between(lit(5i64), lit(9i64))], i64::MIN, i64::MAX);
+        check(
+            &[time().not_between(lit(5i64), lit(9i64))],
+            i64::MIN,
+            i64::MAX,
+        );
     }
 
     #[test]
     fn equality_on_an_identity_is_a_lookup() {
-        let check = |filter: Expr, expected: bool| assert_eq!(is_lookup(&filter), expected, "{filter:?}");
+        let check =
+            |filter: Expr, expected: bool| assert_eq!(is_lookup(&filter), expected, "{filter:?}");
         check(col("id").eq(lit("a")), true);
-        check(col("name").eq(lit("a")).and(col("itemId").eq(lit("b"))), true);
+        check(
+            col("name").eq(lit("a")).and(col("itemId").eq(lit("b"))),
+            true,
+        );
         check(col("operation_Id").in_list(vec![lit("a")], false), true);
         check(col("operation_Id").in_list(vec![lit("a")], true), false);
         check(col("id").not_eq(lit("a")), false);

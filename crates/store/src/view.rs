@@ -42,7 +42,10 @@ impl Chunk {
     }
 
     fn class(&self) -> usize {
-        CLASSES.iter().filter(|rows| self.batch.num_rows() >= **rows).count()
+        CLASSES
+            .iter()
+            .filter(|rows| self.batch.num_rows() >= **rows)
+            .count()
     }
 }
 
@@ -66,7 +69,11 @@ impl Chunks {
     }
 
     fn note(&mut self, min: u64, max: u64) {
-        self.min_seq = if self.list.is_empty() { min } else { self.min_seq.min(min) };
+        self.min_seq = if self.list.is_empty() {
+            min
+        } else {
+            self.min_seq.min(min)
+        };
         self.max_seq = self.max_seq.max(max);
     }
 
@@ -74,7 +81,12 @@ impl Chunks {
     fn join_tail(&mut self, table: Table) {
         while let Some(last) = self.list.last() {
             let class = last.class();
-            let same = self.list.iter().rev().take_while(|chunk| chunk.class() == class).count();
+            let same = self
+                .list
+                .iter()
+                .rev()
+                .take_while(|chunk| chunk.class() == class)
+                .count();
             if class == CLASSES.len() || same < JOIN {
                 return;
             }
@@ -183,7 +195,11 @@ impl ViewCell {
     /// What arrived becomes what is being sealed, beside what an earlier seal failed to write.
     pub(crate) fn freeze_all(&self) {
         self.change(|view| {
-            for state in view.tables.values_mut().filter(|state| !state.open.list.is_empty()) {
+            for state in view
+                .tables
+                .values_mut()
+                .filter(|state| !state.open.list.is_empty())
+            {
                 let open = std::mem::take(&mut state.open);
                 Arc::make_mut(&mut state.frozen).append(&open);
             }
@@ -204,7 +220,11 @@ impl ViewCell {
     pub(crate) fn replace(&self, gone: &[i64], segments: Vec<Arc<Segment>>) {
         self.change(|view| {
             for state in view.tables.values_mut() {
-                if state.segments.iter().any(|segment| gone.contains(&segment.record.id)) {
+                if state
+                    .segments
+                    .iter()
+                    .any(|segment| gone.contains(&segment.record.id))
+                {
                     Arc::make_mut(&mut state.segments).retain(|segment| {
                         let goes = gone.contains(&segment.record.id);
                         if goes {
@@ -222,7 +242,9 @@ impl ViewCell {
     pub(crate) fn segments_of(&self, app: AppId) -> Vec<i64> {
         let view = self.get();
         let states = view.tables.iter().filter(|((owner, _), _)| *owner == app);
-        states.flat_map(|(_, state)| state.segments.iter().map(|segment| segment.record.id)).collect()
+        states
+            .flat_map(|(_, state)| state.segments.iter().map(|segment| segment.record.id))
+            .collect()
     }
 
     /// Forgets an application. What still arrives for it is not made visible.

@@ -31,7 +31,9 @@ impl Tier {
 
     /// The tier of this name.
     pub fn parse(name: &str) -> Option<Tier> {
-        [Tier::Free, Tier::Basic, Tier::Enterprise].into_iter().find(|tier| tier.name() == name)
+        [Tier::Free, Tier::Basic, Tier::Enterprise]
+            .into_iter()
+            .find(|tier| tier.name() == name)
     }
 }
 
@@ -86,14 +88,15 @@ impl Catalogue {
     /// # Errors
     /// [`StoreError::NameTaken`] if an application that is not deleted has the name.
     pub async fn create_app(&self, new: NewApplication) -> Result<Application> {
-        let inserted =
-            sqlx::query("INSERT INTO applications (id, name, instrumentation_key, created) VALUES (?, ?, ?, ?)")
-                .bind(new.id.to_string())
-                .bind(&new.name)
-                .bind(new.instrumentation_key.to_string())
-                .bind(new.created)
-                .execute(&self.pool)
-                .await;
+        let inserted = sqlx::query(
+            "INSERT INTO applications (id, name, instrumentation_key, created) VALUES (?, ?, ?, ?)",
+        )
+        .bind(new.id.to_string())
+        .bind(&new.name)
+        .bind(new.instrumentation_key.to_string())
+        .bind(new.created)
+        .execute(&self.pool)
+        .await;
         match inserted {
             Ok(_) => Ok(Application {
                 id: new.id,
@@ -114,18 +117,22 @@ impl Catalogue {
 
     /// The applications that are not deleted, by name.
     pub async fn apps(&self) -> Result<Vec<Application>> {
-        let rows = select!("WHERE deleted IS NULL ORDER BY name").fetch_all(&self.pool).await?;
+        let rows = select!("WHERE deleted IS NULL ORDER BY name")
+            .fetch_all(&self.pool)
+            .await?;
         rows.iter().map(application).collect()
     }
 
     /// The application with this id or, if there is none, this name.
     pub async fn app(&self, name_or_id: &str) -> Result<Option<Application>> {
         let id = Uuid::parse_str(name_or_id).map_or_else(|_| String::new(), |id| id.to_string());
-        let row = select!("WHERE deleted IS NULL AND (id = ?1 OR name = ?2) ORDER BY id = ?1 DESC LIMIT 1")
-            .bind(id)
-            .bind(name_or_id)
-            .fetch_optional(&self.pool)
-            .await?;
+        let row = select!(
+            "WHERE deleted IS NULL AND (id = ?1 OR name = ?2) ORDER BY id = ?1 DESC LIMIT 1"
+        )
+        .bind(id)
+        .bind(name_or_id)
+        .fetch_optional(&self.pool)
+        .await?;
         row.as_ref().map(application).transpose()
     }
 
@@ -143,11 +150,12 @@ impl Catalogue {
     /// The store that holds the folder drops the application's data within seconds.
     pub async fn delete_app(&self, id: AppId, now: i64) -> Result<bool> {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-        let deleted = sqlx::query("UPDATE applications SET deleted = ? WHERE id = ? AND deleted IS NULL")
-            .bind(now)
-            .bind(id.to_string())
-            .execute(&mut *transaction)
-            .await?;
+        let deleted =
+            sqlx::query("UPDATE applications SET deleted = ? WHERE id = ? AND deleted IS NULL")
+                .bind(now)
+                .bind(id.to_string())
+                .execute(&mut *transaction)
+                .await?;
         sqlx::query("DELETE FROM api_keys WHERE app_id = ?")
             .bind(id.to_string())
             .execute(&mut *transaction)
@@ -178,11 +186,12 @@ impl Catalogue {
 
     /// The deleted applications; with `unpurged_only`, those whose data is still there.
     pub(crate) async fn deleted_apps(&self, unpurged_only: bool) -> Result<Vec<AppId>> {
-        let ids: Vec<String> =
-            sqlx::query_scalar("SELECT id FROM applications WHERE deleted IS NOT NULL AND (purged IS NULL OR NOT ?)")
-                .bind(unpurged_only)
-                .fetch_all(&self.pool)
-                .await?;
+        let ids: Vec<String> = sqlx::query_scalar(
+            "SELECT id FROM applications WHERE deleted IS NOT NULL AND (purged IS NULL OR NOT ?)",
+        )
+        .bind(unpurged_only)
+        .fetch_all(&self.pool)
+        .await?;
         ids.iter().map(|id| app_id(id)).collect()
     }
 

@@ -85,19 +85,28 @@ impl Catalogue {
 
     /// The key with this id. Expiry is for the caller to judge.
     pub async fn key(&self, id: &str) -> Result<Option<KeyRecord>> {
-        let row = sqlx::query("SELECT * FROM api_keys WHERE id = ?").bind(id).fetch_optional(&self.pool).await?;
+        let row = sqlx::query("SELECT * FROM api_keys WHERE id = ?")
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
         row.as_ref().map(record).transpose()
     }
 
     /// The key with this hash, for callers whose keys carry no id.
     pub async fn key_by_hash(&self, hash: &[u8]) -> Result<Option<KeyRecord>> {
-        let row = sqlx::query("SELECT * FROM api_keys WHERE hash = ?").bind(hash).fetch_optional(&self.pool).await?;
+        let row = sqlx::query("SELECT * FROM api_keys WHERE hash = ?")
+            .bind(hash)
+            .fetch_optional(&self.pool)
+            .await?;
         row.as_ref().map(record).transpose()
     }
 
     /// Deletes a key; false if there was none.
     pub async fn delete_key(&self, id: &str) -> Result<bool> {
-        let deleted = sqlx::query("DELETE FROM api_keys WHERE id = ?").bind(id).execute(&self.pool).await?;
+        let deleted = sqlx::query("DELETE FROM api_keys WHERE id = ?")
+            .bind(id)
+            .execute(&self.pool)
+            .await?;
         Ok(deleted.rows_affected() > 0)
     }
 

@@ -14,7 +14,9 @@ pub use segments::SegmentRecord;
 
 use crate::error::Result;
 use crate::folder;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,7 +43,10 @@ impl Catalogue {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(10));
-        let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options.clone()).await?;
+        let pool = SqlitePoolOptions::new()
+            .max_connections(4)
+            .connect_with(options.clone())
+            .await?;
         sqlx::migrate!("./migrations").run(&pool).await?;
         let watcher = SqlitePoolOptions::new()
             .max_connections(1)
@@ -57,7 +62,9 @@ impl Catalogue {
     ///
     /// It costs a few microseconds: enough to ask on every request, or every second.
     pub async fn version(&self) -> Result<i64> {
-        Ok(sqlx::query_scalar("PRAGMA data_version").fetch_one(&self.watcher).await?)
+        Ok(sqlx::query_scalar("PRAGMA data_version")
+            .fetch_one(&self.watcher)
+            .await?)
     }
 
     /// Closes all connections.

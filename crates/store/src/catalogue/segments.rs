@@ -5,8 +5,8 @@ use super::applications::app_id;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 use crate::schema::Table;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::Row;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 /// A sealed file, as the catalogue knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,18 +42,26 @@ pub struct SegmentRecord {
 impl Catalogue {
     /// All segments.
     pub async fn segments(&self) -> Result<Vec<SegmentRecord>> {
-        let rows = sqlx::query("SELECT * FROM segments ORDER BY id").fetch_all(&self.pool).await?;
+        let rows = sqlx::query("SELECT * FROM segments ORDER BY id")
+            .fetch_all(&self.pool)
+            .await?;
         rows.iter().map(segment).collect()
     }
 
     /// The last sequence of the log whose items lie in segments.
     pub async fn log_position(&self) -> Result<u64> {
-        let sequence: i64 = sqlx::query_scalar("SELECT sequence FROM log_position").fetch_one(&self.pool).await?;
+        let sequence: i64 = sqlx::query_scalar("SELECT sequence FROM log_position")
+            .fetch_one(&self.pool)
+            .await?;
         Ok(from_sql(sequence))
     }
 
     /// Registers sealed segments and advances the log's position: both or neither. Fills in the ids.
-    pub(crate) async fn register_sealed(&self, segments: &mut [SegmentRecord], position: u64) -> Result<()> {
+    pub(crate) async fn register_sealed(
+        &self,
+        segments: &mut [SegmentRecord],
+        position: u64,
+    ) -> Result<()> {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
         insert(&mut transaction, segments).await?;
         sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
@@ -65,10 +73,17 @@ impl Catalogue {
     }
 
     /// Puts merged segments in the place of others. Fills in the ids.
-    pub(crate) async fn replace_segments(&self, gone: &[i64], segments: &mut [SegmentRecord]) -> Result<()> {
+    pub(crate) async fn replace_segments(
+        &self,
+        gone: &[i64],
+        segments: &mut [SegmentRecord],
+    ) -> Result<()> {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
         for id in gone {
-            sqlx::query("DELETE FROM segments WHERE id = ?").bind(id).execute(&mut *transaction).await?;
+            sqlx::query("DELETE FROM segments WHERE id = ?")
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
         }
         insert(&mut transaction, segments).await?;
         transaction.commit().await?;
@@ -103,7 +118,8 @@ async fn insert(connection: &mut SqliteConnection, segments: &mut [SegmentRecord
 
 fn segment(row: &SqliteRow) -> Result<SegmentRecord> {
     let name: String = row.try_get("table_name")?;
-    let table = Table::from_name(&name).ok_or_else(|| unreadable(format!("there is no table '{name}'")))?;
+    let table =
+        Table::from_name(&name).ok_or_else(|| unreadable(format!("there is no table '{name}'")))?;
     let promoted: String = row.try_get("promoted")?;
     let unsigned = |column: &str| row.try_get::<i64, _>(column).map(from_sql);
     Ok(SegmentRecord {
@@ -124,10 +140,13 @@ fn segment(row: &SqliteRow) -> Result<SegmentRecord> {
 }
 
 fn names(json: &str) -> Result<Vec<String>> {
-    let value: serde_json::Value =
-        serde_json::from_str(json).map_err(|error| unreadable(format!("promoted columns: {error}")))?;
+    let value: serde_json::Value = serde_json::from_str(json)
+        .map_err(|error| unreadable(format!("promoted columns: {error}")))?;
     let names = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    Ok(names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+    Ok(names
+        .iter()
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect())
 }
 
 fn unreadable(what: String) -> StoreError {

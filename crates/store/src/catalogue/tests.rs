@@ -18,8 +18,14 @@ async fn an_application_is_found_by_name_id_and_instrumentation_key_until_it_is_
     let app = catalogue.create_app(new("shop")).await.unwrap();
 
     assert_eq!(catalogue.app("shop").await.unwrap().as_ref(), Some(&app));
-    assert_eq!(catalogue.app(&app.id.to_string()).await.unwrap().as_ref(), Some(&app));
-    let by_key = catalogue.app_by_instrumentation_key(app.instrumentation_key).await.unwrap();
+    assert_eq!(
+        catalogue.app(&app.id.to_string()).await.unwrap().as_ref(),
+        Some(&app)
+    );
+    let by_key = catalogue
+        .app_by_instrumentation_key(app.instrumentation_key)
+        .await
+        .unwrap();
     assert_eq!(by_key.as_ref(), Some(&app));
     assert!(matches!(
         catalogue.create_app(new("shop")).await,
@@ -30,7 +36,10 @@ async fn an_application_is_found_by_name_id_and_instrumentation_key_until_it_is_
     assert!(!catalogue.delete_app(app.id, 9).await.unwrap());
     assert_eq!(catalogue.app("shop").await.unwrap(), None);
     assert_eq!(catalogue.deleted_apps(true).await.unwrap(), [app.id]);
-    catalogue.create_app(new("shop")).await.expect("the name is free again");
+    catalogue
+        .create_app(new("shop"))
+        .await
+        .expect("the name is free again");
 }
 
 #[tokio::test]
@@ -49,7 +58,10 @@ async fn deleting_an_application_deletes_its_keys() {
     };
     let record = catalogue.create_key(key).await.unwrap();
     assert_eq!(catalogue.key("k1").await.unwrap().as_ref(), Some(&record));
-    assert_eq!(catalogue.key_by_hash(&[1, 2, 3]).await.unwrap().as_ref(), Some(&record));
+    assert_eq!(
+        catalogue.key_by_hash(&[1, 2, 3]).await.unwrap().as_ref(),
+        Some(&record)
+    );
     assert_eq!(catalogue.keys(app.id).await.unwrap(), [record]);
 
     catalogue.delete_app(app.id, 9).await.unwrap();

@@ -32,8 +32,13 @@ pub(crate) fn files(dir: &Path) -> std::io::Result<Vec<LogFile>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let number = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let number = name
+            .strip_prefix(PREFIX)
+            .and_then(|rest| rest.strip_suffix(SUFFIX));
         if let Some(first) = number.and_then(|number| number.parse().ok()) {
             files.push(LogFile { first, path });
         }

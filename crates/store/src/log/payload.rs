@@ -57,7 +57,9 @@ pub(crate) fn encode_batches(app: AppId, batches: &[(Table, RecordBatch)]) -> Re
 
 /// The `durable` field of a payload.
 pub(super) fn durable(payload: &[u8]) -> Option<u64> {
-    payload.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes))
+    payload
+        .first_chunk::<8>()
+        .map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 /// Reads a payload, `durable` included. `Err` says what is wrong with it.
@@ -77,22 +79,32 @@ pub(super) fn decode(payload: &[u8]) -> Result<Payload, String> {
 }
 
 fn decompress(body: &[u8]) -> Result<Vec<u8>, String> {
-    let size = zstd::zstd_safe::get_frame_content_size(body).ok().flatten().unwrap_or(0);
-    let size = usize::try_from(size).ok().filter(|size| *size <= MAX_BODY).ok_or("its body is too large")?;
-    zstd::bulk::decompress(body, size).map_err(|error| format!("its body cannot be decompressed: {error}"))
+    let size = zstd::zstd_safe::get_frame_content_size(body)
+        .ok()
+        .flatten()
+        .unwrap_or(0);
+    let size = usize::try_from(size)
+        .ok()
+        .filter(|size| *size <= MAX_BODY)
+        .ok_or("its body is too large")?;
+    zstd::bulk::decompress(body, size)
+        .map_err(|error| format!("its body cannot be decompressed: {error}"))
 }
 
 fn decode_body(mut body: &[u8]) -> Result<Vec<(Table, RecordBatch)>, String> {
     let mut batches = Vec::new();
     while let Some((length, rest)) = body.split_first() {
-        let (name, rest) = rest.split_at_checked(usize::from(*length)).ok_or("its table name is cut")?;
+        let (name, rest) = rest
+            .split_at_checked(usize::from(*length))
+            .ok_or("its table name is cut")?;
         let table = std::str::from_utf8(name)
             .ok()
             .and_then(Table::from_name)
             .ok_or_else(|| format!("unknown table {}", String::from_utf8_lossy(name)))?;
         let (size, rest) = rest.split_first_chunk::<4>().ok_or("its batch is cut")?;
-        let (stream, rest) =
-            rest.split_at_checked(u32::from_le_bytes(*size) as usize).ok_or("its batch is cut")?;
+        let (stream, rest) = rest
+            .split_at_checked(u32::from_le_bytes(*size) as usize)
+            .ok_or("its batch is cut")?;
         let reader = StreamReader::try_new(stream, None).map_err(|error| error.to_string())?;
         for batch in reader {
             batches.push((table, batch.map_err(|error| error.to_string())?));

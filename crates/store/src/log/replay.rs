@@ -17,7 +17,11 @@ const LOOK_AHEAD: u64 = 1 << 32;
 /// # Errors
 /// [`StoreError::Damaged`] with file and offset where acknowledged records do not read back, [`StoreError::Missing`]
 /// where a file is gone.
-pub(crate) fn replay(dir: &Path, position: u64, mut apply: impl FnMut(u64, Payload) -> Result<()>) -> Result<u64> {
+pub(crate) fn replay(
+    dir: &Path,
+    position: u64,
+    mut apply: impl FnMut(u64, Payload) -> Result<()>,
+) -> Result<u64> {
     let files = files(dir).map_err(StoreError::io("list", dir))?;
     let mut due = None;
     let count = files.len();
@@ -39,14 +43,20 @@ pub(crate) fn replay(dir: &Path, position: u64, mut apply: impl FnMut(u64, Paylo
 fn check_gap(file: &LogFile, due: Option<u64>, position: u64) -> Result<()> {
     let (fits, due) = match due {
         Some(due) => (file.first == due, due),
-        None => (file.first <= position.saturating_add(1), position.saturating_add(1)),
+        None => (
+            file.first <= position.saturating_add(1),
+            position.saturating_add(1),
+        ),
     };
     if fits {
         return Ok(());
     }
     Err(StoreError::Missing {
         path: file.path.with_file_name(format!("log-{due:020}.wal")),
-        what: format!("the log goes on with record {} but record {due} is due", file.first),
+        what: format!(
+            "the log goes on with record {} but record {due} is due",
+            file.first
+        ),
     })
 }
 
@@ -58,7 +68,11 @@ struct FileReader<'a> {
 
 impl FileReader<'_> {
     /// Reads the file; returns the sequence that is due after it.
-    fn run(&self, position: u64, apply: &mut impl FnMut(u64, Payload) -> Result<()>) -> Result<u64> {
+    fn run(
+        &self,
+        position: u64,
+        apply: &mut impl FnMut(u64, Payload) -> Result<()>,
+    ) -> Result<u64> {
         if !self.has_header() {
             return self.without_header();
         }
@@ -70,11 +84,15 @@ impl FileReader<'_> {
                 break;
             };
             if record.sequence != due {
-                return Err(self.damaged(offset, format!("record {} lies where {due} is due", record.sequence)));
+                return Err(self.damaged(
+                    offset,
+                    format!("record {} lies where {due} is due", record.sequence),
+                ));
             }
             if due > position {
-                let payload = payload::decode(record.payload)
-                    .map_err(|what| self.damaged(offset, format!("record {due} cannot be read: {what}")))?;
+                let payload = payload::decode(record.payload).map_err(|what| {
+                    self.damaged(offset, format!("record {due} cannot be read: {what}"))
+                })?;
                 apply(due, payload)?;
             }
             offset += record.size();
@@ -89,8 +107,12 @@ impl FileReader<'_> {
 
     /// A file whose creation was interrupted holds no record that anybody was told of.
     fn without_header(&self) -> Result<u64> {
-        if self.is_last && !self.acknowledged_behind(0, self.file.first) && !self.bytes.starts_with(&MAGIC) {
-            std::fs::remove_file(&self.file.path).map_err(StoreError::io("remove", &self.file.path))?;
+        if self.is_last
+            && !self.acknowledged_behind(0, self.file.first)
+            && !self.bytes.starts_with(&MAGIC)
+        {
+            std::fs::remove_file(&self.file.path)
+                .map_err(StoreError::io("remove", &self.file.path))?;
             return Ok(self.file.first);
         }
         Err(self.damaged(0, "the header is not that of this log file".to_owned()))
@@ -98,7 +120,10 @@ impl FileReader<'_> {
 
     fn cut_or_refuse(&self, offset: usize, due: u64) -> Result<()> {
         if !self.is_last {
-            return Err(self.damaged(offset, format!("record {due} does not read back, and later files follow")));
+            return Err(self.damaged(
+                offset,
+                format!("record {due} does not read back, and later files follow"),
+            ));
         }
         if self.acknowledged_behind(offset, due) {
             return Err(self.damaged(
@@ -142,6 +167,7 @@ fn cut(path: &Path, length: u64) -> Result<()> {
         .write(true)
         .open(path)
         .map_err(StoreError::io("open", path))?;
-    file.set_len(length).map_err(StoreError::io("truncate", path))?;
+    file.set_len(length)
+        .map_err(StoreError::io("truncate", path))?;
     file.sync_all().map_err(StoreError::io("sync", path))
 }

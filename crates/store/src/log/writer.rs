@@ -1,7 +1,7 @@
 //! The thread that writes the log: gathers requests, writes them with one sync, makes them visible, acknowledges.
 
-use super::record::{self, FILE_HEADER};
 use super::file_path;
+use super::record::{self, FILE_HEADER};
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 use crate::health::HealthCell;
@@ -115,10 +115,16 @@ impl LogWriter {
         self.call(Command::Freeze).await
     }
 
-    async fn call(&self, command: impl FnOnce(oneshot::Sender<Result<u64>>) -> Command) -> Result<u64> {
+    async fn call(
+        &self,
+        command: impl FnOnce(oneshot::Sender<Result<u64>>) -> Command,
+    ) -> Result<u64> {
         let (reply, answer) = oneshot::channel();
         let sender = self.sender.as_ref().ok_or(StoreError::Closed)?;
-        sender.send(command(reply)).await.map_err(|_| StoreError::Closed)?;
+        sender
+            .send(command(reply))
+            .await
+            .map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 }
@@ -231,10 +237,13 @@ impl<S: LogSink> Writer<S> {
             Outcome::Durable => self.acknowledge(group),
             Outcome::Undone(error) => {
                 let path = file_path(&self.settings.dir, self.file.first);
-                self.health.set_log_trouble(Some(format!("cannot write {}: {error}", path.display())));
+                self.health
+                    .set_log_trouble(Some(format!("cannot write {}: {error}", path.display())));
                 for request in group {
                     let again = io::Error::new(error.kind(), error.to_string());
-                    let _ = request.reply.send(Err(StoreError::io("write", &path)(again)));
+                    let _ = request
+                        .reply
+                        .send(Err(StoreError::io("write", &path)(again)));
                 }
             }
             Outcome::Unknown(reason) => {
@@ -251,10 +260,16 @@ impl<S: LogSink> Writer<S> {
             record::write(&mut bytes, sequence, &[&durable, &request.payload]);
         }
         if let Err(error) = self.file.file.write_all(&bytes) {
-            let undone = self.file.file.truncate(self.file.length).and_then(|()| self.file.file.sync());
+            let undone = self
+                .file
+                .file
+                .truncate(self.file.length)
+                .and_then(|()| self.file.file.sync());
             return match undone {
                 Ok(()) => Outcome::Undone(error),
-                Err(second) => Outcome::Unknown(format!("a write to the log failed ({error}), and undoing it: {second}")),
+                Err(second) => Outcome::Unknown(format!(
+                    "a write to the log failed ({error}), and undoing it: {second}"
+                )),
             };
         }
         if let Err(error) = self.file.file.sync() {
@@ -310,7 +325,9 @@ impl<S: LogSink> Writer<S> {
             Ok(file) => self.file = file,
             Err(error) if file_path(&self.settings.dir, self.next).exists() => {
                 // Two files would claim the same records.
-                self.health.fail(format!("a new log file could not be begun nor removed: {error}"));
+                self.health.fail(format!(
+                    "a new log file could not be begun nor removed: {error}"
+                ));
             }
             Err(error) => self.health.set_log_trouble(Some(error.to_string())),
         }

@@ -2,12 +2,21 @@
 
 use super::Column;
 use super::common::{BAGS, CONTEXT, ITEM_COUNT, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
-use hindsight_kql_types::ScalarType::{String};
+use hindsight_kql_types::ScalarType::String;
 
 /// What only this table has.
-const OWN: &[Column] = &[
-    Column::new("name", String, Some("Name"), Some("customEvent/name")),
-];
+const OWN: &[Column] = &[Column::new(
+    "name",
+    String,
+    Some("Name"),
+    Some("customEvent/name"),
+)];
 
 /// All columns, by group.
-pub(super) const GROUPS: &[&[Column]] = &[&[TIMESTAMP], OWN, BAGS, CONTEXT, &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID]];
+pub(super) const GROUPS: &[&[Column]] = &[
+    &[TIMESTAMP],
+    OWN,
+    BAGS,
+    CONTEXT,
+    &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID],
+];

@@ -8,7 +8,12 @@ use hindsight_kql_types::ScalarType::{Int, Real, String};
 const OWN: &[Column] = &[
     Column::new("name", String, Some("Name"), Some("customMetric/name")),
     Column::new("value", Real, None, Some("customMetric/value")),
-    Column::new("valueCount", Int, Some("ItemCount"), Some("customMetric/valueCount")),
+    Column::new(
+        "valueCount",
+        Int,
+        Some("ItemCount"),
+        Some("customMetric/valueCount"),
+    ),
     Column::new("valueSum", Real, Some("Sum"), Some("customMetric/valueSum")),
     Column::new("valueMin", Real, Some("Min"), Some("customMetric/valueMin")),
     Column::new("valueMax", Real, Some("Max"), Some("customMetric/valueMax")),
@@ -16,4 +21,10 @@ const OWN: &[Column] = &[
 ];
 
 /// All columns, by group.
-pub(super) const GROUPS: &[&[Column]] = &[&[TIMESTAMP], OWN, &[CUSTOM_DIMENSIONS], CONTEXT, &[ITEM_ID, ITEM_TYPE, RESOURCE_ID]];
+pub(super) const GROUPS: &[&[Column]] = &[
+    &[TIMESTAMP],
+    OWN,
+    &[CUSTOM_DIMENSIONS],
+    CONTEXT,
+    &[ITEM_ID, ITEM_TYPE, RESOURCE_ID],
+];

@@ -8,14 +8,45 @@ use hindsight_kql_types::ScalarType::{Real, String};
 const OWN: &[Column] = &[
     Column::new("id", String, Some("Id"), Some("dependency/id")),
     Column::new("target", String, Some("Target"), Some("dependency/target")),
-    Column::new("type", String, Some("DependencyType"), Some("dependency/type")),
+    Column::new(
+        "type",
+        String,
+        Some("DependencyType"),
+        Some("dependency/type"),
+    ),
     Column::new("name", String, Some("Name"), Some("dependency/name")),
     Column::new("data", String, Some("Data"), Some("dependency/data")),
-    Column::new("success", String, Some("Success"), Some("dependency/success")),
-    Column::new("resultCode", String, Some("ResultCode"), Some("dependency/resultCode")),
-    Column::new("duration", Real, Some("DurationMs"), Some("dependency/duration")),
-    Column::new("performanceBucket", String, Some("PerformanceBucket"), Some("dependency/performanceBucket")),
+    Column::new(
+        "success",
+        String,
+        Some("Success"),
+        Some("dependency/success"),
+    ),
+    Column::new(
+        "resultCode",
+        String,
+        Some("ResultCode"),
+        Some("dependency/resultCode"),
+    ),
+    Column::new(
+        "duration",
+        Real,
+        Some("DurationMs"),
+        Some("dependency/duration"),
+    ),
+    Column::new(
+        "performanceBucket",
+        String,
+        Some("PerformanceBucket"),
+        Some("dependency/performanceBucket"),
+    ),
 ];
 
 /// All columns, by group.
-pub(super) const GROUPS: &[&[Column]] = &[&[TIMESTAMP], OWN, BAGS, CONTEXT, &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID]];
+pub(super) const GROUPS: &[&[Column]] = &[
+    &[TIMESTAMP],
+    OWN,
+    BAGS,
+    CONTEXT,
+    &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID],
+];

@@ -102,11 +102,31 @@ impl Table {
         let (name, item_type, workspace_table, groups) = match self {
             Table::Requests => ("requests", "request", "AppRequests", requests::GROUPS),
             Table::Traces => ("traces", "trace", "AppTraces", traces::GROUPS),
-            Table::Dependencies => ("dependencies", "dependency", "AppDependencies", dependencies::GROUPS),
-            Table::Exceptions => ("exceptions", "exception", "AppExceptions", exceptions::GROUPS),
-            Table::CustomEvents => ("customEvents", "customEvent", "AppEvents", custom_events::GROUPS),
+            Table::Dependencies => (
+                "dependencies",
+                "dependency",
+                "AppDependencies",
+                dependencies::GROUPS,
+            ),
+            Table::Exceptions => (
+                "exceptions",
+                "exception",
+                "AppExceptions",
+                exceptions::GROUPS,
+            ),
+            Table::CustomEvents => (
+                "customEvents",
+                "customEvent",
+                "AppEvents",
+                custom_events::GROUPS,
+            ),
             Table::PageViews => ("pageViews", "pageView", "AppPageViews", page_views::GROUPS),
-            Table::BrowserTimings => ("browserTimings", "browserTiming", "AppBrowserTimings", browser_timings::GROUPS),
+            Table::BrowserTimings => (
+                "browserTimings",
+                "browserTiming",
+                "AppBrowserTimings",
+                browser_timings::GROUPS,
+            ),
             Table::AvailabilityResults => (
                 "availabilityResults",
                 "availabilityResult",
@@ -119,7 +139,12 @@ impl Table {
                 "AppPerformanceCounters",
                 performance_counters::GROUPS,
             ),
-            Table::CustomMetrics => ("customMetrics", "customMetric", "AppMetrics", custom_metrics::GROUPS),
+            Table::CustomMetrics => (
+                "customMetrics",
+                "customMetric",
+                "AppMetrics",
+                custom_metrics::GROUPS,
+            ),
         };
         Facts {
             name,
@@ -151,7 +176,9 @@ impl Table {
 
     /// The table with this exact workspace name.
     pub fn from_workspace_table(name: &str) -> Option<Table> {
-        Table::ALL.into_iter().find(|table| table.workspace_table() == name)
+        Table::ALL
+            .into_iter()
+            .find(|table| table.workspace_table() == name)
     }
 
     /// The columns, in the order of the service.
@@ -215,7 +242,10 @@ mod tests {
         for (index, table) in Table::ALL.into_iter().enumerate() {
             assert_eq!(table.index(), index);
             assert_eq!(Table::from_name(table.name()), Some(table));
-            assert_eq!(Table::from_workspace_table(table.workspace_table()), Some(table));
+            assert_eq!(
+                Table::from_workspace_table(table.workspace_table()),
+                Some(table)
+            );
         }
         assert_eq!(Table::from_name("nothing"), None);
     }

@@ -8,9 +8,25 @@ use hindsight_kql_types::ScalarType::{Real, String};
 const OWN: &[Column] = &[
     Column::new("name", String, Some("Name"), Some("pageView/name")),
     Column::new("url", String, Some("Url"), Some("pageView/url")),
-    Column::new("duration", Real, Some("DurationMs"), Some("pageView/duration")),
-    Column::new("performanceBucket", String, Some("PerformanceBucket"), Some("pageView/performanceBucket")),
+    Column::new(
+        "duration",
+        Real,
+        Some("DurationMs"),
+        Some("pageView/duration"),
+    ),
+    Column::new(
+        "performanceBucket",
+        String,
+        Some("PerformanceBucket"),
+        Some("pageView/performanceBucket"),
+    ),
 ];
 
 /// All columns, by group.
-pub(super) const GROUPS: &[&[Column]] = &[&[TIMESTAMP], OWN, BAGS, CONTEXT, &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID]];
+pub(super) const GROUPS: &[&[Column]] = &[
+    &[TIMESTAMP],
+    OWN,
+    BAGS,
+    CONTEXT,
+    &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID],
+];

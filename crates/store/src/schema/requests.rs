@@ -11,10 +11,32 @@ const OWN: &[Column] = &[
     Column::new("name", String, Some("Name"), Some("request/name")),
     Column::new("url", String, Some("Url"), Some("request/url")),
     Column::new("success", String, Some("Success"), Some("request/success")),
-    Column::new("resultCode", String, Some("ResultCode"), Some("request/resultCode")),
-    Column::new("duration", Real, Some("DurationMs"), Some("request/duration")),
-    Column::new("performanceBucket", String, Some("PerformanceBucket"), Some("request/performanceBucket")),
+    Column::new(
+        "resultCode",
+        String,
+        Some("ResultCode"),
+        Some("request/resultCode"),
+    ),
+    Column::new(
+        "duration",
+        Real,
+        Some("DurationMs"),
+        Some("request/duration"),
+    ),
+    Column::new(
+        "performanceBucket",
+        String,
+        Some("PerformanceBucket"),
+        Some("request/performanceBucket"),
+    ),
 ];
 
 /// All columns, by group.
-pub(super) const GROUPS: &[&[Column]] = &[&[TIMESTAMP], OWN, &[ITEM_TYPE], BAGS, CONTEXT, &[ITEM_ID, ITEM_COUNT, RESOURCE_ID]];
+pub(super) const GROUPS: &[&[Column]] = &[
+    &[TIMESTAMP],
+    OWN,
+    &[ITEM_TYPE],
+    BAGS,
+    CONTEXT,
+    &[ITEM_ID, ITEM_COUNT, RESOURCE_ID],
+];

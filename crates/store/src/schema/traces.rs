@@ -7,8 +7,19 @@ use hindsight_kql_types::ScalarType::{Int, String};
 /// What only this table has.
 const OWN: &[Column] = &[
     Column::new("message", String, Some("Message"), Some("trace/message")),
-    Column::new("severityLevel", Int, Some("SeverityLevel"), Some("trace/severityLevel")),
+    Column::new(
+        "severityLevel",
+        Int,
+        Some("SeverityLevel"),
+        Some("trace/severityLevel"),
+    ),
 ];
 
 /// All columns, by group.
-pub(super) const GROUPS: &[&[Column]] = &[&[TIMESTAMP], OWN, BAGS, CONTEXT, &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID]];
+pub(super) const GROUPS: &[&[Column]] = &[
+    &[TIMESTAMP],
+    OWN,
+    BAGS,
+    CONTEXT,
+    &[ITEM_ID, ITEM_TYPE, ITEM_COUNT, RESOURCE_ID],
+];

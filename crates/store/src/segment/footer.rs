@@ -60,12 +60,24 @@ impl FooterCache {
         let mut state = self.state.lock();
         state.clock += 1;
         let used = state.clock;
-        if let Some(old) = state.entries.insert(segment, Entry { footer, bytes, used }) {
+        if let Some(old) = state.entries.insert(
+            segment,
+            Entry {
+                footer,
+                bytes,
+                used,
+            },
+        ) {
             state.bytes -= old.bytes;
         }
         state.bytes += bytes;
         while state.bytes > self.limit && state.entries.len() > 1 {
-            let Some(oldest) = state.entries.iter().min_by_key(|(_, entry)| entry.used).map(|(id, _)| *id) else {
+            let Some(oldest) = state
+                .entries
+                .iter()
+                .min_by_key(|(_, entry)| entry.used)
+                .map(|(id, _)| *id)
+            else {
                 break;
             };
             if let Some(entry) = state.entries.remove(&oldest) {

@@ -35,7 +35,9 @@ impl ParquetFileReaderFactory for SegmentReaders {
         let segment = partitioned_file
             .extension::<Arc<Segment>>()
             .cloned()
-            .ok_or_else(|| DataFusionError::Internal("a file of the plan is not a segment".to_owned()))?;
+            .ok_or_else(|| {
+                DataFusionError::Internal("a file of the plan is not a segment".to_owned())
+            })?;
         Ok(Box::new(SegmentReader {
             metrics: ParquetFileMetrics::new(partition_index, &segment.record.path, metrics),
             segment,
@@ -69,7 +71,9 @@ impl SegmentReader {
             let value = work(&mut file)?;
             Ok((file, value))
         });
-        let (file, value) = done.await.map_err(|error| ParquetError::External(Box::new(error)))??;
+        let (file, value) = done
+            .await
+            .map_err(|error| ParquetError::External(Box::new(error)))??;
         self.file = Some(file);
         Ok(value)
     }
@@ -85,14 +89,17 @@ fn read_range(file: &mut File, range: &Range<u64>) -> Result<Bytes> {
 
 impl AsyncFileReader for SegmentReader {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
-        self.metrics.bytes_scanned.add((range.end - range.start) as usize);
+        self.metrics
+            .bytes_scanned
+            .add((range.end - range.start) as usize);
         self.with_file(move |file| read_range(file, &range)).boxed()
     }
 
     fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
         let total: u64 = ranges.iter().map(|range| range.end - range.start).sum();
         self.metrics.bytes_scanned.add(total as usize);
-        self.with_file(move |file| ranges.iter().map(|range| read_range(file, range)).collect()).boxed()
+        self.with_file(move |file| ranges.iter().map(|range| read_range(file, range)).collect())
+            .boxed()
     }
 
     fn get_metadata<'a>(

@@ -66,7 +66,11 @@ pub(crate) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    pub(crate) fn create(settings: &SegmentSettings, file: SegmentFile, shredder: Shredder) -> Result<SegmentWriter> {
+    pub(crate) fn create(
+        settings: &SegmentSettings,
+        file: SegmentFile,
+        shredder: Shredder,
+    ) -> Result<SegmentWriter> {
         let below = format!("{}/{}", file.app, file.table.name());
         let folder = settings.folder.join(&below);
         create_folder(settings, &folder)?;
@@ -74,7 +78,10 @@ impl SegmentWriter {
         let path = folder.join(&name);
         let temporary = path.with_extension(TEMPORARY);
         let output = Output {
-            file: settings.vfs.create(&temporary).map_err(StoreError::io("create", &temporary))?,
+            file: settings
+                .vfs
+                .create(&temporary)
+                .map_err(StoreError::io("create", &temporary))?,
             bytes: 0,
         };
         let properties = properties(settings, &file, &shredder)?;
@@ -116,12 +123,19 @@ impl SegmentWriter {
     pub(crate) fn finish(self) -> Result<SegmentRecord> {
         let mut record = self.record;
         let mut output = self.writer.into_inner()?;
-        output.file.sync().map_err(StoreError::io("sync", &self.temporary))?;
+        output
+            .file
+            .sync()
+            .map_err(StoreError::io("sync", &self.temporary))?;
         record.bytes = output.bytes;
         drop(output);
-        self.vfs.rename(&self.temporary, &self.path).map_err(StoreError::io("rename", &self.path))?;
+        self.vfs
+            .rename(&self.temporary, &self.path)
+            .map_err(StoreError::io("rename", &self.path))?;
         if let Some(folder) = self.path.parent() {
-            self.vfs.sync_dir(folder).map_err(StoreError::io("sync", folder))?;
+            self.vfs
+                .sync_dir(folder)
+                .map_err(StoreError::io("sync", folder))?;
         }
         Ok(record)
     }
@@ -133,13 +147,24 @@ fn create_folder(settings: &SegmentSettings, folder: &Path) -> Result<()> {
         return Ok(());
     }
     std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
-    for made in folder.ancestors().skip(1).take_while(|dir| dir.starts_with(&settings.folder)) {
-        settings.vfs.sync_dir(made).map_err(StoreError::io("sync", made))?;
+    for made in folder
+        .ancestors()
+        .skip(1)
+        .take_while(|dir| dir.starts_with(&settings.folder))
+    {
+        settings
+            .vfs
+            .sync_dir(made)
+            .map_err(StoreError::io("sync", made))?;
     }
     Ok(())
 }
 
-fn properties(settings: &SegmentSettings, file: &SegmentFile, shredder: &Shredder) -> Result<WriterProperties> {
+fn properties(
+    settings: &SegmentSettings,
+    file: &SegmentFile,
+    shredder: &Shredder,
+) -> Result<WriterProperties> {
     let descending = SortingColumn {
         column_idx: 0,
         descending: true,
@@ -163,13 +188,17 @@ fn properties(settings: &SegmentSettings, file: &SegmentFile, shredder: &Shredde
         .set_column_encoding(timestamp, Encoding::DELTA_BINARY_PACKED);
     for bag in ["customDimensions", "customMeasurements", "details"] {
         // The smallest and largest byte string of a bag prune nothing.
-        builder = builder.set_column_statistics_enabled(ColumnPath::from(bag), EnabledStatistics::None);
+        builder =
+            builder.set_column_statistics_enabled(ColumnPath::from(bag), EnabledStatistics::None);
     }
     for name in UNIQUE_COLUMNS {
         builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), false);
     }
     let distinct = file.rows.clamp(1, settings.row_group_rows.max(1)) as u64;
-    for name in LOOKUP_COLUMNS.iter().filter(|name| file.table.column(name).is_some()) {
+    for name in LOOKUP_COLUMNS
+        .iter()
+        .filter(|name| file.table.column(name).is_some())
+    {
         builder = builder
             .set_column_bloom_filter_enabled(ColumnPath::from(*name), true)
             .set_column_bloom_filter_fpp(ColumnPath::from(*name), 0.01)
