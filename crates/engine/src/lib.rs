@@ -7,5 +7,6 @@ mod request;
 mod result;
 
 pub use error::EngineError;
+pub use hindsight_kql_syntax::{Diagnostic, Span};
 pub use request::*;
 pub use result::*;

@@ -69,6 +69,14 @@ pub(crate) fn count(body: &[u8]) -> usize {
     split::split(body).len()
 }
 
+/// The text of each item of a body, or why it is none.
+pub(crate) fn pieces(body: &[u8]) -> impl Iterator<Item = Result<&[u8], &'static str>> {
+    split::split(body).into_iter().map(|piece| match piece {
+        Piece::Item(text) => Ok(text),
+        Piece::Bad(why) => Err(why),
+    })
+}
+
 /// Decodes a request's plain body.
 pub(crate) fn decode(body: &[u8], rules: &ItemRules, sender: &Sender, find: &FindApp<'_>) -> Result<Decoded, arrow::error::ArrowError> {
     let pieces = split::split(body);

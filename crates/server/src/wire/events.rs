@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
             return bag.write_json(out);
         }
         let mut inner = Object::open(out);
-        for (key, value) in bag.entries() {
+        for (key, value) in bag.iter_bag() {
             if selection.shows(column, key) {
                 value.write_json(inner.value(key));
             }

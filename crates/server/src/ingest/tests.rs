@@ -1,0 +1,1 @@
+//! Samples of every base type against the rows that they give.

@@ -1,0 +1,1 @@
+//! The router over a real data folder.
