@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use rand::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const CRASHES: usize = 25;
 const CLIENTS: u64 = 4;
@@ -121,7 +121,7 @@ fn freeze_copy(from: &Path, to: &Path) -> bool {
     before == fingerprint(from)
 }
 
-fn fingerprint(dir: &Path) -> BTreeMap<std::path::PathBuf, u64> {
+fn fingerprint(dir: &Path) -> BTreeMap<std::path::PathBuf, Option<(u64, SystemTime)>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![dir.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -133,10 +133,11 @@ fn fingerprint(dir: &Path) -> BTreeMap<std::path::PathBuf, u64> {
                 let grows = path
                     .extension()
                     .is_some_and(|end| end == "wal" || end == "tmp");
-                let size = entry
+                let state = entry
                     .metadata()
-                    .map_or(0, |data| if grows { 0 } else { data.len() });
-                files.insert(path, size);
+                    .and_then(|data| Ok((data.len(), data.modified()?)))
+                    .ok();
+                files.insert(path, state.filter(|_| !grows));
             }
         }
     }
