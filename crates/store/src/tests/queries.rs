@@ -154,7 +154,9 @@ async fn the_newest_come_first_without_reading_everything() {
         sorted.limit(0, Some(3)).unwrap()
     };
     let plan = newest().create_physical_plan().await.unwrap();
-    let plan = datafusion::physical_plan::displayable(plan.as_ref()).indent(true).to_string();
+    let plan = datafusion::physical_plan::displayable(plan.as_ref())
+        .indent(true)
+        .to_string();
     assert_eq!(ids_in_order(newest()).await, ["47", "46", "45"], "{plan}");
     put(&store, app(1), &[item("hot", 46 * TICKS_PER_HOUR / 2 + 1)])
         .await
