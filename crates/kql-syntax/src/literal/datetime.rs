@@ -15,7 +15,8 @@ pub fn parse_datetime(text: &str) -> Option<i64> {
     }
     let (text, offset) = split_zone(text)?;
     let (date, time) = split_time(text);
-    let mut civil = date_form(date.trim())?;
+    let mut civil = date_form(date.trim())
+        .or_else(|| date_form(&date.split_whitespace().collect::<String>()))?;
     if let Some(time) = time {
         read_time(time.trim(), &mut civil)?;
     }

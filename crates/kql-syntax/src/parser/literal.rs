@@ -21,10 +21,10 @@ impl Parser<'_> {
             TokenKind::TimeSpan => {
                 self.simple(|text| parse_timespan_suffix(text).map(Literal::TimeSpan))
             }
-            TokenKind::Name if self.kind(1) == TokenKind::LeftParen => self.typed()?,
             TokenKind::Name if self.at_boolean() => {
                 self.simple(|text| Some(Literal::Bool(text.eq_ignore_ascii_case("true"))))
             }
+            TokenKind::Name if self.kind(1) == TokenKind::LeftParen => self.typed()?,
             _ => return None,
         };
         Some(literal.map(|literal| Expr::new(ExprKind::Literal(literal), self.since(start))))

@@ -52,10 +52,9 @@ impl Parser<'_> {
 
     /// Reads a literal, signed or not, or a word.
     pub(crate) fn parameter_value(&mut self) -> Option<Expr> {
-        if self.name_length(0).is_some()
-            && self.kind(1) != TokenKind::LeftParen
-            && !self.at_boolean()
-        {
+        let typed =
+            self.kind(1) == TokenKind::LeftParen && ScalarType::parse(self.text(0)).is_some();
+        if self.name_length(0).is_some() && !typed && !self.at_boolean() {
             let name = self.name()?;
             let span = name.span();
             return Some(Expr::new(ExprKind::Name(name), span));
