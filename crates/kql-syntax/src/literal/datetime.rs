@@ -192,12 +192,12 @@ fn worded(text: &str) -> Option<(i64, i64, i64)> {
     let mut numbers = Vec::new();
     for word in text.split([' ', ',', '-']).filter(|word| !word.is_empty()) {
         let word = word.to_ascii_lowercase();
-        let names = |full: &&str| **full == word || (word.len() == 3 && full.starts_with(&word));
+        let names = |full: &str| full == word || (word.len() == 3 && full.starts_with(&word));
         if word.bytes().all(|b| b.is_ascii_digit()) {
             numbers.push(number(&word, 9999)?);
-        } else if let Some(at) = MONTHS.iter().position(|full| names(&full)) {
+        } else if let Some(at) = MONTHS.iter().position(|full| names(full)) {
             month = Some(at as i64 + 1);
-        } else if !DAYS.iter().any(|full| names(&full)) {
+        } else if !DAYS.iter().any(|full| names(full)) {
             return None;
         }
     }

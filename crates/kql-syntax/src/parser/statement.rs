@@ -39,8 +39,10 @@ impl Parser<'_> {
                 Some(statement) => statements.push(statement),
                 None => self.recover(level, &[TokenKind::Semicolon]),
             }
-            let ended = self.at(TokenKind::Semicolon) || self.at(TokenKind::End);
-            if !ended && !(level > 0 && self.kind(0).closes()) {
+            let ended = self.at(TokenKind::Semicolon)
+                || self.at(TokenKind::End)
+                || (level > 0 && self.kind(0).closes());
+            if !ended {
                 self.fail::<()>();
                 self.recover(level, &[TokenKind::Semicolon]);
                 if level > 0 && !self.at(TokenKind::Semicolon) {
@@ -200,8 +202,7 @@ impl Parser<'_> {
         let start = self.start();
         let from = self.position;
         let level = self.level();
-        while !self.at(TokenKind::End) && !(self.at(TokenKind::Semicolon) && self.level() == level)
-        {
+        while !(self.at(TokenKind::End) || self.at(TokenKind::Semicolon) && self.level() == level) {
             self.advance();
         }
         if self.position == from {
