@@ -1,0 +1,305 @@
+//! What a kernel sees: whole Arrow arrays with KQL types, constants as arrays of one row.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray,
+    FixedSizeBinaryArray, Float64Array, Int64Array, StringViewArray, StringViewBuilder,
+};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Decimal128Type, Int32Type, Int64Type};
+use arrow::error::ArrowError;
+use hindsight_kql_types::ScalarType;
+
+/// Why a kernel failed at run time. Bad data never fails a query (`semantics.md §28.4`); this is for `assert` and for
+/// limits.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum KernelError {
+    /// A sentence for the user.
+    #[error("{0}")]
+    Failed(String),
+    /// The array library refused: a programming mistake.
+    #[error("{0}")]
+    Arrow(String),
+}
+
+impl From<ArrowError> for KernelError {
+    fn from(error: ArrowError) -> KernelError {
+        KernelError::Arrow(error.to_string())
+    }
+}
+
+/// The arguments of one call over one batch.
+pub struct KernelArgs<'a> {
+    arrays: &'a [(ArrayRef, bool)],
+    kinds: &'a [ScalarType],
+    rows: usize,
+    result: ScalarType,
+}
+
+/// The kernel of a scalar function: the result has [`KernelArgs::rows`] rows and the Arrow type of
+/// [`KernelArgs::result_kind`].
+pub type Kernel = fn(&KernelArgs<'_>) -> Result<ArrayRef, KernelError>;
+
+impl<'a> KernelArgs<'a> {
+    /// Arguments as `(array, is_constant)`; a constant array has one row.
+    pub fn new(
+        arrays: &'a [(ArrayRef, bool)],
+        kinds: &'a [ScalarType],
+        rows: usize,
+        result: ScalarType,
+    ) -> KernelArgs<'a> {
+        KernelArgs {
+            arrays,
+            kinds,
+            rows,
+            result,
+        }
+    }
+
+    /// How many rows the result has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many arguments there are.
+    pub fn len(&self) -> usize {
+        self.arrays.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.arrays.is_empty()
+    }
+
+    /// The KQL type of argument `index`.
+    pub fn kind(&self, index: usize) -> ScalarType {
+        self.kinds
+            .get(index)
+            .copied()
+            .unwrap_or(ScalarType::Dynamic)
+    }
+
+    /// The KQL type that the result must have.
+    pub fn result_kind(&self) -> ScalarType {
+        self.result
+    }
+
+    /// Whether argument `index` is one constant for all rows.
+    pub fn is_constant(&self, index: usize) -> bool {
+        self.arrays
+            .get(index)
+            .is_some_and(|(_, constant)| *constant)
+    }
+
+    /// The array of argument `index` as it came (one row where it is a constant).
+    pub fn array(&self, index: usize) -> Result<&'a ArrayRef, KernelError> {
+        self.arrays
+            .get(index)
+            .map(|(array, _)| array)
+            .ok_or_else(|| {
+                KernelError::Arrow(format!(
+                    "the kernel reads argument {index} of {}",
+                    self.arrays.len()
+                ))
+            })
+    }
+
+    fn column<A: Clone + 'static>(
+        &self,
+        index: usize,
+        to: &DataType,
+    ) -> Result<Rows<A>, KernelError> {
+        let (array, constant) = self.arrays.get(index).ok_or_else(|| {
+            KernelError::Arrow(format!(
+                "the kernel reads argument {index} of {}",
+                self.arrays.len()
+            ))
+        })?;
+        let array = if array.data_type() == to {
+            Arc::clone(array)
+        } else {
+            cast(array, to)?
+        };
+        let array = array.as_any().downcast_ref::<A>().cloned().ok_or_else(|| {
+            KernelError::Arrow(format!(
+                "argument {index} is {} and not {to}",
+                array.data_type()
+            ))
+        })?;
+        Ok(Rows {
+            array,
+            constant: *constant,
+        })
+    }
+
+    /// Argument `index`, a string.
+    pub fn strings(&self, index: usize) -> Result<Rows<StringViewArray>, KernelError> {
+        self.column(index, &DataType::Utf8View)
+    }
+
+    /// Argument `index` as 64-bit integers: `int`, `long`, `datetime`, `timespan` (ticks), `bool` (0/1).
+    pub fn longs(&self, index: usize) -> Result<Rows<Int64Array>, KernelError> {
+        self.column(index, &DataType::Int64)
+    }
+
+    /// Argument `index` as doubles: any number, ticks, `bool`.
+    pub fn reals(&self, index: usize) -> Result<Rows<Float64Array>, KernelError> {
+        self.column(index, &DataType::Float64)
+    }
+
+    /// Argument `index`, a bool.
+    pub fn bools(&self, index: usize) -> Result<Rows<BooleanArray>, KernelError> {
+        self.column(index, &DataType::Boolean)
+    }
+
+    /// Argument `index`, a dynamic in the encoding of [`hindsight_kql_types::dynamic`].
+    pub fn dynamics(&self, index: usize) -> Result<Rows<BinaryViewArray>, KernelError> {
+        self.column(index, &DataType::BinaryView)
+    }
+
+    /// Argument `index`, a guid.
+    pub fn guids(&self, index: usize) -> Result<Rows<FixedSizeBinaryArray>, KernelError> {
+        self.column(index, &DataType::FixedSizeBinary(16))
+    }
+
+    /// A string for each row; `None` is `""`, because strings are never null.
+    pub fn collect_strings<'s>(
+        &self,
+        mut f: impl FnMut(usize) -> Option<Cow<'s, str>>,
+    ) -> ArrayRef {
+        let mut out = StringViewBuilder::with_capacity(self.rows);
+        for row in 0..self.rows {
+            out.append_value(f(row).as_deref().unwrap_or(""));
+        }
+        Arc::new(out.finish())
+    }
+
+    /// A 64-bit integer for each row (`long`, `datetime`, `timespan`).
+    pub fn collect_longs(&self, f: impl FnMut(usize) -> Option<i64>) -> ArrayRef {
+        Arc::new((0..self.rows).map(f).collect::<Int64Array>())
+    }
+
+    /// A 32-bit integer for each row (`int`).
+    pub fn collect_ints(&self, f: impl FnMut(usize) -> Option<i32>) -> ArrayRef {
+        Arc::new((0..self.rows).map(f).collect::<arrow::array::Int32Array>())
+    }
+
+    /// A double for each row.
+    pub fn collect_reals(&self, f: impl FnMut(usize) -> Option<f64>) -> ArrayRef {
+        Arc::new((0..self.rows).map(f).collect::<Float64Array>())
+    }
+
+    /// A bool for each row.
+    pub fn collect_bools(&self, f: impl FnMut(usize) -> Option<bool>) -> ArrayRef {
+        Arc::new((0..self.rows).map(f).collect::<BooleanArray>())
+    }
+
+    /// A dynamic for each row: `f` appends the encoded value to the buffer and says whether there is one.
+    pub fn collect_dynamics(&self, mut f: impl FnMut(usize, &mut Vec<u8>) -> bool) -> ArrayRef {
+        let mut out = BinaryViewBuilder::with_capacity(self.rows);
+        let mut buffer = Vec::new();
+        for row in 0..self.rows {
+            buffer.clear();
+            match f(row, &mut buffer) {
+                true => out.append_value(&buffer),
+                false => out.append_null(),
+            }
+        }
+        Arc::new(out.finish())
+    }
+
+    /// The argument's text in each row (`tostring`), whatever its type.
+    pub fn texts(&self, index: usize) -> Result<Rows<StringViewArray>, KernelError> {
+        let (array, constant) = self.arrays.get(index).ok_or_else(|| {
+            KernelError::Arrow(format!(
+                "the kernel reads argument {index} of {}",
+                self.arrays.len()
+            ))
+        })?;
+        let text = crate::functions::text::to_text(array, self.kind(index))?;
+        Ok(Rows {
+            array: text,
+            constant: *constant,
+        })
+    }
+}
+
+/// One argument by row; a constant answers every row with its one value.
+#[derive(Debug, Clone)]
+pub struct Rows<A> {
+    array: A,
+    constant: bool,
+}
+
+impl<A: Array> Rows<A> {
+    /// The array itself.
+    pub fn array(&self) -> &A {
+        &self.array
+    }
+
+    /// Whether it is one value for all rows.
+    pub fn is_constant(&self) -> bool {
+        self.constant
+    }
+
+    fn index(&self, row: usize) -> Option<usize> {
+        let index = if self.constant { 0 } else { row };
+        (index < self.array.len() && self.array.is_valid(index)).then_some(index)
+    }
+}
+
+impl Rows<StringViewArray> {
+    /// The text in `row`; null, which a plan's strings never are, is `""`.
+    pub fn get(&self, row: usize) -> &str {
+        self.index(row).map_or("", |i| self.array.value(i))
+    }
+}
+
+macro_rules! primitive_rows {
+    ($($array:ty => $value:ty),*) => {$(
+        impl Rows<$array> {
+            /// The value in `row`; `None` is null.
+            pub fn get(&self, row: usize) -> Option<$value> {
+                self.index(row).map(|i| self.array.value(i))
+            }
+        }
+    )*};
+}
+
+primitive_rows!(Int64Array => i64, Float64Array => f64, BooleanArray => bool);
+
+impl Rows<BinaryViewArray> {
+    /// The encoded value in `row`; `None` is null.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        self.index(row).map(|i| self.array.value(i))
+    }
+}
+
+impl Rows<FixedSizeBinaryArray> {
+    /// The 16 bytes in `row`; `None` is null.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        self.index(row).map(|i| self.array.value(i))
+    }
+}
+
+/// `array` as decimals of the plan's scale.
+pub fn decimals(array: &ArrayRef) -> Result<arrow::array::Decimal128Array, KernelError> {
+    let array = cast(array, &ScalarType::Decimal.arrow())?;
+    Ok(array.as_primitive::<Decimal128Type>().clone())
+}
+
+/// `array` as 32-bit integers.
+pub fn ints(array: &ArrayRef) -> Result<arrow::array::Int32Array, KernelError> {
+    Ok(cast(array, &DataType::Int32)?
+        .as_primitive::<Int32Type>()
+        .clone())
+}
+
+/// `array` as 64-bit integers.
+pub fn longs(array: &ArrayRef) -> Result<Int64Array, KernelError> {
+    Ok(cast(array, &DataType::Int64)?
+        .as_primitive::<Int64Type>()
+        .clone())
+}

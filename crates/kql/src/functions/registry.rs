@@ -1,0 +1,67 @@
+//! The functions by name. Built once; signatures are parsed here.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::ScalarFunction;
+use super::signature::Signature;
+
+/// Functions by name and alias.
+pub struct Registry {
+    by_name: HashMap<&'static str, Entry>,
+    all: Vec<&'static ScalarFunction>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    function: &'static ScalarFunction,
+    signatures: Vec<Signature>,
+}
+
+/// Every category's list.
+fn lists() -> Vec<&'static [&'static ScalarFunction]> {
+    vec![]
+}
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::build(&lists()));
+
+/// The functions of the language.
+pub fn registry() -> &'static Registry {
+    &REGISTRY
+}
+
+impl Registry {
+    fn build(lists: &[&'static [&'static ScalarFunction]]) -> Registry {
+        let mut by_name = HashMap::new();
+        let mut all = Vec::new();
+        for function in lists.iter().flat_map(|list| list.iter().copied()) {
+            let signatures = function
+                .signatures
+                .iter()
+                .filter_map(|text| Signature::parse(text).ok())
+                .collect();
+            let entry = Entry {
+                function,
+                signatures,
+            };
+            for alias in function.aliases {
+                by_name.insert(*alias, entry.clone());
+            }
+            by_name.insert(function.name(), entry);
+            all.push(function);
+        }
+        Registry { by_name, all }
+    }
+
+    /// The function called `name`, with its parsed overloads.
+    pub fn find(&self, name: &str) -> Option<(&'static ScalarFunction, &[Signature])> {
+        self.by_name
+            .get(name)
+            .map(|entry| (entry.function, entry.signatures.as_slice()))
+    }
+
+    /// Every function, in list order.
+    pub fn all(&self) -> &[&'static ScalarFunction] {
+        &self.all
+    }
+}

@@ -1,0 +1,1 @@
+//! The meaning of each tabular operator, one file each.
