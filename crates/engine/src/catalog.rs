@@ -8,7 +8,7 @@ use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, col, lit};
 use hindsight_kql::{Catalog, CatalogError, CatalogTable, TableScope};
 use hindsight_kql_types::ScalarType;
-use hindsight_store::{AppId, Store, Table};
+use hindsight_store::{AppId, Snapshot, Table};
 
 use crate::request::Access;
 
@@ -23,7 +23,7 @@ pub(crate) struct KnownApp {
 
 /// The tables of one request.
 pub(crate) struct StoreCatalog {
-    store: Arc<Store>,
+    snapshot: Snapshot,
     apps: Vec<AppId>,
     known: Arc<Vec<KnownApp>>,
     access: Access,
@@ -31,9 +31,9 @@ pub(crate) struct StoreCatalog {
 }
 
 impl StoreCatalog {
-    /// The tables of `apps`; `access` bounds what `app('…')` may add.
-    pub(crate) fn new(store: Arc<Store>, apps: Vec<AppId>, known: Arc<Vec<KnownApp>>, access: Access) -> StoreCatalog {
-        StoreCatalog { store, apps, known, access, denied: AtomicBool::new(false) }
+    /// The tables of `apps` as they stood at `snapshot`; `access` bounds what `app('…')` may add.
+    pub(crate) fn new(snapshot: Snapshot, apps: Vec<AppId>, known: Arc<Vec<KnownApp>>, access: Access) -> StoreCatalog {
+        StoreCatalog { snapshot, apps, known, access, denied: AtomicBool::new(false) }
     }
 
     /// Whether the query named a target out of the principal's reach: then the whole request is refused.
@@ -80,13 +80,13 @@ impl Catalog for StoreCatalog {
             return Ok(Some(CatalogTable {
                 name: name.to_owned(),
                 columns: table.columns().iter().map(|c| (c.name.to_owned(), c.scalar_type)).collect(),
-                provider: self.store.table(&apps, table),
+                provider: Arc::new(self.snapshot.table(&apps, table)),
             }));
         }
         let Some(table) = Table::ALL.into_iter().find(|table| table.workspace_table() == name) else {
             return Ok(None);
         };
-        workspace_view(self.store.table(&apps, table), table)
+        workspace_view(Arc::new(self.snapshot.table(&apps, table)), table)
             .map(Some)
             .map_err(|e| CatalogError::Failed(format!("the view {name} cannot be made: {e}")))
     }
