@@ -1,9 +1,11 @@
 //! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
 
 pub mod kernel;
+pub(crate) mod list_match;
 mod registry;
 pub mod signature;
 pub mod text;
+pub(crate) mod text_match;
 mod udf;
 
 pub use registry::{Registry, registry};
