@@ -1,5 +1,6 @@
 //! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
 
+pub(crate) mod dynamic;
 pub mod kernel;
 pub(crate) mod list_match;
 mod registry;
