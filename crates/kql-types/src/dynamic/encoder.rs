@@ -1,0 +1,321 @@
+//! Writing dynamic values as a stream of events.
+
+use super::keys::Keys;
+use super::layout::{
+    BASIC_ARRAY, BASIC_OBJECT, BASIC_SHORT_STRING, DOUBLE, FALSE, INT8, INT16, INT32, INT64,
+    MAX_SHORT_STRING, NULL, STRING, TIMESTAMP_MICROS, TIMESTAMP_NANOS, TRUE, primitive, push_uint,
+    width_of,
+};
+use super::{DynamicRef, Kind, MAX_DEPTH};
+use crate::datetime;
+use crate::ticks::{TICKS_PER_MICROSECOND, UNIX_EPOCH_TICKS, to_unix_nanos};
+
+/// Writes one value after the other: `begin_bag`, `key`, a value, …, `end`, then [`Encoder::finish_into`].
+///
+/// The buffers are kept between values, so one encoder per loop allocates little. A key given twice keeps its first
+/// place and its last value. Events out of place (two roots, an `end` without a `begin`) write nothing harmful: the
+/// first root is what a reader sees.
+#[derive(Debug, Default)]
+pub struct Encoder {
+    keys: Keys,
+    value: Vec<u8>,
+    entries: Vec<Entry>,
+    frames: Vec<Frame>,
+    key: usize,
+    order: Vec<usize>,
+    header: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: usize,
+    offset: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    is_bag: bool,
+    start: usize,
+    first_entry: usize,
+}
+
+impl Encoder {
+    /// An encoder without content.
+    pub fn new() -> Encoder {
+        Encoder::default()
+    }
+
+    /// Starts an array; its elements follow, then [`Encoder::end`].
+    pub fn begin_array(&mut self) {
+        self.begin(false);
+    }
+
+    /// Starts a bag; pairs of [`Encoder::key`] and a value follow, then [`Encoder::end`].
+    pub fn begin_bag(&mut self) {
+        self.begin(true);
+    }
+
+    /// The key of the value that comes next.
+    pub fn key(&mut self, key: &str) {
+        self.key = self.keys.id(key);
+    }
+
+    /// Ends the innermost array or bag.
+    pub fn end(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            if frame.is_bag {
+                self.end_bag(frame);
+            } else {
+                self.end_array(frame);
+            }
+            self.entries.truncate(frame.first_entry);
+        }
+    }
+
+    /// A null.
+    pub fn null(&mut self) {
+        self.scalar(primitive(NULL), &[]);
+    }
+
+    /// A bool.
+    pub fn bool(&mut self, value: bool) {
+        self.scalar(primitive(if value { TRUE } else { FALSE }), &[]);
+    }
+
+    /// A long, in the fewest bytes that hold it.
+    pub fn long(&mut self, value: i64) {
+        if let Ok(small) = i8::try_from(value) {
+            self.scalar(primitive(INT8), &small.to_le_bytes());
+        } else if let Ok(small) = i16::try_from(value) {
+            self.scalar(primitive(INT16), &small.to_le_bytes());
+        } else if let Ok(small) = i32::try_from(value) {
+            self.scalar(primitive(INT32), &small.to_le_bytes());
+        } else {
+            self.scalar(primitive(INT64), &value.to_le_bytes());
+        }
+    }
+
+    /// A double. NaN and the infinities become the texts `NaN`, `Infinity`, `-Infinity` (`semantics.md §9.1`).
+    pub fn real(&mut self, value: f64) {
+        if value.is_finite() {
+            self.scalar(primitive(DOUBLE), &value.to_le_bytes());
+        } else if value.is_nan() {
+            self.string("NaN");
+        } else {
+            self.string(if value > 0.0 { "Infinity" } else { "-Infinity" });
+        }
+    }
+
+    /// A string.
+    pub fn string(&mut self, value: &str) {
+        if value.len() <= MAX_SHORT_STRING {
+            self.scalar(
+                (value.len() as u8) << 2 | BASIC_SHORT_STRING,
+                value.as_bytes(),
+            );
+        } else {
+            self.scalar(primitive(STRING), &(value.len() as u32).to_le_bytes());
+            self.value.extend_from_slice(value.as_bytes());
+        }
+    }
+
+    /// A datetime in ticks, as only `dynamic(datetime(…))` makes it; packing functions store datetimes as text.
+    ///
+    /// Outside the years that nanoseconds reach it is kept in microseconds, and as text where those lose digits.
+    pub fn datetime(&mut self, ticks: i64) {
+        if let Some(nanos) = to_unix_nanos(ticks) {
+            self.scalar(primitive(TIMESTAMP_NANOS), &nanos.to_le_bytes());
+        } else if ticks % TICKS_PER_MICROSECOND == 0 {
+            let micros = (ticks - UNIX_EPOCH_TICKS) / TICKS_PER_MICROSECOND;
+            self.scalar(primitive(TIMESTAMP_MICROS), &micros.to_le_bytes());
+        } else {
+            let mut text = String::new();
+            // Writing to a String never fails.
+            let _ = datetime::write_full(ticks, &mut text);
+            self.string(&text);
+        }
+    }
+
+    /// A copy of another value.
+    pub fn dynamic(&mut self, value: DynamicRef<'_>) {
+        self.copy(value, 0);
+    }
+
+    /// Appends the encoded value, metadata and value bytes, to `out` and empties the encoder.
+    ///
+    /// Without any event the value is null. Open arrays and bags are ended.
+    pub fn finish_into(&mut self, out: &mut Vec<u8>) {
+        while !self.frames.is_empty() {
+            self.end();
+        }
+        if self.value.is_empty() {
+            self.null();
+        }
+        self.keys.write(out);
+        out.extend_from_slice(&self.value);
+        self.clear();
+    }
+
+    /// The encoded value; empties the encoder.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.value.len() + 16);
+        self.finish_into(&mut out);
+        out
+    }
+
+    /// Forgets everything written.
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.value.clear();
+        self.entries.clear();
+        self.frames.clear();
+        self.key = 0;
+    }
+
+    pub(crate) fn is_bag_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn copy(&mut self, value: DynamicRef<'_>, depth: usize) {
+        match value.kind() {
+            _ if depth > MAX_DEPTH => self.null(),
+            Kind::Array => {
+                self.begin_array();
+                for element in value.iter_array() {
+                    self.copy(element, depth + 1);
+                }
+                self.end();
+            }
+            Kind::Bag => {
+                self.begin_bag();
+                for (key, element) in value.iter_bag() {
+                    self.key(key);
+                    self.copy(element, depth + 1);
+                }
+                self.end();
+            }
+            _ => match value.value_bytes().split_first() {
+                Some((first, rest)) => self.scalar(*first, rest),
+                None => self.null(),
+            },
+        }
+    }
+
+    fn begin(&mut self, is_bag: bool) {
+        self.enter();
+        self.frames.push(Frame {
+            is_bag,
+            start: self.value.len(),
+            first_entry: self.entries.len(),
+        });
+    }
+
+    fn scalar(&mut self, first: u8, rest: &[u8]) {
+        self.enter();
+        self.value.push(first);
+        self.value.extend_from_slice(rest);
+    }
+
+    /// Notes where the value that starts here lies in its array or bag.
+    fn enter(&mut self) {
+        if let Some(frame) = self.frames.last() {
+            self.entries.push(Entry {
+                key: self.key,
+                offset: self.value.len() - frame.start,
+            });
+        }
+    }
+
+    fn end_array(&mut self, frame: Frame) {
+        let entries = self.entries.get(frame.first_entry..).unwrap_or_default();
+        let size = self.value.len() - frame.start;
+        let width = width_of(size);
+        let large = entries.len() > 0xFF;
+        self.header.clear();
+        let flags = (width - 1) as u8 | u8::from(large) << 2;
+        self.header.push(flags << 2 | BASIC_ARRAY);
+        push_uint(&mut self.header, entries.len(), if large { 4 } else { 1 });
+        for entry in entries {
+            push_uint(&mut self.header, entry.offset, width);
+        }
+        push_uint(&mut self.header, size, width);
+        insert(&mut self.value, frame.start, &self.header);
+    }
+
+    fn end_bag(&mut self, frame: Frame) {
+        self.sort_keys(frame);
+        if self.has_duplicates(frame) {
+            self.drop_duplicates(frame);
+            self.sort_keys(frame);
+        }
+        let entries = self.entries.get(frame.first_entry..).unwrap_or_default();
+        let sorted = || self.order.iter().filter_map(|index| entries.get(*index));
+        let size = self.value.len() - frame.start;
+        let width = width_of(size);
+        let id_width = width_of(entries.iter().map(|e| e.key).max().unwrap_or(0));
+        let large = entries.len() > 0xFF;
+        self.header.clear();
+        let flags = (width - 1) as u8 | ((id_width - 1) as u8) << 2 | u8::from(large) << 4;
+        self.header.push(flags << 2 | BASIC_OBJECT);
+        push_uint(&mut self.header, entries.len(), if large { 4 } else { 1 });
+        for entry in sorted() {
+            push_uint(&mut self.header, entry.key, id_width);
+        }
+        for entry in sorted() {
+            push_uint(&mut self.header, entry.offset, width);
+        }
+        push_uint(&mut self.header, size, width);
+        insert(&mut self.value, frame.start, &self.header);
+    }
+
+    /// Fills `order` with the entries of the bag in the order of their keys; equal keys stay in insertion order.
+    fn sort_keys(&mut self, frame: Frame) {
+        let entries = self.entries.get(frame.first_entry..).unwrap_or_default();
+        let keys = &self.keys;
+        let key = |index: usize| entries.get(index).map_or("", |entry| keys.get(entry.key));
+        self.order.clear();
+        self.order.extend(0..entries.len());
+        self.order.sort_by(|a, b| key(*a).cmp(key(*b)));
+    }
+
+    fn has_duplicates(&self, frame: Frame) -> bool {
+        let entries = self.entries.get(frame.first_entry..).unwrap_or_default();
+        let id = |index: usize| entries.get(index).map(|entry| entry.key);
+        self.order
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if id(*a) == id(*b)))
+    }
+
+    /// Rewrites the values so that each key has its last value at its first place.
+    fn drop_duplicates(&mut self, frame: Frame) {
+        let entries: Vec<Entry> = self.entries.drain(frame.first_entry..).collect();
+        let values = self.value.split_off(frame.start);
+        let mut last = std::collections::HashMap::new();
+        for (index, entry) in entries.iter().enumerate() {
+            last.insert(entry.key, index);
+        }
+        for entry in &entries {
+            let Some(index) = last.remove(&entry.key) else {
+                continue;
+            };
+            let start = entries.get(index).map_or(0, |e| e.offset);
+            let end = entries.get(index + 1).map_or(values.len(), |e| e.offset);
+            self.entries.push(Entry {
+                key: entry.key,
+                offset: self.value.len() - frame.start,
+            });
+            self.value
+                .extend_from_slice(values.get(start..end).unwrap_or_default());
+        }
+    }
+}
+
+/// Inserts `header` before the values that start at `at`.
+fn insert(value: &mut Vec<u8>, at: usize, header: &[u8]) {
+    let end = value.len();
+    value.resize(end + header.len(), 0);
+    value.copy_within(at..end, at + header.len());
+    if let Some(place) = value.get_mut(at..at + header.len()) {
+        place.copy_from_slice(header);
+    }
+}
