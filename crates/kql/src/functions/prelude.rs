@@ -4,10 +4,12 @@ pub(crate) use std::borrow::Cow;
 pub(crate) use std::sync::Arc;
 
 pub(crate) use arrow::array::{Array, ArrayRef};
-pub(crate) use hindsight_kql_types::ScalarType;
+pub(crate) use datafusion::logical_expr::Expr;
+pub(crate) use hindsight_kql_syntax::Diagnostic;
+pub(crate) use hindsight_kql_types::{ScalarType, Value};
 
 pub(crate) use super::kernel::{Kernel, KernelArgs, KernelError};
-pub(crate) use super::{Eval, Example, ResultName, ScalarFunction, example};
+pub(crate) use super::{CallArgs, Eval, Example, ResultName, ScalarFunction, example};
 
 /// What a kernel answers.
 pub(crate) type Answer = Result<ArrayRef, KernelError>;
@@ -37,4 +39,33 @@ impl ScalarFunction {
         self.aliases = aliases;
         self
     }
+}
+
+/// The expression that runs `kernel` on the arguments of a call that the binder has checked.
+pub(crate) fn call_kernel(call: &CallArgs<'_>, name: &'static str, kernel: Kernel) -> Expr {
+    super::kernel_call(
+        name,
+        kernel,
+        call.args.iter().map(|arg| arg.expr.clone()).collect(),
+        call.args.iter().map(|arg| arg.kind).collect(),
+        call.result,
+        false,
+    )
+}
+
+/// The text of a constant string argument.
+pub(crate) fn constant_text(call: &CallArgs<'_>, index: usize) -> Option<String> {
+    match call.args.get(index)?.constant.as_ref()? {
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// Why a call is refused.
+pub(crate) fn refuse(
+    call: &CallArgs<'_>,
+    code: &'static str,
+    message: impl Into<String>,
+) -> Diagnostic {
+    Diagnostic::new(code, message, call.span)
 }

@@ -88,7 +88,11 @@ fn floor_array(values: &Int64Array, size: i64) -> Int64Array {
         let positive = value.unsigned_abs();
         let quotient = ((u128::from(positive) * u128::from(reciprocal)) >> 64) as u64;
         let low = quotient * divisor;
-        let exact = if positive - low >= divisor { low + divisor } else { low };
+        let exact = if positive - low >= divisor {
+            low + divisor
+        } else {
+            low
+        };
         exact as i64
     })
 }
@@ -135,8 +139,26 @@ mod tests {
 
     #[test]
     fn arrays_agree_with_single_values() {
-        let sizes = [1, 3, 600_000_000, 864_000_000_000, 6_048_000_000_000, i64::MAX];
-        let values = [0, 1, 2, 599_999_999, 600_000_000, 637_134_336_000_000_000, 3_155_378_975_999_999_999, i64::MAX, -1, -864_000_000_001];
+        let sizes = [
+            1,
+            3,
+            600_000_000,
+            864_000_000_000,
+            6_048_000_000_000,
+            i64::MAX,
+        ];
+        let values = [
+            0,
+            1,
+            2,
+            599_999_999,
+            600_000_000,
+            637_134_336_000_000_000,
+            3_155_378_975_999_999_999,
+            i64::MAX,
+            -1,
+            -864_000_000_001,
+        ];
         for size in sizes {
             let array = floor_array(&Int64Array::from(values.to_vec()), size);
             for (row, value) in values.into_iter().enumerate() {

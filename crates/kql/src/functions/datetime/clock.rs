@@ -18,6 +18,9 @@ pub(crate) static AGO: ScalarFunction = ScalarFunction {
     summary: "The time at which the query began, less the timespan.",
     result_name: ResultName::None,
     volatile: false,
-    examples: &[example("print t = now() - ago(2d)", "t:timespan\n2.00:00:00")],
+    examples: &[example(
+        "print t = now() - ago(2d)",
+        "t:timespan\n2.00:00:00",
+    )],
     eval: Eval::Binder,
 };

@@ -1,7 +1,9 @@
 //! `make_datetime` and `make_timespan` (`semantics.md §10.6`).
 
 use hindsight_kql_types::Civil;
-use hindsight_kql_types::ticks::{TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND};
+use hindsight_kql_types::ticks::{
+    TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND,
+};
 
 use crate::functions::prelude::*;
 
@@ -34,7 +36,10 @@ pub(crate) static MAKE_TIMESPAN: ScalarFunction = ScalarFunction {
     result_name: ResultName::None,
     volatile: false,
     examples: &[
-        example("print t = make_timespan(3, 4, 5, 6.25)", "t:timespan\n3.04:05:06.2500000"),
+        example(
+            "print t = make_timespan(3, 4, 5, 6.25)",
+            "t:timespan\n3.04:05:06.2500000",
+        ),
         example("print t = make_timespan(25, 0)", "t:timespan\nnull"),
     ],
     eval: Eval::Kernel(make_timespan),
@@ -44,13 +49,21 @@ fn make_datetime(args: &KernelArgs<'_>) -> Answer {
     let whole = (0..args.len().min(5))
         .map(|i| args.longs(i))
         .collect::<Result<Vec<_>, _>>()?;
-    let seconds = if args.len() > 5 { Some(args.reals(5)?) } else { None };
+    let seconds = if args.len() > 5 {
+        Some(args.reals(5)?)
+    } else {
+        None
+    };
     let part = |index: usize, row: usize| match whole.get(index) {
         Some(column) => u32::try_from(column.get(row)?).ok(),
         None => Some(0),
     };
     Ok(args.collect_longs(|row| {
-        let mut civil = Civil::date(i32::try_from(part(0, row)?).ok()?, part(1, row)?, part(2, row)?);
+        let mut civil = Civil::date(
+            i32::try_from(part(0, row)?).ok()?,
+            part(1, row)?,
+            part(2, row)?,
+        );
         (civil.hour, civil.minute) = (part(3, row)?, part(4, row)?);
         let ticks = match &seconds {
             Some(seconds) => seconds_to_ticks(seconds.get(row)?)?,
@@ -63,9 +76,17 @@ fn make_datetime(args: &KernelArgs<'_>) -> Answer {
 fn make_timespan(args: &KernelArgs<'_>) -> Answer {
     let columns = args.len();
     let first = if columns == 4 { 1 } else { 0 };
-    let days = if columns == 4 { Some(args.longs(0)?) } else { None };
+    let days = if columns == 4 {
+        Some(args.longs(0)?)
+    } else {
+        None
+    };
     let (hours, minutes) = (args.longs(first)?, args.longs(first + 1)?);
-    let seconds = if columns > 2 { Some(args.reals(first + 2)?) } else { None };
+    let seconds = if columns > 2 {
+        Some(args.reals(first + 2)?)
+    } else {
+        None
+    };
     Ok(args.collect_longs(|row| {
         let days = match &days {
             Some(days) => days.get(row).filter(|days| *days >= 0)?,

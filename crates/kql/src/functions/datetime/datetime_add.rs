@@ -26,7 +26,11 @@ pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
     let part = constant_text(call, 0).unwrap_or_default();
     match Period::parse(&part) {
         Some(_) => Ok(()),
-        None => Err(refuse(call, "SEM0235", format!("'{part}' is not a part that datetimes are counted in"))),
+        None => Err(refuse(
+            call,
+            "SEM0235",
+            format!("'{part}' is not a part that datetimes are counted in"),
+        )),
     }
 }
 

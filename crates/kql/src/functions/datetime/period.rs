@@ -3,8 +3,8 @@
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::datetime::days_in_month;
 use hindsight_kql_types::ticks::{
-    TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MICROSECOND, TICKS_PER_MILLISECOND, TICKS_PER_MINUTE, TICKS_PER_SECOND,
-    in_range,
+    TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MICROSECOND, TICKS_PER_MILLISECOND, TICKS_PER_MINUTE,
+    TICKS_PER_SECOND, in_range,
 };
 
 /// A unit of calendar arithmetic.
@@ -76,7 +76,13 @@ pub(super) fn add_months(ticks: i64, months: i64) -> Option<i64> {
     let year = i32::try_from(number.div_euclid(12)).ok()?;
     let month = u32::try_from(number.rem_euclid(12)).ok()? + 1;
     let day = civil.day.min(days_in_month(year, month));
-    Civil { year, month, day, ..civil }.to_ticks()
+    Civil {
+        year,
+        month,
+        day,
+        ..civil
+    }
+    .to_ticks()
 }
 
 #[cfg(test)]
@@ -91,9 +97,18 @@ mod tests {
     fn adds_by_the_calendar() {
         let check = |period: &str, count: i64, from: &str, expected: Option<&str>| {
             let period = Period::parse(period).expect("a period");
-            assert_eq!(period.add(ticks(from), count), expected.map(ticks), "{period:?} {count} {from}");
+            assert_eq!(
+                period.add(ticks(from), count),
+                expected.map(ticks),
+                "{period:?} {count} {from}"
+            );
         };
-        check("month", 1, "2020-01-31 10:00:00", Some("2020-02-29 10:00:00"));
+        check(
+            "month",
+            1,
+            "2020-01-31 10:00:00",
+            Some("2020-02-29 10:00:00"),
+        );
         check("Year", 1, "2020-02-29", Some("2021-02-28"));
         check("quarter", -1, "2020-01-15", Some("2019-10-15"));
         check("week", 2, "2020-01-01", Some("2020-01-15"));
@@ -105,7 +120,11 @@ mod tests {
     fn counts_boundaries() {
         let check = |period: &str, to: &str, from: &str, expected: i64| {
             let period = Period::parse(period).expect("a period");
-            assert_eq!(period.boundaries(ticks(to), ticks(from)), expected, "{period:?} {to} {from}");
+            assert_eq!(
+                period.boundaries(ticks(to), ticks(from)),
+                expected,
+                "{period:?} {to} {from}"
+            );
         };
         check("day", "2020-01-01 23:00:00", "2020-01-01 01:00:00", 0);
         check("month", "2020-01-31", "2020-02-01", -1);

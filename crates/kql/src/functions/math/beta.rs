@@ -6,7 +6,10 @@ pub(crate) static CDF: ScalarFunction = function(
     &["beta_cdf(x: number, alpha: number, beta: number) -> real"],
     "The probability that a beta-distributed value is at most `x`.",
     ResultName::None,
-    &[example("print r = round(beta_cdf(0.5, 2, 2), 6)", "r:real\n0.5")],
+    &[example(
+        "print r = round(beta_cdf(0.5, 2, 2), 6)",
+        "r:real\n0.5",
+    )],
     |args| map3(args, |x, a, b| Some(cdf(x, a, b))),
 );
 
@@ -14,7 +17,10 @@ pub(crate) static PDF: ScalarFunction = function(
     &["beta_pdf(x: number, alpha: number, beta: number) -> real"],
     "The density of the beta distribution at `x`.",
     ResultName::None,
-    &[example("print r = round(beta_pdf(0.5, 2, 2), 6)", "r:real\n1.5")],
+    &[example(
+        "print r = round(beta_pdf(0.5, 2, 2), 6)",
+        "r:real\n1.5",
+    )],
     |args| map3(args, |x, a, b| Some(pdf(x, a, b))),
 );
 
@@ -22,7 +28,10 @@ pub(crate) static INV: ScalarFunction = function(
     &["beta_inv(probability: number, alpha: number, beta: number) -> real"],
     "The value that a beta-distributed one is at most with this probability.",
     ResultName::None,
-    &[example("print r = round(beta_inv(0.5, 3, 3), 6)", "r:real\n0.5")],
+    &[example(
+        "print r = round(beta_inv(0.5, 3, 3), 6)",
+        "r:real\n0.5",
+    )],
     |args| map3(args, inverse),
 );
 
@@ -141,7 +150,10 @@ mod tests {
     #[test]
     fn inverse_undoes_the_distribution() {
         let p = 0.37;
-        check(inverse(p, 2.5, 4.0).map_or(f64::NAN, |x| cdf(x, 2.5, 4.0)), p);
+        check(
+            inverse(p, 2.5, 4.0).map_or(f64::NAN, |x| cdf(x, 2.5, 4.0)),
+            p,
+        );
         assert_eq!(inverse(1.5, 2.0, 3.0), None);
         check(inverse(0.5, -1.0, 3.0).unwrap_or(0.0), f64::NAN);
     }

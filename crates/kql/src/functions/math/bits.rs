@@ -5,7 +5,13 @@ use crate::functions::prelude::*;
 macro_rules! two {
     ($name:literal, $b:literal) => {
         &[
-            concat!("binary_", $name, "(value: integer, ", $b, ": integer) -> long"),
+            concat!(
+                "binary_",
+                $name,
+                "(value: integer, ",
+                $b,
+                ": integer) -> long"
+            ),
             concat!("binary_", $name, "(value: bool, ", $b, ": bool) -> long"),
         ]
     };
@@ -36,7 +42,10 @@ pub(crate) static XOR: ScalarFunction = function(
 );
 
 pub(crate) static NOT: ScalarFunction = function(
-    &["binary_not(value: integer) -> long", "binary_not(value: bool) -> long"],
+    &[
+        "binary_not(value: integer) -> long",
+        "binary_not(value: bool) -> long",
+    ],
     "The integer with every bit turned.",
     ResultName::FirstArgument,
     &[example("print n = binary_not(5)", "n:long\n-6")],

@@ -4,7 +4,10 @@ use super::map;
 use crate::functions::prelude::*;
 
 pub(crate) static CEILING: ScalarFunction = function(
-    &["ceiling(number: number) -> real", "ceiling(number: bool) -> real"],
+    &[
+        "ceiling(number: number) -> real",
+        "ceiling(number: bool) -> real",
+    ],
     "The least whole number that is not below the number, as a real.",
     ResultName::FirstArgument,
     &[example("print r = ceiling(-1.5)", "r:real\n-1.0")],
@@ -67,7 +70,11 @@ fn round_to(x: f64, digits: i64) -> f64 {
         (x / scale).round() * scale
     };
     // Beyond the double's own digits there is nothing to round; scaling would overflow.
-    if rounded.is_finite() || digits < 0 { rounded } else { x }
+    if rounded.is_finite() || digits < 0 {
+        rounded
+    } else {
+        x
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +83,9 @@ mod tests {
 
     #[test]
     fn rounds_halves_away_from_zero() {
-        let check = |x: f64, digits: i64, expected: f64| assert_eq!(round_to(x, digits), expected, "{x} to {digits}");
+        let check = |x: f64, digits: i64, expected: f64| {
+            assert_eq!(round_to(x, digits), expected, "{x} to {digits}")
+        };
         check(3.25, 1, 3.3);
         check(-5.5, 1, -5.5);
         check(1.005, 2, 1.0);

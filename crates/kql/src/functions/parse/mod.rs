@@ -1,0 +1,2 @@
+use super::prelude::*;
+pub(crate) static LIST: &[&ScalarFunction] = &[];
