@@ -166,6 +166,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) level: usize,
     /// The function calls being expanded, for recursion through stored names and a depth limit.
     pub(crate) call_depth: usize,
+    /// Set while an expression that may hold aggregate calls is bound.
+    pub(crate) aggregates: Option<aggregate::AggregateContext>,
     /// `render` of the pipeline being bound.
     pub(crate) render: Option<RenderOperator>,
     /// The name that `as` gave the pipeline being bound.
@@ -187,6 +189,7 @@ impl<'a> Binder<'a> {
             operator: None,
             level: 0,
             call_depth: 0,
+            aggregates: None,
             render: None,
             label: None,
             results: Vec::new(),

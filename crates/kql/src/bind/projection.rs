@@ -137,6 +137,18 @@ impl Namer {
         Ok(name)
     }
 
+    /// Notes that `name` was given to `target` already.
+    pub(crate) fn take(&mut self, target: &Target, name: &str) {
+        self.used.insert(name.to_owned());
+        match target {
+            Target::Written(_) | Target::Plain(_) => {
+                self.spelled_used.insert(name.to_owned());
+            }
+            Target::Unnamed => self.number += 1,
+            Target::Generated(_) => {}
+        }
+    }
+
     /// The next `ColumnN`; beside an input that stays visible its names are skipped.
     fn numbered(&mut self) -> String {
         loop {
