@@ -2,7 +2,7 @@
 //! token, which is an error only where the parser meets it (inside `datetime(…)` any text may stand).
 
 use crate::Span;
-use crate::literal::timespan_unit;
+use crate::literal::is_timespan_unit;
 use crate::token::{Token, TokenKind};
 
 /// Reads the whole text. The last token is always [`TokenKind::End`]. Stops early after `max_tokens` tokens.
@@ -160,7 +160,7 @@ impl Lexer<'_> {
                 return TokenKind::Real;
             }
         }
-        if timespan_unit(tail).is_some() {
+        if is_timespan_unit(tail) {
             return TokenKind::TimeSpan;
         }
         // `1_0` is refused: a digit separator is not part of the language.
@@ -189,7 +189,7 @@ impl Lexer<'_> {
         let tail = self.text.get(tail_start..self.position).unwrap_or("");
         if tail.is_empty() {
             TokenKind::Real
-        } else if timespan_unit(tail).is_some() {
+        } else if is_timespan_unit(tail) {
             TokenKind::TimeSpan
         } else {
             TokenKind::Bad
