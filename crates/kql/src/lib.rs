@@ -9,6 +9,10 @@ mod catalog;
 pub mod functions;
 mod operators;
 mod relation;
+pub mod run;
+#[cfg(test)]
+mod testing;
 
+pub use bind::{BindOptions, BoundQuery, BoundResult, MaterializedTable, Settings, Step, StepKind, bind};
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use relation::{Column, Relation, Scalar};

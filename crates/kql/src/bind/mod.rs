@@ -4,6 +4,7 @@
 //! refused by name.
 
 mod aggregate;
+mod any_column;
 mod arithmetic;
 mod call;
 mod classify;
@@ -39,8 +40,8 @@ use crate::catalog::Catalog;
 use crate::relation::{Column, Relation};
 
 pub(crate) use aggregate::BoundAggregate;
-pub(crate) use constant::{value_from_scalar, value_to_scalar};
-pub(crate) use projection::{BoundColumn, NamingMode};
+pub(crate) use constant::{null_scalar, value_from_scalar, value_to_scalar};
+pub(crate) use projection::{BoundColumn, NamingMode, wildcard_matches};
 pub(crate) use scope::{Entry, Env};
 pub use subquery::{MaterializedTable, Step, StepKind};
 
@@ -166,6 +167,14 @@ pub(crate) struct Binder<'a> {
     pub(crate) level: usize,
     /// The function calls being expanded, for recursion through stored names and a depth limit.
     pub(crate) call_depth: usize,
+    /// How many steps were numbered so far.
+    pub(crate) step_ids: usize,
+    /// How many expressions were bound so far.
+    pub(crate) work: usize,
+    /// The statement's own rows are no result: the operator gave its results itself (`fork`, `facet`).
+    pub(crate) no_result: bool,
+    /// `toscalar` calls outside functions that have a step already, by their place.
+    pub(crate) pinned: HashMap<(u32, u32), crate::relation::Scalar>,
     /// Set while an expression that may hold aggregate calls is bound.
     pub(crate) aggregates: Option<aggregate::AggregateContext>,
     /// `render` of the pipeline being bound.
@@ -189,6 +198,10 @@ impl<'a> Binder<'a> {
             operator: None,
             level: 0,
             call_depth: 0,
+            step_ids: 0,
+            work: 0,
+            no_result: false,
+            pinned: HashMap::new(),
             aggregates: None,
             render: None,
             label: None,
