@@ -46,6 +46,7 @@ pub(crate) mod sample_distinct;
 pub(crate) mod scan;
 pub(crate) mod search;
 pub(crate) mod serialize;
+mod series_rows;
 pub(crate) mod sort;
 pub(crate) mod summarize;
 mod support;
