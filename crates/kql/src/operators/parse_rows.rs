@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_types::{ScalarType, Value};
