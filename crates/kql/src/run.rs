@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -13,6 +14,7 @@ use datafusion::prelude::SessionConfig;
 use hindsight_kql_syntax::ast::RenderOperator;
 use hindsight_kql_types::{Encoder, ScalarType};
 
+use crate::exec::KqlQueryPlanner;
 use crate::bind::{BoundQuery, Step, StepKind, null_scalar, value_from_scalar};
 use crate::relation::Column;
 
@@ -44,7 +46,12 @@ pub fn session_config() -> SessionConfig {
 
 /// A context with [`session_config`].
 pub fn session_context() -> SessionContext {
-    SessionContext::new_with_config(session_config())
+    let state = SessionStateBuilder::new()
+        .with_config(session_config())
+        .with_default_features()
+        .with_query_planner(Arc::new(KqlQueryPlanner))
+        .build();
+    SessionContext::new_with_state(state)
 }
 
 /// Runs the steps of `query`, then gives the results' plans with every placeholder filled.

@@ -110,6 +110,7 @@ impl Binder<'_> {
                 resolved.result,
                 function.volatile,
             ),
+            Eval::Typed(typed) => return Ok(fold(typed(&call)?, constant)),
             Eval::Binder => {
                 return Err(self.unsupported(format_args!("the function '{name}' here"), span));
             }
@@ -270,6 +271,10 @@ impl Binder<'_> {
             )),
             ("column_ifexists" | "columnifexists", [column, default]) => {
                 self.bind_column_ifexists(column, default, input).map(Some)
+            }
+            _ if crate::operators::window::is_window(name) => {
+                let args = self.bind_arguments(call, input)?;
+                crate::operators::window::bind_call(name, args, input, self, span).map(Some)
             }
             _ => Ok(None),
         }

@@ -37,7 +37,7 @@ fn tabular(expr: &Expr, env: &Env, depth: usize) -> bool {
             Some((Entry::Function(function), seen)) => function_is_tabular(function, seen, depth),
             _ => matches!(call.function.text.as_str(), "materialize" | "table"),
         },
-        ExprKind::Member { value, .. } => names_a_scope(value),
+        ExprKind::Member { value, .. } | ExprKind::MemberCall { value, .. } => names_a_scope(value),
         _ => false,
     }
 }
@@ -49,7 +49,7 @@ pub(crate) fn names_a_scope(expr: &Expr) -> bool {
             call.function.text.as_str(),
             "app" | "workspace" | "resource" | "database" | "cluster"
         ),
-        ExprKind::Member { value, .. } => names_a_scope(value),
+        ExprKind::MemberCall { value, call } => call.function.text == "database" && names_a_scope(value),
         _ => false,
     }
 }

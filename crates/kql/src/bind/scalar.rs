@@ -21,6 +21,9 @@ impl Binder<'_> {
             ExprKind::Parenthesised(inner) => self.bind_scalar(inner, input),
             ExprKind::Call(call) => self.bind_call(call, input, span),
             ExprKind::Member { value, member } => self.bind_member(value, &member.text, input, span),
+            ExprKind::MemberCall { .. } => {
+                Err(self.unsupported("a call of another database's function", span))
+            }
             ExprKind::Index { value, index } => self.bind_index(value, index, input, span),
             ExprKind::Unary { op, value } => self.bind_unary(*op, value, input),
             ExprKind::Binary { op, left, right } => self.bind_binary(expr, *op, left, right, input),

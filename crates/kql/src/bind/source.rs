@@ -97,22 +97,13 @@ impl Binder<'_> {
     /// `app('x')`, `cluster('c').database('d')`, …
     pub(crate) fn bind_scope(&mut self, expr: &Expr) -> BindResult<TableScope> {
         let expr = expr.unparenthesised();
-        if let ExprKind::Member { value, member } = &expr.kind {
-            // The parser reads `cluster('c').database('d')` as a call or as a member of a call.
-            let message = format!("'{}' names no tables", member.text);
-            let _ = value;
-            return Err(self.error("SEM0056", message, expr.span));
+        if let ExprKind::MemberCall { value, call } = &expr.kind {
+            return self.bind_cluster_database(value, call, expr.span);
         }
         let ExprKind::Call(call) = &expr.kind else {
             return Err(self.error("SEM0100", "Failed to resolve table expression", expr.span));
         };
-        let name = match call.arguments.as_slice() {
-            [argument] => self.constant_string(&argument.value)?,
-            _ => {
-                let message = format!("{}(): function expects 1 argument(s).", call.function.text);
-                return Err(self.error("SEM0219", message, expr.span));
-            }
-        };
+        let name = self.scope_name(call, expr.span)?;
         match call.function.text.as_str() {
             "app" => Ok(TableScope::App(name)),
             "workspace" => Ok(TableScope::Workspace(name)),
@@ -122,6 +113,31 @@ impl Binder<'_> {
                 database: name,
             }),
             _ => Err(self.error("SEM0048", "cluster() must be followed by database()", expr.span)),
+        }
+    }
+
+    fn scope_name(&mut self, call: &Call, span: Span) -> BindResult<String> {
+        match call.arguments.as_slice() {
+            [argument] => self.constant_string(&argument.value),
+            _ => {
+                let message = format!("{}(): function expects 1 argument(s).", call.function.text);
+                Err(self.error("SEM0219", message, span))
+            }
+        }
+    }
+
+    /// `cluster('c').database('d')`
+    fn bind_cluster_database(&mut self, value: &Expr, call: &Call, span: Span) -> BindResult<TableScope> {
+        let cluster = match &value.unparenthesised().kind {
+            ExprKind::Call(outer) if outer.function.text == "cluster" => self.scope_name(outer, span)?,
+            _ => return Err(self.error("SEM0100", "Failed to resolve table expression", span)),
+        };
+        match call.function.text.as_str() {
+            "database" => Ok(TableScope::Database {
+                cluster: Some(cluster),
+                database: self.scope_name(call, span)?,
+            }),
+            _ => Err(self.error("SEM0048", "cluster() must be followed by database()", span)),
         }
     }
 
