@@ -16,11 +16,11 @@ mod translate;
 use hindsight_kql_syntax::ast::Expr;
 
 use crate::error::EngineError;
-pub(crate) use ast::{Node, NodeKind};
-pub(crate) use lists::{OrderKey, flag, order_by, paths, whole_number};
+
+pub(crate) use lists::{flag, order_by, paths, whole_number};
 pub(crate) use parser::{mentions, parse};
 pub(crate) use search::{Search, parse_search};
-pub(crate) use translate::{Kind, Resolved, Resolver, predicate, sort_key};
+pub(crate) use translate::{Kind, Resolved, balanced, predicate, sort_key};
 
 /// What is wrong with a text, and at which character.
 #[derive(Debug, Clone, PartialEq, Eq)]
