@@ -14,7 +14,9 @@ pub mod run;
 #[cfg(test)]
 mod testing;
 
-pub use exec::KqlQueryPlanner;
-pub use bind::{BindOptions, BoundQuery, BoundResult, MaterializedTable, Settings, Step, StepKind, bind};
+pub use bind::{
+    BindOptions, BoundQuery, BoundResult, MaterializedTable, Settings, Step, StepKind, bind,
+};
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
+pub use exec::KqlQueryPlanner;
 pub use relation::{Column, Relation, Scalar};

@@ -14,8 +14,8 @@ use datafusion::prelude::SessionConfig;
 use hindsight_kql_syntax::ast::RenderOperator;
 use hindsight_kql_types::{Encoder, ScalarType};
 
-use crate::exec::KqlQueryPlanner;
 use crate::bind::{BoundQuery, Step, StepKind, null_scalar, value_from_scalar};
+use crate::exec::KqlQueryPlanner;
 use crate::relation::Column;
 
 /// The rows of one result.
@@ -58,7 +58,10 @@ pub fn session_context() -> SessionContext {
 ///
 /// # Errors
 /// What DataFusion says of a plan, or a run-time failure of a kernel.
-pub async fn prepare(steps: Vec<Step>, context: &SessionContext) -> Result<HashMap<String, ScalarValue>> {
+pub async fn prepare(
+    steps: Vec<Step>,
+    context: &SessionContext,
+) -> Result<HashMap<String, ScalarValue>> {
     let mut values = HashMap::new();
     for step in steps {
         let plan = substitute(step.plan, &values)?;
@@ -115,7 +118,9 @@ pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> R
     let replace = |expr: Expr| match &expr {
         Expr::Placeholder(Placeholder { id, .. }) => match values.get(id) {
             Some(value) => Ok(Transformed::yes(Expr::Literal(value.clone(), None))),
-            None => Err(DataFusionError::Internal(format!("the step {id} has not run"))),
+            None => Err(DataFusionError::Internal(format!(
+                "the step {id} has not run"
+            ))),
         },
         _ => Ok(Transformed::no(expr)),
     };
@@ -127,10 +132,12 @@ pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> R
             let name = expr.schema_name().to_string();
             let is_name_kept = matches!(expr, Expr::Alias(_));
             let replaced = expr.transform_up(replace)?.data;
-            Ok(Transformed::yes(match is_name_kept || replaced.schema_name().to_string() == name {
-                true => replaced,
-                false => replaced.alias(name),
-            }))
+            Ok(Transformed::yes(
+                match is_name_kept || replaced.schema_name().to_string() == name {
+                    true => replaced,
+                    false => replaced.alias(name),
+                },
+            ))
         })?
         .map_data(LogicalPlan::recompute_schema)
     })

@@ -217,7 +217,12 @@ impl<'a> Binder<'a> {
     }
 
     /// A diagnostic whose message begins with the operator being bound.
-    pub(crate) fn error(&self, code: &'static str, message: impl AsRef<str>, span: Span) -> Diagnostic {
+    pub(crate) fn error(
+        &self,
+        code: &'static str,
+        message: impl AsRef<str>,
+        span: Span,
+    ) -> Diagnostic {
         match &self.operator {
             Some(operator) => Diagnostic::new(
                 code,
@@ -255,5 +260,9 @@ impl<'a> Binder<'a> {
 
 /// What DataFusion says about a plan that the binder built: a mistake of the binder, shown rather than hidden.
 pub(crate) fn plan_error(error: DataFusionError, span: Span) -> Diagnostic {
-    Diagnostic::new("SEM0001", format!("the query cannot be planned: {error}"), span)
+    Diagnostic::new(
+        "SEM0001",
+        format!("the query cannot be planned: {error}"),
+        span,
+    )
 }
