@@ -77,15 +77,6 @@ pub(crate) fn named(column: &str, expr: Expr) -> NamedExpr {
     }
 }
 
-/// `expr` without a name.
-pub(crate) fn unnamed(expr: Expr) -> NamedExpr {
-    NamedExpr {
-        names: Vec::new(),
-        tuple: false,
-        expr,
-    }
-}
-
 /// An operator.
 pub(crate) fn operator(kind: OperatorKind) -> Operator {
     Operator {

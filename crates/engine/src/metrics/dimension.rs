@@ -1,9 +1,9 @@
 //! The dimensions of metrics: path names, the specification's enum names, and the KQL they stand for (`D9`).
 
-use hindsight_kql_syntax::ast::{BinaryOp, Expr, Literal};
+use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 
 use super::catalogue::Metric;
-use crate::tree::{binary, call, key, literal, name, string};
+use crate::tree::{binary, call, key, name, string};
 
 /// The dimensions of every table.
 pub const COMMON_DIMENSIONS: &[&str] = &[
@@ -144,13 +144,4 @@ pub fn dimension_display_name(path: &str) -> String {
         }
     }
     out
-}
-
-/// The literal that a dimension's value is compared with: dimensions are text, so numbers and bools of a filter are too.
-pub(crate) fn dimension_literal(value: &Literal) -> Expr {
-    match value {
-        Literal::Bool(b) => string(if *b { "True" } else { "False" }),
-        Literal::Long(n) => string(&n.to_string()),
-        other => literal(other.clone()),
-    }
 }
