@@ -126,7 +126,7 @@ impl Encoder {
         if let Some(nanos) = to_unix_nanos(ticks) {
             self.scalar(primitive(TIMESTAMP_NANOS), &nanos.to_le_bytes());
         } else if ticks % TICKS_PER_MICROSECOND == 0 {
-            let micros = (ticks - UNIX_EPOCH_TICKS) / TICKS_PER_MICROSECOND;
+            let micros = ticks.saturating_sub(UNIX_EPOCH_TICKS) / TICKS_PER_MICROSECOND;
             self.scalar(primitive(TIMESTAMP_MICROS), &micros.to_le_bytes());
         } else {
             let mut text = String::new();

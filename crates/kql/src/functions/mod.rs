@@ -1,11 +1,13 @@
 //! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
 
+pub(crate) mod dynamic;
+pub mod kernel;
+pub(crate) mod list_match;
 mod conversion;
 mod datetime;
 mod encoding;
 mod hash;
 mod ip;
-pub mod kernel;
 mod logic;
 mod math;
 mod parse;
@@ -14,6 +16,7 @@ mod registry;
 pub mod signature;
 mod string;
 pub mod text;
+pub(crate) mod text_match;
 mod udf;
 
 pub use registry::{Registry, registry};

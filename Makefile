@@ -1,0 +1,37 @@
+# The two commands that matter: `make demo` and `make test`.
+
+CARGO ?= cargo
+PYTHON ?= python3
+DEMO_DATA ?= hindsight-demo-data
+LISTEN ?= 127.0.0.1:2020
+
+.PHONY: demo test lint fmt bench sdk-test
+
+## Builds, serves a realistic web shop's telemetry and prints what to try.
+demo:
+	$(CARGO) build --release --bin hindsight
+	./target/release/hindsight serve --demo --data $(DEMO_DATA) --listen $(LISTEN)
+
+## Everything that must pass.
+test:
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --workspace; else $(CARGO) test --workspace; fi
+	$(CARGO) test --workspace --doc
+	$(CARGO) build --bin hindsight
+	$(PYTHON) tests/sdk/run.py
+
+## Only the tests with real SDKs, installed from their registries into a folder of their own.
+sdk-test:
+	$(CARGO) build --bin hindsight
+	$(PYTHON) tests/sdk/run.py
+
+lint:
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+fmt:
+	$(CARGO) fmt --all
+
+## Fills one million requests through HTTP, seals, and times ingestion and 14 queries. PEERS=--peers compares with peers.
+bench:
+	$(CARGO) build --release --bin hindsight
+	$(PYTHON) bench/run.py $(PEERS)

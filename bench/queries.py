@@ -1,0 +1,77 @@
+"""The 14 queries in KQL, and the same for the peers over the same Parquet files.
+
+In a segment `timestamp` is an Int64 of 100 ns ticks since 0001-01-01, and hot keys of bags are columns
+`customDimensions.<key>`.
+"""
+import datetime
+
+from telemetry import EVIDENT_ID
+
+EPOCH = datetime.datetime(1, 1, 1, tzinfo=datetime.timezone.utc)
+HOUR = 36_000_000_000
+
+
+def ticks(moment):
+    return int((moment - EPOCH) / datetime.timedelta(microseconds=1)) * 10
+
+
+def kql(end):
+    day = (end - datetime.timedelta(days=1)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
+    six = (end - datetime.timedelta(hours=6)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
+    a = (end - datetime.timedelta(days=2)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
+    b = (end - datetime.timedelta(days=2) + datetime.timedelta(minutes=5)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
+    return {
+        "Q1": "requests | summarize c = count() by b = bin(timestamp, 1h) | sort by b asc",
+        "Q2": f"requests | where success == 'False' and timestamp >= {day} | summarize c = count() by name | top 10 by c",
+        "Q3": "requests | summarize percentiles(duration, 50, 95, 99) by name, bin(timestamp, 1h)",
+        "Q4": "requests | summarize u = dcount(user_Id) by b = bin(timestamp, 1d) | sort by b asc",
+        "Q5": "traces | where message has 'deadlock' | project timestamp, message",
+        "Q6": "traces | where message contains 'timed out after' | count",
+        "Q7": f"requests | where success == 'False' and timestamp >= {six} | project operation_Id "
+              f"| join kind=inner (dependencies | where timestamp >= {six} | project operation_Id, target, duration) "
+              "on operation_Id | summarize c = count(), a = avg(duration) by target | top 20 by c",
+        "Q8": "requests | where customDimensions.tenantId == 'tenant-0007' "
+              "| summarize c = count() by g = tostring(customDimensions.region) | sort by c",
+        "Q9": "requests | top 100 by timestamp desc",
+        "Q10": f"requests | where id == '{EVIDENT_ID}'",
+        "Q11": "requests | summarize c = count(), a = avg(duration) by cloud_RoleName, bin(timestamp, 5m)",
+        "Q12": "requests | summarize arg_max(timestamp, url, resultCode, user_Id) by operation_Name",
+        "Q13": "requests | summarize c = count(), s = sum(duration) by cloud_RoleName, name "
+               "| summarize rc = sum(c), best = max(s / c) by cloud_RoleName | top 5 by rc",
+        "Q14": f"requests | where timestamp >= {a} and timestamp < {b} and success == 'False' | take 1000",
+    }
+
+
+def peer(end, functions):
+    """`functions`: how a dialect writes what differs."""
+    f = functions
+    day = ticks(end - datetime.timedelta(days=1))
+    six = ticks(end - datetime.timedelta(hours=6))
+    a = ticks(end - datetime.timedelta(days=2))
+    b = a + 5 * 600_000_000
+    bins = lambda width: f"{f['div']('timestamp', width)} * {width}"
+    return {
+        "Q1": f"select {bins(HOUR)} b, count(*) c from requests group by b order by b",
+        "Q2": f"select name, count(*) c from requests where success = 'False' and timestamp >= {day} "
+              "group by name order by c desc limit 10",
+        "Q3": f"select name, {bins(HOUR)} b, {f['percentiles']} from requests group by name, b",
+        "Q4": f"select {bins(24 * HOUR)} b, {f['dcount']('user_Id')} u from requests group by b order by b",
+        "Q5": "select timestamp, message from traces where message ilike '%deadlock%'",
+        "Q6": "select count(*) from traces where message ilike '%timed out after%'",
+        "Q7": "select d.target t, count(*) c, avg(d.duration) a from requests r join dependencies d "
+              f"on r.operation_Id = d.operation_Id where r.success = 'False' and r.timestamp >= {six} "
+              f"and d.timestamp >= {six} group by t order by c desc limit 20",
+        "Q8": f"select {f['column']('customDimensions.region')} g, count(*) c from requests "
+              f"where {f['column']('customDimensions.tenantId')} = 'tenant-0007' group by g order by c desc",
+        "Q9": "select * from requests order by timestamp desc limit 100",
+        "Q10": f"select * from requests where id = '{EVIDENT_ID}'",
+        "Q11": f"select cloud_RoleName, {bins(5 * 600_000_000)} b, count(*) c, avg(duration) a from requests "
+               "group by cloud_RoleName, b",
+        "Q12": "select operation_Name, max(timestamp) t, "
+               + ", ".join(f"{f['arg_max']}({c}, timestamp) {c}_" for c in ("url", "resultCode", "user_Id"))
+               + " from requests group by operation_Name",
+        "Q13": "select cloud_RoleName, sum(c) rc, max(s / c) best from (select cloud_RoleName, name, count(*) c, "
+               "sum(duration) s from requests group by cloud_RoleName, name) x group by cloud_RoleName "
+               "order by rc desc limit 5",
+        "Q14": f"select * from requests where timestamp >= {a} and timestamp < {b} and success = 'False' limit 1000",
+    }

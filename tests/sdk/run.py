@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Runs the tests in this folder with real SDKs, installed from their registries into `target/sdk`.
+
+usage: run.py [unittest arguments]
+"""
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import venv
+
+HERE = pathlib.Path(__file__).resolve().parent
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parents[1] / "target"))
+FOLDER = TARGET / "sdk"
+
+
+def stamped(folder, source, install):
+    """Runs `install` unless `folder` was made from this very `source`."""
+    stamp = folder / ".installed-from"
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    install()
+    stamp.write_text(digest)
+
+
+def python():
+    folder = FOLDER / "venv"
+    program = folder / "bin" / "python"
+
+    def install():
+        print("installing the Python SDKs …", flush=True)
+        venv.create(folder, with_pip=True)
+        subprocess.check_call([program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                               "-r", HERE / "requirements.txt"])
+
+    stamped(folder, HERE / "requirements.txt", install)
+    return program
+
+
+def node():
+    folder = FOLDER / "node"
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        print("npm is not installed: the tests with the Node.js SDK are skipped", flush=True)
+        return
+
+    def install():
+        print("installing the Node.js SDK …", flush=True)
+        shutil.copy(HERE / "node" / "package.json", folder)
+        subprocess.check_call(["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-update-notifier"], cwd=folder)
+
+    stamped(folder, HERE / "node" / "package.json", install)
+    os.environ["HINDSIGHT_NODE_MODULES"] = str(folder / "node_modules")
+
+
+def main():
+    program = python()
+    node()
+    arguments = sys.argv[1:] or ["discover", "-v", "-s", str(HERE)]
+    sys.exit(subprocess.call([program, "-m", "unittest", *arguments], cwd=HERE))
+
+
+if __name__ == "__main__":
+    main()
