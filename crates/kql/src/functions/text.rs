@@ -21,8 +21,8 @@ pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, Ke
             }))
         }
         ScalarType::Int | ScalarType::Long => integers(array, |value, out| write!(out, "{value}")),
-        ScalarType::DateTime => integers(array, |ticks, out| datetime::write_full(ticks, out)),
-        ScalarType::TimeSpan => integers(array, |ticks, out| timespan::write(ticks, out)),
+        ScalarType::DateTime => integers(array, datetime::write_full),
+        ScalarType::TimeSpan => integers(array, timespan::write),
         ScalarType::Real => {
             let values = array
                 .as_primitive_opt::<Float64Type>()

@@ -4,6 +4,8 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{cast, lit};
 
+use hindsight_kql_types::Encoder;
+
 use crate::functions::prelude::*;
 use crate::relation::Scalar;
 
@@ -102,6 +104,10 @@ fn common(
         _ if is_null(branch) => Ok(kind),
         (None, new) => Ok(Some(new)),
         (Some(old), new) if old == new => Ok(Some(old)),
+        // A dynamic holds any of the others.
+        (Some(ScalarType::Dynamic), _) | (Some(_), ScalarType::Dynamic) => {
+            Ok(Some(ScalarType::Dynamic))
+        }
         (Some(old), new) if integer(old) && integer(new) => Ok(Some(ScalarType::Long)),
         (Some(old), new) => Err(refuse(
             call,
@@ -127,5 +133,59 @@ fn converted(call: &CallArgs<'_>, branch: &Scalar, kind: ScalarType) -> Result<E
                 .map_err(|error| refuse(call, "SEM0001", error.to_string())),
         };
     }
+    if kind == ScalarType::Dynamic {
+        let args = std::slice::from_ref(branch);
+        let call = CallArgs {
+            args,
+            result: kind,
+            span: call.span,
+        };
+        return Ok(call_kernel(&call, "$pack", pack));
+    }
     Ok(cast(branch.expr.clone(), kind.arrow()))
+}
+
+/// A value of another type as a dynamic one, as packing functions store it (`semantics.md §9.1`).
+fn pack(args: &KernelArgs<'_>) -> Answer {
+    let array = args.full(0)?;
+    let mut encoder = Encoder::new();
+    match args.kind(0) {
+        ScalarType::Bool => {
+            let value = args.bools(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let value = value.get(row).map(|value| encoder.bool(value));
+                finish(&mut encoder, value, out)
+            }))
+        }
+        ScalarType::Int | ScalarType::Long => {
+            let value = args.longs(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let value = value.get(row).map(|value| encoder.long(value));
+                finish(&mut encoder, value, out)
+            }))
+        }
+        ScalarType::Real => {
+            let value = args.reals(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let value = value.get(row).map(|value| encoder.real(value));
+                finish(&mut encoder, value, out)
+            }))
+        }
+        ScalarType::Dynamic => Ok(array),
+        _ => {
+            let text = args.texts(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let index = if text.is_constant() { 0 } else { row };
+                let value = array.is_valid(index).then(|| encoder.string(text.get(row)));
+                finish(&mut encoder, value, out)
+            }))
+        }
+    }
+}
+
+fn finish(encoder: &mut Encoder, value: Option<()>, out: &mut Vec<u8>) -> bool {
+    if value.is_some() {
+        encoder.finish_into(out);
+    }
+    value.is_some()
 }

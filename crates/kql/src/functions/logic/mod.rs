@@ -1,5 +1,6 @@
 //! Conditions, nulls and choices (`semantics.md §5, §12`).
 
+mod assert;
 mod case;
 mod coalesce;
 mod empty;
@@ -9,6 +10,7 @@ mod not;
 use super::prelude::*;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
+    &assert::DEF,
     &case::CASE,
     &case::IFF,
     &coalesce::DEF,

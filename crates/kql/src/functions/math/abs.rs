@@ -8,10 +8,10 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &[
         "abs(number: long) -> long",
-        "abs(number: real) -> real",
-        "abs(number: decimal) -> decimal",
-        "abs(number: timespan) -> timespan",
         "abs(number: bool) -> long",
+        "abs(number: decimal) -> decimal",
+        "abs(number: real) -> real",
+        "abs(number: timespan) -> timespan",
     ],
     aliases: &[],
     summary: "The magnitude of a number or a timespan.",

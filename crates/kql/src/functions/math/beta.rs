@@ -42,7 +42,7 @@ fn map3(args: &KernelArgs<'_>, f: impl Fn(f64, f64, f64) -> Option<f64>) -> Answ
 
 /// `x` outside 0 to 1 is NaN; a negative alpha was measured to give one.
 fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
-    if !(0.0..=1.0).contains(&x) || alpha.is_nan() || !(beta > 0.0) {
+    if !(0.0..=1.0).contains(&x) || alpha.is_nan() || not_positive(beta) {
         f64::NAN
     } else if alpha <= 0.0 {
         1.0
@@ -52,7 +52,7 @@ fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
 }
 
 fn pdf(x: f64, alpha: f64, beta: f64) -> f64 {
-    if !(0.0..=1.0).contains(&x) || !(alpha > 0.0) || !(beta > 0.0) {
+    if !(0.0..=1.0).contains(&x) || not_positive(alpha) || not_positive(beta) {
         return f64::NAN;
     }
     let log = (alpha - 1.0) * x.ln() + (beta - 1.0) * (1.0 - x).ln() - log_beta(alpha, beta);
@@ -64,7 +64,7 @@ fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) {
         return None;
     }
-    if !(alpha > 0.0) || !(beta > 0.0) {
+    if not_positive(alpha) || not_positive(beta) {
         return Some(f64::NAN);
     }
     let (mut low, mut high) = (0.0f64, 1.0f64);
@@ -79,6 +79,11 @@ fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
             false => high = middle,
         }
     }
+}
+
+/// Also so for NaN.
+fn not_positive(x: f64) -> bool {
+    x.is_nan() || x <= 0.0
 }
 
 fn log_beta(a: f64, b: f64) -> f64 {

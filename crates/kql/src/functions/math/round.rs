@@ -63,18 +63,13 @@ fn round(args: &KernelArgs<'_>) -> Answer {
 /// `x` to `digits` decimals by scaling, as the measured engine does: `1.005` to two digits is `1.0`, because the double
 /// is a little below.
 fn round_to(x: f64, digits: i64) -> f64 {
-    let scale = 10f64.powi(digits.unsigned_abs().min(400) as i32);
-    let rounded = if digits >= 0 {
-        (x * scale).round() / scale
-    } else {
-        (x / scale).round() * scale
-    };
-    // Beyond the double's own digits there is nothing to round; scaling would overflow.
-    if rounded.is_finite() || digits < 0 {
-        rounded
-    } else {
-        x
+    let scale = 10f64.powi(digits.unsigned_abs().min(308) as i32);
+    if digits < 0 {
+        return (x / scale).round() * scale;
     }
+    // Beyond the double's own digits there is nothing to round, and scaling overflows.
+    let rounded = (x * scale).round() / scale;
+    if rounded.is_finite() { rounded } else { x }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod command_line;
 mod csv;
+mod extract_json;
 mod path;
 mod url;
 mod version;
@@ -11,6 +12,7 @@ use super::prelude::*;
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &command_line::DEF,
     &csv::DEF,
+    &extract_json::DEF,
     &path::DEF,
     &url::PARSE_URL,
     &url::PARSE_URLQUERY,

@@ -3,6 +3,7 @@
 use hindsight_kql_types::DynamicRef;
 
 use crate::functions::prelude::*;
+use crate::functions::text_match::fold_char;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["has_any_index(source: text, values: array) -> long"],
@@ -39,16 +40,8 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// Each character in lower case, as simple case folding compares them.
 fn fold(text: &str) -> String {
-    let lower = |c: char| {
-        let mut lower = c.to_lowercase();
-        match (lower.len(), lower.next()) {
-            (1, Some(lower)) => lower,
-            _ => c,
-        }
-    };
-    text.chars().map(lower).collect()
+    text.chars().map(fold_char).collect()
 }
 
 /// Whether `needle` occurs with no term running on beyond either of its edges (`semantics.md §6.2`).
