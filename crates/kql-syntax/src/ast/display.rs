@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::precedence::{COMPARISON, PIPE, POSTFIX, UNARY};
 use super::*;
-use crate::lexer::{is_name_part, is_name_start};
+use crate::lexer::{is_bare_name, is_name_part};
 
 /// Words that are bracketed when they are names, because a rule of the grammar may read them otherwise.
 const WORDS: [&str; 47] = [
@@ -57,12 +57,6 @@ const WORDS: [&str; 47] = [
     "project",
 ];
 
-/// Whether a text is a bare name of the language.
-fn is_identifier(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next().is_some_and(is_name_start) && bytes.all(is_name_part)
-}
-
 /// Writes a string literal.
 fn write_string(f: &mut Formatter<'_>, quote: char, text: &str) -> fmt::Result {
     use fmt::Write;
@@ -85,7 +79,7 @@ fn write_string(f: &mut Formatter<'_>, quote: char, text: &str) -> fmt::Result {
 
 /// Writes a name where any word may stand: after `kind=`, after a dot, before `(`.
 fn write_bare(f: &mut Formatter<'_>, name: &Name) -> fmt::Result {
-    if is_identifier(&name.text) {
+    if is_bare_name(&name.text) {
         f.write_str(&name.text)
     } else {
         write_bracketed(f, &name.text)
@@ -100,7 +94,7 @@ fn write_bracketed(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
 
 impl Display for Name {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if is_identifier(&self.text) && !WORDS.contains(&self.text.as_str()) {
+        if is_bare_name(&self.text) && !WORDS.contains(&self.text.as_str()) {
             f.write_str(&self.text)
         } else {
             write_bracketed(f, &self.text)
@@ -514,7 +508,7 @@ fn write_call(f: &mut Formatter<'_>, call: &Call) -> fmt::Result {
 fn write_member(f: &mut Formatter<'_>, value: &Expr, member: &Name) -> fmt::Result {
     write_expr(f, value, POSTFIX)?;
     let pattern = member.text.bytes().all(|b| is_name_part(b) || b == b'*');
-    if is_identifier(&member.text) || (pattern && member.text.contains('*')) {
+    if is_bare_name(&member.text) || (pattern && member.text.contains('*')) {
         return write!(f, ".{}", member.text);
     }
     write_bracketed(f, &member.text)
