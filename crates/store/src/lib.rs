@@ -1,1 +1,62 @@
-//! Durable telemetry: append, scan, expire
+//! Durable telemetry: append, scan, expire.
+//!
+//! A [`Store`] holds one data folder. [`Store::append`] returns when a request is on disk and visible;
+//! [`Store::snapshot`] is a consistent view of everything for one query; its tables are DataFusion table providers.
+//! `FORMAT.md` beside this crate describes the files.
+//!
+//! ```text
+//! append → log (one sync for many requests) → memory → sealed Parquet segments → merged segments → expired
+//!                                               └──────────── snapshot ────────────┘
+//! ```
+//!
+//! Invariants:
+//! - What was acknowledged is on disk, and a snapshot taken later holds it exactly once, through any crash.
+//! - A segment belongs to one application and one table; a query is only handed its applications' segments.
+//! - After a failed sync nothing is acknowledged any more.
+
+mod app_id;
+mod bag_leaf;
+mod batch;
+mod catalogue;
+mod clock;
+mod compaction;
+mod config;
+mod error;
+mod folder;
+mod health;
+mod log;
+mod maintenance;
+mod promote;
+mod recovery;
+mod retention;
+mod scan;
+mod schema;
+mod seal;
+mod segment;
+mod snapshot;
+mod stats;
+mod store;
+mod table_provider;
+mod time_bounds;
+mod vfs;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use app_id::AppId;
+pub use catalogue::{
+    Application, Catalogue, KeyRecord, NewApplication, NewKey, SegmentRecord, Tier,
+};
+pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
+pub use config::StoreConfig;
+pub use error::{Result, StoreError};
+pub use folder::{FORMAT_VERSION, ServerInfo, holder, is_held};
+pub use health::Health;
+pub use promote::{LeafKind, PromotedColumn};
+pub use schema::{Column, TIMESTAMP, Table};
+pub use snapshot::Snapshot;
+pub use stats::{Stats, TableStats};
+pub use store::{Ack, AppendRequest, Store};
+pub use table_provider::StoreTable;
+pub use vfs::{RealFs, Vfs, WriteFile};

@@ -1,0 +1,22 @@
+//! Conditions, nulls and choices (`semantics.md §5, §12`).
+
+mod case;
+mod coalesce;
+mod empty;
+mod extreme;
+mod not;
+
+use super::prelude::*;
+
+pub(crate) static LIST: &[&ScalarFunction] = &[
+    &case::CASE,
+    &case::IFF,
+    &coalesce::DEF,
+    &empty::ISNULL,
+    &empty::ISNOTNULL,
+    &empty::ISEMPTY,
+    &empty::ISNOTEMPTY,
+    &extreme::MAX_OF,
+    &extreme::MIN_OF,
+    &not::DEF,
+];

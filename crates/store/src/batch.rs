@@ -1,0 +1,125 @@
+//! Batches on their way in: every batch in the store has exactly its table's columns, in order.
+
+use crate::error::{Result, StoreError};
+use crate::schema::{Column, TIMESTAMP, Table};
+use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder, new_null_array};
+use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
+use hindsight_kql_types::ScalarType;
+use std::sync::Arc;
+
+/// What to do with a column that the table does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// A caller's mistake.
+    Refuse,
+    /// Another version's column, met in the log.
+    Drop,
+}
+
+/// The batch with its table's columns in order: missing ones are added, and missing text is `""`.
+///
+/// # Errors
+/// [`StoreError::BadBatch`] names a column of the wrong type or, as `unknown` says, one that the table lacks.
+pub(crate) fn normalise(
+    table: Table,
+    batch: &RecordBatch,
+    unknown: Unknown,
+) -> Result<RecordBatch> {
+    let bad = |what: String| StoreError::BadBatch {
+        table: table.name(),
+        what,
+    };
+    if unknown == Unknown::Refuse
+        && let Some(field) = batch
+            .schema()
+            .fields()
+            .iter()
+            .find(|field| table.column(field.name()).is_none())
+    {
+        return Err(bad(format!("there is no column '{}'", field.name())));
+    }
+    if batch
+        .column_by_name(TIMESTAMP)
+        .is_none_or(|times| times.null_count() > 0)
+    {
+        return Err(bad("an item has no timestamp".to_owned()));
+    }
+    let rows = batch.num_rows();
+    let mut columns = Vec::with_capacity(table.columns().len());
+    for column in table.columns() {
+        columns.push(match batch.column_by_name(column.name) {
+            Some(array) if *array.data_type() == column.scalar_type.arrow() => {
+                present(column, array)
+            }
+            Some(array) => {
+                let (found, due) = (array.data_type(), column.scalar_type.arrow());
+                return Err(bad(format!(
+                    "column '{}' is {found}, not {due}",
+                    column.name
+                )));
+            }
+            None => absent(column, rows),
+        });
+    }
+    Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
+}
+
+fn present(column: &Column, array: &ArrayRef) -> ArrayRef {
+    if column.scalar_type == ScalarType::String && array.null_count() > 0 {
+        let text: StringViewArray = array
+            .as_string_view()
+            .iter()
+            .map(|text| Some(text.unwrap_or_default()))
+            .collect();
+        return Arc::new(text);
+    }
+    array.clone()
+}
+
+/// Text is never null in KQL (`semantics.md §2`).
+fn absent(column: &Column, rows: usize) -> ArrayRef {
+    if column.scalar_type != ScalarType::String {
+        return new_null_array(&column.scalar_type.arrow(), rows);
+    }
+    let mut text = StringViewBuilder::with_capacity(rows);
+    for _ in 0..rows {
+        text.append_value("");
+    }
+    Arc::new(text.finish())
+}
+
+/// The smallest and largest timestamp of a batch; an empty range (`MAX`, `MIN`) if it has none.
+pub(crate) fn time_range(batch: &RecordBatch) -> (i64, i64) {
+    let Some(column) = batch
+        .column_by_name(TIMESTAMP)
+        .and_then(|column| column.as_primitive_opt::<Int64Type>())
+    else {
+        return (i64::MAX, i64::MIN);
+    };
+    (
+        arrow::compute::min(column).unwrap_or(i64::MAX),
+        arrow::compute::max(column).unwrap_or(i64::MIN),
+    )
+}
+
+/// One batch of several, holding on to none of their memory.
+pub(crate) fn concat<'a>(
+    table: Table,
+    batches: impl IntoIterator<Item = &'a RecordBatch>,
+) -> Result<RecordBatch> {
+    let joined = arrow::compute::concat_batches(&table.arrow_schema(), batches)?;
+    let columns = joined.columns().iter().map(compact).collect();
+    Ok(RecordBatch::try_new(joined.schema(), columns)?)
+}
+
+/// View arrays share their sources' buffers; a copy keeps only what is used.
+fn compact(array: &ArrayRef) -> ArrayRef {
+    if let Some(text) = array.as_string_view_opt() {
+        Arc::new(text.gc())
+    } else if let Some(bytes) = array.as_binary_view_opt() {
+        Arc::new(bytes.gc())
+    } else {
+        array.clone()
+    }
+}

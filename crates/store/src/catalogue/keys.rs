@@ -1,0 +1,135 @@
+//! API keys: the store keeps records and hashes, and never sees a key.
+
+use super::Catalogue;
+use super::applications::app_id;
+use crate::app_id::AppId;
+use crate::error::Result;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+/// An API key as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// Its public id.
+    pub id: String,
+    /// The application that it opens.
+    pub app: AppId,
+    /// What its owner calls it.
+    pub name: String,
+    /// The caller's hash of the secret.
+    pub hash: Vec<u8>,
+    /// What it permits, in the caller's words.
+    pub scopes: String,
+    /// When it was created, in ticks.
+    pub created: i64,
+    /// When it stops working, in ticks.
+    pub expires: Option<i64>,
+    /// When it was last used, in ticks, as far as that was noted.
+    pub last_used: Option<i64>,
+}
+
+/// What creating a key needs.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// Its public id.
+    pub id: String,
+    /// The application that it opens.
+    pub app: AppId,
+    /// What its owner calls it.
+    pub name: String,
+    /// The caller's hash of the secret.
+    pub hash: Vec<u8>,
+    /// What it permits, in the caller's words.
+    pub scopes: String,
+    /// Now, in ticks.
+    pub created: i64,
+    /// When it stops working, in ticks.
+    pub expires: Option<i64>,
+}
+
+impl Catalogue {
+    /// Keeps a new key.
+    pub async fn create_key(&self, new: NewKey) -> Result<KeyRecord> {
+        sqlx::query(
+            "INSERT INTO api_keys (id, app_id, name, hash, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&new.id)
+        .bind(new.app.to_string())
+        .bind(&new.name)
+        .bind(&new.hash)
+        .bind(&new.scopes)
+        .bind(new.created)
+        .bind(new.expires)
+        .execute(&self.pool)
+        .await?;
+        Ok(KeyRecord {
+            id: new.id,
+            app: new.app,
+            name: new.name,
+            hash: new.hash,
+            scopes: new.scopes,
+            created: new.created,
+            expires: new.expires,
+            last_used: None,
+        })
+    }
+
+    /// The keys of an application, oldest first.
+    pub async fn keys(&self, app: AppId) -> Result<Vec<KeyRecord>> {
+        let rows = sqlx::query("SELECT * FROM api_keys WHERE app_id = ? ORDER BY created, id")
+            .bind(app.to_string())
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(record).collect()
+    }
+
+    /// The key with this id. Expiry is for the caller to judge.
+    pub async fn key(&self, id: &str) -> Result<Option<KeyRecord>> {
+        let row = sqlx::query("SELECT * FROM api_keys WHERE id = ?")
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(record).transpose()
+    }
+
+    /// The key with this hash, for callers whose keys carry no id.
+    pub async fn key_by_hash(&self, hash: &[u8]) -> Result<Option<KeyRecord>> {
+        let row = sqlx::query("SELECT * FROM api_keys WHERE hash = ?")
+            .bind(hash)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref().map(record).transpose()
+    }
+
+    /// Deletes a key; false if there was none.
+    pub async fn delete_key(&self, id: &str) -> Result<bool> {
+        let deleted = sqlx::query("DELETE FROM api_keys WHERE id = ?")
+            .bind(id)
+            .execute(&self.pool)
+            .await?;
+        Ok(deleted.rows_affected() > 0)
+    }
+
+    /// Notes that a key was used. Each call is a transaction: call it seldom.
+    pub async fn touch_key(&self, id: &str, now: i64) -> Result<()> {
+        sqlx::query("UPDATE api_keys SET last_used = ? WHERE id = ?")
+            .bind(now)
+            .bind(id)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+}
+
+fn record(row: &SqliteRow) -> Result<KeyRecord> {
+    Ok(KeyRecord {
+        id: row.try_get("id")?,
+        app: app_id(row.try_get("app_id")?)?,
+        name: row.try_get("name")?,
+        hash: row.try_get("hash")?,
+        scopes: row.try_get("scopes")?,
+        created: row.try_get("created")?,
+        expires: row.try_get("expires")?,
+        last_used: row.try_get("last_used")?,
+    })
+}

@@ -1,0 +1,186 @@
+//! Compaction: small segments of a closed hour, then of a closed day, become one.
+
+use crate::app_id::AppId;
+use crate::catalogue::SegmentRecord;
+use crate::clock::ticks;
+use crate::error::Result;
+use crate::promote::{KeyCounts, Shredder};
+use crate::scan::{SegmentScan, newest_first};
+use crate::schema::Table;
+use crate::seal::hour_of;
+use crate::segment::{Segment, SegmentFile, SegmentWriter};
+use crate::store::{Store, blocking};
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
+use futures::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Hours of a merged segment, by its level.
+const SPANS: [(u32, i64); 2] = [(1, 1), (2, 24)];
+
+/// Segments that become one.
+#[derive(Debug)]
+struct Merge {
+    app: AppId,
+    table: Table,
+    level: u32,
+    hour: i64,
+    segments: Vec<Arc<Segment>>,
+}
+
+impl Store {
+    /// Merges what can be merged now; returns how many merges were done.
+    ///
+    /// Each merge is one transaction; the files that it replaces go when the last query that reads them ends.
+    pub async fn compact(&self) -> Result<usize> {
+        let mut done = 0;
+        loop {
+            let _one = self.changing.lock().await;
+            let Some(merge) = self.next_merge() else {
+                return Ok(done);
+            };
+            self.merge(merge).await?;
+            done += 1;
+        }
+    }
+
+    /// The next merge: hours before days, so that a day's merge reads few files.
+    fn next_merge(&self) -> Option<Merge> {
+        let view = self.view.get();
+        let settle = ticks(self.config.seal_age).saturating_mul(2);
+        let closed = hour_of(self.config.clock.now_ticks().saturating_sub(settle));
+        for (level, span) in SPANS {
+            for ((app, table), state) in &view.tables {
+                for (start, segments) in by_span(&state.segments, level, span) {
+                    let segments = self.fitting(segments);
+                    if start + span <= closed && segments.len() > 1 {
+                        return Some(Merge {
+                            app: *app,
+                            table: *table,
+                            level,
+                            hour: start,
+                            segments,
+                        });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The smallest segments, as many as may be merged at once.
+    fn fitting(&self, mut segments: Vec<Arc<Segment>>) -> Vec<Arc<Segment>> {
+        segments.sort_by_key(|segment| segment.record.rows);
+        segments.truncate(self.config.compaction_fan_in);
+        let mut rows = 0;
+        segments.retain(|segment| {
+            rows += segment.record.rows;
+            rows <= self.config.compaction_rows
+        });
+        segments
+    }
+
+    async fn merge(&self, merge: Merge) -> Result<()> {
+        let gone: Vec<i64> = merge
+            .segments
+            .iter()
+            .map(|segment| segment.record.id)
+            .collect();
+        let mut merged = vec![self.write_merged(&merge).await?];
+        self.catalogue.replace_segments(&gone, &mut merged).await?;
+        self.view.replace(&gone, self.segments(merged));
+        Ok(())
+    }
+
+    async fn write_merged(&self, merge: &Merge) -> Result<SegmentRecord> {
+        let shredder = Shredder::new(
+            merge.table,
+            self.count_keys(merge)
+                .await?
+                .choose(self.segment_settings.promotion),
+        );
+        let records = || merge.segments.iter().map(|segment| &segment.record);
+        let rows: u64 = records().map(|record| record.rows).sum();
+        let file = SegmentFile {
+            app: merge.app,
+            table: merge.table,
+            hour: merge.hour,
+            level: merge.level,
+            min_seq: records().map(|record| record.min_seq).min().unwrap_or(0),
+            max_seq: records().map(|record| record.max_seq).max().unwrap_or(0),
+            rows: usize::try_from(rows).unwrap_or(usize::MAX),
+            created: self.config.clock.now_ticks(),
+        };
+        let settings = self.segment_settings.clone();
+        let mut writer = blocking(move || SegmentWriter::create(&settings, file, shredder)).await?;
+        let mut stream = self.read(merge, None)?;
+        while let Some(batch) = stream.next().await {
+            let batch = batch?;
+            writer = blocking(move || {
+                writer.write(&batch)?;
+                Ok(writer)
+            })
+            .await?;
+        }
+        blocking(move || writer.finish()).await
+    }
+
+    /// A first pass over the bags alone: a key is promoted only if its values fit in all segments.
+    async fn count_keys(&self, merge: &Merge) -> Result<KeyCounts> {
+        let schema = merge.table.arrow_schema();
+        let bags = ["timestamp", "customDimensions", "customMeasurements"];
+        let projection = bags
+            .iter()
+            .filter_map(|bag| schema.index_of(bag).ok())
+            .collect();
+        let mut stream = self.read(merge, Some(projection))?;
+        let mut counts = KeyCounts::new(merge.table);
+        while let Some(batch) = stream.next().await {
+            counts.add(&batch?);
+        }
+        Ok(counts)
+    }
+
+    /// The rows of all segments, newest first.
+    fn read(
+        &self,
+        merge: &Merge,
+        projection: Option<Vec<usize>>,
+    ) -> Result<SendableRecordBatchStream> {
+        let scan = SegmentScan {
+            schema: merge.table.arrow_schema(),
+            promoted: Arc::default(),
+            footers: self.footers.clone(),
+            groups: merge
+                .segments
+                .iter()
+                .map(|segment| vec![segment.clone()])
+                .collect(),
+            ordered: true,
+            filter_rows: false,
+            projection,
+            limit: None,
+        };
+        let plan = scan.plan()?;
+        let plan: Arc<dyn ExecutionPlan> = match newest_first(&plan.schema()) {
+            Some(ordering) => Arc::new(SortPreservingMergeExec::new(ordering, plan)),
+            None => plan,
+        };
+        Ok(execute_stream(plan, Arc::new(TaskContext::default()))?)
+    }
+}
+
+/// Segments below `level` by the span of hours that they lie in; one that crosses a border is left alone.
+fn by_span(segments: &[Arc<Segment>], level: u32, span: i64) -> BTreeMap<i64, Vec<Arc<Segment>>> {
+    let mut spans: BTreeMap<i64, Vec<Arc<Segment>>> = BTreeMap::new();
+    for segment in segments {
+        let start = |ticks: i64| hour_of(ticks).div_euclid(span) * span;
+        let (first, last) = (start(segment.record.min_ts), start(segment.record.max_ts));
+        if first == last && segment.record.level <= level {
+            spans.entry(first).or_default().push(segment.clone());
+        }
+    }
+    spans
+}

@@ -1,0 +1,89 @@
+//! Every setting of the store, with its default.
+
+use crate::clock::{Clock, SystemClock};
+use crate::vfs::{RealFs, Vfs};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a store works. Start from [`StoreConfig::new`] and change what is needed.
+#[derive(Debug, Clone)]
+pub struct StoreConfig {
+    /// The data folder; it is created if it does not exist.
+    pub data_dir: PathBuf,
+    /// How long the log writer waits for more requests before it writes and syncs. Default 2 ms.
+    pub commit_delay: Duration,
+    /// Most bytes of one write to the log. Default 16 MiB.
+    pub commit_bytes: usize,
+    /// Size at which a new log file is begun. Default 64 MiB.
+    pub log_file_bytes: u64,
+    /// Bytes in memory that trigger a seal. Default 256 MiB.
+    pub hot_bytes: usize,
+    /// Bytes in memory (being sealed included) above which appends are refused as overloaded. Default 768 MiB.
+    pub hot_limit_bytes: usize,
+    /// Rows of one application's table in memory that trigger a seal. Default 262,144.
+    pub seal_rows: usize,
+    /// Age of the oldest item in memory that triggers a seal. Default 5 minutes.
+    pub seal_age: Duration,
+    /// Rows in a Parquet row group. Default 131,072.
+    pub row_group_rows: usize,
+    /// zstd level of segments, 1 to 22. Default 1.
+    pub zstd_level: i32,
+    /// Most bag keys of one segment that get a column of their own. Default 64.
+    pub promoted_keys: usize,
+    /// Share of rows that must have a bag key before it gets a column. Default 0.02.
+    pub promoted_share: f64,
+    /// Bytes of parsed segment footers kept in memory. Default 128 MiB.
+    pub footer_cache_bytes: usize,
+    /// Age at which an item is deleted, unless its application says otherwise. Default 90 days (`D25`).
+    pub retention: Duration,
+    /// Bytes of one application's segments above which the oldest are deleted. Default: no limit.
+    pub retention_bytes: Option<u64>,
+    /// Share of all rows that one retention run may delete without a second run that confirms it. Default 0.5.
+    pub retention_guard: f64,
+    /// How often retention runs. Default 10 minutes.
+    pub retention_interval: Duration,
+    /// How often compaction looks for work. Default 1 minute.
+    pub compaction_interval: Duration,
+    /// Most rows of a segment that compaction makes. Default 4,194,304.
+    pub compaction_rows: u64,
+    /// Most segments that one merge reads at once; each is an open file. Default 16.
+    pub compaction_fan_in: usize,
+    /// Whether sealing by age, compaction and retention run by themselves. Default true; tests turn it off.
+    pub background: bool,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// How files are written; tests inject failures here.
+    pub vfs: Arc<dyn Vfs>,
+}
+
+impl StoreConfig {
+    /// The defaults over this data folder.
+    pub fn new(data_dir: impl Into<PathBuf>) -> StoreConfig {
+        StoreConfig {
+            data_dir: data_dir.into(),
+            commit_delay: Duration::from_millis(2),
+            commit_bytes: 16 << 20,
+            log_file_bytes: 64 << 20,
+            hot_bytes: 256 << 20,
+            hot_limit_bytes: 768 << 20,
+            seal_rows: 262_144,
+            seal_age: Duration::from_secs(300),
+            row_group_rows: 131_072,
+            zstd_level: 1,
+            promoted_keys: 64,
+            promoted_share: 0.02,
+            footer_cache_bytes: 128 << 20,
+            retention: Duration::from_secs(90 * 86_400),
+            retention_bytes: None,
+            retention_guard: 0.5,
+            retention_interval: Duration::from_secs(600),
+            compaction_interval: Duration::from_secs(60),
+            compaction_rows: 4 << 20,
+            compaction_fan_in: 16,
+            background: true,
+            clock: Arc::new(SystemClock::default()),
+            vfs: Arc::new(RealFs),
+        }
+    }
+}

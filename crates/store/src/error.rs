@@ -1,0 +1,135 @@
+//! What can go wrong in the store.
+
+use std::path::{Path, PathBuf};
+
+/// A failure of the store, worded for the person who runs it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process writes this data folder.
+    #[error("the data folder {} is in use by {}", path.display(), holder_text(*pid, url.as_deref()))]
+    Locked {
+        /// The data folder.
+        path: PathBuf,
+        /// The holder's process id, if it announced itself.
+        pid: Option<u32>,
+        /// The holder's address, if it serves one.
+        url: Option<String>,
+    },
+    /// A newer program wrote the folder; nothing was touched.
+    #[error(
+        "the data folder {} has format version {found}, and this program reads up to {supported}; it was left untouched",
+        path.display()
+    )]
+    NewerFormat {
+        /// The data folder.
+        path: PathBuf,
+        /// The version found.
+        found: u32,
+        /// The newest version that this program reads.
+        supported: u32,
+    },
+    /// A file holds something else than what was written to it.
+    #[error("{} is damaged at byte {offset}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where the damage begins.
+        offset: u64,
+        /// What was found there.
+        what: String,
+    },
+    /// A file that the catalogue names is not there.
+    #[error("{} is missing: {what}", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// Why it must be there.
+        what: String,
+    },
+    /// The store takes no more writes; reads go on.
+    #[error("the store is read-only: {reason}")]
+    ReadOnly {
+        /// Why, as [`crate::Health`] says it too.
+        reason: String,
+    },
+    /// Memory is full of items that wait to be sealed; try again later.
+    #[error("the store is overloaded: {bytes} bytes wait to be sealed, the limit is {limit}")]
+    Overloaded {
+        /// Bytes in memory now.
+        bytes: usize,
+        /// The setting that was reached.
+        limit: usize,
+    },
+    /// A batch does not have its table's columns.
+    #[error("a batch for {table} cannot be stored: {what}")]
+    BadBatch {
+        /// The table's name.
+        table: &'static str,
+        /// What does not fit.
+        what: String,
+    },
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// A name that must be unique is taken.
+    #[error("there is already an application named '{name}'")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A file operation failed.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, such as `write`.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The catalogue failed.
+    #[error("the catalogue failed: {0}")]
+    Catalogue(#[from] sqlx::Error),
+    /// The catalogue could not be brought to this program's form.
+    #[error("the catalogue cannot be migrated: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// An Arrow kernel failed.
+    #[error("arrow: {0}")]
+    Arrow(#[from] arrow::error::ArrowError),
+    /// A segment could not be read or written.
+    #[error("parquet: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// The query engine failed while segments were merged.
+    #[error("merging segments: {0}")]
+    Merge(#[from] datafusion::error::DataFusionError),
+    /// A background task of the store ended without an answer.
+    #[error("a background task of the store ended without an answer: {0}")]
+    Task(String),
+}
+
+impl StoreError {
+    /// An adapter for `map_err` that names the operation and the file.
+    pub(crate) fn io(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(std::io::Error) -> StoreError {
+        let path = path.to_owned();
+        move |source| StoreError::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+fn holder_text(pid: Option<u32>, url: Option<&str>) -> String {
+    match (pid, url) {
+        (Some(pid), Some(url)) => format!("process {pid} at {url}"),
+        (Some(pid), None) => format!("process {pid}"),
+        (None, _) => "another process".to_owned(),
+    }
+}
+
+/// The result of a store operation.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -1,0 +1,206 @@
+//! The data folder: its layout, its lock, its format version and who holds it.
+
+use crate::error::{Result, StoreError};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// The format that this program writes; see `FORMAT.md`.
+pub const FORMAT_VERSION: u32 = 1;
+
+const FORMAT_FILE: &str = "format";
+const LOCK_FILE: &str = "lock";
+const SERVER_FILE: &str = "server.json";
+const CATALOGUE_FILE: &str = "catalogue.db";
+
+/// The server that holds a data folder, as it announced itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerInfo {
+    /// Its process id.
+    pub pid: u32,
+    /// Its base address, such as `http://127.0.0.1:2020`.
+    pub url: String,
+}
+
+/// A data folder that this process holds for writing.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    root: PathBuf,
+    /// The lock lives as long as the file is open.
+    _lock: File,
+}
+
+impl Folder {
+    /// Takes the folder, creating its parts.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if another process holds it, [`StoreError::NewerFormat`] if a newer program wrote it,
+    /// [`StoreError::Missing`] if there are segments but no catalogue.
+    pub(crate) fn take(root: &Path) -> Result<Folder> {
+        check_format(root)?;
+        std::fs::create_dir_all(root).map_err(StoreError::io("create", root))?;
+        let lock = lock(root)?;
+        // Read again under the lock: another process may have written it meanwhile.
+        check_format(root)?;
+        let folder = Folder {
+            root: root.to_owned(),
+            _lock: lock,
+        };
+        for dir in [folder.log_dir(), folder.segments_dir()] {
+            std::fs::create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
+        }
+        folder.refuse_lost_catalogue()?;
+        folder.write_format()?;
+        Ok(folder)
+    }
+
+    pub(crate) fn log_dir(&self) -> PathBuf {
+        self.root.join("log")
+    }
+
+    pub(crate) fn segments_dir(&self) -> PathBuf {
+        self.root.join("segments")
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Leaves this process's address for command-line programs to find.
+    pub(crate) fn announce(&self, url: &str) -> Result<()> {
+        let path = self.root.join(SERVER_FILE);
+        let text = serde_json::json!({ "pid": std::process::id(), "url": url }).to_string();
+        let temporary = path.with_extension("tmp");
+        std::fs::write(&temporary, text).map_err(StoreError::io("write", &temporary))?;
+        std::fs::rename(&temporary, &path).map_err(StoreError::io("rename", &path))
+    }
+
+    /// Takes the address away again.
+    pub(crate) fn withdraw(&self) {
+        // A leftover does no harm: `holder` believes it only while the lock is held.
+        let _ = std::fs::remove_file(self.root.join(SERVER_FILE));
+    }
+
+    /// Without its catalogue every segment would look like an orphan, and be removed.
+    fn refuse_lost_catalogue(&self) -> Result<()> {
+        let catalogue = catalogue_path(&self.root);
+        let has_segments = std::fs::read_dir(self.segments_dir())
+            .map_err(StoreError::io("read", &self.segments_dir()))?
+            .next()
+            .is_some();
+        if has_segments && !catalogue.exists() {
+            return Err(StoreError::Missing {
+                path: catalogue,
+                what: "there are segments, and it says whose they are".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    fn write_format(&self) -> Result<()> {
+        let path = self.root.join(FORMAT_FILE);
+        if path.exists() {
+            return Ok(());
+        }
+        std::fs::write(&path, format!("hindsight {FORMAT_VERSION}\n"))
+            .map_err(StoreError::io("write", &path))
+    }
+}
+
+/// The catalogue's file in a data folder.
+pub(crate) fn catalogue_path(root: &Path) -> PathBuf {
+    root.join(CATALOGUE_FILE)
+}
+
+/// The server that holds `data_dir` now, if one does and has announced itself.
+pub fn holder(data_dir: &Path) -> Option<ServerInfo> {
+    is_held(data_dir).then(|| read_server(data_dir)).flatten()
+}
+
+/// Whether a process holds `data_dir` for writing now.
+pub fn is_held(data_dir: &Path) -> bool {
+    let Ok(file) = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(data_dir.join(LOCK_FILE))
+    else {
+        return false;
+    };
+    // A shared lock: two programs that look at the same time must not take each other for a holder.
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+fn read_server(root: &Path) -> Option<ServerInfo> {
+    let text = std::fs::read_to_string(root.join(SERVER_FILE)).ok()?;
+    let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+    Some(ServerInfo {
+        pid: u32::try_from(value.get("pid")?.as_u64()?).ok()?,
+        url: value.get("url")?.as_str()?.to_owned(),
+    })
+}
+
+fn lock(root: &Path) -> Result<File> {
+    let path = root.join(LOCK_FILE);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(StoreError::io("open", &path))?;
+    match try_lock_patiently(&file) {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let server = read_server(root);
+            Err(StoreError::Locked {
+                path: root.to_owned(),
+                pid: server.as_ref().map(|server| server.pid),
+                url: server.map(|server| server.url),
+            })
+        }
+        Err(TryLockError::Error(source)) => Err(StoreError::Io {
+            action: "lock",
+            path,
+            source,
+        }),
+    }
+}
+
+/// A program that merely asks who holds the folder locks it for an instant: that is not a holder.
+fn try_lock_patiently(file: &File) -> std::result::Result<(), TryLockError> {
+    for _ in 0..5 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(std::time::Duration::from_millis(20))
+            }
+            settled => return settled,
+        }
+    }
+    file.try_lock()
+}
+
+/// Refuses a folder of a newer program before anything in it is touched.
+pub(crate) fn check_format(root: &Path) -> Result<()> {
+    let path = root.join(FORMAT_FILE);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(StoreError::io("read", &path)(error)),
+    };
+    let found = text
+        .trim()
+        .strip_prefix("hindsight ")
+        .and_then(|version| version.parse().ok());
+    match found {
+        Some(found) if found > FORMAT_VERSION => Err(StoreError::NewerFormat {
+            path: root.to_owned(),
+            found,
+            supported: FORMAT_VERSION,
+        }),
+        Some(_) => Ok(()),
+        None => Err(StoreError::Damaged {
+            path,
+            offset: 0,
+            what: "it does not hold a format version".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,58 @@
+//! Whether the store takes writes, and why not.
+
+use crate::error::StoreError;
+use parking_lot::Mutex;
+
+/// The store's condition.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Health {
+    /// Whether appends can succeed. Once false, it stays so until the store is opened again.
+    pub writable: bool,
+    /// Why not, or what failed last though the store goes on (a full disk, a seal that will be tried again).
+    pub reason: Option<String>,
+}
+
+/// The condition, shared by the parts of the store.
+#[derive(Debug, Default)]
+pub(crate) struct HealthCell(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    read_only: Option<String>,
+    log_trouble: Option<String>,
+    seal_trouble: Option<String>,
+}
+
+impl HealthCell {
+    pub(crate) fn get(&self) -> Health {
+        let state = self.0.lock();
+        let reason = [&state.read_only, &state.log_trouble, &state.seal_trouble]
+            .into_iter()
+            .find_map(Clone::clone);
+        Health {
+            writable: state.read_only.is_none(),
+            reason,
+        }
+    }
+
+    /// No write will be tried again: after a failed sync the system may have dropped the pages it could not write.
+    pub(crate) fn fail(&self, reason: String) {
+        tracing::error!(reason, "the store is read-only from now on");
+        self.0.lock().read_only.get_or_insert(reason);
+    }
+
+    pub(crate) fn read_only(&self) -> Option<StoreError> {
+        let reason = self.0.lock().read_only.clone()?;
+        Some(StoreError::ReadOnly { reason })
+    }
+
+    /// A write to the log failed and was undone (`Some`), or one succeeded (`None`).
+    pub(crate) fn set_log_trouble(&self, trouble: Option<String>) {
+        self.0.lock().log_trouble = trouble;
+    }
+
+    /// A seal failed and will be tried again (`Some`), or one succeeded (`None`).
+    pub(crate) fn set_seal_trouble(&self, trouble: Option<String>) {
+        self.0.lock().seal_trouble = trouble;
+    }
+}

@@ -1,0 +1,119 @@
+//! What a record carries: all batches of one request, so that a request is stored whole or not at all.
+//!
+//! `durable u64 | application 16 bytes | form u8 | body`. `durable` is the last sequence that was acknowledged when
+//! the record was written: recovery tells a torn tail from damage by it. The body is a list of
+//! `table name length u8 | table name | stream length u32 | Arrow IPC stream`, as it is (form 0) or as zstd (form 1).
+//! The stream carries its schema, so a log outlives a change of columns.
+
+use crate::app_id::AppId;
+use crate::error::{Result, StoreError};
+use crate::schema::Table;
+use arrow::ipc::reader::StreamReader;
+use arrow::ipc::writer::StreamWriter;
+use arrow::record_batch::RecordBatch;
+use uuid::Uuid;
+
+const PLAIN: u8 = 0;
+const ZSTD: u8 = 1;
+/// The schema in every stream compresses well; below this size a request is not worth the work.
+const COMPRESS_FROM: usize = 1024;
+/// Bound for a decompressed body.
+const MAX_BODY: usize = 1 << 31;
+
+/// A record's payload, read.
+#[derive(Debug)]
+pub(crate) struct Payload {
+    pub(crate) app: AppId,
+    pub(crate) batches: Vec<(Table, RecordBatch)>,
+}
+
+/// The payload of a request, without the leading `durable`, which only the writer knows.
+pub(crate) fn encode_batches(app: AppId, batches: &[(Table, RecordBatch)]) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    for (table, batch) in batches {
+        let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema())?;
+        stream.write(batch)?;
+        let stream = stream.into_inner()?;
+        let length = u32::try_from(stream.len()).map_err(|_| StoreError::BadBatch {
+            table: table.name(),
+            what: "it is larger than 4 GiB".to_owned(),
+        })?;
+        body.push(u8::try_from(table.name().len()).unwrap_or(u8::MAX));
+        body.extend_from_slice(table.name().as_bytes());
+        body.extend_from_slice(&length.to_le_bytes());
+        body.extend_from_slice(&stream);
+    }
+    let (form, body) = if body.len() < COMPRESS_FROM {
+        (PLAIN, body)
+    } else {
+        (ZSTD, zstd::bulk::compress(&body, 1).map_err(compression)?)
+    };
+    let mut payload = Vec::with_capacity(17 + body.len());
+    payload.extend_from_slice(app.0.as_bytes());
+    payload.push(form);
+    payload.extend_from_slice(&body);
+    Ok(payload)
+}
+
+/// The `durable` field of a payload.
+pub(super) fn durable(payload: &[u8]) -> Option<u64> {
+    payload
+        .first_chunk::<8>()
+        .map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Reads a payload, `durable` included. `Err` says what is wrong with it.
+pub(super) fn decode(payload: &[u8]) -> Result<Payload, String> {
+    let rest = payload.get(8..).ok_or("too short")?;
+    let (app, rest) = rest.split_first_chunk::<16>().ok_or("too short")?;
+    let (form, body) = rest.split_first().ok_or("too short")?;
+    let batches = match *form {
+        PLAIN => decode_body(body)?,
+        ZSTD => decode_body(&decompress(body)?)?,
+        other => return Err(format!("unknown form {other}")),
+    };
+    Ok(Payload {
+        app: AppId(Uuid::from_bytes(*app)),
+        batches,
+    })
+}
+
+fn decompress(body: &[u8]) -> Result<Vec<u8>, String> {
+    let size = zstd::zstd_safe::get_frame_content_size(body)
+        .ok()
+        .flatten()
+        .unwrap_or(0);
+    let size = usize::try_from(size)
+        .ok()
+        .filter(|size| *size <= MAX_BODY)
+        .ok_or("its body is too large")?;
+    zstd::bulk::decompress(body, size)
+        .map_err(|error| format!("its body cannot be decompressed: {error}"))
+}
+
+fn decode_body(mut body: &[u8]) -> Result<Vec<(Table, RecordBatch)>, String> {
+    let mut batches = Vec::new();
+    while let Some((length, rest)) = body.split_first() {
+        let (name, rest) = rest
+            .split_at_checked(usize::from(*length))
+            .ok_or("its table name is cut")?;
+        let table = std::str::from_utf8(name)
+            .ok()
+            .and_then(Table::from_name)
+            .ok_or_else(|| format!("unknown table {}", String::from_utf8_lossy(name)))?;
+        let (size, rest) = rest.split_first_chunk::<4>().ok_or("its batch is cut")?;
+        let (stream, rest) = rest
+            .split_at_checked(u32::from_le_bytes(*size) as usize)
+            .ok_or("its batch is cut")?;
+        let reader = StreamReader::try_new(stream, None).map_err(|error| error.to_string())?;
+        for batch in reader {
+            batches.push((table, batch.map_err(|error| error.to_string())?));
+        }
+        body = rest;
+    }
+    Ok(batches)
+}
+
+fn compression(source: std::io::Error) -> StoreError {
+    StoreError::Task(format!("compressing a log record: {source}"))
+}

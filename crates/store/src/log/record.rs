@@ -1,0 +1,94 @@
+//! One record: `length u32 | crc32c u32 | sequence u64 | payload`, little-endian.
+//!
+//! `length` counts the payload's bytes; the checksum covers length, sequence and payload.
+
+/// What a log file begins with, before the sequence of its first record.
+pub(super) const MAGIC: [u8; 8] = *b"HSLOG\x00\x00\x01";
+/// Bytes before a file's first record: magic and first sequence.
+pub(super) const FILE_HEADER: usize = 16;
+/// Bytes before a record's payload.
+pub(super) const RECORD_HEADER: usize = 16;
+/// Longest payload: a length beyond this is damage, not a record.
+pub(super) const MAX_PAYLOAD: usize = 1 << 30;
+
+/// The first bytes of a log file.
+pub(super) fn file_header(first: u64) -> [u8; FILE_HEADER] {
+    let mut header = [0; FILE_HEADER];
+    let (magic, sequence) = header.split_at_mut(8);
+    magic.copy_from_slice(&MAGIC);
+    sequence.copy_from_slice(&first.to_le_bytes());
+    header
+}
+
+/// Appends a record whose payload is the concatenation of `parts`.
+pub(super) fn write(out: &mut Vec<u8>, sequence: u64, parts: &[&[u8]]) {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let length = u32::try_from(length).unwrap_or(u32::MAX);
+    out.reserve(RECORD_HEADER + length as usize);
+    out.extend_from_slice(&length.to_le_bytes());
+    let mut crc = crc32c::crc32c(&length.to_le_bytes());
+    crc = crc32c::crc32c_append(crc, &sequence.to_le_bytes());
+    for part in parts {
+        crc = crc32c::crc32c_append(crc, part);
+    }
+    out.extend_from_slice(&crc.to_le_bytes());
+    out.extend_from_slice(&sequence.to_le_bytes());
+    for part in parts {
+        out.extend_from_slice(part);
+    }
+}
+
+/// A record that was read whole.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Record<'a> {
+    pub(super) sequence: u64,
+    pub(super) payload: &'a [u8],
+}
+
+impl Record<'_> {
+    /// The record's bytes in the file.
+    pub(super) fn size(&self) -> usize {
+        RECORD_HEADER + self.payload.len()
+    }
+}
+
+/// The record at the beginning of `bytes`, if a whole and undamaged one is there.
+pub(super) fn read(bytes: &[u8]) -> Option<Record<'_>> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (crc, rest) = rest.split_first_chunk::<4>()?;
+    let (sequence, rest) = rest.split_first_chunk::<8>()?;
+    let size = u32::from_le_bytes(*length) as usize;
+    if size == 0 || size > MAX_PAYLOAD {
+        return None;
+    }
+    let payload = rest.get(..size)?;
+    let mut actual = crc32c::crc32c(length);
+    actual = crc32c::crc32c_append(actual, sequence);
+    actual = crc32c::crc32c_append(actual, payload);
+    (actual == u32::from_le_bytes(*crc)).then_some(Record {
+        sequence: u64::from_le_bytes(*sequence),
+        payload,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_reads_back_and_every_flipped_bit_is_noticed() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, 7, &[b"durable", b"batch"]);
+        let record = read(&bytes).expect("a whole record");
+        assert_eq!((record.sequence, record.payload), (7, &b"durablebatch"[..]));
+        assert_eq!(record.size(), bytes.len());
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(read(&damaged), None, "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert_eq!(read(&bytes[..length]), None, "cut to {length}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The work that goes on by itself: sealing, deleted applications, compaction, retention.
+
+use crate::error::Result;
+use crate::store::Store;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// How often the age of the memory tier and the list of deleted applications are looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Starts the background tasks. They hold no reference that keeps the store alive.
+pub(crate) fn start(store: &Arc<Store>) {
+    let weak = Arc::downgrade(store);
+    let mut tasks = store.background.lock();
+    tasks.push(tokio::spawn(seal_in_time(weak.clone(), store.wake.clone())));
+    tasks.push(tokio::spawn(tidy(weak)));
+}
+
+async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
+    loop {
+        // A wake-up means that a bound of the memory tier was reached.
+        let _ = tokio::time::timeout(TICK, wake.notified()).await;
+        let Some(store) = store.upgrade() else { return };
+        if store.seal_is_due() {
+            if let Err(error) = store.seal_all().await {
+                tracing::error!(%error, "sealing failed; it will be tried again");
+                drop(store);
+                tokio::time::sleep(TICK * 5).await;
+            }
+        }
+    }
+}
+
+async fn tidy(store: Weak<Store>) {
+    let Some((compaction, retention)) = store.upgrade().map(|store| {
+        (
+            store.config.compaction_interval,
+            store.config.retention_interval,
+        )
+    }) else {
+        return;
+    };
+    let mut version = None;
+    let (mut next_compaction, mut next_retention) = (compaction, retention);
+    let mut passed = Duration::ZERO;
+    loop {
+        tokio::time::sleep(TICK).await;
+        passed += TICK;
+        let Some(store) = store.upgrade() else { return };
+        note(
+            store.purge_if_changed(&mut version).await,
+            "deleting the data of deleted applications",
+        );
+        if passed >= next_compaction {
+            next_compaction = passed + compaction;
+            note(store.compact().await, "merging segments");
+        }
+        if passed >= next_retention {
+            next_retention = passed + retention;
+            note(store.expire().await, "deleting what is past its retention");
+        }
+    }
+}
+
+fn note<T>(done: Result<T>, what: &str) {
+    if let Err(error) = done {
+        tracing::error!(%error, what, "background work failed; it will be tried again");
+    }
+}
+
+impl Store {
+    /// Whether memory holds something that is old enough, or too much.
+    pub(crate) fn seal_is_due(&self) -> bool {
+        let sizes = self.view.sizes();
+        let oldest = *self.oldest.lock();
+        let age = oldest.map_or(Duration::ZERO, |since| {
+            self.config.clock.elapsed().saturating_sub(since)
+        });
+        sizes.bytes > 0
+            && (age >= self.config.seal_age
+                || sizes.open_bytes >= self.config.hot_bytes
+                || sizes.open_rows >= self.config.seal_rows)
+    }
+
+    async fn purge_if_changed(&self, version: &mut Option<i64>) -> Result<()> {
+        let now = self.catalogue.version().await?;
+        if *version != Some(now) {
+            self.purge_deleted().await?;
+            *version = Some(now);
+        }
+        Ok(())
+    }
+
+    /// Deletes the data of applications that were deleted; returns how many there were.
+    pub async fn purge_deleted(&self) -> Result<usize> {
+        let apps = self.catalogue.deleted_apps(true).await?;
+        for app in &apps {
+            let _one = self.changing.lock().await;
+            // The catalogue first: a file may only go when no transaction calls it data any more.
+            self.catalogue
+                .replace_segments(&self.view.segments_of(*app), &mut [])
+                .await?;
+            self.view.drop_app(*app);
+            self.catalogue
+                .mark_purged(*app, self.config.clock.now_ticks())
+                .await?;
+        }
+        Ok(apps.len())
+    }
+}

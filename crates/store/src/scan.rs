@@ -1,0 +1,169 @@
+//! The plan that reads segments.
+
+use crate::bag_leaf::StoreExprAdapterFactory;
+use crate::promote::PromotedColumn;
+use crate::schema::TIMESTAMP;
+use crate::segment::{FooterCache, Segment, SegmentReaders};
+use arrow::compute::SortOptions;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::Result;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
+use datafusion::physical_plan::ExecutionPlan;
+use std::sync::Arc;
+
+/// What a scan of segments reads.
+pub(crate) struct SegmentScan {
+    /// The table's columns and the promoted ones behind them.
+    pub(crate) schema: SchemaRef,
+    pub(crate) promoted: Arc<[PromotedColumn]>,
+    pub(crate) footers: Arc<FooterCache>,
+    /// Files, grouped by the partition that reads them.
+    pub(crate) groups: Vec<Vec<Arc<Segment>>>,
+    /// Whether every group is in descending order of time.
+    pub(crate) ordered: bool,
+    /// Whether rows are dropped while a file is decoded, before its other columns are.
+    pub(crate) filter_rows: bool,
+    pub(crate) projection: Option<Vec<usize>>,
+    pub(crate) limit: Option<usize>,
+}
+
+impl SegmentScan {
+    pub(crate) fn plan(self) -> Result<Arc<dyn ExecutionPlan>> {
+        let readers = SegmentReaders {
+            footers: self.footers,
+        };
+        let source = ParquetSource::new(self.schema.clone())
+            .with_parquet_file_reader_factory(Arc::new(readers))
+            .with_enable_page_index(true)
+            .with_bloom_filter_on_read(true)
+            .with_reorder_filters(true)
+            .with_pushdown_filters(self.filter_rows);
+        let all: Vec<&Segment> = self.groups.iter().flatten().map(Arc::as_ref).collect();
+        let statistics = statistics(&self.schema, &all);
+        let ordering = if self.ordered {
+            newest_first(&self.schema)
+        } else {
+            None
+        };
+        let groups = self
+            .groups
+            .iter()
+            .map(|group| file_group(&self.schema, group))
+            .collect();
+        let config =
+            FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
+                .with_file_groups(groups)
+                .with_statistics(statistics)
+                .with_output_ordering(ordering.into_iter().collect())
+                .with_expr_adapter(Some(Arc::new(StoreExprAdapterFactory::new(self.promoted))))
+                .with_limit(self.limit)
+                .with_projection_indices(self.projection)?
+                .build();
+        Ok(DataSourceExec::from_data_source(config))
+    }
+}
+
+/// `timestamp desc`, as far as the schema has it.
+pub(crate) fn newest_first(schema: &SchemaRef) -> Option<LexOrdering> {
+    let column = Column::new_with_schema(TIMESTAMP, schema).ok()?;
+    let options = SortOptions {
+        descending: true,
+        nulls_first: false,
+    };
+    LexOrdering::new([PhysicalSortExpr::new(Arc::new(column), options)])
+}
+
+fn file_group(schema: &SchemaRef, segments: &[Arc<Segment>]) -> FileGroup {
+    let files = segments.iter().map(|segment| {
+        PartitionedFile::new(segment.record.path.clone(), segment.record.bytes)
+            .with_statistics(Arc::new(statistics(schema, &[segment])))
+            .with_extension(segment.clone())
+    });
+    FileGroup::new(files.collect())
+}
+
+/// What the catalogue knows of the segments: rows and time, exactly.
+fn statistics(schema: &SchemaRef, segments: &[&Segment]) -> Statistics {
+    let rows: u64 = segments.iter().map(|segment| segment.record.rows).sum();
+    let bytes: u64 = segments.iter().map(|segment| segment.record.bytes).sum();
+    let mut statistics = Statistics::new_unknown(schema);
+    statistics.num_rows = Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX));
+    statistics.total_byte_size = Precision::Inexact(usize::try_from(bytes).unwrap_or(usize::MAX));
+    let min = segments.iter().map(|segment| segment.record.min_ts).min();
+    let max = segments.iter().map(|segment| segment.record.max_ts).max();
+    let place = schema
+        .index_of(TIMESTAMP)
+        .ok()
+        .and_then(|index| statistics.column_statistics.get_mut(index));
+    if let (Some(place), Some(min), Some(max)) = (place, min, max) {
+        *place = ColumnStatistics {
+            null_count: Precision::Exact(0),
+            min_value: Precision::Exact(ScalarValue::Int64(Some(min))),
+            max_value: Precision::Exact(ScalarValue::Int64(Some(max))),
+            ..ColumnStatistics::new_unknown()
+        };
+    }
+    statistics
+}
+
+/// Spreads segments over at most `partitions` groups. If it can be done so that the files of each group follow each
+/// other in time, newest first, it is, and the second value is true.
+pub(crate) fn group(
+    mut segments: Vec<Arc<Segment>>,
+    partitions: usize,
+) -> (Vec<Vec<Arc<Segment>>>, bool) {
+    let partitions = partitions.clamp(1, segments.len().max(1));
+    segments
+        .sort_by_key(|segment| std::cmp::Reverse((segment.record.max_ts, segment.record.min_ts)));
+    match group_in_order(&segments, partitions) {
+        Some(groups) => (groups, true),
+        None => (group_by_size(segments, partitions), false),
+    }
+}
+
+fn group_in_order(segments: &[Arc<Segment>], partitions: usize) -> Option<Vec<Vec<Arc<Segment>>>> {
+    let mut groups: Vec<(u64, Vec<Arc<Segment>>)> = vec![(0, Vec::new()); partitions];
+    for segment in segments {
+        let follows = |group: &&mut (u64, Vec<Arc<Segment>>)| {
+            group
+                .1
+                .last()
+                .is_none_or(|last| last.record.min_ts > segment.record.max_ts)
+        };
+        let (bytes, files) = groups
+            .iter_mut()
+            .filter(follows)
+            .min_by_key(|(bytes, _)| *bytes)?;
+        *bytes += segment.record.bytes;
+        files.push(segment.clone());
+    }
+    Some(
+        groups
+            .into_iter()
+            .map(|(_, files)| files)
+            .filter(|files| !files.is_empty())
+            .collect(),
+    )
+}
+
+fn group_by_size(segments: Vec<Arc<Segment>>, partitions: usize) -> Vec<Vec<Arc<Segment>>> {
+    let mut groups: Vec<(u64, Vec<Arc<Segment>>)> = vec![(0, Vec::new()); partitions];
+    for segment in segments {
+        if let Some((bytes, files)) = groups.iter_mut().min_by_key(|(bytes, _)| *bytes) {
+            *bytes += segment.record.bytes;
+            files.push(segment);
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(_, files)| files)
+        .filter(|files| !files.is_empty())
+        .collect()
+}

@@ -1,0 +1,56 @@
+//! Segments: sealed, immutable Parquet files of one application's table.
+
+mod footer;
+mod reader;
+mod writer;
+
+pub(crate) use footer::FooterCache;
+pub(crate) use reader::SegmentReaders;
+pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter};
+
+use crate::catalogue::SegmentRecord;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A segment that can be read. The file outlives its removal from the catalogue until the last reader is done.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) record: SegmentRecord,
+    path: PathBuf,
+    doomed: AtomicBool,
+}
+
+impl Segment {
+    pub(crate) fn new(folder: &Path, record: SegmentRecord) -> Segment {
+        Segment {
+            path: folder.join(&record.path),
+            record,
+            doomed: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The catalogue no longer knows it: remove the file with the last reference.
+    pub(crate) fn doom(&self) {
+        self.doomed.store(true, Ordering::Release);
+    }
+
+    /// Whether any of its rows may lie in the range, ends included.
+    pub(crate) fn overlaps(&self, from: i64, to: i64) -> bool {
+        self.record.min_ts <= to && self.record.max_ts >= from
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        if self.doomed.load(Ordering::Acquire)
+            && let Err(error) = std::fs::remove_file(&self.path)
+        {
+            // It is an orphan now, and the next start removes it.
+            tracing::warn!(file = %self.path.display(), %error, "a segment's file could not be removed");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! How the query engine reads segments: through their files, holding on to each segment until it is read.
+
+use super::{FooterCache, Segment};
+use bytes::Bytes;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::ParquetFileMetrics;
+use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
+use datafusion::error::DataFusionError;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
+use parquet::arrow::async_reader::AsyncFileReader;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ParquetMetaData;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Opens the segments that are attached to the files of a plan.
+#[derive(Debug)]
+pub(crate) struct SegmentReaders {
+    pub(crate) footers: Arc<FooterCache>,
+}
+
+impl ParquetFileReaderFactory for SegmentReaders {
+    fn create_reader(
+        &self,
+        partition_index: usize,
+        partitioned_file: PartitionedFile,
+        _metadata_size_hint: Option<usize>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> datafusion::error::Result<Box<dyn AsyncFileReader + Send>> {
+        let segment = partitioned_file
+            .extension::<Arc<Segment>>()
+            .cloned()
+            .ok_or_else(|| {
+                DataFusionError::Internal("a file of the plan is not a segment".to_owned())
+            })?;
+        Ok(Box::new(SegmentReader {
+            metrics: ParquetFileMetrics::new(partition_index, &segment.record.path, metrics),
+            segment,
+            footers: self.footers.clone(),
+            file: None,
+        }))
+    }
+}
+
+/// Reads one segment. The file is opened at the first read, so that planning holds no open files.
+struct SegmentReader {
+    metrics: ParquetFileMetrics,
+    segment: Arc<Segment>,
+    footers: Arc<FooterCache>,
+    file: Option<File>,
+}
+
+impl SegmentReader {
+    /// Does blocking work with the open file.
+    async fn with_file<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut File) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let open = self.file.take();
+        let segment = self.segment.clone();
+        let done = tokio::task::spawn_blocking(move || -> Result<(File, T)> {
+            let mut file = match open {
+                Some(file) => file,
+                None => File::open(segment.path())?,
+            };
+            let value = work(&mut file)?;
+            Ok((file, value))
+        });
+        let (file, value) = done
+            .await
+            .map_err(|error| ParquetError::External(Box::new(error)))??;
+        self.file = Some(file);
+        Ok(value)
+    }
+}
+
+fn read_range(file: &mut File, range: &Range<u64>) -> Result<Bytes> {
+    let length = usize::try_from(range.end.saturating_sub(range.start))?;
+    let mut bytes = vec![0; length];
+    file.seek(SeekFrom::Start(range.start))?;
+    file.read_exact(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+impl AsyncFileReader for SegmentReader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
+        self.metrics
+            .bytes_scanned
+            .add((range.end - range.start) as usize);
+        self.with_file(move |file| read_range(file, &range)).boxed()
+    }
+
+    fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
+        let total: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+        self.metrics.bytes_scanned.add(total as usize);
+        self.with_file(move |file| ranges.iter().map(|range| read_range(file, range)).collect())
+            .boxed()
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        _options: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, Result<Arc<ParquetMetaData>>> {
+        async move {
+            let id = self.segment.record.id;
+            if let Some(footer) = self.footers.get(id) {
+                return Ok(footer);
+            }
+            let footers = self.footers.clone();
+            self.with_file(move |file| footers.read(id, file)).await
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,226 @@
+//! Writes one segment: a temporary file, synced, then renamed.
+//!
+//! `timestamp` is stored as plain 64-bit ticks, not as a Parquet TIMESTAMP: a scan then converts nothing, filters in
+//! ticks prune row groups and pages directly, and years 1 to 9999 fit (nanoseconds reach 1677 to 2262 only). Other
+//! readers subtract 621,355,968,000,000,000 and divide by 10 to get microseconds since 1970.
+
+use crate::app_id::AppId;
+use crate::batch::time_range;
+use crate::catalogue::SegmentRecord;
+use crate::error::{Result, StoreError};
+use crate::promote::{PromotionRule, Shredder};
+use crate::schema::{TIMESTAMP, Table};
+use crate::vfs::{Vfs, WriteFile};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::ColumnPath;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Columns that single records are looked up by.
+const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
+/// Columns whose values hardly ever repeat: a dictionary would be built and thrown away.
+const UNIQUE_COLUMNS: [&str; 2] = ["id", "itemId"];
+/// What ends the name of a file that is being written.
+pub(crate) const TEMPORARY: &str = "tmp";
+
+/// How segments are written.
+#[derive(Debug, Clone)]
+pub(crate) struct SegmentSettings {
+    /// The folder of all segments.
+    pub(crate) folder: PathBuf,
+    pub(crate) vfs: Arc<dyn Vfs>,
+    pub(crate) row_group_rows: usize,
+    pub(crate) zstd_level: i32,
+    pub(crate) promotion: PromotionRule,
+}
+
+/// What a new segment is of.
+#[derive(Debug, Clone)]
+pub(crate) struct SegmentFile {
+    pub(crate) app: AppId,
+    pub(crate) table: Table,
+    /// Where its time begins, in hours since 0001-01-01; it only makes the file's name readable.
+    pub(crate) hour: i64,
+    pub(crate) level: u32,
+    pub(crate) min_seq: u64,
+    pub(crate) max_seq: u64,
+    /// Rows, as far as known: the bloom filters are sized by it.
+    pub(crate) rows: usize,
+    pub(crate) created: i64,
+}
+
+/// A segment that is being written. Batches must come in descending order of `timestamp`.
+pub(crate) struct SegmentWriter {
+    vfs: Arc<dyn Vfs>,
+    writer: ArrowWriter<Output>,
+    shredder: Shredder,
+    temporary: PathBuf,
+    path: PathBuf,
+    record: SegmentRecord,
+}
+
+impl SegmentWriter {
+    pub(crate) fn create(
+        settings: &SegmentSettings,
+        file: SegmentFile,
+        shredder: Shredder,
+    ) -> Result<SegmentWriter> {
+        let below = format!("{}/{}", file.app, file.table.name());
+        let folder = settings.folder.join(&below);
+        create_folder(settings, &folder)?;
+        let name = format!("h{:08}-{}.parquet", file.hour, Uuid::now_v7().simple());
+        let path = folder.join(&name);
+        let temporary = path.with_extension(TEMPORARY);
+        let output = Output {
+            file: settings
+                .vfs
+                .create(&temporary)
+                .map_err(StoreError::io("create", &temporary))?,
+            bytes: 0,
+        };
+        let properties = properties(settings, &file, &shredder)?;
+        let writer = ArrowWriter::try_new(output, shredder.schema(), Some(properties))?;
+        let record = SegmentRecord {
+            id: 0,
+            app: file.app,
+            table: file.table,
+            path: format!("{below}/{name}"),
+            rows: 0,
+            bytes: 0,
+            min_ts: i64::MAX,
+            max_ts: i64::MIN,
+            min_seq: file.min_seq,
+            max_seq: file.max_seq,
+            level: file.level,
+            promoted: shredder.names(),
+            created: file.created,
+        };
+        Ok(SegmentWriter {
+            vfs: settings.vfs.clone(),
+            writer,
+            shredder,
+            temporary,
+            path,
+            record,
+        })
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let (min, max) = time_range(batch);
+        self.record.min_ts = self.record.min_ts.min(min);
+        self.record.max_ts = self.record.max_ts.max(max);
+        self.record.rows += batch.num_rows() as u64;
+        Ok(self.writer.write(&self.shredder.shred(batch)?)?)
+    }
+
+    /// Makes the segment durable under its final name. The catalogue does not know it yet.
+    pub(crate) fn finish(self) -> Result<SegmentRecord> {
+        let mut record = self.record;
+        let mut output = self.writer.into_inner()?;
+        output
+            .file
+            .sync()
+            .map_err(StoreError::io("sync", &self.temporary))?;
+        record.bytes = output.bytes;
+        drop(output);
+        self.vfs
+            .rename(&self.temporary, &self.path)
+            .map_err(StoreError::io("rename", &self.path))?;
+        if let Some(folder) = self.path.parent() {
+            self.vfs
+                .sync_dir(folder)
+                .map_err(StoreError::io("sync", folder))?;
+        }
+        Ok(record)
+    }
+}
+
+/// Creates the folder of an application's table; the new names must survive a power failure too.
+fn create_folder(settings: &SegmentSettings, folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+    for made in folder
+        .ancestors()
+        .skip(1)
+        .take_while(|dir| dir.starts_with(&settings.folder))
+    {
+        settings
+            .vfs
+            .sync_dir(made)
+            .map_err(StoreError::io("sync", made))?;
+    }
+    Ok(())
+}
+
+fn properties(
+    settings: &SegmentSettings,
+    file: &SegmentFile,
+    shredder: &Shredder,
+) -> Result<WriterProperties> {
+    let descending = SortingColumn {
+        column_idx: 0,
+        descending: true,
+        nulls_first: false,
+    };
+    let promoted = serde_json::Value::from(shredder.names()).to_string();
+    let mut builder = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(settings.zstd_level)?))
+        .set_max_row_group_row_count(Some(settings.row_group_rows))
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_dictionary_enabled(true)
+        .set_sorting_columns(Some(vec![descending]))
+        .set_key_value_metadata(Some(vec![
+            KeyValue::new("hindsight.table".to_owned(), file.table.name().to_owned()),
+            KeyValue::new("hindsight.promoted".to_owned(), promoted),
+        ]));
+    let timestamp = ColumnPath::from(TIMESTAMP);
+    builder = builder
+        .set_column_dictionary_enabled(timestamp.clone(), false)
+        .set_column_encoding(timestamp, Encoding::DELTA_BINARY_PACKED);
+    for bag in ["customDimensions", "customMeasurements", "details"] {
+        // The smallest and largest byte string of a bag prune nothing.
+        builder =
+            builder.set_column_statistics_enabled(ColumnPath::from(bag), EnabledStatistics::None);
+    }
+    for name in UNIQUE_COLUMNS {
+        builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), false);
+    }
+    let distinct = file.rows.clamp(1, settings.row_group_rows.max(1)) as u64;
+    for name in LOOKUP_COLUMNS
+        .iter()
+        .filter(|name| file.table.column(name).is_some())
+    {
+        builder = builder
+            .set_column_bloom_filter_enabled(ColumnPath::from(*name), true)
+            .set_column_bloom_filter_fpp(ColumnPath::from(*name), 0.01)
+            .set_column_bloom_filter_max_ndv(ColumnPath::from(*name), distinct);
+    }
+    Ok(builder.build())
+}
+
+/// The file under the Parquet writer, counted.
+struct Output {
+    file: Box<dyn WriteFile>,
+    bytes: u64,
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

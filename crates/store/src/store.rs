@@ -1,0 +1,300 @@
+//! The store: opens a data folder, takes appends, hands out snapshots, seals.
+
+use crate::app_id::AppId;
+use crate::batch::{Unknown, normalise};
+use crate::catalogue::{Catalogue, SegmentRecord};
+use crate::config::StoreConfig;
+use crate::error::{Result, StoreError};
+use crate::folder::Folder;
+use crate::health::{Health, HealthCell};
+use crate::log::{self, LogWriter, WriterSettings};
+use crate::promote::PromotionRule;
+use crate::recovery;
+use crate::retention::RetentionState;
+use crate::schema::Table;
+use crate::seal;
+use crate::segment::{FooterCache, Segment, SegmentSettings};
+use crate::snapshot::Snapshot;
+use crate::stats::Stats;
+use crate::view::{ViewCell, ViewSink};
+use arrow::record_batch::RecordBatch;
+use datafusion::catalog::TableProvider;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// What one request stores: all of it or nothing.
+#[derive(Debug, Clone)]
+pub struct AppendRequest {
+    /// The application that the items belong to.
+    pub app: AppId,
+    /// The items. Columns may be missing or in any order; types must be the table's. String and binary view arrays
+    /// should not share large buffers with other batches, because the log writes buffers whole.
+    pub batches: Vec<(Table, RecordBatch)>,
+}
+
+/// The store's promise: the request is on disk, and every later snapshot holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ack {
+    /// The request's place in the log; it grows with every request. 0 if the request held no rows.
+    pub sequence: u64,
+}
+
+/// Durable telemetry in one data folder. See the crate's documentation.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) config: StoreConfig,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) view: Arc<ViewCell>,
+    health: Arc<HealthCell>,
+    pub(crate) footers: Arc<FooterCache>,
+    pub(crate) segment_settings: SegmentSettings,
+    /// One seal, merge or expiry at a time.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+    pub(crate) wake: Arc<Notify>,
+    /// When the oldest row in memory arrived, by the clock's `elapsed`.
+    pub(crate) oldest: Mutex<Option<Duration>>,
+    pub(crate) retention: RetentionState,
+    pub(crate) background: Mutex<Vec<JoinHandle<()>>>,
+    /// Before `folder`: the writer's thread must have ended when the lock is released.
+    log: Mutex<Option<Arc<LogWriter>>>,
+    folder: Mutex<Option<Folder>>,
+}
+
+impl Store {
+    /// Opens a data folder for writing, creating it if it is new, and recovers what a crash left.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`], [`StoreError::NewerFormat`], [`StoreError::Damaged`] and [`StoreError::Missing`] as
+    /// they say; file and catalogue failures otherwise.
+    pub async fn open(config: StoreConfig) -> Result<Arc<Store>> {
+        let root = config.data_dir.clone();
+        let folder = blocking(move || Folder::take(&root)).await?;
+        let catalogue = Catalogue::open(folder.root()).await?;
+        let view = Arc::new(ViewCell::default());
+        let recovered = recovery::recover(&folder, &catalogue, &view).await?;
+        let health = Arc::new(HealthCell::default());
+        let settings = WriterSettings {
+            dir: folder.log_dir(),
+            vfs: config.vfs.clone(),
+            delay: config.commit_delay,
+            commit_bytes: config.commit_bytes,
+            file_bytes: config.log_file_bytes,
+        };
+        let (writer_health, sink) = (health.clone(), ViewSink(view.clone()));
+        let log =
+            blocking(move || LogWriter::start(settings, recovered.last + 1, writer_health, sink))
+                .await?;
+        let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
+        let store = Arc::new(Store {
+            segment_settings: segment_settings(&config, &folder),
+            footers: Arc::new(FooterCache::new(config.footer_cache_bytes)),
+            config,
+            catalogue,
+            view,
+            health,
+            changing: tokio::sync::Mutex::default(),
+            wake: Arc::default(),
+            oldest: Mutex::new(oldest),
+            retention: RetentionState::default(),
+            background: Mutex::default(),
+            log: Mutex::new(Some(Arc::new(log))),
+            folder: Mutex::new(Some(folder)),
+        });
+        if store.config.background {
+            crate::maintenance::start(&store);
+        }
+        Ok(store)
+    }
+
+    /// Stores a request. Returns when it is on disk (synced) and visible to the next snapshot.
+    ///
+    /// # Errors
+    /// [`StoreError::BadBatch`] for columns that do not fit; [`StoreError::Overloaded`] when memory is full;
+    /// [`StoreError::ReadOnly`] after a failed sync; [`StoreError::Io`] when the disk is full, and nothing was stored.
+    pub async fn append(&self, request: AppendRequest) -> Result<Ack> {
+        if let Some(error) = self.health.read_only() {
+            return Err(error);
+        }
+        let sizes = self.view.sizes();
+        if sizes.bytes >= self.config.hot_limit_bytes {
+            self.wake.notify_one();
+            return Err(StoreError::Overloaded {
+                bytes: sizes.bytes,
+                limit: self.config.hot_limit_bytes,
+            });
+        }
+        let mut batches = Vec::with_capacity(request.batches.len());
+        for (table, batch) in request
+            .batches
+            .iter()
+            .filter(|(_, batch)| batch.num_rows() > 0)
+        {
+            batches.push((*table, normalise(*table, batch, Unknown::Refuse)?));
+        }
+        if batches.is_empty() {
+            return Ok(Ack { sequence: 0 });
+        }
+        let payload = log::encode_batches(request.app, &batches)?;
+        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        let sequence = writer.append(request.app, batches, payload).await?;
+        self.note_arrival();
+        Ok(Ack { sequence })
+    }
+
+    fn note_arrival(&self) {
+        self.oldest
+            .lock()
+            .get_or_insert_with(|| self.config.clock.elapsed());
+        let sizes = self.view.sizes();
+        if sizes.open_bytes >= self.config.hot_bytes || sizes.open_rows >= self.config.seal_rows {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Everything that is stored now, unchanged for as long as the snapshot lives.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(self.view.get(), self.footers.clone())
+    }
+
+    /// A table of these applications over a snapshot of now. A query over several tables should take one
+    /// [`Store::snapshot`] for all.
+    pub fn table(&self, apps: &[AppId], table: Table) -> Arc<dyn TableProvider> {
+        Arc::new(self.snapshot().table(apps, table))
+    }
+
+    /// The catalogue of applications and keys.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Whether the store takes writes, and what is wrong if something is.
+    pub fn health(&self) -> Health {
+        self.health.get()
+    }
+
+    /// What is stored, by application and table.
+    pub fn stats(&self) -> Stats {
+        Stats::of(&self.view.get())
+    }
+
+    /// Leaves this server's address in the folder, for [`crate::holder`] to find.
+    pub fn announce(&self, url: &str) -> Result<()> {
+        match &*self.folder.lock() {
+            Some(folder) => folder.announce(url),
+            None => Err(StoreError::Closed),
+        }
+    }
+
+    /// Writes everything that lies in memory to segments, and removes the log that is no longer needed.
+    ///
+    /// If it fails, nothing is lost: the rows stay visible and in the log, and the next seal includes them.
+    pub async fn seal_all(&self) -> Result<()> {
+        let _one = self.changing.lock().await;
+        let done = self.seal().await;
+        if done.is_err() {
+            // What could not be sealed is tried again when the age is reached once more.
+            self.oldest
+                .lock()
+                .get_or_insert_with(|| self.config.clock.elapsed());
+        }
+        self.health.set_seal_trouble(
+            done.as_ref()
+                .err()
+                .map(|error| format!("sealing failed: {error}")),
+        );
+        done
+    }
+
+    async fn seal(&self) -> Result<()> {
+        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        *self.oldest.lock() = None;
+        let position = writer.freeze().await?;
+        let view = self.view.get();
+        let settings = self.segment_settings.clone();
+        let now = self.config.clock.now_ticks();
+        let mut records = blocking(move || {
+            let mut records = Vec::new();
+            for (key, state) in view
+                .tables
+                .iter()
+                .filter(|(_, state)| !state.frozen.list.is_empty())
+            {
+                records.extend(seal::write_segments(&settings, *key, &state.frozen, now)?);
+            }
+            Ok(records)
+        })
+        .await?;
+        self.catalogue
+            .register_sealed(&mut records, position)
+            .await?;
+        self.view.sealed(self.segments(records));
+        let dir = self.config.data_dir.join("log");
+        blocking(move || {
+            log::remove_through(&dir, position).map_err(StoreError::io("remove from", &dir))
+        })
+        .await
+    }
+
+    pub(crate) fn segments(&self, records: Vec<SegmentRecord>) -> Vec<Arc<Segment>> {
+        let folder = &self.segment_settings.folder;
+        records
+            .into_iter()
+            .map(|record| Arc::new(Segment::new(folder, record)))
+            .collect()
+    }
+
+    /// Seals everything, stops the background work and releases the folder. Snapshots stay readable.
+    pub async fn close(&self) -> Result<()> {
+        for task in std::mem::take(&mut *self.background.lock()) {
+            task.abort();
+        }
+        let sealed = match self.health.read_only() {
+            None => self.seal_all().await,
+            Some(error) => Err(error),
+        };
+        let log = self.log.lock().take();
+        blocking(move || {
+            drop(log);
+            Ok(())
+        })
+        .await?;
+        self.catalogue.close().await;
+        if let Some(folder) = self.folder.lock().take() {
+            folder.withdraw();
+        }
+        sealed
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        for task in self.background.lock().drain(..) {
+            task.abort();
+        }
+    }
+}
+
+fn segment_settings(config: &StoreConfig, folder: &Folder) -> SegmentSettings {
+    SegmentSettings {
+        folder: folder.segments_dir(),
+        vfs: config.vfs.clone(),
+        row_group_rows: config.row_group_rows,
+        zstd_level: config.zstd_level,
+        promotion: PromotionRule {
+            max_keys: config.promoted_keys,
+            min_share: config.promoted_share,
+        },
+    }
+}
+
+/// Does blocking work beside the asynchronous tasks.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| StoreError::Task(error.to_string()))?
+}

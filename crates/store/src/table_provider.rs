@@ -1,0 +1,255 @@
+//! A table of a snapshot, as the query engine reads it: memory and segments together.
+
+use crate::bag_leaf::BagLeaf;
+use crate::promote::PromotedColumn;
+use crate::scan::{self, SegmentScan};
+use crate::schema::Table;
+use crate::segment::FooterCache;
+use crate::snapshot::TableRows;
+use crate::time_bounds::{TimeBounds, is_lookup};
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::union::UnionExec;
+use std::sync::Arc;
+
+/// Rows in memory below which a second partition would cost more than it brings.
+const HOT_PARTITION_ROWS: usize = 32_768;
+/// Projected columns from which on it pays to evaluate filters first and decode only the rows that pass.
+const WIDE_COLUMNS: usize = 8;
+
+/// One table of some applications, over a snapshot.
+#[derive(Debug, Clone)]
+pub struct StoreTable {
+    table: Table,
+    rows: TableRows,
+    footers: Arc<FooterCache>,
+    promoted: Arc<[PromotedColumn]>,
+    schema: SchemaRef,
+}
+
+impl StoreTable {
+    pub(crate) fn new(table: Table, rows: TableRows, footers: Arc<FooterCache>) -> StoreTable {
+        StoreTable {
+            table,
+            rows,
+            footers,
+            promoted: Arc::default(),
+            schema: table.arrow_schema(),
+        }
+    }
+
+    /// Adds a column `<bag>.<key>` for each of these keys, behind the table's own.
+    ///
+    /// Any key of any bag will do: it is read as a column from the segments that promote it, and from the bag
+    /// elsewhere. A column that names no bag of the table is left out.
+    pub fn with_promoted(mut self, columns: Vec<PromotedColumn>) -> StoreTable {
+        let known = columns
+            .into_iter()
+            .filter(|column| self.table.column(&column.bag).is_some());
+        self.promoted = known.collect();
+        let mut fields = self.table.arrow_schema().fields().to_vec();
+        fields.extend(self.promoted.iter().map(|column| Arc::new(column.field())));
+        self.schema = Arc::new(Schema::new(fields));
+        self
+    }
+
+    /// The promoted columns that at least one segment of this table has, by their full names.
+    pub fn promoted_somewhere(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .rows
+            .segments
+            .iter()
+            .flat_map(|segment| segment.record.promoted.iter().cloned())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// How many segments a scan with these filters would open.
+    pub fn segments_in(&self, filters: &[Expr]) -> usize {
+        let bounds = TimeBounds::of(filters);
+        self.rows
+            .segments
+            .iter()
+            .filter(|segment| segment.overlaps(bounds.from, bounds.to))
+            .count()
+    }
+
+    /// The columns that a scan returns, as indexes of the provider's schema.
+    fn wanted(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
+        projection
+            .cloned()
+            .unwrap_or_else(|| (0..self.schema.fields().len()).collect())
+    }
+
+    fn hot(
+        &self,
+        bounds: TimeBounds,
+        wanted: &[usize],
+        limit: Option<usize>,
+        partitions: usize,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let chunks = self
+            .rows
+            .chunks
+            .iter()
+            .filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
+        let batches: Vec<RecordBatch> = chunks.map(|chunk| chunk.batch.clone()).collect();
+        if batches.is_empty() {
+            return Ok(None);
+        }
+        let base = self.table.arrow_schema();
+        let own = base.fields().len();
+        let mut columns: Vec<usize> = wanted
+            .iter()
+            .copied()
+            .filter(|index| *index < own)
+            .collect();
+        for index in wanted.iter().filter(|index| **index >= own) {
+            let bag = base.index_of(&self.promoted_at(*index)?.bag)?;
+            if !columns.contains(&bag) {
+                columns.push(bag);
+            }
+        }
+        let exact = columns == wanted;
+        let source =
+            MemorySourceConfig::try_new(&spread(batches, partitions), base, Some(columns))?
+                .with_limit(limit);
+        let memory: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(source);
+        if exact {
+            Ok(Some(memory))
+        } else {
+            self.with_leaves(memory, wanted).map(Some)
+        }
+    }
+
+    /// Adds the promoted columns to what is read from memory.
+    fn with_leaves(
+        &self,
+        memory: Arc<dyn ExecutionPlan>,
+        wanted: &[usize],
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let input = memory.schema();
+        let own = self.table.columns().len();
+        let mut columns: Vec<(Arc<dyn PhysicalExpr>, String)> = Vec::with_capacity(wanted.len());
+        for index in wanted {
+            let name = self.schema.field(*index).name().clone();
+            let expr: Arc<dyn PhysicalExpr> = if *index < own {
+                Arc::new(Column::new_with_schema(&name, &input)?)
+            } else {
+                BagLeaf::in_schema(self.promoted_at(*index)?, &input)?
+            };
+            columns.push((expr, name));
+        }
+        Ok(Arc::new(ProjectionExec::try_new(columns, memory)?))
+    }
+
+    fn promoted_at(&self, index: usize) -> Result<&PromotedColumn> {
+        index
+            .checked_sub(self.table.columns().len())
+            .and_then(|index| self.promoted.get(index))
+            .ok_or_else(|| {
+                DataFusionError::Internal(format!("{} has no column {index}", self.table))
+            })
+    }
+
+    fn sealed(
+        &self,
+        filters: &[Expr],
+        bounds: TimeBounds,
+        projection: Option<&Vec<usize>>,
+        limit: Option<usize>,
+        partitions: usize,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let segments = self
+            .rows
+            .segments
+            .iter()
+            .filter(|segment| segment.overlaps(bounds.from, bounds.to));
+        let segments: Vec<_> = segments.cloned().collect();
+        if segments.is_empty() {
+            return Ok(None);
+        }
+        let (groups, ordered) = scan::group(segments, partitions);
+        let wide = projection.is_none_or(|projection| projection.len() >= WIDE_COLUMNS);
+        let scan = SegmentScan {
+            schema: self.schema.clone(),
+            promoted: self.promoted.clone(),
+            footers: self.footers.clone(),
+            groups,
+            ordered,
+            filter_rows: wide || filters.iter().any(is_lookup),
+            projection: projection.cloned(),
+            limit,
+        };
+        scan.plan().map(Some)
+    }
+}
+
+/// Deals batches out to partitions.
+fn spread(batches: Vec<RecordBatch>, partitions: usize) -> Vec<Vec<RecordBatch>> {
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    let partitions = partitions.min(rows / HOT_PARTITION_ROWS).max(1);
+    let mut dealt: Vec<(usize, Vec<RecordBatch>)> = vec![(0, Vec::new()); partitions];
+    for batch in batches {
+        if let Some((rows, list)) = dealt.iter_mut().min_by_key(|(rows, _)| *rows) {
+            *rows += batch.num_rows();
+            list.push(batch);
+        }
+    }
+    dealt.into_iter().map(|(_, list)| list).collect()
+}
+
+#[async_trait]
+impl TableProvider for StoreTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    /// All filters are seen, so that time prunes segments, and all are evaluated again above the scan.
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let partitions = state.config_options().execution.target_partitions;
+        let bounds = TimeBounds::of(filters);
+        // Rows that a filter above drops must not count against the limit.
+        let limit = limit.filter(|_| filters.is_empty());
+        let wanted = self.wanted(projection);
+        let hot = self.hot(bounds, &wanted, limit, partitions)?;
+        let sealed = self.sealed(filters, bounds, projection, limit, partitions)?;
+        match (hot, sealed) {
+            (Some(hot), Some(sealed)) => UnionExec::try_new(vec![hot, sealed]),
+            (Some(one), None) | (None, Some(one)) => Ok(one),
+            (None, None) => Ok(Arc::new(EmptyExec::new(Arc::new(
+                self.schema.project(&wanted)?,
+            )))),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a query's filters say about time, and whether they look single records up.
+
+use crate::schema::TIMESTAMP;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+/// Columns with bloom filters.
+const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
+
+/// The ticks that matching rows can have, ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TimeBounds {
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+}
+
+impl TimeBounds {
+    /// The bounds that all of `filters` together set. What is not understood bounds nothing.
+    pub(crate) fn of(filters: &[Expr]) -> TimeBounds {
+        let mut bounds = TimeBounds {
+            from: i64::MIN,
+            to: i64::MAX,
+        };
+        filters.iter().for_each(|filter| bounds.narrow(filter));
+        bounds
+    }
+
+    pub(crate) fn overlaps(self, min: i64, max: i64) -> bool {
+        min <= self.to && max >= self.from
+    }
+
+    fn narrow(&mut self, filter: &Expr) {
+        match filter {
+            Expr::BinaryExpr(BinaryExpr {
+                left,
+                op: Operator::And,
+                right,
+            }) => {
+                self.narrow(left);
+                self.narrow(right);
+            }
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+                if let (true, Some(ticks)) = (is_time(left), literal(right)) {
+                    self.compare(*op, ticks);
+                } else if let (Some(ticks), true, Some(op)) =
+                    (literal(left), is_time(right), op.swap())
+                {
+                    self.compare(op, ticks);
+                }
+            }
+            Expr::Between(between) if !between.negated && is_time(&between.expr) => {
+                if let Some(low) = literal(&between.low) {
+                    self.compare(Operator::GtEq, low);
+                }
+                if let Some(high) = literal(&between.high) {
+                    self.compare(Operator::LtEq, high);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn compare(&mut self, op: Operator, ticks: i64) {
+        match op {
+            Operator::Gt => self.from = self.from.max(ticks.saturating_add(1)),
+            Operator::GtEq => self.from = self.from.max(ticks),
+            Operator::Lt => self.to = self.to.min(ticks.saturating_sub(1)),
+            Operator::LtEq => self.to = self.to.min(ticks),
+            Operator::Eq => {
+                self.from = self.from.max(ticks);
+                self.to = self.to.min(ticks);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a filter asks for one value of a column that has bloom filters.
+pub(crate) fn is_lookup(filter: &Expr) -> bool {
+    match filter {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::And,
+            right,
+        }) => is_lookup(left) || is_lookup(right),
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::Eq,
+            right,
+        }) => is_lookup_column(left) || is_lookup_column(right),
+        Expr::InList(list) => !list.negated && is_lookup_column(&list.expr),
+        _ => false,
+    }
+}
+
+fn is_lookup_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Column(column) if LOOKUP_COLUMNS.contains(&column.name.as_str()))
+}
+
+fn is_time(expr: &Expr) -> bool {
+    matches!(expr, Expr::Column(column) if column.name == TIMESTAMP)
+}
+
+fn literal(expr: &Expr) -> Option<i64> {
+    match expr {
+        Expr::Literal(ScalarValue::Int64(ticks), _) => *ticks,
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::{col, lit};
+
+    #[test]
+    fn filters_bound_time() {
+        let time = || col(TIMESTAMP);
+        let check = |filters: &[Expr], from: i64, to: i64| {
+            assert_eq!(
+                TimeBounds::of(filters),
+                TimeBounds { from, to },
+                "{filters:?}"
+            );
+        };
+        check(&[], i64::MIN, i64::MAX);
+        check(&[time().gt(lit(5i64))], 6, i64::MAX);
+        check(&[lit(5i64).gt(time())], i64::MIN, 4);
+        check(
+            &[time().gt_eq(lit(5i64)).and(time().lt_eq(lit(9i64)))],
+            5,
+            9,
+        );
+        check(
+            &[time().between(lit(5i64), lit(9i64)), time().eq(lit(7i64))],
+            7,
+            7,
+        );
+        check(
+            &[time().gt(lit(5i64)).or(time().lt(lit(2i64)))],
+            i64::MIN,
+            i64::MAX,
+        );
+        check(&[col("other").gt(lit(5i64))], i64::MIN, i64::MAX);
+        check(
+            &[time().not_between(lit(5i64), lit(9i64))],
+            i64::MIN,
+            i64::MAX,
+        );
+    }
+
+    #[test]
+    fn equality_on_an_identity_is_a_lookup() {
+        let check =
+            |filter: Expr, expected: bool| assert_eq!(is_lookup(&filter), expected, "{filter:?}");
+        check(col("id").eq(lit("a")), true);
+        check(
+            col("name").eq(lit("a")).and(col("itemId").eq(lit("b"))),
+            true,
+        );
+        check(col("operation_Id").in_list(vec![lit("a")], false), true);
+        check(col("operation_Id").in_list(vec![lit("a")], true), false);
+        check(col("id").not_eq(lit("a")), false);
+        check(col("name").eq(lit("a")), false);
+    }
+}

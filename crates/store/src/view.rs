@@ -1,0 +1,282 @@
+//! What a query can see: batches in memory and sealed segments, changed together under one lock.
+//!
+//! A snapshot is one pointer. The log's writer and the sealer replace the pointer; whoever holds the old one goes on
+//! seeing exactly what it saw, so nothing is seen twice or missed while data moves from memory to a segment.
+
+use crate::app_id::AppId;
+use crate::batch::{concat, time_range};
+use crate::log::{Appended, LogSink};
+use crate::schema::Table;
+use crate::segment::Segment;
+use arrow::record_batch::RecordBatch;
+use parking_lot::Mutex;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Chunks of one size class that are joined into one.
+const JOIN: usize = 16;
+/// Rows below which a chunk is in the first, and in the second, size class.
+const CLASSES: [usize; 2] = [512, 8192];
+
+/// Whose and what.
+pub(crate) type Key = (AppId, Table);
+
+/// Some rows in memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Chunk {
+    pub(crate) batch: RecordBatch,
+    pub(crate) min_ts: i64,
+    pub(crate) max_ts: i64,
+    bytes: usize,
+}
+
+impl Chunk {
+    fn new(batch: RecordBatch) -> Chunk {
+        let (min_ts, max_ts) = time_range(&batch);
+        Chunk {
+            bytes: batch.get_array_memory_size(),
+            batch,
+            min_ts,
+            max_ts,
+        }
+    }
+
+    fn class(&self) -> usize {
+        CLASSES
+            .iter()
+            .filter(|rows| self.batch.num_rows() >= **rows)
+            .count()
+    }
+}
+
+/// Rows in memory, in the order of the log.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chunks {
+    pub(crate) list: Vec<Chunk>,
+    pub(crate) rows: usize,
+    pub(crate) bytes: usize,
+    pub(crate) min_seq: u64,
+    pub(crate) max_seq: u64,
+}
+
+impl Chunks {
+    fn push(&mut self, table: Table, sequence: u64, batch: RecordBatch) {
+        self.note(sequence, sequence);
+        self.rows += batch.num_rows();
+        self.list.push(Chunk::new(batch));
+        self.join_tail(table);
+        self.bytes = self.list.iter().map(|chunk| chunk.bytes).sum();
+    }
+
+    fn note(&mut self, min: u64, max: u64) {
+        self.min_seq = if self.list.is_empty() {
+            min
+        } else {
+            self.min_seq.min(min)
+        };
+        self.max_seq = self.max_seq.max(max);
+    }
+
+    /// Many small requests become few chunks: a scan pays for chunks, and each carries forty arrays.
+    fn join_tail(&mut self, table: Table) {
+        while let Some(last) = self.list.last() {
+            let class = last.class();
+            let same = self
+                .list
+                .iter()
+                .rev()
+                .take_while(|chunk| chunk.class() == class)
+                .count();
+            if class == CLASSES.len() || same < JOIN {
+                return;
+            }
+            let from = self.list.len() - same;
+            let tail = self.list.get(from..).unwrap_or_default();
+            // Batches of one table always join; if they did not, they would stay apart and lose nothing.
+            let Ok(joined) = concat(table, tail.iter().map(|chunk| &chunk.batch)) else {
+                return;
+            };
+            self.list.truncate(from);
+            self.list.push(Chunk::new(joined));
+        }
+    }
+
+    fn append(&mut self, other: &Chunks) {
+        if other.list.is_empty() {
+            return;
+        }
+        self.note(other.min_seq, other.max_seq);
+        self.list.extend(other.list.iter().cloned());
+        self.rows += other.rows;
+        self.bytes += other.bytes;
+    }
+}
+
+/// One application's table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TableState {
+    /// What arrives.
+    pub(crate) open: Arc<Chunks>,
+    /// What is being sealed.
+    pub(crate) frozen: Arc<Chunks>,
+    pub(crate) segments: Arc<Vec<Arc<Segment>>>,
+}
+
+/// Everything at one moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct View {
+    pub(crate) tables: HashMap<Key, TableState>,
+    /// The last sequence in it.
+    pub(crate) sequence: u64,
+    /// Applications whose data is gone and must not come back.
+    dropped: HashSet<AppId>,
+}
+
+impl View {
+    fn sizes(&self) -> Sizes {
+        let mut sizes = Sizes::default();
+        for state in self.tables.values() {
+            sizes.open_rows = sizes.open_rows.max(state.open.rows);
+            sizes.open_bytes += state.open.bytes;
+            sizes.bytes += state.open.bytes + state.frozen.bytes;
+        }
+        sizes
+    }
+}
+
+/// How full the memory is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// Rows of the largest table that is not being sealed.
+    pub(crate) open_rows: usize,
+    /// Bytes that are not being sealed.
+    pub(crate) open_bytes: usize,
+    /// All bytes.
+    pub(crate) bytes: usize,
+}
+
+/// The current view, and its changes.
+#[derive(Debug, Default)]
+pub(crate) struct ViewCell {
+    current: Mutex<Arc<View>>,
+    sizes: Mutex<Sizes>,
+}
+
+impl ViewCell {
+    pub(crate) fn get(&self) -> Arc<View> {
+        self.current.lock().clone()
+    }
+
+    pub(crate) fn sizes(&self) -> Sizes {
+        *self.sizes.lock()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut View)) {
+        let mut current = self.current.lock();
+        change(Arc::make_mut(&mut current));
+        *self.sizes.lock() = current.sizes();
+    }
+
+    pub(crate) fn push(&self, appended: Vec<Appended>) {
+        self.change(|view| {
+            for request in appended {
+                view.sequence = view.sequence.max(request.sequence);
+                if view.dropped.contains(&request.app) {
+                    continue;
+                }
+                for (table, batch) in request.batches {
+                    let state = view.tables.entry((request.app, table)).or_default();
+                    Arc::make_mut(&mut state.open).push(table, request.sequence, batch);
+                }
+            }
+        });
+    }
+
+    /// What arrived becomes what is being sealed, beside what an earlier seal failed to write.
+    pub(crate) fn freeze_all(&self) {
+        self.change(|view| {
+            for state in view
+                .tables
+                .values_mut()
+                .filter(|state| !state.open.list.is_empty())
+            {
+                let open = std::mem::take(&mut state.open);
+                Arc::make_mut(&mut state.frozen).append(&open);
+            }
+        });
+    }
+
+    /// Sealed: the segments take the place of the frozen batches.
+    pub(crate) fn sealed(&self, segments: Vec<Arc<Segment>>) {
+        self.change(|view| {
+            for state in view.tables.values_mut() {
+                state.frozen = Arc::default();
+            }
+            add(view, segments);
+        });
+    }
+
+    /// Merged or expired: `segments` take the place of those with these ids, whose files go when nobody reads them.
+    pub(crate) fn replace(&self, gone: &[i64], segments: Vec<Arc<Segment>>) {
+        self.change(|view| {
+            for state in view.tables.values_mut() {
+                if state
+                    .segments
+                    .iter()
+                    .any(|segment| gone.contains(&segment.record.id))
+                {
+                    Arc::make_mut(&mut state.segments).retain(|segment| {
+                        let goes = gone.contains(&segment.record.id);
+                        if goes {
+                            segment.doom();
+                        }
+                        !goes
+                    });
+                }
+            }
+            add(view, segments);
+        });
+    }
+
+    /// The ids of an application's segments.
+    pub(crate) fn segments_of(&self, app: AppId) -> Vec<i64> {
+        let view = self.get();
+        let states = view.tables.iter().filter(|((owner, _), _)| *owner == app);
+        states
+            .flat_map(|(_, state)| state.segments.iter().map(|segment| segment.record.id))
+            .collect()
+    }
+
+    /// Forgets an application. What still arrives for it is not made visible.
+    pub(crate) fn drop_app(&self, app: AppId) {
+        self.change(|view| {
+            view.dropped.insert(app);
+            view.tables.retain(|(owner, _), state| {
+                if *owner == app {
+                    state.segments.iter().for_each(|segment| segment.doom());
+                }
+                *owner != app
+            });
+        });
+    }
+}
+
+fn add(view: &mut View, segments: Vec<Arc<Segment>>) {
+    for segment in segments {
+        let key = (segment.record.app, segment.record.table);
+        Arc::make_mut(&mut view.tables.entry(key).or_default().segments).push(segment);
+    }
+}
+
+/// The log's writer speaks to the view through this.
+pub(crate) struct ViewSink(pub(crate) Arc<ViewCell>);
+
+impl LogSink for ViewSink {
+    fn durable(&self, appended: Vec<Appended>) {
+        self.0.push(appended);
+    }
+
+    fn freeze(&self, _position: u64) {
+        self.0.freeze_all();
+    }
+}
