@@ -34,13 +34,24 @@ struct Lexer<'a> {
 }
 
 /// Whether a bare name may start with this byte.
-pub(crate) fn is_name_start(byte: u8) -> bool {
+fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$'
 }
 
 /// Whether a bare name may continue with this byte.
 pub(crate) fn is_name_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether a text reads as one bare name.
+pub(crate) fn is_bare_name(text: &str) -> bool {
+    let tokens = tokenize(text, 2);
+    let first = tokens.first();
+    first.is_some_and(|token| {
+        token.kind == TokenKind::Name
+            && token.span.end as usize == text.len()
+            && token.span.start == 0
+    })
 }
 
 fn is_white(c: char) -> bool {

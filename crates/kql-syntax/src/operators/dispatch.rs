@@ -170,7 +170,7 @@ impl OperatorKind {
             Some((_, read)) => read(p),
             None => Some(OperatorKind::Unsupported {
                 name: keyword.to_owned(),
-                text: p.rest_of_operator(),
+                text: p.rest_of_operator()?,
             }),
         }
     }

@@ -106,10 +106,6 @@ impl<'a> Parser<'a> {
 
     fn in_list(&mut self) -> Option<Vec<Expr>> {
         self.nested(|p| {
-            if !p.at(TokenKind::LeftParen) {
-                // `x in table` and `x in dynamicArray` are written without parentheses in some texts.
-                return p.postfix(false).map(|item| vec![item]);
-            }
             p.bracketed_list(
                 TokenKind::LeftParen,
                 TokenKind::RightParen,

@@ -92,8 +92,11 @@ impl<'a> Parser<'a> {
             if token.kind.closes()
                 && let Some(opener) = open.pop()
             {
-                mates[opener] = index as u32;
-                mates[index] = opener as u32;
+                for (from, to) in [(opener, index), (index, opener)] {
+                    if let Some(mate) = mates.get_mut(from) {
+                        *mate = to as u32;
+                    }
+                }
             }
             depths.push(open.len() as u32);
             if token.kind.opens() {

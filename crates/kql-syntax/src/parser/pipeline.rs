@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// The text up to the end of the operator, for operators that are only refused by name.
-    pub(crate) fn rest_of_operator(&mut self) -> String {
+    pub(crate) fn rest_of_operator(&mut self) -> Option<String> {
         let start = self.start();
         let from = self.position;
         let level = self.level();
@@ -182,11 +182,14 @@ impl Parser<'_> {
             if ends || depth < level || self.at(TokenKind::End) {
                 break;
             }
+            if self.at(TokenKind::Bad) {
+                return self.fail();
+            }
             self.advance();
         }
         if self.position == from {
-            return String::new();
+            return Some(String::new());
         }
-        self.slice(self.since(start)).to_owned()
+        Some(self.slice(self.since(start)).to_owned())
     }
 }

@@ -189,7 +189,7 @@ impl Parser<'_> {
         let start = self.start();
         self.expect_word("pattern")?;
         let name = self.name()?;
-        let text = self.rest_of_statement();
+        let text = self.rest_of_statement()?;
         Some(Statement::Pattern {
             name,
             text,
@@ -198,17 +198,20 @@ impl Parser<'_> {
     }
 
     /// The text up to the `;` that ends the statement.
-    fn rest_of_statement(&mut self) -> String {
+    fn rest_of_statement(&mut self) -> Option<String> {
         let start = self.start();
         let from = self.position;
         let level = self.level();
         while !(self.at(TokenKind::End) || self.at(TokenKind::Semicolon) && self.level() == level) {
+            if self.at(TokenKind::Bad) {
+                return self.fail();
+            }
             self.advance();
         }
         if self.position == from {
-            return String::new();
+            return Some(String::new());
         }
-        self.slice(self.since(start)).to_owned()
+        Some(self.slice(self.since(start)).to_owned())
     }
 
     fn alias(&mut self) -> Option<Statement> {
