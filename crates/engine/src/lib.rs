@@ -1,1 +1,23 @@
-//! One typed request in, one typed result out; no HTTP
+//! One typed request in, one typed result out; no HTTP.
+//!
+//! Metric and events requests become KQL syntax trees, so there is one binder, one optimiser and one executor.
+
+mod cache;
+mod catalog;
+mod config;
+mod engine;
+mod error;
+mod events;
+mod exec;
+pub mod metrics;
+mod odata;
+mod request;
+mod result;
+mod time;
+mod tree;
+
+pub use config::EngineConfig;
+pub use engine::QueryEngine;
+pub use error::EngineError;
+pub use request::*;
+pub use result::*;

@@ -1,0 +1,45 @@
+//! The engine's settings, each with its default (`D18`, `D19`).
+
+use std::time::Duration;
+
+/// How the engine answers.
+#[derive(Debug, Clone)]
+pub struct EngineConfig {
+    /// The most rows of a query's result. Default 500,000.
+    pub max_rows: u64,
+    /// The most bytes of a query's result. Default 64,000,000.
+    pub max_bytes: u64,
+    /// How long a request may run. Default 180 s.
+    pub timeout: Duration,
+    /// The longest that `Prefer: wait=` may ask for. Default 600 s.
+    pub max_wait: Duration,
+    /// The most applications of one query. Default 100.
+    pub max_applications: usize,
+    /// Memory of all running queries together, bytes. Default 2 GiB.
+    pub memory: usize,
+    /// Tasks of one query. Default: the machine's cores.
+    pub partitions: usize,
+    /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
+    pub retention: Duration,
+    /// Memory of the response cache, bytes. Default 128 MiB.
+    pub cache_bytes: u64,
+    /// How long an answer is served from the cache. Default 2 minutes.
+    pub cache_lifetime: Duration,
+}
+
+impl Default for EngineConfig {
+    fn default() -> EngineConfig {
+        EngineConfig {
+            max_rows: 500_000,
+            max_bytes: 64_000_000,
+            timeout: Duration::from_secs(180),
+            max_wait: Duration::from_secs(600),
+            max_applications: 100,
+            memory: 2 << 30,
+            partitions: std::thread::available_parallelism().map_or(2, usize::from),
+            retention: Duration::from_secs(90 * 86_400),
+            cache_bytes: 128 << 20,
+            cache_lifetime: Duration::from_secs(120),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Why a request has no answer. The server has one place that turns these into status codes and JSON.
+
+use hindsight_kql_syntax::Diagnostic;
+
+/// An engine error.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum EngineError {
+    /// The KQL text is wrong: 400 with line, position and token.
+    #[error("{}", first_message(diagnostics))]
+    Query {
+        /// The text that the spans point into.
+        text: String,
+        /// All errors that were found, at least one.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// A parameter is wrong: 400.
+    #[error("{message}")]
+    BadParameter {
+        /// Which: `timespan`, `$filter`, …
+        parameter: String,
+        /// A sentence that says what is wrong and what would be right.
+        message: String,
+        /// Where in the parameter's text, in characters from 0.
+        position: Option<usize>,
+    },
+    /// The metric, event type or event does not exist: 404.
+    #[error("{0}")]
+    NotFound(String),
+    /// A target of the query is out of the principal's reach: 403, and nothing is said about it.
+    #[error("The provided credentials have insufficient access to perform the requested operation")]
+    Forbidden,
+    /// Ran longer than allowed: 504.
+    #[error("The query ran longer than {seconds} s")]
+    TimedOut {
+        /// The limit that was in force.
+        seconds: u64,
+    },
+    /// Needs more than the configured resources: 400 with the limit's name and value.
+    #[error("{0}")]
+    ResourcesExceeded(String),
+    /// A run-time failure that the query asked for (`assert`): 400.
+    #[error("{0}")]
+    Failed(String),
+    /// Something below broke: 500; the text goes to the log, not to the caller.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+fn first_message(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.first().map_or_else(
+        || "The query is not valid".to_owned(),
+        |d| d.message.clone(),
+    )
+}

@@ -1,0 +1,147 @@
+//! The dimensions of metrics: path names, the specification's enum names, and the KQL they stand for (`D9`).
+
+use hindsight_kql_syntax::ast::{BinaryOp, Expr};
+
+use super::catalogue::Metric;
+use crate::tree::{binary, call, key, name, string};
+
+/// The dimensions of every table.
+pub const COMMON_DIMENSIONS: &[&str] = &[
+    "operation/name",
+    "operation/synthetic",
+    "operation/syntheticSource",
+    "user/authenticated",
+    "application/version",
+    "client/type",
+    "client/model",
+    "client/os",
+    "client/city",
+    "client/stateOrProvince",
+    "client/countryOrRegion",
+    "client/browser",
+    "cloud/roleName",
+    "cloud/roleInstance",
+];
+
+/// The specification's names for dimensions that telemetry records. Its other names (`continent`, `deploymentId`, …) are
+/// of data that no SDK sends any more.
+const ENUM_NAMES: &[(&str, &str)] = &[
+    ("applicationVersion", "application/version"),
+    ("authenticatedOrAnonymousTraffic", "user/authenticated"),
+    ("browser", "client/browser"),
+    ("browserVersion", "client/browser"),
+    ("city", "client/city"),
+    ("cloudRoleName", "cloud/roleName"),
+    ("cloudServiceName", "cloud/roleName"),
+    ("countryOrRegion", "client/countryOrRegion"),
+    ("deviceType", "client/type"),
+    ("instanceName", "cloud/roleInstance"),
+];
+
+/// A dimension of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Dimension {
+    /// As the caller wrote it: the key of its values in the reply.
+    pub(crate) written: String,
+    path: String,
+}
+
+impl Dimension {
+    /// The dimension that `written` names, where it applies to `metric`.
+    pub(crate) fn find(written: &str, metric: &Metric) -> Option<Dimension> {
+        let path = ENUM_NAMES
+            .iter()
+            .find(|(name, _)| *name == written)
+            .map_or(written, |(_, path)| *path);
+        let custom = path
+            .strip_prefix("customDimensions/")
+            .is_some_and(|k| !k.is_empty())
+            && metric.common;
+        let applies = custom || metric.dimensions().contains(&path);
+        applies.then(|| Dimension {
+            written: written.to_owned(),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Whether its values are bools for the typed form of the reply (`D2`).
+    pub(crate) fn is_bool(&self) -> bool {
+        matches!(
+            self.path.as_str(),
+            "operation/synthetic" | "user/authenticated"
+        ) || self.path.ends_with("/success")
+    }
+
+    /// The KQL that computes it. Every dimension is text but `severityLevel`.
+    pub(crate) fn to_kql(&self) -> Expr {
+        if let Some(bag_key) = self.path.strip_prefix("customDimensions/") {
+            return call("tostring", vec![key(name("customDimensions"), bag_key)]);
+        }
+        let present = |column: &str| {
+            let test = binary(BinaryOp::NotEqual, name(column), string(""));
+            call("iff", vec![test, string("True"), string("False")])
+        };
+        match self.path.as_str() {
+            "operation/synthetic" => return present("operation_SyntheticSource"),
+            "user/authenticated" => return present("user_AuthenticatedId"),
+            "type" | "billing/telemetryItemType" => return name("itemType"),
+            "billing/telemetryItemSource" => return name("sdkVersion"),
+            _ => {}
+        }
+        let (group, member) = self.path.split_once('/').unwrap_or(("", &self.path));
+        match (group, member) {
+            (_, "urlHost") => call(
+                "tostring",
+                vec![key(call("parse_url", vec![name("url")]), "Host")],
+            ),
+            (_, "urlPath") => call(
+                "tostring",
+                vec![key(call("parse_url", vec![name("url")]), "Path")],
+            ),
+            (_, "severityLevel") => call("tostring", vec![name("severityLevel")]),
+            ("operation" | "user" | "application" | "client" | "cloud", _) => {
+                name(&flat_column(group, member))
+            }
+            _ => name(member),
+        }
+    }
+}
+
+/// `client/city` → `client_City`: the columns of the tables write a path's member with a capital.
+fn flat_column(group: &str, member: &str) -> String {
+    let special = match (group, member) {
+        ("client", "os") => Some("client_OS"),
+        ("client", "ip") => Some("client_IP"),
+        _ => None,
+    };
+    let mut letters = member.chars();
+    special.map_or_else(
+        || {
+            format!(
+                "{group}_{}{}",
+                letters
+                    .next()
+                    .map_or(String::new(), |c| c.to_uppercase().collect()),
+                letters.as_str()
+            )
+        },
+        str::to_owned,
+    )
+}
+
+/// The name of a dimension for people: its words, capitalised.
+pub fn dimension_display_name(path: &str) -> String {
+    let member = path.rsplit('/').next().unwrap_or(path);
+    let mut out = String::new();
+    for (i, c) in member.chars().enumerate() {
+        if c.is_uppercase() && i > 0 {
+            out.push(' ');
+        }
+        if i == 0 {
+            out.extend(c.to_uppercase())
+        } else {
+            out.extend(c.to_lowercase())
+        }
+    }
+    out
+}

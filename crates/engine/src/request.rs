@@ -1,0 +1,117 @@
+//! What a caller asks: one typed request for each operation. No HTTP and no JSON here.
+
+use std::sync::Arc;
+
+use hindsight_store::AppId;
+
+/// Which applications a principal may read. Decided by the server's identity layer before the engine is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Every application.
+    All,
+    /// These only.
+    Only(Vec<AppId>),
+}
+
+/// Who asks and for which application.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// What the principal may read.
+    pub access: Access,
+    /// The application named in the URL; the server has checked that `access` covers it.
+    pub app: AppId,
+}
+
+/// How a request may be answered from the cache (`Cache-Control` of the request, `D18`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CacheControl {
+    /// `no-cache` or `no-store`: the store is always queried.
+    pub bypass: bool,
+    /// `no-store`: the reply is not kept either.
+    pub no_store: bool,
+    /// `max-age`, seconds.
+    pub max_age: Option<u64>,
+}
+
+/// Half-open range of time, 100 ns ticks since 0001-01-01 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimeRange {
+    /// First tick.
+    pub start: i64,
+    /// One past the last tick.
+    pub end: i64,
+}
+
+/// A KQL query (operations 5 and 6).
+#[derive(Debug, Clone)]
+pub struct QueryRequest {
+    /// Who.
+    pub caller: Caller,
+    /// The text.
+    pub query: Arc<str>,
+    /// ISO 8601 timespans of URL and body as they were written; they intersect.
+    pub timespans: Vec<String>,
+    /// `applications` of the body: names or ids.
+    pub applications: Vec<String>,
+    /// The names of tables: `App*` where the request came through `/workspaces/`.
+    pub workspace_names: bool,
+    /// Seconds that the caller is ready to wait (`Prefer: wait=`).
+    pub wait: Option<u64>,
+}
+
+/// A metric (operation 1, and each member of operation 2). Texts are as the caller wrote them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct MetricParameters {
+    /// The metric under any of its names.
+    pub metric: String,
+    /// ISO 8601 period; `PT12H` when absent.
+    pub timespan: Option<String>,
+    /// ISO 8601 duration.
+    pub interval: Option<String>,
+    /// Aggregations; the metric's default when empty.
+    pub aggregation: Vec<String>,
+    /// Dimensions, outermost first.
+    pub segment: Vec<String>,
+    /// How many segments.
+    pub top: Option<i64>,
+    /// `sum desc`
+    pub orderby: Option<String>,
+    /// OData filter over dimensions.
+    pub filter: Option<String>,
+}
+
+/// An events query (operation 3). Texts are as the caller wrote them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct EventsParameters {
+    /// `traces`, …, or `$all`.
+    pub event_type: String,
+    /// ISO 8601 period.
+    pub timespan: Option<String>,
+    /// `$filter`
+    pub filter: Option<String>,
+    /// `$search`
+    pub search: Option<String>,
+    /// `$orderby`
+    pub orderby: Option<String>,
+    /// `$select`
+    pub select: Option<String>,
+    /// `$skip`
+    pub skip: Option<String>,
+    /// `$top`
+    pub top: Option<String>,
+    /// `$count`
+    pub count: Option<String>,
+    /// `$apply`
+    pub apply: Option<String>,
+}
+
+/// One event by id (operation 4).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct EventParameters {
+    /// `traces`, …, or `$all`.
+    pub event_type: String,
+    /// The `itemId`.
+    pub id: String,
+    /// ISO 8601 period.
+    pub timespan: Option<String>,
+}
