@@ -32,12 +32,19 @@ pub(super) fn rows(
     parameters: &EventsParameters,
     messages: &mut Vec<(String, String)>,
 ) -> Result<RowLimits, EngineError> {
-    let number = |text: &str, most: usize, parameter: &str| whole_number(text, most).map_err(|f: Fault| f.of(parameter));
-    let skip = parameters.skip.as_deref().map_or(Ok(0), |text| number(text, MOST_SKIPPED, "$skip"))?;
+    let number = |text: &str, most: usize, parameter: &str| {
+        whole_number(text, most).map_err(|f: Fault| f.of(parameter))
+    };
+    let skip = parameters
+        .skip
+        .as_deref()
+        .map_or(Ok(0), |text| number(text, MOST_SKIPPED, "$skip"))?;
     let top = match &parameters.top {
         Some(text) => number(text, MOST_ROWS, "$top")?,
         None => {
-            messages.push(added(format!("The query was limited to {DEFAULT_ROWS} rows")));
+            messages.push(added(format!(
+                "The query was limited to {DEFAULT_ROWS} rows"
+            )));
             DEFAULT_ROWS
         }
     };
@@ -59,7 +66,10 @@ pub(super) fn time(
     }
     let text = "The query was limited to last 12 hours, since no other limit for timestamp field was specified";
     messages.push(added(text.to_owned()));
-    Ok(Some(TimeRange { start: now.saturating_sub(DEFAULT_TIME), end: now }))
+    Ok(Some(TimeRange {
+        start: now.saturating_sub(DEFAULT_TIME),
+        end: now,
+    }))
 }
 
 fn added(message: String) -> (String, String) {

@@ -1,8 +1,8 @@
 //! A request for events as KQL.
 
 use hindsight_kql_syntax::ast::{
-    BinaryOp, CountOperator, Direction, Expr, ExprKind, Operator, OperatorKind, OrderedExpr, Query, SortOperator,
-    TakeOperator,
+    BinaryOp, CountOperator, Direction, Expr, ExprKind, Operator, OperatorKind, OrderedExpr, Query,
+    SortOperator, TakeOperator,
 };
 
 use super::source::Source;
@@ -36,14 +36,22 @@ pub(crate) struct EventsPlan {
 pub(crate) fn plan(parameters: &EventsParameters, now: i64) -> Result<EventsPlan, EngineError> {
     let source = Source::find(&parameters.event_type)?;
     if parameters.apply.is_some() {
-        return Err(Fault::new(0, "$apply is not supported; the query operation can summarize.").of("$apply"));
+        return Err(Fault::new(
+            0,
+            "$apply is not supported; the query operation can summarize.",
+        )
+        .of("$apply"));
     }
     let mut messages = Vec::new();
     let predicates = predicates(parameters, source, now, &mut messages)?;
     let rows = limits::rows(parameters, &mut messages)?;
     let sort = sort(parameters.orderby.as_deref(), source)?;
     let select = select(parameters.select.as_deref(), source)?;
-    let counted = parameters.count.as_deref().map_or(Ok(false), odata::flag).map_err(|fault| fault.of("$count"))?;
+    let counted = parameters
+        .count
+        .as_deref()
+        .map_or(Ok(false), odata::flag)
+        .map_err(|fault| fault.of("$count"))?;
 
     let count = counted.then(|| {
         let mut operators = predicates.clone();
@@ -53,23 +61,42 @@ pub(crate) fn plan(parameters: &EventsParameters, now: i64) -> Result<EventsPlan
     let mut operators = predicates;
     operators.push(sort);
     operators.push(take(rows.skip + rows.top));
-    Ok(EventsPlan { query: query(pipe(source.to_kql(), operators)), count, messages, skip: rows.skip, select })
+    Ok(EventsPlan {
+        query: query(pipe(source.to_kql(), operators)),
+        count,
+        messages,
+        skip: rows.skip,
+        select,
+    })
 }
 
 /// The plan for one event. Without a timespan all of time is searched.
 ///
 /// # Errors
 /// As [`plan`].
-pub(crate) fn event_plan(parameters: &EventParameters, now: i64) -> Result<EventsPlan, EngineError> {
+pub(crate) fn event_plan(
+    parameters: &EventParameters,
+    now: i64,
+) -> Result<EventsPlan, EngineError> {
     let source = Source::find(&parameters.event_type)?;
     let mut operators = Vec::new();
     if let Some(text) = &parameters.timespan {
         operators.push(filter(within(parse_period(text)?.resolve(now))));
     }
-    operators.push(filter(binary(BinaryOp::Equal, name("itemId"), string(&parameters.id))));
+    operators.push(filter(binary(
+        BinaryOp::Equal,
+        name("itemId"),
+        string(&parameters.id),
+    )));
     operators.push(take(1));
     let query = query(pipe(source.to_kql(), operators));
-    Ok(EventsPlan { query, count: None, messages: Vec::new(), skip: 0, select: None })
+    Ok(EventsPlan {
+        query,
+        count: None,
+        messages: Vec::new(),
+        skip: 0,
+        select: None,
+    })
 }
 
 /// `where` operators of the time, `$filter` and `$search`: time first, since it rules out the most for the least.
@@ -80,14 +107,28 @@ fn predicates(
     messages: &mut Vec<(String, String)>,
 ) -> Result<Vec<Operator>, EngineError> {
     let of_filter = |fault: Fault| fault.of("$filter");
-    let node = parameters.filter.as_deref().map(odata::parse).transpose().map_err(of_filter)?;
-    let filter_has_time = node.as_ref().is_some_and(|node| odata::mentions(node, "timestamp"));
+    let node = parameters
+        .filter
+        .as_deref()
+        .map(odata::parse)
+        .transpose()
+        .map_err(of_filter)?;
+    let filter_has_time = node
+        .as_ref()
+        .is_some_and(|node| odata::mentions(node, "timestamp"));
     let mut operators = Vec::new();
-    if let Some(range) = limits::time(parameters.timespan.as_deref(), filter_has_time, now, messages)? {
+    if let Some(range) = limits::time(
+        parameters.timespan.as_deref(),
+        filter_has_time,
+        now,
+        messages,
+    )? {
         operators.push(filter(within(range)));
     }
     if let Some(node) = &node {
-        operators.push(filter(odata::predicate(node, &|path| paths::resolve(source, path)).map_err(of_filter)?));
+        operators.push(filter(
+            odata::predicate(node, &|path| paths::resolve(source, path)).map_err(of_filter)?,
+        ));
     }
     if let Some(text) = &parameters.search {
         let tree = odata::parse_search(text).map_err(|fault| fault.of("$search"))?;
@@ -105,7 +146,8 @@ fn sort(orderby: Option<&str>, source: Source) -> Result<Operator, EngineError> 
         None => by.push(ordered(name("timestamp"), true)),
         Some(text) => {
             for key in odata::order_by(text).map_err(fault)? {
-                let expr = odata::sort_key(&key.expr, &|path| paths::resolve(source, path)).map_err(fault)?;
+                let expr = odata::sort_key(&key.expr, &|path| paths::resolve(source, path))
+                    .map_err(fault)?;
                 // What is the same in every row, as an absent property is, orders nothing.
                 if !matches!(expr.kind, ExprKind::Literal(_)) {
                     by.push(ordered(expr, key.descending));
@@ -114,12 +156,23 @@ fn sort(orderby: Option<&str>, source: Source) -> Result<Operator, EngineError> 
         }
     }
     by.push(ordered(name("itemId"), false));
-    Ok(operator(OperatorKind::Sort(SortOperator { parameters: Vec::new(), by })))
+    Ok(operator(OperatorKind::Sort(SortOperator {
+        parameters: Vec::new(),
+        by,
+    })))
 }
 
 fn ordered(expr: Expr, descending: bool) -> OrderedExpr {
-    let direction = if descending { Direction::Desc } else { Direction::Asc };
-    OrderedExpr { expr, direction: Some(direction), nulls: None }
+    let direction = if descending {
+        Direction::Desc
+    } else {
+        Direction::Asc
+    };
+    OrderedExpr {
+        expr,
+        direction: Some(direction),
+        nulls: None,
+    }
 }
 
 fn select(text: Option<&str>, source: Source) -> Result<Option<Vec<String>>, EngineError> {
@@ -134,5 +187,8 @@ fn select(text: Option<&str>, source: Source) -> Result<Option<Vec<String>>, Eng
 
 fn take(rows: usize) -> Operator {
     let count = long(i64::try_from(rows).unwrap_or(i64::MAX));
-    operator(OperatorKind::Take(TakeOperator { parameters: Vec::new(), count }))
+    operator(OperatorKind::Take(TakeOperator {
+        parameters: Vec::new(),
+        count,
+    }))
 }

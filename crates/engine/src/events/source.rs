@@ -24,13 +24,15 @@ impl Source {
         if event_type == ALL {
             return Ok(Source::All);
         }
-        Table::from_name(event_type).map(Source::One).ok_or_else(|| {
-            let known: Vec<_> = Table::ALL.iter().map(|table| table.name()).collect();
-            EngineError::NotFound(format!(
-                "'{event_type}' is not an event type. The event types are {} and {ALL}.",
-                known.join(", ")
-            ))
-        })
+        Table::from_name(event_type)
+            .map(Source::One)
+            .ok_or_else(|| {
+                let known: Vec<_> = Table::ALL.iter().map(|table| table.name()).collect();
+                EngineError::NotFound(format!(
+                    "'{event_type}' is not an event type. The event types are {} and {ALL}.",
+                    known.join(", ")
+                ))
+            })
     }
 
     /// The tables in their order.
@@ -38,7 +40,10 @@ impl Source {
         const TABLES: [Table; 10] = Table::ALL;
         match self {
             Source::All => &TABLES,
-            Source::One(table) => TABLES.iter().find(|t| **t == table).map_or(&[], std::slice::from_ref),
+            Source::One(table) => TABLES
+                .iter()
+                .find(|t| **t == table)
+                .map_or(&[], std::slice::from_ref),
         }
     }
 
@@ -58,9 +63,18 @@ impl Source {
         match self {
             Source::One(table) => name(table.name()),
             Source::All => {
-                let tables = self.tables().iter().map(|table| name(table.name())).collect();
-                let union = UnionOperator { parameters: Vec::new(), tables };
-                Expr::synthetic(ExprKind::Source(Box::new(operator(OperatorKind::Union(union)))))
+                let tables = self
+                    .tables()
+                    .iter()
+                    .map(|table| name(table.name()))
+                    .collect();
+                let union = UnionOperator {
+                    parameters: Vec::new(),
+                    tables,
+                };
+                Expr::synthetic(ExprKind::Source(Box::new(operator(OperatorKind::Union(
+                    union,
+                )))))
             }
         }
     }

@@ -118,7 +118,9 @@ impl NodeKind {
         match self {
             NodeKind::Not(inner) | NodeKind::Minus(inner) => vec![inner],
             NodeKind::Junction { parts, .. } => parts.iter().collect(),
-            NodeKind::Compare { left, right, .. } | NodeKind::Arithmetic { left, right, .. } => vec![left, right],
+            NodeKind::Compare { left, right, .. } | NodeKind::Arithmetic { left, right, .. } => {
+                vec![left, right]
+            }
             NodeKind::In { value, list } => std::iter::once(&**value).chain(list).collect(),
             NodeKind::Call { arguments, .. } => arguments.iter().collect(),
             _ => Vec::new(),

@@ -42,7 +42,10 @@ pub(crate) enum TokenKind {
 /// The tokens of `text`, the last of which is the end.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
     let chars: Vec<char> = text.chars().collect();
-    let mut lexer = Lexer { chars: &chars, at: 0 };
+    let mut lexer = Lexer {
+        chars: &chars,
+        at: 0,
+    };
     let mut tokens = Vec::new();
     loop {
         let token = lexer.next()?;
@@ -63,7 +66,12 @@ impl Lexer<'_> {
     fn next(&mut self) -> Result<Token, Fault> {
         self.take_while(char::is_whitespace);
         let at = self.at;
-        let Some(first) = self.peek() else { return Ok(Token { kind: TokenKind::End, at }) };
+        let Some(first) = self.peek() else {
+            return Ok(Token {
+                kind: TokenKind::End,
+                at,
+            });
+        };
         let kind = match first {
             '(' => self.symbol(TokenKind::Open),
             ')' => self.symbol(TokenKind::Close),
@@ -98,7 +106,9 @@ impl Lexer<'_> {
 
     /// A guid may start with a letter, and then looks like a name.
     fn guid_ahead(&self) -> bool {
-        let Some(window) = self.chars.get(self.at..self.at + 36) else { return false };
+        let Some(window) = self.chars.get(self.at..self.at + 36) else {
+            return false;
+        };
         let ends = self.chars.get(self.at + 36).is_none_or(|c| !is_name(*c));
         ends && literal::is_guid(&window.iter().collect::<String>())
     }
@@ -119,12 +129,16 @@ impl Lexer<'_> {
                 return Ok(text);
             }
         }
-        Err(Fault::new(start, "The text that starts here has no closing quote; a quote inside text is written twice."))
+        Err(Fault::new(
+            start,
+            "The text that starts here has no closing quote; a quote inside text is written twice.",
+        ))
     }
 
     fn bare_literal(&mut self) -> Result<TokenKind, Fault> {
         let at = self.at;
-        let text = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '+' | '-' | '_'));
+        let text = self
+            .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '+' | '-' | '_'));
         literal::bare(&text).map(TokenKind::Literal).ok_or_else(|| {
             Fault::new(at, format!("'{text}' is not a number, a date and time such as 2025-01-31T12:00:00Z, or a guid."))
         })
@@ -132,17 +146,23 @@ impl Lexer<'_> {
 
     fn word(&mut self) -> Result<TokenKind, Fault> {
         let at = self.at;
-        let mut word = self.take_while(|c| is_name(c) || c.is_ascii_digit() || c == '/' || c == '.');
+        let mut word =
+            self.take_while(|c| is_name(c) || c.is_ascii_digit() || c == '/' || c == '.');
         if let Some(bag) = BAGS.iter().find(|bag| word.starts_with(**bag)) {
             word.push_str(&self.take_while(is_key));
             if word == *bag {
-                return Err(Fault::new(self.at, format!("A key is expected after {bag}.")));
+                return Err(Fault::new(
+                    self.at,
+                    format!("A key is expected after {bag}."),
+                ));
             }
             return Ok(TokenKind::Word(word));
         }
         if self.peek() == Some('\'') {
             let text = self.quoted()?;
-            return literal::prefixed(&word, &text).map(TokenKind::Literal).map_err(|message| Fault::new(at, message));
+            return literal::prefixed(&word, &text)
+                .map(TokenKind::Literal)
+                .map_err(|message| Fault::new(at, message));
         }
         Ok(match word.as_str() {
             "null" => TokenKind::Literal(NodeKind::Null),

@@ -28,7 +28,9 @@ pub(crate) fn order_by(text: &str) -> Result<Vec<OrderKey>, Fault> {
             break;
         }
     }
-    parser.end().map_err(|fault| Fault::new(fault.at, "asc, desc, a comma or the end is expected here."))?;
+    parser
+        .end()
+        .map_err(|fault| Fault::new(fault.at, "asc, desc, a comma or the end is expected here."))?;
     Ok(keys)
 }
 
@@ -41,22 +43,42 @@ pub(crate) fn paths(text: &str) -> Result<Vec<(String, usize)>, Fault> {
     let mut paths = Vec::new();
     loop {
         match parser.expression()? {
-            Node { kind: NodeKind::Path(path), at, .. } => paths.push((path, at)),
-            other => return Err(Fault::new(other.at, "A list of properties such as id,timestamp,request/name is expected.")),
+            Node {
+                kind: NodeKind::Path(path),
+                at,
+                ..
+            } => paths.push((path, at)),
+            other => {
+                return Err(Fault::new(
+                    other.at,
+                    "A list of properties such as id,timestamp,request/name is expected.",
+                ));
+            }
         }
         if !parser.eat_comma() {
             break;
         }
     }
-    parser.end().map_err(|fault| Fault::new(fault.at, "A comma or the end is expected here."))?;
+    parser
+        .end()
+        .map_err(|fault| Fault::new(fault.at, "A comma or the end is expected here."))?;
     Ok(paths)
 }
 
 /// A number of rows from 0 to `most`.
 pub(crate) fn whole_number(text: &str, most: usize) -> Result<usize, Fault> {
-    let fault = || Fault::new(0, format!("'{text}' is not a whole number from 0 to {most}."));
+    let fault = || {
+        Fault::new(
+            0,
+            format!("'{text}' is not a whole number from 0 to {most}."),
+        )
+    };
     let number: usize = text.trim().parse().map_err(|_| fault())?;
-    if number > most { Err(fault()) } else { Ok(number) }
+    if number > most {
+        Err(fault())
+    } else {
+        Ok(number)
+    }
 }
 
 /// `true` or `false`.
@@ -64,6 +86,9 @@ pub(crate) fn flag(text: &str) -> Result<bool, Fault> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Fault::new(0, format!("'{text}' is neither true nor false."))),
+        _ => Err(Fault::new(
+            0,
+            format!("'{text}' is neither true nor false."),
+        )),
     }
 }

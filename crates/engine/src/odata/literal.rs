@@ -13,7 +13,11 @@ pub(crate) fn bare(text: &str) -> Option<NodeKind> {
         return Some(NodeKind::Text(text.to_owned()));
     }
     if text.bytes().all(|b| b.is_ascii_digit()) {
-        return text.parse().map(NodeKind::Whole).or_else(|_| text.parse().map(NodeKind::Real)).ok();
+        return text
+            .parse()
+            .map(NodeKind::Whole)
+            .or_else(|_| text.parse().map(NodeKind::Real))
+            .ok();
     }
     if is_date(text) {
         return datetime::parse(text).map(NodeKind::Moment);
@@ -21,7 +25,9 @@ pub(crate) fn bare(text: &str) -> Option<NodeKind> {
     if text.contains(':') {
         return time_of_day(text).map(NodeKind::Span);
     }
-    let numeric = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let numeric = text
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     let value: f64 = numeric.then(|| text.parse().ok())??;
     value.is_finite().then_some(NodeKind::Real(value))
 }
@@ -29,12 +35,12 @@ pub(crate) fn bare(text: &str) -> Option<NodeKind> {
 /// Reads `kind'text'`, such as `duration'PT1H'`, or says why it cannot.
 pub(crate) fn prefixed(kind: &str, text: &str) -> Result<NodeKind, String> {
     match kind.to_ascii_lowercase().as_str() {
-        "duration" => signed_duration(text)
-            .map(NodeKind::Span)
-            .ok_or_else(|| format!("duration'{text}' is not an ISO 8601 duration such as duration'PT1H'.")),
-        "datetime" | "datetimeoffset" | "guid" | "time" => {
-            Err(format!("{kind}'…' is of an older OData; write the value without prefix and quotes, such as 2025-01-31T12:00:00Z."))
-        }
+        "duration" => signed_duration(text).map(NodeKind::Span).ok_or_else(|| {
+            format!("duration'{text}' is not an ISO 8601 duration such as duration'PT1H'.")
+        }),
+        "datetime" | "datetimeoffset" | "guid" | "time" => Err(format!(
+            "{kind}'…' is of an older OData; write the value without prefix and quotes, such as 2025-01-31T12:00:00Z."
+        )),
         _ => Err(format!("{kind}'…' literals are not supported.")),
     }
 }
@@ -70,7 +76,9 @@ fn time_of_day(text: &str) -> Option<i64> {
     let hours: i64 = two_digits(parts.next()?)?;
     let minutes: i64 = two_digits(parts.next()?)?;
     let seconds = match parts.next() {
-        Some(part) if part.bytes().all(|b| b.is_ascii_digit() || b == b'.') => part.parse::<f64>().ok()?,
+        Some(part) if part.bytes().all(|b| b.is_ascii_digit() || b == b'.') => {
+            part.parse::<f64>().ok()?
+        }
         Some(_) => return None,
         None => 0.0,
     };

@@ -34,12 +34,19 @@ pub(crate) struct Fault {
 impl Fault {
     /// A fault at a character.
     pub(crate) fn new(at: usize, message: impl Into<String>) -> Fault {
-        Fault { message: message.into(), at }
+        Fault {
+            message: message.into(),
+            at,
+        }
     }
 
     /// The error that a caller of `parameter` sees.
     pub(crate) fn of(self, parameter: &str) -> EngineError {
-        EngineError::BadParameter { parameter: parameter.to_owned(), message: self.message, position: Some(self.at) }
+        EngineError::BadParameter {
+            parameter: parameter.to_owned(),
+            message: self.message,
+            position: Some(self.at),
+        }
     }
 }
 
@@ -51,6 +58,13 @@ pub(crate) fn dimension_filter(
     text: &str,
     resolve: &dyn Fn(&str) -> Result<Expr, String>,
 ) -> Result<Expr, EngineError> {
-    let resolver = |path: &str| resolve(path).map(|expr| Resolved { expr, kind: Kind::Loose });
-    parse(text).and_then(|node| predicate(&node, &resolver)).map_err(|fault| fault.of("filter"))
+    let resolver = |path: &str| {
+        resolve(path).map(|expr| Resolved {
+            expr,
+            kind: Kind::Loose,
+        })
+    };
+    parse(text)
+        .and_then(|node| predicate(&node, &resolver))
+        .map_err(|fault| fault.of("filter"))
 }

@@ -17,7 +17,8 @@ pub(crate) fn parse(text: &str) -> Result<Node, Fault> {
 
 /// Whether the expression reads the path anywhere.
 pub(crate) fn mentions(node: &Node, path: &str) -> bool {
-    matches!(&node.kind, NodeKind::Path(p) if p == path) || node.kind.children().into_iter().any(|n| mentions(n, path))
+    matches!(&node.kind, NodeKind::Path(p) if p == path)
+        || node.kind.children().into_iter().any(|n| mentions(n, path))
 }
 
 /// A binary operator.
@@ -62,7 +63,11 @@ pub(crate) struct Parser {
 impl Parser {
     /// A parser at the start of `text`.
     pub(crate) fn new(text: &str) -> Result<Parser, Fault> {
-        Ok(Parser { tokens: tokens(text)?, next: 0, nested: 0 })
+        Ok(Parser {
+            tokens: tokens(text)?,
+            next: 0,
+            nested: 0,
+        })
     }
 
     /// Reads an expression.
@@ -77,7 +82,8 @@ impl Parser {
 
     /// Passes over a word, whatever its case, if it is the next token.
     pub(crate) fn eat_word(&mut self, wanted: &str) -> bool {
-        let found = matches!(self.peek(), TokenKind::Word(word) if word.eq_ignore_ascii_case(wanted));
+        let found =
+            matches!(self.peek(), TokenKind::Word(word) if word.eq_ignore_ascii_case(wanted));
         self.next += usize::from(found);
         found
     }
@@ -91,14 +97,18 @@ impl Parser {
     pub(crate) fn end(&self) -> Result<(), Fault> {
         match self.peek() {
             TokenKind::End => Ok(()),
-            TokenKind::Word(word) if word.eq_ignore_ascii_case("has") => {
-                Err(Fault::new(self.at(), "The operator 'has' of enumerations is not supported; use contains(property,'text')."))
-            }
+            TokenKind::Word(word) if word.eq_ignore_ascii_case("has") => Err(Fault::new(
+                self.at(),
+                "The operator 'has' of enumerations is not supported; use contains(property,'text').",
+            )),
             TokenKind::Word(word) => Err(Fault::new(
                 self.at(),
                 format!("An operator such as eq, and, or is expected here, and '{word}' is none."),
             )),
-            _ => Err(Fault::new(self.at(), "An operator such as eq, and, or, or the end is expected here.")),
+            _ => Err(Fault::new(
+                self.at(),
+                "An operator such as eq, and, or, or the end is expected here.",
+            )),
         }
     }
 
@@ -117,30 +127,61 @@ impl Parser {
     }
 
     fn expect(&mut self, kind: &TokenKind, spelling: &str) -> Result<(), Fault> {
-        if self.eat(kind) { Ok(()) } else { Err(Fault::new(self.at(), format!("'{spelling}' is expected here."))) }
+        if self.eat(kind) {
+            Ok(())
+        } else {
+            Err(Fault::new(
+                self.at(),
+                format!("'{spelling}' is expected here."),
+            ))
+        }
     }
 
     /// Operators that bind at least as tightly as `least`.
     fn binary(&mut self, least: u8) -> Result<Node, Fault> {
         let mut left = self.unary()?;
         loop {
-            let TokenKind::Word(word) = self.peek() else { return Ok(left) };
-            let Some((operator, binds)) = Operator::find(&word.to_ascii_lowercase()) else { return Ok(left) };
+            let TokenKind::Word(word) = self.peek() else {
+                return Ok(left);
+            };
+            let Some((operator, binds)) = Operator::find(&word.to_ascii_lowercase()) else {
+                return Ok(left);
+            };
             if binds < least {
                 return Ok(left);
             }
             let at = self.at();
             self.next += 1;
             left = match operator {
-                Operator::In => node(at, NodeKind::In { value: Box::new(left), list: self.list()? })?,
+                Operator::In => node(
+                    at,
+                    NodeKind::In {
+                        value: Box::new(left),
+                        list: self.list()?,
+                    },
+                )?,
                 Operator::Junction { and } => junction(at, and, left, self.binary(binds + 1)?)?,
                 Operator::Compare(op) => {
                     let right = Box::new(self.binary(binds + 1)?);
-                    node(at, NodeKind::Compare { op, left: Box::new(left), right })?
+                    node(
+                        at,
+                        NodeKind::Compare {
+                            op,
+                            left: Box::new(left),
+                            right,
+                        },
+                    )?
                 }
                 Operator::Arithmetic(op) => {
                     let right = Box::new(self.binary(binds + 1)?);
-                    node(at, NodeKind::Arithmetic { op, left: Box::new(left), right })?
+                    node(
+                        at,
+                        NodeKind::Arithmetic {
+                            op,
+                            left: Box::new(left),
+                            right,
+                        },
+                    )?
                 }
             };
         }
@@ -156,7 +197,8 @@ impl Parser {
         let result = if self.eat(&TokenKind::Minus) {
             self.unary().and_then(|inner| negated(at, inner))
         } else if self.eat_word("not") {
-            self.unary().and_then(|inner| node(at, NodeKind::Not(Box::new(inner))))
+            self.unary()
+                .and_then(|inner| node(at, NodeKind::Not(Box::new(inner))))
         } else {
             self.primary(at)
         };
@@ -179,17 +221,30 @@ impl Parser {
             }
             TokenKind::Word(word) => {
                 self.next += 1;
-                if self.eat(&TokenKind::Open) { self.call(at, &word) } else { path(at, word) }
+                if self.eat(&TokenKind::Open) {
+                    self.call(at, &word)
+                } else {
+                    path(at, word)
+                }
             }
-            TokenKind::End => Err(Fault::new(at, "The expression ends where a property, a literal or a function is expected.")),
-            _ => Err(Fault::new(at, "A property, a literal or a function is expected here.")),
+            TokenKind::End => Err(Fault::new(
+                at,
+                "The expression ends where a property, a literal or a function is expected.",
+            )),
+            _ => Err(Fault::new(
+                at,
+                "A property, a literal or a function is expected here.",
+            )),
         }
     }
 
     /// The arguments of a call whose parenthesis is open.
     fn call(&mut self, at: usize, word: &str) -> Result<Node, Fault> {
         if word.ends_with("/any") || word.ends_with("/all") {
-            return Err(Fault::new(at, format!("'{word}(…)' is not supported: no property can be searched item by item.")));
+            return Err(Fault::new(
+                at,
+                format!("'{word}(…)' is not supported: no property can be searched item by item."),
+            ));
         }
         let mut arguments = Vec::new();
         if !self.eat(&TokenKind::Close) {
@@ -199,7 +254,13 @@ impl Parser {
             }
             self.expect(&TokenKind::Close, ")")?;
         }
-        node(at, NodeKind::Call { name: word.to_ascii_lowercase(), arguments })
+        node(
+            at,
+            NodeKind::Call {
+                name: word.to_ascii_lowercase(),
+                arguments,
+            },
+        )
     }
 
     fn list(&mut self) -> Result<Vec<Node>, Fault> {
@@ -215,13 +276,22 @@ impl Parser {
 
 fn path(at: usize, word: String) -> Result<Node, Fault> {
     if word.starts_with('@') {
-        return Err(Fault::new(at, format!("Parameter aliases such as '{word}' are not supported.")));
+        return Err(Fault::new(
+            at,
+            format!("Parameter aliases such as '{word}' are not supported."),
+        ));
     }
     if word.starts_with('$') {
-        return Err(Fault::new(at, format!("'{word}' is not supported; name a property, such as timestamp.")));
+        return Err(Fault::new(
+            at,
+            format!("'{word}' is not supported; name a property, such as timestamp."),
+        ));
     }
     if word.ends_with('/') {
-        return Err(Fault::new(at, format!("'{word}' ends where the name of a property is expected.")));
+        return Err(Fault::new(
+            at,
+            format!("'{word}' ends where the name of a property is expected."),
+        ));
     }
     node(at, NodeKind::Path(word))
 }
@@ -237,22 +307,62 @@ fn negated(at: usize, inner: Node) -> Result<Node, Fault> {
 
 /// Chains of the same junction stay flat.
 fn junction(at: usize, and: bool, left: Node, right: Node) -> Result<Node, Fault> {
-    let Node { kind, at: left_at, depth } = left;
+    let Node {
+        kind,
+        at: left_at,
+        depth,
+    } = left;
     match kind {
-        NodeKind::Junction { and: same, mut parts } if same == and => {
+        NodeKind::Junction {
+            and: same,
+            mut parts,
+        } if same == and => {
             let depth = depth.max(right.depth + 1);
             parts.push(right);
-            if depth > MAX_DEPTH { Err(too_deep(at)) } else { Ok(Node { kind: NodeKind::Junction { and, parts }, at: left_at, depth }) }
+            if depth > MAX_DEPTH {
+                Err(too_deep(at))
+            } else {
+                Ok(Node {
+                    kind: NodeKind::Junction { and, parts },
+                    at: left_at,
+                    depth,
+                })
+            }
         }
-        kind => node(at, NodeKind::Junction { and, parts: vec![Node { kind, at: left_at, depth }, right] }),
+        kind => node(
+            at,
+            NodeKind::Junction {
+                and,
+                parts: vec![
+                    Node {
+                        kind,
+                        at: left_at,
+                        depth,
+                    },
+                    right,
+                ],
+            },
+        ),
     }
 }
 
 fn node(at: usize, kind: NodeKind) -> Result<Node, Fault> {
-    let depth = 1 + kind.children().into_iter().map(|child| child.depth).max().unwrap_or(0);
-    if depth > MAX_DEPTH { Err(too_deep(at)) } else { Ok(Node { kind, at, depth }) }
+    let depth = 1 + kind
+        .children()
+        .into_iter()
+        .map(|child| child.depth)
+        .max()
+        .unwrap_or(0);
+    if depth > MAX_DEPTH {
+        Err(too_deep(at))
+    } else {
+        Ok(Node { kind, at, depth })
+    }
 }
 
 fn too_deep(at: usize) -> Fault {
-    Fault::new(at, format!("The expression is nested more than {MAX_DEPTH} levels deep."))
+    Fault::new(
+        at,
+        format!("The expression is nested more than {MAX_DEPTH} levels deep."),
+    )
 }

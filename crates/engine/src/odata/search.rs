@@ -35,15 +35,28 @@ enum Token {
 /// Reads a `$search`. Words side by side are joined by AND, which binds tighter than OR.
 pub(crate) fn parse_search(text: &str) -> Result<Search, Fault> {
     let tokens = tokens(text)?;
-    let terms = tokens.iter().filter(|(token, _)| matches!(token, Token::Word(_) | Token::Phrase(_)));
+    let terms = tokens
+        .iter()
+        .filter(|(token, _)| matches!(token, Token::Word(_) | Token::Phrase(_)));
     if let Some((_, at)) = terms.skip(MAX_TERMS).next() {
-        return Err(Fault::new(*at, format!("A search has up to {MAX_TERMS} words and phrases.")));
+        return Err(Fault::new(
+            *at,
+            format!("A search has up to {MAX_TERMS} words and phrases."),
+        ));
     }
-    let mut parser = Parser { tokens: &tokens, next: 0, nested: 0, end: text.chars().count() };
+    let mut parser = Parser {
+        tokens: &tokens,
+        next: 0,
+        nested: 0,
+        end: text.chars().count(),
+    };
     let search = parser.any()?;
     match parser.peek() {
         None => Ok(search),
-        Some(_) => Err(Fault::new(parser.at(), "This parenthesis was never opened.")),
+        Some(_) => Err(Fault::new(
+            parser.at(),
+            "This parenthesis was never opened.",
+        )),
     }
 }
 
@@ -59,15 +72,18 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Fault> {
             '(' => Token::Open,
             ')' => Token::Close,
             '"' => {
-                let (phrase, after) = phrase(&chars, at)
-                    .ok_or_else(|| Fault::new(start, "The phrase that starts here has no closing quote."))?;
+                let (phrase, after) = phrase(&chars, at).ok_or_else(|| {
+                    Fault::new(start, "The phrase that starts here has no closing quote.")
+                })?;
                 at = after;
                 Token::Phrase(phrase)
             }
             _ => {
                 let rest = chars.get(start..).unwrap_or_default();
-                let word: String =
-                    rest.iter().take_while(|c| !c.is_whitespace() && !matches!(c, '(' | ')' | '"')).collect();
+                let word: String = rest
+                    .iter()
+                    .take_while(|c| !c.is_whitespace() && !matches!(c, '(' | ')' | '"'))
+                    .collect();
                 at = start + word.chars().count();
                 keyword(word)
             }
@@ -135,7 +151,8 @@ impl Parser<'_> {
 
     fn all(&mut self) -> Result<Search, Fault> {
         let mut parts = vec![self.one()?];
-        while self.eat(&Token::And) || !matches!(self.peek(), None | Some(Token::Or | Token::Close)) {
+        while self.eat(&Token::And) || !matches!(self.peek(), None | Some(Token::Or | Token::Close))
+        {
             parts.push(self.one()?);
         }
         Ok(single_or(parts, Search::And))
@@ -145,7 +162,10 @@ impl Parser<'_> {
         let at = self.at();
         self.nested += 1;
         if self.nested > MAX_DEPTH {
-            return Err(Fault::new(at, format!("The search is nested more than {MAX_DEPTH} levels deep.")));
+            return Err(Fault::new(
+                at,
+                format!("The search is nested more than {MAX_DEPTH} levels deep."),
+            ));
         }
         let token = self.peek().cloned();
         self.next += 1;

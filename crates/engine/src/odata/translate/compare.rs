@@ -30,15 +30,23 @@ pub(super) fn compare(
         return same_kind(op, l, r, at);
     }
     let (left_kind, right_kind) = (l.kind, r.kind);
-    same_kind(op, written(l, left, right_kind), written(r, right, left_kind), at)
+    same_kind(
+        op,
+        written(l, left, right_kind),
+        written(r, right, left_kind),
+        at,
+    )
 }
 
 /// A whole number beside a dimension is compared as text.
 fn written(operand: Operand, node: &Node, other: Kind) -> Operand {
     match (&node.kind, other) {
-        (NodeKind::Whole(n), Kind::Loose) => {
-            Operand { expr: string(&n.to_string()), kind: Kind::Text, nullable: false, at: operand.at }
-        }
+        (NodeKind::Whole(n), Kind::Loose) => Operand {
+            expr: string(&n.to_string()),
+            kind: Kind::Text,
+            nullable: false,
+            at: operand.at,
+        },
         _ => operand,
     }
 }
@@ -46,15 +54,24 @@ fn written(operand: Operand, node: &Node, other: Kind) -> Operand {
 /// `request/success eq false`: text that stands for a truth value, beside `true` or `false`.
 fn spelled_flag(op: Comparison, side: &Operand, other: &Node) -> Option<Expr> {
     match (side.kind, &other.kind) {
-        (Kind::Flag | Kind::Loose, NodeKind::Bool(wanted)) => {
-            Some(is_flag(side.expr.clone(), side.kind, *wanted, op == Comparison::NotEqual))
-        }
+        (Kind::Flag | Kind::Loose, NodeKind::Bool(wanted)) => Some(is_flag(
+            side.expr.clone(),
+            side.kind,
+            *wanted,
+            op == Comparison::NotEqual,
+        )),
         _ => None,
     }
 }
 
 /// Compares with `null`: only `eq` and `ne` can be true.
-fn null_test(t: &Translator<'_>, op: Comparison, left: &Node, right: &Node, at: usize) -> Result<Operand, Fault> {
+fn null_test(
+    t: &Translator<'_>,
+    op: Comparison,
+    left: &Node,
+    right: &Node,
+    at: usize,
+) -> Result<Operand, Fault> {
     let (l, r) = (t.value(left)?, t.value(right)?);
     let side = if l.kind == Kind::Null { r } else { l };
     let expr = match (op, side.kind) {
@@ -76,12 +93,22 @@ fn same_kind(op: Comparison, left: Operand, right: Operand, at: usize) -> Result
     let right = loosened(right, left_kind);
     let equality = matches!(op, Comparison::Equal | Comparison::NotEqual);
     match (left.kind, right.kind) {
-        (a, b) if a.is_text() && b.is_text() => Ok(truth(texts(op, left.expr, right.expr), false, at)),
-        (Kind::Bool, Kind::Bool) if equality => {
-            Ok(truth(binary(kql(op), definite(left).expr, definite(right).expr), false, at))
+        (a, b) if a.is_text() && b.is_text() => {
+            Ok(truth(texts(op, left.expr, right.expr), false, at))
         }
-        (Kind::Bool, Kind::Bool) => Err(Fault::new(at, "Truth values have no order; compare them with eq or ne.")),
-        (Kind::Bag, Kind::Bag) => Err(Fault::new(at, "Collections cannot be compared; name one of their properties.")),
+        (Kind::Bool, Kind::Bool) if equality => Ok(truth(
+            binary(kql(op), definite(left).expr, definite(right).expr),
+            false,
+            at,
+        )),
+        (Kind::Bool, Kind::Bool) => Err(Fault::new(
+            at,
+            "Truth values have no order; compare them with eq or ne.",
+        )),
+        (Kind::Bag, Kind::Bag) => Err(Fault::new(
+            at,
+            "Collections cannot be compared; name one of their properties.",
+        )),
         (a, b) if a == b => Ok(ordered(op, left, right, at)),
         (a, b) => Err(Fault::new(at, mismatch(a, b))),
     }
@@ -92,7 +119,11 @@ fn mismatch(a: Kind, b: Kind) -> String {
         (true, false) | (false, true) => " Text is written in single quotes, and nothing else is.",
         _ => "",
     };
-    format!("This compares {} with {}.{hint}", a.describe(), b.describe())
+    format!(
+        "This compares {} with {}.{hint}",
+        a.describe(),
+        b.describe()
+    )
 }
 
 /// Text has `==` in KQL but no `<`.
@@ -113,9 +144,17 @@ fn ordered(op: Comparison, left: Operand, right: Operand, at: usize) -> Operand 
     });
     let plain = binary(kql(op), left.expr, right.expr);
     match (op, absent) {
-        (Comparison::Equal, Some(absent)) => truth(binary(BinaryOp::Or, definite(truth(plain, true, at)).expr, absent), false, at),
+        (Comparison::Equal, Some(absent)) => truth(
+            binary(BinaryOp::Or, definite(truth(plain, true, at)).expr, absent),
+            false,
+            at,
+        ),
         (Comparison::NotEqual, Some(absent)) => truth(
-            binary(BinaryOp::And, call("coalesce", vec![plain, literal(Literal::Bool(true))]), call("not", vec![absent])),
+            binary(
+                BinaryOp::And,
+                call("coalesce", vec![plain, literal(Literal::Bool(true))]),
+                call("not", vec![absent]),
+            ),
             false,
             at,
         ),
@@ -125,16 +164,29 @@ fn ordered(op: Comparison, left: Operand, right: Operand, at: usize) -> Operand 
 }
 
 /// `value in (list)`: any of the list is equal.
-pub(super) fn in_list(t: &Translator<'_>, value: &Node, items: &[Node], at: usize) -> Result<Operand, Fault> {
+pub(super) fn in_list(
+    t: &Translator<'_>,
+    value: &Node,
+    items: &[Node],
+    at: usize,
+) -> Result<Operand, Fault> {
     let left = t.value(value)?;
     let constants = items
         .iter()
         .filter(|item| item.kind.is_constant())
-        .map(|item| t.value(item).map(|operand| written(operand, item, left.kind)))
+        .map(|item| {
+            t.value(item)
+                .map(|operand| written(operand, item, left.kind))
+        })
         .collect::<Result<Vec<_>, _>>()?;
-    let alike = |item: &Operand| item.kind == left.kind || (item.kind == Kind::Text && left.kind.is_text());
+    let alike =
+        |item: &Operand| item.kind == left.kind || (item.kind == Kind::Text && left.kind.is_text());
     if constants.len() == items.len() && left.kind != Kind::Bool && constants.iter().all(alike) {
-        let expr = list(ListOp::In, left.expr, constants.into_iter().map(|item| item.expr).collect());
+        let expr = list(
+            ListOp::In,
+            left.expr,
+            constants.into_iter().map(|item| item.expr).collect(),
+        );
         return Ok(truth(expr, false, at));
     }
     let tests = items
@@ -145,5 +197,10 @@ pub(super) fn in_list(t: &Translator<'_>, value: &Node, items: &[Node], at: usiz
 }
 
 fn truth(expr: Expr, nullable: bool, at: usize) -> Operand {
-    Operand { expr, kind: Kind::Bool, nullable, at }
+    Operand {
+        expr,
+        kind: Kind::Bool,
+        nullable,
+        at,
+    }
 }

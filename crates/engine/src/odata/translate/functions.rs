@@ -38,17 +38,37 @@ const FUNCTIONS: &[(&str, usize, usize)] = &[
 ];
 
 /// The KQL of a call.
-pub(super) fn call_of(t: &Translator<'_>, name: &str, arguments: &[Node], at: usize) -> Result<Operand, Fault> {
+pub(super) fn call_of(
+    t: &Translator<'_>,
+    name: &str,
+    arguments: &[Node],
+    at: usize,
+) -> Result<Operand, Fault> {
     let Some((_, least, most)) = FUNCTIONS.iter().find(|(known, _, _)| *known == name) else {
         return Err(Fault::new(at, unknown(name)));
     };
     if !(*least..=*most).contains(&arguments.len()) {
-        let expected = if least == most { least.to_string() } else { format!("{least} or {most}") };
-        return Err(Fault::new(at, format!("'{name}' takes {expected} argument(s), and {} are written.", arguments.len())));
+        let expected = if least == most {
+            least.to_string()
+        } else {
+            format!("{least} or {most}")
+        };
+        return Err(Fault::new(
+            at,
+            format!(
+                "'{name}' takes {expected} argument(s), and {} are written.",
+                arguments.len()
+            ),
+        ));
     }
-    let operands = arguments.iter().map(|argument| t.value(argument)).collect::<Result<Vec<_>, _>>()?;
+    let operands = arguments
+        .iter()
+        .map(|argument| t.value(argument))
+        .collect::<Result<Vec<_>, _>>()?;
     let (expr, kind, nullable) = match name {
-        "contains" | "startswith" | "endswith" | "concat" | "indexof" => of_two_texts(name, operands)?,
+        "contains" | "startswith" | "endswith" | "concat" | "indexof" => {
+            of_two_texts(name, operands)?
+        }
         "length" | "tolower" | "toupper" | "trim" => of_text(name, operands)?,
         "substring" => substring(operands)?,
         "now" => (call("now", Vec::new()), Kind::Moment, false),
@@ -56,28 +76,48 @@ pub(super) fn call_of(t: &Translator<'_>, name: &str, arguments: &[Node], at: us
         "totalseconds" => total_seconds(operands)?,
         _ => of_moment(name, operands)?,
     };
-    Ok(Operand { expr, kind, nullable, at })
+    Ok(Operand {
+        expr,
+        kind,
+        nullable,
+        at,
+    })
 }
 
 /// A result with its kind and whether it may be null.
 type Value = (Expr, Kind, bool);
 
 fn unknown(name: &str) -> String {
-    let names = || FUNCTIONS.iter().map(|(known, _, _)| *known).collect::<Vec<_>>().join(", ");
+    let names = || {
+        FUNCTIONS
+            .iter()
+            .map(|(known, _, _)| *known)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match name {
         "cast" | "isof" => format!("'{name}' is not supported: properties have one type."),
-        _ => format!("'{name}' is not a function that is supported. The functions are {}.", names()),
+        _ => format!(
+            "'{name}' is not a function that is supported. The functions are {}.",
+            names()
+        ),
     }
 }
 
 /// The only operand; `call_of` has counted them.
 fn first(operands: Vec<Operand>) -> Result<Operand, Fault> {
-    operands.into_iter().next().ok_or_else(|| Fault::new(0, "An argument is missing."))
+    operands
+        .into_iter()
+        .next()
+        .ok_or_else(|| Fault::new(0, "An argument is missing."))
 }
 
 /// Text is compared with its case, as OData says.
 fn of_two_texts(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
-    let mut texts = operands.into_iter().map(|operand| text(operand, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut texts = operands
+        .into_iter()
+        .map(|operand| text(operand, name))
+        .collect::<Result<Vec<_>, _>>()?;
     let op = match name {
         "contains" => BinaryOp::ContainsCs,
         "startswith" => BinaryOp::StartsWithCs,
@@ -95,7 +135,11 @@ fn of_text(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
     let argument = text(first(operands)?, name)?;
     Ok(match name {
         "length" => (call("strlen", vec![argument]), Kind::Number, false),
-        "trim" => (call("trim", vec![string("\\s+"), argument]), Kind::Text, false),
+        "trim" => (
+            call("trim", vec![string("\\s+"), argument]),
+            Kind::Text,
+            false,
+        ),
         _ => (call(name, vec![argument]), Kind::Text, false),
     })
 }
@@ -103,16 +147,27 @@ fn of_text(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
 fn substring(operands: Vec<Operand>) -> Result<Value, Fault> {
     let mut arguments = Vec::new();
     for (index, operand) in operands.into_iter().enumerate() {
-        arguments.push(if index == 0 { text(operand, "substring")? } else { whole(operand)? });
+        arguments.push(if index == 0 {
+            text(operand, "substring")?
+        } else {
+            whole(operand)?
+        });
     }
     Ok((call("substring", arguments), Kind::Text, false))
 }
 
 /// Places in text are whole numbers.
 fn whole(operand: Operand) -> Result<Expr, Fault> {
-    let is_long = matches!(&operand.expr.kind, hindsight_kql_syntax::ast::ExprKind::Literal(Literal::Long(_)));
+    let is_long = matches!(
+        &operand.expr.kind,
+        hindsight_kql_syntax::ast::ExprKind::Literal(Literal::Long(_))
+    );
     let number = of_kind(operand, Kind::Number, "substring")?;
-    Ok(if is_long { number.expr } else { call("tolong", vec![number.expr]) })
+    Ok(if is_long {
+        number.expr
+    } else {
+        call("tolong", vec![number.expr])
+    })
 }
 
 fn of_number(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
@@ -126,22 +181,51 @@ fn of_number(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
 
 fn total_seconds(operands: Vec<Operand>) -> Result<Value, Fault> {
     let Operand { expr, nullable, .. } = of_kind(first(operands)?, Kind::Span, "totalseconds")?;
-    Ok((binary(BinaryOp::Divide, expr, span(TICKS_PER_SECOND)), Kind::Number, nullable))
+    Ok((
+        binary(BinaryOp::Divide, expr, span(TICKS_PER_SECOND)),
+        Kind::Number,
+        nullable,
+    ))
 }
 
 fn of_moment(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
     let Operand { expr, nullable, .. } = of_kind(first(operands)?, Kind::Moment, name)?;
     Ok(match name {
-        "second" => (call("tolong", vec![binary(BinaryOp::Divide, since(expr, TICKS_PER_MINUTE), span(TICKS_PER_SECOND))]), Kind::Number, nullable),
-        "fractionalseconds" => {
-            (binary(BinaryOp::Divide, since(expr, TICKS_PER_SECOND), span(TICKS_PER_SECOND)), Kind::Number, nullable)
-        }
+        "second" => (
+            call(
+                "tolong",
+                vec![binary(
+                    BinaryOp::Divide,
+                    since(expr, TICKS_PER_MINUTE),
+                    span(TICKS_PER_SECOND),
+                )],
+            ),
+            Kind::Number,
+            nullable,
+        ),
+        "fractionalseconds" => (
+            binary(
+                BinaryOp::Divide,
+                since(expr, TICKS_PER_SECOND),
+                span(TICKS_PER_SECOND),
+            ),
+            Kind::Number,
+            nullable,
+        ),
         "date" => (call("startofday", vec![expr]), Kind::Moment, nullable),
         "time" => {
             let midnight = call("startofday", vec![expr.clone()]);
-            (binary(BinaryOp::Subtract, expr, midnight), Kind::Span, nullable)
+            (
+                binary(BinaryOp::Subtract, expr, midnight),
+                Kind::Span,
+                nullable,
+            )
         }
-        part => (call("datetime_part", vec![string(part), expr]), Kind::Number, nullable),
+        part => (
+            call("datetime_part", vec![string(part), expr]),
+            Kind::Number,
+            nullable,
+        ),
     })
 }
 

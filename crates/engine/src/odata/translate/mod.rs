@@ -43,7 +43,9 @@ impl Kind {
     pub(crate) fn of(scalar: ScalarType) -> Kind {
         match scalar {
             ScalarType::Bool => Kind::Bool,
-            ScalarType::Int | ScalarType::Long | ScalarType::Real | ScalarType::Decimal => Kind::Number,
+            ScalarType::Int | ScalarType::Long | ScalarType::Real | ScalarType::Decimal => {
+                Kind::Number
+            }
             ScalarType::String | ScalarType::Guid => Kind::Text,
             ScalarType::DateTime => Kind::Moment,
             ScalarType::TimeSpan => Kind::Span,
@@ -94,14 +96,19 @@ struct Operand {
 
 /// The KQL of a predicate.
 pub(crate) fn predicate(node: &Node, resolver: &Resolver<'_>) -> Result<Expr, Fault> {
-    Translator { resolver }.truth(node).map(|operand| operand.expr)
+    Translator { resolver }
+        .truth(node)
+        .map(|operand| operand.expr)
 }
 
 /// The KQL of a sort key.
 pub(crate) fn sort_key(node: &Node, resolver: &Resolver<'_>) -> Result<Expr, Fault> {
     let operand = Translator { resolver }.value(node)?;
     match operand.kind {
-        Kind::Bag => Err(Fault::new(node.at, "A collection has no order; name one of its properties.")),
+        Kind::Bag => Err(Fault::new(
+            node.at,
+            "A collection has no order; name one of its properties.",
+        )),
         Kind::Null => Err(Fault::new(node.at, "null has no order.")),
         _ => Ok(operand.expr),
     }
@@ -120,18 +127,33 @@ impl Translator<'_> {
             Kind::Flag => Ok(convert::flag_to_bool(operand)),
             other => Err(Fault::new(
                 node.at,
-                format!("A condition is expected here, such as a comparison, and this is {}.", other.describe()),
+                format!(
+                    "A condition is expected here, such as a comparison, and this is {}.",
+                    other.describe()
+                ),
             )),
         }
     }
 
     fn value(&self, node: &Node) -> Result<Operand, Fault> {
         let at = node.at;
-        let constant = |value: Literal, kind: Kind| Ok(Operand { expr: literal(value), kind, nullable: false, at });
+        let constant = |value: Literal, kind: Kind| {
+            Ok(Operand {
+                expr: literal(value),
+                kind,
+                nullable: false,
+                at,
+            })
+        };
         match &node.kind {
-            NodeKind::Null => {
-                Ok(Operand { expr: literal(Literal::Dynamic(hindsight_kql_syntax::ast::DynamicLiteral::Null)), kind: Kind::Null, nullable: true, at })
-            }
+            NodeKind::Null => Ok(Operand {
+                expr: literal(Literal::Dynamic(
+                    hindsight_kql_syntax::ast::DynamicLiteral::Null,
+                )),
+                kind: Kind::Null,
+                nullable: true,
+                at,
+            }),
             NodeKind::Bool(b) => constant(Literal::Bool(*b), Kind::Bool),
             NodeKind::Whole(n) => constant(Literal::Long(*n), Kind::Number),
             NodeKind::Real(n) => constant(Literal::Real(*n), Kind::Number),
@@ -139,12 +161,21 @@ impl Translator<'_> {
             NodeKind::Moment(ticks) => constant(Literal::DateTime(*ticks), Kind::Moment),
             NodeKind::Span(ticks) => constant(Literal::TimeSpan(*ticks), Kind::Span),
             NodeKind::Path(path) => {
-                let Resolved { expr, kind } = (self.resolver)(path).map_err(|message| Fault::new(at, message))?;
-                Ok(Operand { expr, kind, nullable: !kind.is_text(), at })
+                let Resolved { expr, kind } =
+                    (self.resolver)(path).map_err(|message| Fault::new(at, message))?;
+                Ok(Operand {
+                    expr,
+                    kind,
+                    nullable: !kind.is_text(),
+                    at,
+                })
             }
             NodeKind::Not(inner) => {
                 let inner = definite(self.truth(inner)?);
-                Ok(Operand { expr: call("not", vec![inner.expr]), ..inner })
+                Ok(Operand {
+                    expr: call("not", vec![inner.expr]),
+                    ..inner
+                })
             }
             NodeKind::Minus(inner) => self.minus(at, inner),
             NodeKind::Junction { and, parts } => self.junction(at, *and, parts),
@@ -158,21 +189,44 @@ impl Translator<'_> {
     fn minus(&self, at: usize, inner: &Node) -> Result<Operand, Fault> {
         let inner = self.value(inner)?;
         if !matches!(inner.kind, Kind::Number | Kind::Span) {
-            return Err(Fault::new(at, format!("'-' needs a number or a duration, and this is {}.", inner.kind.describe())));
+            return Err(Fault::new(
+                at,
+                format!(
+                    "'-' needs a number or a duration, and this is {}.",
+                    inner.kind.describe()
+                ),
+            ));
         }
-        let expr = Expr::synthetic(ExprKind::Unary { op: UnaryOp::Minus, value: Box::new(inner.expr) });
+        let expr = Expr::synthetic(ExprKind::Unary {
+            op: UnaryOp::Minus,
+            value: Box::new(inner.expr),
+        });
         Ok(Operand { expr, ..inner })
     }
 
     fn junction(&self, at: usize, and: bool, parts: &[Node]) -> Result<Operand, Fault> {
-        let parts = parts.iter().map(|part| self.truth(part)).collect::<Result<Vec<_>, _>>()?;
+        let parts = parts
+            .iter()
+            .map(|part| self.truth(part))
+            .collect::<Result<Vec<_>, _>>()?;
         let nullable = parts.iter().any(|part| part.nullable);
         let op = if and { BinaryOp::And } else { BinaryOp::Or };
         let expr = balanced(op, parts.into_iter().map(|part| part.expr).collect());
-        Ok(Operand { expr, kind: Kind::Bool, nullable, at })
+        Ok(Operand {
+            expr,
+            kind: Kind::Bool,
+            nullable,
+            at,
+        })
     }
 
-    fn arithmetic(&self, op: Arithmetic, left: &Node, right: &Node, at: usize) -> Result<Operand, Fault> {
+    fn arithmetic(
+        &self,
+        op: Arithmetic,
+        left: &Node,
+        right: &Node,
+        at: usize,
+    ) -> Result<Operand, Fault> {
         let (left, right) = (self.value(left)?, self.value(right)?);
         let (left, right) = convert::loose_numbers(left, right);
         let kind = match (left.kind, op, right.kind) {
@@ -185,7 +239,10 @@ impl Translator<'_> {
             (Kind::Number, Arithmetic::Multiply, Kind::Span) => Kind::Span,
             (a, _, b) => {
                 let (a, b) = (a.describe(), b.describe());
-                return Err(Fault::new(at, format!("This operator does not work on {a} and {b}.")));
+                return Err(Fault::new(
+                    at,
+                    format!("This operator does not work on {a} and {b}."),
+                ));
             }
         };
         let nullable = left.nullable || right.nullable;
@@ -194,12 +251,24 @@ impl Translator<'_> {
             Arithmetic::Subtract => binary(BinaryOp::Subtract, left.expr, right.expr),
             Arithmetic::Multiply => binary(BinaryOp::Multiply, left.expr, right.expr),
             Arithmetic::Divide => binary(BinaryOp::Divide, left.expr, right.expr),
-            Arithmetic::DivideBy => binary(BinaryOp::Divide, call("todouble", vec![left.expr]), right.expr),
+            Arithmetic::DivideBy => binary(
+                BinaryOp::Divide,
+                call("todouble", vec![left.expr]),
+                right.expr,
+            ),
             Arithmetic::Modulo => binary(BinaryOp::Modulo, left.expr, right.expr),
         };
         // A division by zero has no value.
-        let divides = matches!(op, Arithmetic::Divide | Arithmetic::DivideBy | Arithmetic::Modulo);
-        Ok(Operand { expr, kind, nullable: nullable || divides, at })
+        let divides = matches!(
+            op,
+            Arithmetic::Divide | Arithmetic::DivideBy | Arithmetic::Modulo
+        );
+        Ok(Operand {
+            expr,
+            kind,
+            nullable: nullable || divides,
+            at,
+        })
     }
 }
 
@@ -208,14 +277,23 @@ fn definite(operand: Operand) -> Operand {
     if !operand.nullable {
         return operand;
     }
-    let expr = call("coalesce", vec![operand.expr, literal(Literal::Bool(false))]);
-    Operand { expr, nullable: false, ..operand }
+    let expr = call(
+        "coalesce",
+        vec![operand.expr, literal(Literal::Bool(false))],
+    );
+    Operand {
+        expr,
+        nullable: false,
+        ..operand
+    }
 }
 
 /// `a op b op c`, as a tree whose depth is the logarithm of the number of terms. False, or true for `and`, without terms.
 pub(crate) fn balanced(op: BinaryOp, mut terms: Vec<Expr>) -> Expr {
     if terms.len() < 2 {
-        return terms.pop().unwrap_or_else(|| literal(Literal::Bool(op == BinaryOp::And)));
+        return terms
+            .pop()
+            .unwrap_or_else(|| literal(Literal::Bool(op == BinaryOp::And)));
     }
     let right = terms.split_off(terms.len().div_ceil(2));
     binary(op, balanced(op, terms), balanced(op, right))
