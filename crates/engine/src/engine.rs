@@ -16,9 +16,12 @@ use crate::events;
 use crate::exec::{Executed, Executor, Limits};
 use crate::metrics::{self, MetricPlan, MetricSource};
 use crate::request::{
-    Access, CacheControl, Caller, EventParameters, EventsParameters, MetricParameters, QueryRequest, TimeRange,
+    Access, CacheControl, Caller, EventParameters, EventsParameters, MetricParameters,
+    QueryRequest, TimeRange,
 };
-use crate::result::{Answer, EventsResult, MetricBody, MetricResult, QueryResult, ResultColumn, ResultTable};
+use crate::result::{
+    Answer, EventsResult, MetricBody, MetricResult, QueryResult, ResultColumn, ResultTable,
+};
 use crate::time::{format_duration, parse_period};
 
 /// Answers the three families of operations over one store.
@@ -42,8 +45,18 @@ impl QueryEngine {
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<QueryEngine>, EngineError> {
         let executor = Executor::new(&config)?;
-        let cache = ResponseCache::new(config.cache_bytes, config.cache_lifetime, Arc::clone(&clock));
-        Ok(Arc::new(QueryEngine { store, config, clock, executor, cache }))
+        let cache = ResponseCache::new(
+            config.cache_bytes,
+            config.cache_lifetime,
+            Arc::clone(&clock),
+        );
+        Ok(Arc::new(QueryEngine {
+            store,
+            config,
+            clock,
+            executor,
+            cache,
+        }))
     }
 
     /// Runs a KQL query.
@@ -59,11 +72,17 @@ impl QueryEngine {
         let apps = self.target_apps(request, &known)?;
         let parsed = hindsight_kql_syntax::parse(&request.query);
         if !parsed.diagnostics.is_empty() {
-            return Err(EngineError::Query { text: request.query.to_string(), diagnostics: parsed.diagnostics });
+            return Err(EngineError::Query {
+                text: request.query.to_string(),
+                diagnostics: parsed.diagnostics,
+            });
         }
         let now = self.clock.now_ticks();
         let timespan = intersection(&request.timespans, now)?;
-        let seconds = request.wait.unwrap_or(self.config.timeout.as_secs()).min(self.config.max_wait.as_secs());
+        let seconds = request
+            .wait
+            .unwrap_or(self.config.timeout.as_secs())
+            .min(self.config.max_wait.as_secs());
         let key = format!(
             "query\n{}\n{:?}\n{:?}\n{}",
             ids(&apps),
@@ -72,7 +91,12 @@ impl QueryEngine {
             parsed.query
         );
         let compute = async {
-            let catalog = StoreCatalog::new(self.store.snapshot(), apps, known, request.caller.access.clone());
+            let catalog = StoreCatalog::new(
+                self.store.snapshot(),
+                apps,
+                known,
+                request.caller.access.clone(),
+            );
             let run = self.run(&parsed.query, &request.query, &catalog, now, timespan);
             let executed = within(Duration::from_secs(seconds), run).await?;
             Ok(Cached::Query(Arc::new(QueryResult {
@@ -84,7 +108,10 @@ impl QueryEngine {
         };
         let answer = self.cache.get(key, control, compute).await?;
         match answer.value {
-            Cached::Query(value) => Ok(Answer { value, age: answer.age }),
+            Cached::Query(value) => Ok(Answer {
+                value,
+                age: answer.age,
+            }),
             _ => Err(wrong_kind()),
         }
     }
@@ -101,12 +128,16 @@ impl QueryEngine {
     ) -> Result<Answer<Arc<MetricResult>>, EngineError> {
         let key = format!("metric\n{}\n{parameters:?}", caller.app);
         let compute = async {
-            let result = within(self.config.timeout, self.compute_metric(caller, parameters)).await?;
+            let result =
+                within(self.config.timeout, self.compute_metric(caller, parameters)).await?;
             Ok(Cached::Metric(Arc::new(result)))
         };
         let answer = self.cache.get(key, control, compute).await?;
         match answer.value {
-            Cached::Metric(value) => Ok(Answer { value, age: answer.age }),
+            Cached::Metric(value) => Ok(Answer {
+                value,
+                age: answer.age,
+            }),
             _ => Err(wrong_kind()),
         }
     }
@@ -145,7 +176,10 @@ impl QueryEngine {
             let plan = events::event_plan(parameters, self.clock.now_ticks())?;
             let result = within(self.config.timeout, self.find_events(caller, plan)).await?;
             if result.table.rows() == 0 {
-                return Err(EngineError::NotFound(format!("There is no event '{}'.", parameters.id)));
+                return Err(EngineError::NotFound(format!(
+                    "There is no event '{}'.",
+                    parameters.id
+                )));
             }
             Ok(Cached::Events(Arc::new(result)))
         };
@@ -160,7 +194,10 @@ impl QueryEngine {
     ) -> Result<Answer<Arc<EventsResult>>, EngineError> {
         let answer = self.cache.get(key, control, compute).await?;
         match answer.value {
-            Cached::Events(value) => Ok(Answer { value, age: answer.age }),
+            Cached::Events(value) => Ok(Answer {
+                value,
+                age: answer.age,
+            }),
             _ => Err(wrong_kind()),
         }
     }
@@ -171,41 +208,68 @@ impl QueryEngine {
         parameters: &MetricParameters,
     ) -> Result<MetricResult, EngineError> {
         let now = self.clock.now_ticks();
-        let oldest = now - i64::try_from(self.store.retention().as_secs()).unwrap_or(i64::MAX / 2) * TICKS_PER_SECOND;
+        let oldest = now
+            - i64::try_from(self.config.retention.as_secs()).unwrap_or(i64::MAX / 2)
+                * TICKS_PER_SECOND;
         let plan = metrics::plan(parameters, now, oldest)?;
         let MetricSource::Bare { name } = &plan.metric.source else {
             return self.run_metric(caller, &plan).await;
         };
         // A bare name is a measurement of custom events or a custom metric, whichever has data (`D8`).
-        for id in [format!("customEvents/custom/{name}"), format!("customMetrics/{name}")] {
-            let parameters = MetricParameters { metric: id, ..parameters.clone() };
-            let result = self.run_metric(caller, &metrics::plan(&parameters, now, oldest)?).await?;
+        for id in [
+            format!("customEvents/custom/{name}"),
+            format!("customMetrics/{name}"),
+        ] {
+            let parameters = MetricParameters {
+                metric: id,
+                ..parameters.clone()
+            };
+            let result = self
+                .run_metric(caller, &metrics::plan(&parameters, now, oldest)?)
+                .await?;
             if has_data(&result.body) {
                 return Ok(result);
             }
         }
-        Err(EngineError::NotFound(format!("There is no metric '{name}', nor data under that name in the timespan.")))
+        Err(EngineError::NotFound(format!(
+            "There is no metric '{name}', nor data under that name in the timespan."
+        )))
     }
 
-    async fn run_metric(&self, caller: &Caller, plan: &MetricPlan) -> Result<MetricResult, EngineError> {
+    async fn run_metric(
+        &self,
+        caller: &Caller,
+        plan: &MetricPlan,
+    ) -> Result<MetricResult, EngineError> {
         let query = metrics::to_kql(plan);
         let text = query.to_string();
         let executed = self.run_for_caller(caller, &query, &text).await?;
         if let Some(partial) = executed.partial {
             return Err(EngineError::ResourcesExceeded(partial.message));
         }
-        let table = executed.tables.first().ok_or_else(|| EngineError::Internal("a metric without rows".to_owned()))?;
+        let table = executed
+            .tables
+            .first()
+            .ok_or_else(|| EngineError::Internal("a metric without rows".to_owned()))?;
         Ok(MetricResult {
             metric: plan.metric.id.clone(),
             range: plan.range,
             interval: plan.interval.map(format_duration),
-            aggregations: plan.aggregations.iter().map(|a| a.name().to_owned()).collect(),
+            aggregations: plan
+                .aggregations
+                .iter()
+                .map(|a| a.name().to_owned())
+                .collect(),
             body: metrics::assemble(plan, table)?,
             query: text,
         })
     }
 
-    async fn find_events(&self, caller: &Caller, plan: events::EventsPlan) -> Result<EventsResult, EngineError> {
+    async fn find_events(
+        &self,
+        caller: &Caller,
+        plan: events::EventsPlan,
+    ) -> Result<EventsResult, EngineError> {
         let text = plan.query.to_string();
         let executed = self.run_for_caller(caller, &plan.query, &text).await?;
         if let Some(partial) = executed.partial {
@@ -215,21 +279,46 @@ impl QueryEngine {
             Some(query) => Some(self.count(caller, query).await?),
             None => None,
         };
-        let table = executed.tables.into_iter().next().map_or_else(no_rows, |table| skip_rows(table, plan.skip));
-        Ok(EventsResult { messages: plan.messages, count, table, select: plan.select, applied: false })
+        let table = executed
+            .tables
+            .into_iter()
+            .next()
+            .map_or_else(no_rows, |table| skip_rows(table, plan.skip));
+        Ok(EventsResult {
+            messages: plan.messages,
+            count,
+            table,
+            select: plan.select,
+            applied: false,
+        })
     }
 
     async fn count(&self, caller: &Caller, query: &Query) -> Result<u64, EngineError> {
-        let executed = self.run_for_caller(caller, query, &query.to_string()).await?;
+        let executed = self
+            .run_for_caller(caller, query, &query.to_string())
+            .await?;
         let value = executed.tables.first().and_then(first_long);
-        value.and_then(|n| u64::try_from(n).ok()).ok_or_else(|| EngineError::Internal("a count without a number".to_owned()))
+        value
+            .and_then(|n| u64::try_from(n).ok())
+            .ok_or_else(|| EngineError::Internal("a count without a number".to_owned()))
     }
 
     /// Runs a translated query for the caller's application alone.
-    async fn run_for_caller(&self, caller: &Caller, query: &Query, text: &str) -> Result<Executed, EngineError> {
+    async fn run_for_caller(
+        &self,
+        caller: &Caller,
+        query: &Query,
+        text: &str,
+    ) -> Result<Executed, EngineError> {
         let access = Access::Only(vec![caller.app]);
-        let catalog = StoreCatalog::new(self.store.snapshot(), vec![caller.app], Arc::new(Vec::new()), access);
-        self.run(query, text, &catalog, self.clock.now_ticks(), None).await
+        let catalog = StoreCatalog::new(
+            self.store.snapshot(),
+            vec![caller.app],
+            Arc::new(Vec::new()),
+            access,
+        );
+        self.run(query, text, &catalog, self.clock.now_ticks(), None)
+            .await
     }
 
     async fn run(
@@ -240,8 +329,14 @@ impl QueryEngine {
         now: i64,
         timespan: Option<TimeRange>,
     ) -> Result<Executed, EngineError> {
-        let limits = Limits { rows: self.config.max_rows, bytes: self.config.max_bytes };
-        let result = self.executor.run(query, text, catalog, now, timespan, limits).await;
+        let limits = Limits {
+            rows: self.config.max_rows,
+            bytes: self.config.max_bytes,
+        };
+        let result = self
+            .executor
+            .run(query, text, catalog, now, timespan, limits)
+            .await;
         match result {
             Err(EngineError::Query { .. }) if catalog.was_denied() => Err(EngineError::Forbidden),
             other => other,
@@ -249,15 +344,32 @@ impl QueryEngine {
     }
 
     async fn known_apps(&self) -> Result<Arc<Vec<KnownApp>>, EngineError> {
-        let apps = self.store.catalogue().apps().await.map_err(|e| EngineError::Internal(e.to_string()))?;
-        Ok(Arc::new(apps.into_iter().map(|app| KnownApp { id: app.id, name: app.name }).collect()))
+        let apps = self
+            .store
+            .catalogue()
+            .apps()
+            .await
+            .map_err(|e| EngineError::Internal(e.to_string()))?;
+        Ok(Arc::new(
+            apps.into_iter()
+                .map(|app| KnownApp {
+                    id: app.id,
+                    name: app.name,
+                })
+                .collect(),
+        ))
     }
 
     /// The applications that a query ranges over: the one of the URL and those of the body. One out of reach fails all.
-    fn target_apps(&self, request: &QueryRequest, known: &[KnownApp]) -> Result<Vec<AppId>, EngineError> {
+    fn target_apps(
+        &self,
+        request: &QueryRequest,
+        known: &[KnownApp],
+    ) -> Result<Vec<AppId>, EngineError> {
         let mut apps = vec![request.caller.app];
         for name in &request.applications {
-            let app = find_permitted(known, &request.caller.access, name).ok_or(EngineError::Forbidden)?;
+            let app = find_permitted(known, &request.caller.access, name)
+                .ok_or(EngineError::Forbidden)?;
             if !apps.contains(&app) {
                 apps.push(app);
             }
@@ -296,7 +408,10 @@ fn intersection(timespans: &[String], now: i64) -> Result<Option<TimeRange>, Eng
     let mut common: Option<TimeRange> = None;
     for text in timespans {
         let range = parse_period(text)?.resolve(now);
-        common = Some(common.map_or(range, |c| TimeRange { start: c.start.max(range.start), end: c.end.min(range.end) }));
+        common = Some(common.map_or(range, |c| TimeRange {
+            start: c.start.max(range.start),
+            end: c.end.min(range.end),
+        }));
     }
     Ok(common)
 }
@@ -305,7 +420,11 @@ async fn within<T>(
     limit: Duration,
     work: impl Future<Output = Result<T, EngineError>>,
 ) -> Result<T, EngineError> {
-    tokio::time::timeout(limit, work).await.unwrap_or(Err(EngineError::TimedOut { seconds: limit.as_secs() }))
+    tokio::time::timeout(limit, work)
+        .await
+        .unwrap_or(Err(EngineError::TimedOut {
+            seconds: limit.as_secs(),
+        }))
 }
 
 fn has_data(body: &MetricBody) -> bool {
@@ -329,8 +448,15 @@ fn skip_rows(table: ResultTable, mut skip: usize) -> ResultTable {
 }
 
 fn no_rows() -> ResultTable {
-    let columns = vec![ResultColumn { name: "itemId".to_owned(), kind: ScalarType::String }];
-    ResultTable { name: "PrimaryResult".to_owned(), columns, batches: Vec::new() }
+    let columns = vec![ResultColumn {
+        name: "itemId".to_owned(),
+        kind: ScalarType::String,
+    }];
+    ResultTable {
+        name: "PrimaryResult".to_owned(),
+        columns,
+        batches: Vec::new(),
+    }
 }
 
 fn first_long(table: &ResultTable) -> Option<i64> {
@@ -342,5 +468,7 @@ fn first_long(table: &ResultTable) -> Option<i64> {
 }
 
 fn wrong_kind() -> EngineError {
-    EngineError::Internal("the cache holds an answer of another operation under this key".to_owned())
+    EngineError::Internal(
+        "the cache holds an answer of another operation under this key".to_owned(),
+    )
 }

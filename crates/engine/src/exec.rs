@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
-use datafusion::execution::memory_pool::{FairSpillPool, MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::execution::memory_pool::{
+    FairSpillPool, MemoryConsumer, MemoryPool, MemoryReservation,
+};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
@@ -53,8 +55,14 @@ impl Executor {
     /// An executor with the memory and tasks that `config` grants.
     pub(crate) fn new(config: &EngineConfig) -> Result<Executor, EngineError> {
         let pool = Arc::new(FairSpillPool::new(config.memory));
-        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc().map_err(|e| failure(&e))?;
-        Ok(Executor { runtime, partitions: config.partitions.max(1) })
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(pool)
+            .build_arc()
+            .map_err(|e| failure(&e))?;
+        Ok(Executor {
+            runtime,
+            partitions: config.partitions.max(1),
+        })
     }
 
     /// Binds and runs `query`. `text` is what spans of diagnostics point into. Dropping the future stops the work.
@@ -68,9 +76,17 @@ impl Executor {
         limits: Limits,
     ) -> Result<Executed, EngineError> {
         let started = Instant::now();
-        let options = BindOptions { now_ticks: now, timespan: timespan.map(|t| (t.start, t.end)), ..BindOptions::default() };
-        let bound = hindsight_kql::bind(query, catalog, &options)
-            .map_err(|diagnostics| EngineError::Query { text: text.to_owned(), diagnostics })?;
+        let options = BindOptions {
+            now_ticks: now,
+            timespan: timespan.map(|t| (t.start, t.end)),
+            ..BindOptions::default()
+        };
+        let bound = hindsight_kql::bind(query, catalog, &options).map_err(|diagnostics| {
+            EngineError::Query {
+                text: text.to_owned(),
+                diagnostics,
+            }
+        })?;
         let pool = Arc::new(QueryPool::over(Arc::clone(&self.runtime.memory_pool)));
         let context = self.context(Arc::clone(&pool) as Arc<dyn MemoryPool>)?;
         let mut executed = collect(bound, &context, limits).await?;
@@ -89,18 +105,40 @@ impl Executor {
     }
 }
 
-async fn collect(bound: BoundQuery, context: &SessionContext, limits: Limits) -> Result<Executed, EngineError> {
+async fn collect(
+    bound: BoundQuery,
+    context: &SessionContext,
+    limits: Limits,
+) -> Result<Executed, EngineError> {
     let limits = Limits {
-        rows: bound.settings.truncation_max_records().map_or(limits.rows, |n| n.min(limits.rows)),
-        bytes: bound.settings.truncation_max_size().map_or(limits.bytes, |n| n.min(limits.bytes)),
+        rows: bound
+            .settings
+            .truncation_max_records()
+            .map_or(limits.rows, |n| n.min(limits.rows)),
+        bytes: bound
+            .settings
+            .truncation_max_size()
+            .map_or(limits.bytes, |n| n.min(limits.bytes)),
     };
-    let values = run::prepare(bound.steps, context).await.map_err(|e| failure(&e))?;
-    let mut executed =
-        Executed { tables: Vec::new(), render: table_render(), statistics: Statistics::default(), partial: None };
+    let values = run::prepare(bound.steps, context)
+        .await
+        .map_err(|e| failure(&e))?;
+    let mut executed = Executed {
+        tables: Vec::new(),
+        render: table_render(),
+        statistics: Statistics::default(),
+        partial: None,
+    };
     for (index, result) in bound.results.into_iter().enumerate() {
         let plan = run::substitute(result.plan.clone(), &values).map_err(|e| failure(&e))?;
-        let frame = context.execute_logical_plan(plan).await.map_err(|e| failure(&e))?;
-        let physical = frame.create_physical_plan().await.map_err(|e| failure(&e))?;
+        let frame = context
+            .execute_logical_plan(plan)
+            .await
+            .map_err(|e| failure(&e))?;
+        let physical = frame
+            .create_physical_plan()
+            .await
+            .map_err(|e| failure(&e))?;
         let (batches, partial) = stream(Arc::clone(&physical), context, limits).await?;
         scanned(physical.as_ref(), &mut executed.statistics);
         executed.render = render(&result);
@@ -158,21 +196,38 @@ fn too_large(what: &str, limit: u64) -> PartialError {
 }
 
 fn table(index: usize, result: BoundResult, batches: Vec<RecordBatch>) -> ResultTable {
-    let first = if index == 0 { "PrimaryResult".to_owned() } else { format!("Table_{index}") };
+    let first = if index == 0 {
+        "PrimaryResult".to_owned()
+    } else {
+        format!("Table_{index}")
+    };
     ResultTable {
         name: result.name.unwrap_or(first),
-        columns: result.columns.into_iter().map(|c| ResultColumn { name: c.name, kind: c.kind }).collect(),
+        columns: result
+            .columns
+            .into_iter()
+            .map(|c| ResultColumn {
+                name: c.name,
+                kind: c.kind,
+            })
+            .collect(),
         batches,
     }
 }
 
 fn table_render() -> RenderInfo {
-    RenderInfo { visualization: "table".to_owned(), ..RenderInfo::default() }
+    RenderInfo {
+        visualization: "table".to_owned(),
+        ..RenderInfo::default()
+    }
 }
 
 fn render(result: &BoundResult) -> RenderInfo {
     let Some(node) = &result.render else {
-        return RenderInfo { is_query_sorted: result.sorted, ..table_render() };
+        return RenderInfo {
+            is_query_sorted: result.sorted,
+            ..table_render()
+        };
     };
     RenderInfo {
         visualization: node.kind.text.clone(),
@@ -203,7 +258,9 @@ fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
         && let Some(metrics) = plan.metrics()
     {
         statistics.rows_scanned += metrics.output_rows().unwrap_or(0) as u64;
-        statistics.bytes_scanned += metrics.sum_by_name("bytes_scanned").map_or(0, |v| v.as_usize()) as u64;
+        statistics.bytes_scanned += metrics
+            .sum_by_name("bytes_scanned")
+            .map_or(0, |v| v.as_usize()) as u64;
     }
     for child in plan.children() {
         scanned(child.as_ref(), statistics);
@@ -234,7 +291,11 @@ struct QueryPool {
 
 impl QueryPool {
     fn over(shared: Arc<dyn MemoryPool>) -> QueryPool {
-        QueryPool { shared, reserved: AtomicUsize::new(0), peak: AtomicUsize::new(0) }
+        QueryPool {
+            shared,
+            reserved: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+        }
     }
 
     fn peak(&self) -> usize {
@@ -247,7 +308,17 @@ impl QueryPool {
     }
 }
 
+impl std::fmt::Display for QueryPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "query memory over {}", self.shared)
+    }
+}
+
 impl MemoryPool for QueryPool {
+    fn name(&self) -> &str {
+        "query"
+    }
+
     fn register(&self, consumer: &MemoryConsumer) {
         self.shared.register(consumer);
     }
@@ -266,7 +337,11 @@ impl MemoryPool for QueryPool {
         self.reserved.fetch_sub(shrink, Ordering::Relaxed);
     }
 
-    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> datafusion::error::Result<()> {
+    fn try_grow(
+        &self,
+        reservation: &MemoryReservation,
+        additional: usize,
+    ) -> datafusion::error::Result<()> {
         self.shared.try_grow(reservation, additional)?;
         self.add(additional);
         Ok(())

@@ -2,7 +2,7 @@
 //! token, which is an error only where the parser meets it (inside `datetime(…)` any text may stand).
 
 use crate::Span;
-use crate::literal::timespan_unit;
+use crate::literal::is_timespan_unit;
 use crate::token::{Token, TokenKind};
 
 /// Reads the whole text. The last token is always [`TokenKind::End`]. Stops early after `max_tokens` tokens.
@@ -160,7 +160,7 @@ impl Lexer<'_> {
                 return TokenKind::Real;
             }
         }
-        if timespan_unit(tail).is_some() {
+        if is_timespan_unit(tail) {
             return TokenKind::TimeSpan;
         }
         // `1_0` is refused: a digit separator is not part of the language.
@@ -189,7 +189,7 @@ impl Lexer<'_> {
         let tail = self.text.get(tail_start..self.position).unwrap_or("");
         if tail.is_empty() {
             TokenKind::Real
-        } else if timespan_unit(tail).is_some() {
+        } else if is_timespan_unit(tail) {
             TokenKind::TimeSpan
         } else {
             TokenKind::Bad
@@ -299,5 +299,143 @@ impl Lexer<'_> {
             TokenKind::Name | TokenKind::OperatorWord => TokenKind::OperatorWord,
             other => other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the kinds and texts of all tokens but the end.
+    #[track_caller]
+    fn check(text: &str, expected: &[(TokenKind, &str)]) {
+        let found: Vec<(TokenKind, &str)> = tokenize(text, usize::MAX)
+            .iter()
+            .filter(|token| token.kind != TokenKind::End)
+            .map(|token| {
+                (
+                    token.kind,
+                    &text[token.span.start as usize..token.span.end as usize],
+                )
+            })
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn numbers_units_and_names_that_start_with_digits() {
+        use TokenKind::*;
+        check("12", &[(Long, "12")]);
+        check("0x1F 0Xff", &[(Long, "0x1F"), (Long, "0Xff")]);
+        check("0x11112222333344445", &[(Bad, "0x11112222333344445")]);
+        check(
+            "1.5 1. 1e3 2.5E-3 7e+2",
+            &[
+                (Real, "1.5"),
+                (Real, "1."),
+                (Real, "1e3"),
+                (Real, "2.5E-3"),
+                (Real, "7e+2"),
+            ],
+        );
+        check("1..2", &[(Long, "1"), (DotDot, ".."), (Long, "2")]);
+        check(
+            "90s 1.5h 3microseconds",
+            &[
+                (TimeSpan, "90s"),
+                (TimeSpan, "1.5h"),
+                (TimeSpan, "3microseconds"),
+            ],
+        );
+        check(
+            "5h_average 100ns 1L 4w",
+            &[
+                (Name, "5h_average"),
+                (Name, "100ns"),
+                (Name, "1L"),
+                (Name, "4w"),
+            ],
+        );
+        check("1_000", &[(Bad, "1_000")]);
+        check(".5", &[(Dot, "."), (Long, "5")]);
+    }
+
+    #[test]
+    fn every_form_of_string() {
+        use TokenKind::*;
+        for text in [
+            r#""a\"b""#,
+            "'a\"b'",
+            r#"@"c:\dir""#,
+            "@'it''s'",
+            "h'secret'",
+            "H@\"x\"",
+            "```two\nlines```",
+            "~~~a'b~~~",
+            "h```x```",
+        ] {
+            check(text, &[(String, text)]);
+        }
+        check("'a' 'b'", &[(String, "'a'"), (String, "'b'")]);
+        check("'open\n1", &[(Bad, "'open"), (Long, "1")]);
+        check("```open", &[(Bad, "```open")]);
+        check("'// no comment'", &[(String, "'// no comment'")]);
+    }
+
+    #[test]
+    fn operators_and_white_space() {
+        use TokenKind::*;
+        check(
+            "a!=b<>c",
+            &[
+                (Name, "a"),
+                (NotEqual, "!="),
+                (Name, "b"),
+                (NotEqual, "<>"),
+                (Name, "c"),
+            ],
+        );
+        check(
+            "!has !in~ in~ in",
+            &[
+                (OperatorWord, "!has"),
+                (OperatorWord, "!in~"),
+                (OperatorWord, "in~"),
+                (Name, "in"),
+            ],
+        );
+        check(
+            "a--5",
+            &[(Name, "a"), (Minus, "-"), (Minus, "-"), (Long, "5")],
+        );
+        check(
+            "a=>b=~c",
+            &[
+                (Name, "a"),
+                (Arrow, "=>"),
+                (Name, "b"),
+                (EqualTilde, "=~"),
+                (Name, "c"),
+            ],
+        );
+        check(
+            "\u{feff}a\u{a0}// rest | of\rb",
+            &[(Name, "a"), (Name, "b")],
+        );
+        check(
+            "$left._x ? é",
+            &[
+                (Name, "$left"),
+                (Dot, "."),
+                (Name, "_x"),
+                (Bad, "?"),
+                (Bad, "é"),
+            ],
+        );
+    }
+
+    #[test]
+    fn reading_stops_at_the_token_limit() {
+        assert_eq!(tokenize("a a a a a a", 3).len(), 4);
     }
 }

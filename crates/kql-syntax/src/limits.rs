@@ -7,7 +7,7 @@ pub struct Limits {
     pub max_bytes: usize,
     /// Tokens.
     pub max_tokens: usize,
-    /// Brackets, calls and signs inside one another.
+    /// Levels of the parser: brackets, calls, signs and subqueries inside one another take one to three each.
     pub max_depth: usize,
     /// Height of an expression's tree: the length of a chain such as `a or b or c …` counts here.
     pub max_height: usize,
@@ -20,7 +20,7 @@ impl Default for Limits {
         Limits {
             max_bytes: 1024 * 1024,
             max_tokens: 500_000,
-            max_depth: 200,
+            max_depth: 150,
             max_height: 1_000,
             max_operators: 1_000,
         }

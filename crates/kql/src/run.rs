@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -14,6 +15,7 @@ use hindsight_kql_syntax::ast::RenderOperator;
 use hindsight_kql_types::{Encoder, ScalarType};
 
 use crate::bind::{BoundQuery, Step, StepKind, null_scalar, value_from_scalar};
+use crate::exec::KqlQueryPlanner;
 use crate::relation::Column;
 
 /// The rows of one result.
@@ -44,14 +46,22 @@ pub fn session_config() -> SessionConfig {
 
 /// A context with [`session_config`].
 pub fn session_context() -> SessionContext {
-    SessionContext::new_with_config(session_config())
+    let state = SessionStateBuilder::new()
+        .with_config(session_config())
+        .with_default_features()
+        .with_query_planner(Arc::new(KqlQueryPlanner))
+        .build();
+    SessionContext::new_with_state(state)
 }
 
 /// Runs the steps of `query`, then gives the results' plans with every placeholder filled.
 ///
 /// # Errors
 /// What DataFusion says of a plan, or a run-time failure of a kernel.
-pub async fn prepare(steps: Vec<Step>, context: &SessionContext) -> Result<HashMap<String, ScalarValue>> {
+pub async fn prepare(
+    steps: Vec<Step>,
+    context: &SessionContext,
+) -> Result<HashMap<String, ScalarValue>> {
     let mut values = HashMap::new();
     for step in steps {
         let plan = substitute(step.plan, &values)?;
@@ -108,7 +118,9 @@ pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> R
     let replace = |expr: Expr| match &expr {
         Expr::Placeholder(Placeholder { id, .. }) => match values.get(id) {
             Some(value) => Ok(Transformed::yes(Expr::Literal(value.clone(), None))),
-            None => Err(DataFusionError::Internal(format!("the step {id} has not run"))),
+            None => Err(DataFusionError::Internal(format!(
+                "the step {id} has not run"
+            ))),
         },
         _ => Ok(Transformed::no(expr)),
     };
@@ -120,10 +132,12 @@ pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> R
             let name = expr.schema_name().to_string();
             let is_name_kept = matches!(expr, Expr::Alias(_));
             let replaced = expr.transform_up(replace)?.data;
-            Ok(Transformed::yes(match is_name_kept || replaced.schema_name().to_string() == name {
-                true => replaced,
-                false => replaced.alias(name),
-            }))
+            Ok(Transformed::yes(
+                match is_name_kept || replaced.schema_name().to_string() == name {
+                    true => replaced,
+                    false => replaced.alias(name),
+                },
+            ))
         })?
         .map_data(LogicalPlan::recompute_schema)
     })

@@ -39,7 +39,11 @@ fn requests() -> CatalogTable {
     let hour = hindsight_kql_types::ticks::TICKS_PER_HOUR;
     let start = hindsight_kql_types::ticks::UNIX_EPOCH_TICKS;
     let arrays: Vec<ArrayRef> = vec![
-        Arc::new(Int64Array::from(vec![start, start + hour, start + 2 * hour])),
+        Arc::new(Int64Array::from(vec![
+            start,
+            start + hour,
+            start + 2 * hour,
+        ])),
         Arc::new(StringViewArray::from(vec!["GET /", "POST /buy", "GET /"])),
         Arc::new(Float64Array::from(vec![Some(1.5), Some(20.0), None])),
         Arc::new(StringViewArray::from(vec!["200", "500", "200"])),
@@ -71,7 +75,11 @@ pub(crate) fn answer_with(query: &str, options: &BindOptions) -> String {
     }
     let bound = match crate::bind(&parsed.query, &TestCatalog, options) {
         Ok(bound) => bound,
-        Err(errors) => return errors.first().map_or_else(String::new, |e| format!("error {e}")),
+        Err(errors) => {
+            return errors
+                .first()
+                .map_or_else(String::new, |e| format!("error {e}"));
+        }
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -93,7 +101,10 @@ pub(crate) fn check(query: &str, expected: &str) {
         Some(code) => answer.starts_with(&format!("error {code}")),
         None => answer == expected,
     };
-    assert!(same, "\nquery:    {query}\nexpected: {expected}\nanswer:   {answer}");
+    assert!(
+        same,
+        "\nquery:    {query}\nexpected: {expected}\nanswer:   {answer}"
+    );
 }
 
 fn print(table: &crate::run::ResultTable) -> String {

@@ -5,58 +5,146 @@ use std::fmt::{self, Display, Formatter};
 use crate::operators::*;
 use crate::parser::Parser;
 
-/// Every keyword of a tabular operator, older spellings included.
-const KEYWORDS: &[&str] = &[
-    "as",
-    "assert-schema",
-    "consume",
-    "count",
-    "distinct",
-    "evaluate",
-    "extend",
-    "project-rename",
-    "print",
-    "project",
-    "project-away",
-    "project-keep",
-    "facet",
-    "find",
-    "fork",
-    "getschema",
-    "invoke",
-    "join",
-    "lookup",
-    "macro-expand",
-    "make-series",
-    "mv-apply",
-    "mvapply",
-    "mv-expand",
-    "mvexpand",
-    "parse",
-    "parse-where",
-    "parse-kv",
-    "partition",
-    "project-by-names",
-    "project-reorder",
-    "range",
-    "reduce",
-    "render",
-    "sample",
-    "sample-distinct",
-    "scan",
-    "search",
-    "serialize",
-    "sort",
-    "order",
-    "summarize",
-    "take",
-    "limit",
-    "top",
-    "top-hitters",
-    "top-nested",
-    "union",
-    "where",
-    "filter",
+/// Reads an operator behind its keyword.
+type Read = fn(&mut Parser<'_>) -> Option<OperatorKind>;
+
+/// Every keyword of a tabular operator, older spellings included. A table and not a `match`, because one function
+/// with all operators in it has a frame that deep nesting cannot afford.
+const OPERATORS: &[(&str, Read)] = &[
+    ("as", |p| AsOperator::parse(p).map(OperatorKind::As)),
+    ("assert-schema", |p| {
+        AssertSchemaOperator::parse(p).map(OperatorKind::AssertSchema)
+    }),
+    ("consume", |p| {
+        ConsumeOperator::parse(p).map(OperatorKind::Consume)
+    }),
+    ("count", |p| {
+        CountOperator::parse(p).map(OperatorKind::Count)
+    }),
+    ("distinct", |p| {
+        DistinctOperator::parse(p).map(OperatorKind::Distinct)
+    }),
+    ("evaluate", |p| {
+        EvaluateOperator::parse(p).map(OperatorKind::Evaluate)
+    }),
+    ("extend", |p| {
+        ExtendOperator::parse(p).map(OperatorKind::Extend)
+    }),
+    ("project-rename", |p| {
+        ProjectRenameOperator::parse(p).map(OperatorKind::ProjectRename)
+    }),
+    ("print", |p| {
+        PrintOperator::parse(p).map(OperatorKind::Print)
+    }),
+    ("project", |p| {
+        ProjectOperator::parse(p).map(OperatorKind::Project)
+    }),
+    ("project-away", |p| {
+        ProjectAwayOperator::parse(p).map(OperatorKind::ProjectAway)
+    }),
+    ("project-keep", |p| {
+        ProjectKeepOperator::parse(p).map(OperatorKind::ProjectKeep)
+    }),
+    ("facet", |p| {
+        FacetOperator::parse(p).map(OperatorKind::Facet)
+    }),
+    ("find", |p| FindOperator::parse(p).map(OperatorKind::Find)),
+    ("fork", |p| ForkOperator::parse(p).map(OperatorKind::Fork)),
+    ("getschema", |p| {
+        GetSchemaOperator::parse(p).map(OperatorKind::GetSchema)
+    }),
+    ("invoke", |p| {
+        InvokeOperator::parse(p).map(OperatorKind::Invoke)
+    }),
+    ("join", |p| JoinOperator::parse(p).map(OperatorKind::Join)),
+    ("lookup", |p| {
+        LookupOperator::parse(p).map(OperatorKind::Lookup)
+    }),
+    ("macro-expand", |p| {
+        MacroExpandOperator::parse(p).map(OperatorKind::MacroExpand)
+    }),
+    ("make-series", |p| {
+        MakeSeriesOperator::parse(p).map(OperatorKind::MakeSeries)
+    }),
+    ("mv-apply", |p| {
+        MvApplyOperator::parse(p).map(OperatorKind::MvApply)
+    }),
+    ("mvapply", |p| {
+        MvApplyOperator::parse(p).map(OperatorKind::MvApply)
+    }),
+    ("mv-expand", |p| {
+        MvExpandOperator::parse(p).map(OperatorKind::MvExpand)
+    }),
+    ("mvexpand", |p| {
+        MvExpandOperator::parse(p).map(OperatorKind::MvExpand)
+    }),
+    ("parse", |p| {
+        ParseOperator::parse(false, p).map(OperatorKind::Parse)
+    }),
+    ("parse-where", |p| {
+        ParseOperator::parse(true, p).map(OperatorKind::Parse)
+    }),
+    ("parse-kv", |p| {
+        ParseKvOperator::parse(p).map(OperatorKind::ParseKv)
+    }),
+    ("partition", |p| {
+        PartitionOperator::parse(p).map(OperatorKind::Partition)
+    }),
+    ("project-by-names", |p| {
+        ProjectByNamesOperator::parse(p).map(OperatorKind::ProjectByNames)
+    }),
+    ("project-reorder", |p| {
+        ProjectReorderOperator::parse(p).map(OperatorKind::ProjectReorder)
+    }),
+    ("range", |p| {
+        RangeOperator::parse(p).map(OperatorKind::Range)
+    }),
+    ("reduce", |p| {
+        ReduceOperator::parse(p).map(OperatorKind::Reduce)
+    }),
+    ("render", |p| {
+        RenderOperator::parse(p).map(OperatorKind::Render)
+    }),
+    ("sample", |p| {
+        SampleOperator::parse(p).map(OperatorKind::Sample)
+    }),
+    ("sample-distinct", |p| {
+        SampleDistinctOperator::parse(p).map(OperatorKind::SampleDistinct)
+    }),
+    ("scan", |p| ScanOperator::parse(p).map(OperatorKind::Scan)),
+    ("search", |p| {
+        SearchOperator::parse(p).map(OperatorKind::Search)
+    }),
+    ("serialize", |p| {
+        SerializeOperator::parse(p).map(OperatorKind::Serialize)
+    }),
+    ("sort", |p| SortOperator::parse(p).map(OperatorKind::Sort)),
+    ("order", |p| SortOperator::parse(p).map(OperatorKind::Sort)),
+    ("summarize", |p| {
+        SummarizeOperator::parse(p).map(OperatorKind::Summarize)
+    }),
+    ("take", |p| TakeOperator::parse(p).map(OperatorKind::Take)),
+    ("limit", |p| TakeOperator::parse(p).map(OperatorKind::Take)),
+    ("top", |p| TopOperator::parse(p).map(OperatorKind::Top)),
+    ("top-hitters", |p| {
+        TopHittersOperator::parse(p).map(OperatorKind::TopHitters)
+    }),
+    ("top-nested", |p| {
+        TopNestedOperator::parse(p).map(OperatorKind::TopNested)
+    }),
+    ("union", |p| {
+        UnionOperator::parse(p).map(OperatorKind::Union)
+    }),
+    ("where", |p| {
+        WhereOperator::parse(p).map(OperatorKind::Where)
+    }),
+    ("filter", |p| {
+        WhereOperator::parse(p).map(OperatorKind::Where)
+    }),
+];
+
+/// Operators that are read only so far as to be refused by name.
+const REFUSED: &[&str] = &[
     "make-graph",
     "graph-match",
     "graph-shortest-paths",
@@ -70,62 +158,21 @@ const KEYWORDS: &[&str] = &[
 impl OperatorKind {
     /// The keyword that a text spells.
     pub(crate) fn find_keyword(text: &str) -> Option<&'static str> {
-        KEYWORDS.iter().find(|keyword| **keyword == text).copied()
+        let known = OPERATORS.iter().map(|(keyword, _)| *keyword);
+        known
+            .chain(REFUSED.iter().copied())
+            .find(|keyword| *keyword == text)
     }
 
     /// Reads the operator behind its keyword.
     pub(crate) fn parse(keyword: &str, p: &mut Parser<'_>) -> Option<OperatorKind> {
-        Some(match keyword {
-            "as" => OperatorKind::As(AsOperator::parse(p)?),
-            "assert-schema" => OperatorKind::AssertSchema(AssertSchemaOperator::parse(p)?),
-            "consume" => OperatorKind::Consume(ConsumeOperator::parse(p)?),
-            "count" => OperatorKind::Count(CountOperator::parse(p)?),
-            "distinct" => OperatorKind::Distinct(DistinctOperator::parse(p)?),
-            "evaluate" => OperatorKind::Evaluate(EvaluateOperator::parse(p)?),
-            "extend" => OperatorKind::Extend(ExtendOperator::parse(p)?),
-            "project-rename" => OperatorKind::ProjectRename(ProjectRenameOperator::parse(p)?),
-            "print" => OperatorKind::Print(PrintOperator::parse(p)?),
-            "project" => OperatorKind::Project(ProjectOperator::parse(p)?),
-            "project-away" => OperatorKind::ProjectAway(ProjectAwayOperator::parse(p)?),
-            "project-keep" => OperatorKind::ProjectKeep(ProjectKeepOperator::parse(p)?),
-            "facet" => OperatorKind::Facet(FacetOperator::parse(p)?),
-            "find" => OperatorKind::Find(FindOperator::parse(p)?),
-            "fork" => OperatorKind::Fork(ForkOperator::parse(p)?),
-            "getschema" => OperatorKind::GetSchema(GetSchemaOperator::parse(p)?),
-            "invoke" => OperatorKind::Invoke(InvokeOperator::parse(p)?),
-            "join" => OperatorKind::Join(JoinOperator::parse(p)?),
-            "lookup" => OperatorKind::Lookup(LookupOperator::parse(p)?),
-            "macro-expand" => OperatorKind::MacroExpand(MacroExpandOperator::parse(p)?),
-            "make-series" => OperatorKind::MakeSeries(MakeSeriesOperator::parse(p)?),
-            "mv-apply" | "mvapply" => OperatorKind::MvApply(MvApplyOperator::parse(p)?),
-            "mv-expand" | "mvexpand" => OperatorKind::MvExpand(MvExpandOperator::parse(p)?),
-            "parse" => OperatorKind::Parse(ParseOperator::parse(false, p)?),
-            "parse-where" => OperatorKind::Parse(ParseOperator::parse(true, p)?),
-            "parse-kv" => OperatorKind::ParseKv(ParseKvOperator::parse(p)?),
-            "partition" => OperatorKind::Partition(PartitionOperator::parse(p)?),
-            "project-by-names" => OperatorKind::ProjectByNames(ProjectByNamesOperator::parse(p)?),
-            "project-reorder" => OperatorKind::ProjectReorder(ProjectReorderOperator::parse(p)?),
-            "range" => OperatorKind::Range(RangeOperator::parse(p)?),
-            "reduce" => OperatorKind::Reduce(ReduceOperator::parse(p)?),
-            "render" => OperatorKind::Render(RenderOperator::parse(p)?),
-            "sample" => OperatorKind::Sample(SampleOperator::parse(p)?),
-            "sample-distinct" => OperatorKind::SampleDistinct(SampleDistinctOperator::parse(p)?),
-            "scan" => OperatorKind::Scan(ScanOperator::parse(p)?),
-            "search" => OperatorKind::Search(SearchOperator::parse(p)?),
-            "serialize" => OperatorKind::Serialize(SerializeOperator::parse(p)?),
-            "sort" | "order" => OperatorKind::Sort(SortOperator::parse(p)?),
-            "summarize" => OperatorKind::Summarize(SummarizeOperator::parse(p)?),
-            "take" | "limit" => OperatorKind::Take(TakeOperator::parse(p)?),
-            "top" => OperatorKind::Top(TopOperator::parse(p)?),
-            "top-hitters" => OperatorKind::TopHitters(TopHittersOperator::parse(p)?),
-            "top-nested" => OperatorKind::TopNested(TopNestedOperator::parse(p)?),
-            "union" => OperatorKind::Union(UnionOperator::parse(p)?),
-            "where" | "filter" => OperatorKind::Where(WhereOperator::parse(p)?),
-            _ => OperatorKind::Unsupported {
+        match OPERATORS.iter().find(|(known, _)| *known == keyword) {
+            Some((_, read)) => read(p),
+            None => Some(OperatorKind::Unsupported {
                 name: keyword.to_owned(),
                 text: p.rest_of_operator(),
-            },
-        })
+            }),
+        }
     }
 }
 

@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
 
     /// Reads an expression that may be a whole pipeline: an argument, an item of `in (…)`.
     fn tabular_item(&mut self) -> Option<Expr> {
-        self.nested(Self::tabular)
+        self.tabular()
     }
 
     fn primary(&mut self) -> Option<Expr> {

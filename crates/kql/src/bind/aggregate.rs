@@ -138,7 +138,10 @@ impl Binder<'_> {
     }
 
     /// The aggregate that a call names, unless a user's function has that name.
-    pub(crate) fn aggregate_named(&self, call: &Call) -> Option<(&'static AggregateFunction, &'static [Signature])> {
+    pub(crate) fn aggregate_named(
+        &self,
+        call: &Call,
+    ) -> Option<(&'static AggregateFunction, &'static [Signature])> {
         match self.env.find(&call.function.text) {
             Some((super::Entry::Function(_), _)) => None,
             _ => aggregates::find(&call.function.text),
@@ -162,7 +165,10 @@ impl Binder<'_> {
             (Some(column), None) => Ok(Scalar::new(column.expr, column.kind)),
             _ => Err(self.error(
                 "SEM0237",
-                format!("'{}' has several columns and cannot stand inside an expression", call.function.text),
+                format!(
+                    "'{}' has several columns and cannot stand inside an expression",
+                    call.function.text
+                ),
                 span,
             )),
         }
@@ -176,7 +182,10 @@ impl Binder<'_> {
     ) -> BindResult<Vec<AggregateColumn>> {
         // The context is taken away while the arguments are bound, so that an aggregate inside finds none.
         let Some(mut context) = self.aggregates.take() else {
-            let message = format!("the aggregate function '{}' is not allowed here", call.function.text);
+            let message = format!(
+                "the aggregate function '{}' is not allowed here",
+                call.function.text
+            );
             return Err(self.error("SEM0237", message, span));
         };
         context.calls += 1;
@@ -226,7 +235,14 @@ impl Binder<'_> {
 fn key_target(key: &BoundColumn) -> Target {
     match key.explicit {
         true => Target::Written(key.name.clone()),
-        false if key.name.strip_prefix("Column").is_some_and(|n| n.parse::<usize>().is_ok()) => Target::Unnamed,
+        false
+            if key
+                .name
+                .strip_prefix("Column")
+                .is_some_and(|n| n.parse::<usize>().is_ok()) =>
+        {
+            Target::Unnamed
+        }
         false => Target::Generated(key.name.clone()),
     }
 }
@@ -244,7 +260,9 @@ fn key_columns(keys: &[BoundColumn], input: &Relation) -> Vec<String> {
 fn star_columns(context: &AggregateContext, named: &[Option<String>]) -> Vec<Column> {
     let columns = context.input.columns.iter();
     columns
-        .filter(|c| !context.keys.contains(&c.name) && !named.iter().flatten().any(|n| *n == c.name))
+        .filter(|c| {
+            !context.keys.contains(&c.name) && !named.iter().flatten().any(|n| *n == c.name)
+        })
         .cloned()
         .collect()
 }
@@ -252,7 +270,9 @@ fn star_columns(context: &AggregateContext, named: &[Option<String>]) -> Vec<Col
 fn default_name(call: &Call, function: &AggregateFunction, column: &AggregateColumn) -> String {
     match (function.result_name, &column.name) {
         (_, Some(name)) => name.clone(),
-        (AggregateName::Prefixed(prefix), None) => prefixed(prefix, call.arguments.first().map(|a| &a.value)),
+        (AggregateName::Prefixed(prefix), None) => {
+            prefixed(prefix, call.arguments.first().map(|a| &a.value))
+        }
         (AggregateName::Columns, None) => call
             .arguments
             .first()

@@ -25,7 +25,9 @@ impl Binder<'_> {
         for column in input.columns.iter().filter(|c| !c.name.starts_with('\0')) {
             let value = match (positive, column.kind) {
                 (BinaryOp::Equal, _) => column.scalar(),
-                (_, ScalarType::String | ScalarType::Dynamic) => convert(column.scalar(), ScalarType::String),
+                (_, ScalarType::String | ScalarType::Dynamic) => {
+                    convert(column.scalar(), ScalarType::String)
+                }
                 _ => continue,
             };
             if let Ok(test) = self.apply_binary(positive, value, right.clone(), span) {

@@ -46,11 +46,19 @@ impl Binder<'_> {
     }
 
     /// `-x`, `+x`.
-    pub(crate) fn bind_unary(&mut self, op: UnaryOp, value: &Expr, input: &Relation) -> BindResult<Scalar> {
+    pub(crate) fn bind_unary(
+        &mut self,
+        op: UnaryOp,
+        value: &Expr,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
         let scalar = self.bind_scalar(value, input)?;
         let allowed = scalar.kind.is_number() || scalar.kind == TimeSpan;
         if !allowed {
-            let message = format!("the operand of a sign must be a number and is {}", scalar.kind);
+            let message = format!(
+                "the operand of a sign must be a number and is {}",
+                scalar.kind
+            );
             return Err(self.error("SEM0001", message, value.span));
         }
         if op == UnaryOp::Plus {
@@ -102,19 +110,38 @@ fn numbers(op: BinaryOp, left: Scalar, right: Scalar) -> Scalar {
         (BinaryOp::Divide, Long) => ("$divide", |a| longs(a, checked_div)),
         (BinaryOp::Modulo, Long) => ("$modulo", |a| longs(a, checked_modulo)),
         (BinaryOp::Modulo, Real) => ("$modulo_real", modulo_reals),
-        (BinaryOp::Add, _) => ("$add_decimal", |a| decimal_kernel(a, |x, y| x.checked_add(y))),
-        (BinaryOp::Subtract, _) => ("$subtract_decimal", |a| decimal_kernel(a, |x, y| x.checked_sub(y))),
+        (BinaryOp::Add, _) => ("$add_decimal", |a| {
+            decimal_kernel(a, |x, y| x.checked_add(y))
+        }),
+        (BinaryOp::Subtract, _) => ("$subtract_decimal", |a| {
+            decimal_kernel(a, |x, y| x.checked_sub(y))
+        }),
         (BinaryOp::Multiply, _) => ("$multiply_decimal", |a| decimal_kernel(a, decimal_product)),
-        (BinaryOp::Modulo, _) => ("$modulo_decimal", |a| decimal_kernel(a, |x, y| x.checked_rem_euclid(y))),
+        (BinaryOp::Modulo, _) => ("$modulo_decimal", |a| {
+            decimal_kernel(a, |x, y| x.checked_rem_euclid(y))
+        }),
         _ => ("$divide_decimal", |a| decimal_kernel(a, decimal_quotient)),
     };
     call(name, kernel, left, right, kind)
 }
 
-fn call(name: &'static str, kernel: Kernel, left: Scalar, right: Scalar, result: ScalarType) -> Scalar {
+fn call(
+    name: &'static str,
+    kernel: Kernel,
+    left: Scalar,
+    right: Scalar,
+    result: ScalarType,
+) -> Scalar {
     let kinds = vec![left.kind, right.kind];
     Scalar::new(
-        kernel_call(name, kernel, vec![left.expr, right.expr], kinds, result, false),
+        kernel_call(
+            name,
+            kernel,
+            vec![left.expr, right.expr],
+            kinds,
+            result,
+            false,
+        ),
         result,
     )
 }
@@ -126,12 +153,20 @@ fn times(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
     };
     Some(match (left.kind, op, right.kind) {
         (DateTime, BinaryOp::Subtract, DateTime) => plain(Operator::Minus, left, right, TimeSpan),
-        (DateTime, BinaryOp::Add, TimeSpan) | (TimeSpan, BinaryOp::Add, DateTime) => {
-            call("$add_datetime", |a| longs(a, add_datetime), left, right, DateTime)
-        }
-        (DateTime, BinaryOp::Subtract, TimeSpan) => {
-            call("$subtract_datetime", |a| longs(a, subtract_datetime), left, right, DateTime)
-        }
+        (DateTime, BinaryOp::Add, TimeSpan) | (TimeSpan, BinaryOp::Add, DateTime) => call(
+            "$add_datetime",
+            |a| longs(a, add_datetime),
+            left,
+            right,
+            DateTime,
+        ),
+        (DateTime, BinaryOp::Subtract, TimeSpan) => call(
+            "$subtract_datetime",
+            |a| longs(a, subtract_datetime),
+            left,
+            right,
+            DateTime,
+        ),
         (TimeSpan, BinaryOp::Add, TimeSpan) => plain(Operator::Plus, left, right, TimeSpan),
         (TimeSpan, BinaryOp::Subtract, TimeSpan) => plain(Operator::Minus, left, right, TimeSpan),
         (TimeSpan, BinaryOp::Multiply, k) if k.is_number() => scaled(left, right),
@@ -139,15 +174,23 @@ fn times(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
         (TimeSpan, BinaryOp::Divide, k) if k.is_integer() => {
             call("$divide", |a| longs(a, checked_div), left, right, TimeSpan)
         }
-        (TimeSpan, BinaryOp::Divide, k) if k.is_number() => {
-            call("$divide_timespan", divide_timespan, left, convert(right, Real), TimeSpan)
-        }
+        (TimeSpan, BinaryOp::Divide, k) if k.is_number() => call(
+            "$divide_timespan",
+            divide_timespan,
+            left,
+            convert(right, Real),
+            TimeSpan,
+        ),
         (TimeSpan | DateTime, BinaryOp::Divide, TimeSpan) => {
             call("$ratio", ratio, left, right, Real)
         }
-        (TimeSpan | DateTime, BinaryOp::Modulo, TimeSpan) => {
-            call("$modulo", |a| longs(a, checked_modulo), left, right, TimeSpan)
-        }
+        (TimeSpan | DateTime, BinaryOp::Modulo, TimeSpan) => call(
+            "$modulo",
+            |a| longs(a, checked_modulo),
+            left,
+            right,
+            TimeSpan,
+        ),
         _ => return None,
     })
 }
@@ -158,7 +201,13 @@ fn scaled(span: Scalar, factor: Scalar) -> Scalar {
             binary_expr(span.expr, Operator::Multiply, convert(factor, Long).expr),
             TimeSpan,
         ),
-        false => call("$multiply_timespan", multiply_timespan, span, convert(factor, Real), TimeSpan),
+        false => call(
+            "$multiply_timespan",
+            multiply_timespan,
+            span,
+            convert(factor, Real),
+            TimeSpan,
+        ),
     }
 }
 
@@ -217,12 +266,16 @@ fn decimal_kernel(
     let (a, b) = (decimals(args.array(0)?)?, decimals(args.array(1)?)?);
     let get = |array: &Decimal128Array, constant: bool, row: usize| {
         let row = if constant { 0 } else { row };
-        let valid = row < arrow::array::Array::len(array) && arrow::array::Array::is_valid(array, row);
+        let valid =
+            row < arrow::array::Array::len(array) && arrow::array::Array::is_valid(array, row);
         valid.then(|| array.value(row))
     };
     let out: Decimal128Array = (0..args.rows())
         .map(|row| {
-            let (a, b) = (get(&a, args.is_constant(0), row)?, get(&b, args.is_constant(1), row)?);
+            let (a, b) = (
+                get(&a, args.is_constant(0), row)?,
+                get(&b, args.is_constant(1), row)?,
+            );
             decimal::checked(f(a, b)?)
         })
         .collect();

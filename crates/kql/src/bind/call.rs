@@ -22,7 +22,12 @@ pub(crate) struct Resolved {
 
 impl Binder<'_> {
     /// A call in a scalar expression.
-    pub(crate) fn bind_call(&mut self, call: &Call, input: &Relation, span: Span) -> BindResult<Scalar> {
+    pub(crate) fn bind_call(
+        &mut self,
+        call: &Call,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Scalar> {
         let name = call.function.text.as_str();
         if let Some((Entry::Function(function), seen)) = self.env.find(name) {
             let (function, seen) = (function.clone(), seen.clone());
@@ -51,7 +56,11 @@ impl Binder<'_> {
                 format!("the aggregate function '{name}' is not allowed here"),
                 span,
             ),
-            None => self.error("SEM0260", format!("Unknown function: '{name}'."), call.function.span()),
+            None => self.error(
+                "SEM0260",
+                format!("Unknown function: '{name}'."),
+                call.function.span(),
+            ),
         }
     }
 
@@ -78,9 +87,16 @@ impl Binder<'_> {
     }
 
     /// A call of a function of the library by name, over bound arguments.
-    pub(crate) fn call_by_name(&self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
+    pub(crate) fn call_by_name(
+        &self,
+        name: &str,
+        args: Vec<Scalar>,
+        span: Span,
+    ) -> BindResult<Scalar> {
         match registry().find(name) {
-            Some((function, signatures)) => self.call_builtin(function, signatures, name, args, span),
+            Some((function, signatures)) => {
+                self.call_builtin(function, signatures, name, args, span)
+            }
             None => Err(self.error("SEM0260", format!("Unknown function: '{name}'."), span)),
         }
     }
@@ -110,6 +126,7 @@ impl Binder<'_> {
                 resolved.result,
                 function.volatile,
             ),
+            Eval::Typed(typed) => return Ok(fold(typed(&call)?, constant)),
             Eval::Binder => {
                 return Err(self.unsupported(format_args!("the function '{name}' here"), span));
             }
@@ -142,8 +159,17 @@ impl Binder<'_> {
         Err(failure.unwrap_or_else(|| self.wrong_count(name, signatures, span)))
     }
 
-    fn wrong_count(&self, name: &str, signatures: &[Signature], span: Span) -> hindsight_kql_syntax::Diagnostic {
-        let min = signatures.iter().map(Signature::min_arguments).min().unwrap_or(0);
+    fn wrong_count(
+        &self,
+        name: &str,
+        signatures: &[Signature],
+        span: Span,
+    ) -> hindsight_kql_syntax::Diagnostic {
+        let min = signatures
+            .iter()
+            .map(Signature::min_arguments)
+            .min()
+            .unwrap_or(0);
         let max = signatures
             .iter()
             .map(Signature::max_arguments)
@@ -167,16 +193,29 @@ impl Binder<'_> {
         }
     }
 
-    fn try_overload(&self, name: &str, signature: &Signature, args: &[Scalar], span: Span) -> BindResult<Resolved> {
+    fn try_overload(
+        &self,
+        name: &str,
+        signature: &Signature,
+        args: &[Scalar],
+        span: Span,
+    ) -> BindResult<Resolved> {
         let kinds: Vec<ParameterKind> = (0..args.len())
-            .map(|i| signature.parameter(i).map_or(ParameterKind::Any, |p| p.kind))
+            .map(|i| {
+                signature
+                    .parameter(i)
+                    .map_or(ParameterKind::Any, |p| p.kind)
+            })
             .collect();
         let common = self.common_kind(name, &kinds, args, span)?;
         let mut converted = Vec::with_capacity(args.len());
         for (index, (arg, kind)) in args.iter().zip(&kinds).enumerate() {
             let constant = signature.parameter(index).is_some_and(|p| p.constant);
             if constant && arg.constant.is_none() {
-                let message = format!("{name}(): failed to cast argument {} to scalar constant", index + 1);
+                let message = format!(
+                    "{name}(): failed to cast argument {} to scalar constant",
+                    index + 1
+                );
                 return Err(self.error("SEM0040", message, span));
             }
             let Some(target) = target_kind(*kind, arg, common) else {
@@ -186,7 +225,9 @@ impl Binder<'_> {
         }
         let result = match signature.result {
             ResultKind::Exact(kind) => kind,
-            ResultKind::Argument(index) => converted.get(index).map_or(ScalarType::Dynamic, |a| a.kind),
+            ResultKind::Argument(index) => {
+                converted.get(index).map_or(ScalarType::Dynamic, |a| a.kind)
+            }
             ResultKind::Common => match common {
                 Some(kind) => kind,
                 None => converted
@@ -213,8 +254,12 @@ impl Binder<'_> {
         span: Span,
     ) -> hindsight_kql_syntax::Diagnostic {
         let (code, what) = match expected {
-            ParameterKind::Number | ParameterKind::Exact(ScalarType::Real) => ("SEM0201", "a number".to_owned()),
-            ParameterKind::Integer | ParameterKind::Exact(ScalarType::Long) => ("SEM0252", "an integer".to_owned()),
+            ParameterKind::Number | ParameterKind::Exact(ScalarType::Real) => {
+                ("SEM0201", "a number".to_owned())
+            }
+            ParameterKind::Integer | ParameterKind::Exact(ScalarType::Long) => {
+                ("SEM0252", "an integer".to_owned())
+            }
             ParameterKind::Time => ("SEM0252", "a datetime or timespan".to_owned()),
             ParameterKind::Orderable => ("SEM0252", "a value that has an order".to_owned()),
             ParameterKind::Exact(kind) => ("SEM0252", format!("{kind}")),
@@ -222,7 +267,10 @@ impl Binder<'_> {
         };
         self.error(
             code,
-            format!("{name}(): argument {} is {actual} and must be {what}", index + 1),
+            format!(
+                "{name}(): argument {} is {actual} and must be {what}",
+                index + 1
+            ),
             span,
         )
     }
@@ -236,15 +284,21 @@ impl Binder<'_> {
         span: Span,
     ) -> BindResult<Option<ScalarType>> {
         let mut common = None;
-        for (arg, _) in args.iter().zip(kinds).filter(|(_, k)| **k == ParameterKind::Common) {
+        for (arg, _) in args
+            .iter()
+            .zip(kinds)
+            .filter(|(_, k)| **k == ParameterKind::Common)
+        {
             common = match common {
                 None => Some(arg.kind),
                 Some(kind) if kind == arg.kind => Some(kind),
                 Some(kind) => match widest(kind, arg.kind) {
                     Some(kind) => Some(kind),
                     None => {
-                        let message =
-                            format!("{name}(): the arguments have no common type ({kind} and {})", arg.kind);
+                        let message = format!(
+                            "{name}(): the arguments have no common type ({kind} and {})",
+                            arg.kind
+                        );
                         return Err(self.error("SEM0525", message, span));
                     }
                 },
@@ -254,7 +308,12 @@ impl Binder<'_> {
     }
 
     /// The functions that need more than their arguments' values.
-    fn bind_special(&mut self, call: &Call, input: &Relation, span: Span) -> BindResult<Option<Scalar>> {
+    fn bind_special(
+        &mut self,
+        call: &Call,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Option<Scalar>> {
         let name = call.function.text.as_str();
         let arguments: Vec<&Expr> = call.arguments.iter().map(|a| &a.value).collect();
         match (name, arguments.as_slice()) {
@@ -271,11 +330,21 @@ impl Binder<'_> {
             ("column_ifexists" | "columnifexists", [column, default]) => {
                 self.bind_column_ifexists(column, default, input).map(Some)
             }
+            _ if crate::operators::window::is_window(name) => {
+                let args = self.bind_arguments(call, input)?;
+                crate::operators::window::bind_call(name, args, input, self, span).map(Some)
+            }
             _ => Ok(None),
         }
     }
 
-    fn shifted_now(&mut self, offset: &Expr, back: bool, input: &Relation, span: Span) -> BindResult<Scalar> {
+    fn shifted_now(
+        &mut self,
+        offset: &Expr,
+        back: bool,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Scalar> {
         let now = Scalar::constant(Value::DateTime(self.now_ticks));
         let offset = self.bind_scalar(offset, input)?;
         let op = match back {
@@ -292,7 +361,12 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_column_ifexists(&mut self, column: &Expr, default: &Expr, input: &Relation) -> BindResult<Scalar> {
+    fn bind_column_ifexists(
+        &mut self,
+        column: &Expr,
+        default: &Expr,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
         let name = match &column.unparenthesised().kind {
             ExprKind::Literal(Literal::String(name)) => name.clone(),
             _ => self.constant_string(column)?,
@@ -315,7 +389,11 @@ impl Binder<'_> {
 }
 
 /// The type that an argument becomes for a parameter; `None` where it does not fit.
-fn target_kind(parameter: ParameterKind, arg: &Scalar, common: Option<ScalarType>) -> Option<ScalarType> {
+fn target_kind(
+    parameter: ParameterKind,
+    arg: &Scalar,
+    common: Option<ScalarType>,
+) -> Option<ScalarType> {
     let kind = arg.kind;
     match parameter {
         ParameterKind::Any => Some(kind),
@@ -327,7 +405,9 @@ fn target_kind(parameter: ParameterKind, arg: &Scalar, common: Option<ScalarType
             kind => kind.is_number().then_some(kind),
         },
         ParameterKind::Integer => kind.is_integer().then_some(kind),
-        ParameterKind::Time => matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan).then_some(kind),
+        ParameterKind::Time => {
+            matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan).then_some(kind)
+        }
         ParameterKind::Orderable => {
             (!matches!(kind, ScalarType::Dynamic | ScalarType::Guid)).then_some(kind)
         }
@@ -336,7 +416,10 @@ fn target_kind(parameter: ParameterKind, arg: &Scalar, common: Option<ScalarType
             let widens = matches!(
                 (kind, to),
                 (ScalarType::Int, ScalarType::Long)
-                    | (ScalarType::Int | ScalarType::Long | ScalarType::Decimal, ScalarType::Real)
+                    | (
+                        ScalarType::Int | ScalarType::Long | ScalarType::Decimal,
+                        ScalarType::Real
+                    )
                     | (ScalarType::Bool, ScalarType::Real)
                     | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
                     | (ScalarType::Dynamic, ScalarType::Bool)

@@ -1,6 +1,8 @@
 //! Whether an expression is tabular: the grammar does not say, names and calls decide.
 
-use hindsight_kql_syntax::ast::{Expr, ExprKind, FunctionDeclaration, LetValue, ParameterType, Statement};
+use hindsight_kql_syntax::ast::{
+    Expr, ExprKind, FunctionDeclaration, LetValue, ParameterType, Statement,
+};
 
 use super::{Binder, Entry, Env};
 use crate::relation::Relation;
@@ -26,7 +28,10 @@ fn tabular(expr: &Expr, env: &Env, depth: usize) -> bool {
     }
     match &expr.kind {
         ExprKind::Parenthesised(inner) => tabular(inner, env, depth),
-        ExprKind::Pipe(_) | ExprKind::DataTable(_) | ExprKind::ExternalData(_) | ExprKind::Source(_) => true,
+        ExprKind::Pipe(_)
+        | ExprKind::DataTable(_)
+        | ExprKind::ExternalData(_)
+        | ExprKind::Source(_) => true,
         ExprKind::Name(name) => match env.find(&name.text) {
             Some((Entry::Tabular(_) | Entry::Relation(_) | Entry::TabularMarker, _)) => true,
             Some((Entry::Function(function), seen)) => function_is_tabular(function, seen, depth),
@@ -37,7 +42,7 @@ fn tabular(expr: &Expr, env: &Env, depth: usize) -> bool {
             Some((Entry::Function(function), seen)) => function_is_tabular(function, seen, depth),
             _ => matches!(call.function.text.as_str(), "materialize" | "table"),
         },
-        ExprKind::Member { value, .. } => names_a_scope(value),
+        ExprKind::Member { value, .. } | ExprKind::MemberCall { value, .. } => names_a_scope(value),
         _ => false,
     }
 }
@@ -49,13 +54,19 @@ pub(crate) fn names_a_scope(expr: &Expr) -> bool {
             call.function.text.as_str(),
             "app" | "workspace" | "resource" | "database" | "cluster"
         ),
-        ExprKind::Member { value, .. } => names_a_scope(value),
+        ExprKind::MemberCall { value, call } => {
+            call.function.text == "database" && names_a_scope(value)
+        }
         _ => false,
     }
 }
 
 /// Whether a function gives rows: its last statement, seen with its parameters and local lets.
-pub(crate) fn function_is_tabular(function: &FunctionDeclaration, seen: &Env, depth: usize) -> bool {
+pub(crate) fn function_is_tabular(
+    function: &FunctionDeclaration,
+    seen: &Env,
+    depth: usize,
+) -> bool {
     let mut env = seen.block();
     for parameter in &function.parameters {
         let entry = match parameter.kind {
@@ -70,7 +81,9 @@ pub(crate) fn function_is_tabular(function: &FunctionDeclaration, seen: &Env, de
                 let entry = match &item.value {
                     LetValue::Expr(expr) if tabular(expr, &env, depth + 1) => Entry::TabularMarker,
                     LetValue::Expr(_) => Entry::ScalarMarker,
-                    LetValue::Function(inner) => Entry::Function(std::sync::Arc::new(inner.clone())),
+                    LetValue::Function(inner) => {
+                        Entry::Function(std::sync::Arc::new(inner.clone()))
+                    }
                     LetValue::EntityGroup(_) => continue,
                 };
                 env = env.with(&item.name.text, entry);

@@ -96,7 +96,9 @@ impl Comparison {
             Comparison::Less => ("$dynamic_lt", |a| dynamics(a, Comparison::Less)),
             Comparison::LessOrEqual => ("$dynamic_le", |a| dynamics(a, Comparison::LessOrEqual)),
             Comparison::Greater => ("$dynamic_gt", |a| dynamics(a, Comparison::Greater)),
-            Comparison::GreaterOrEqual => ("$dynamic_ge", |a| dynamics(a, Comparison::GreaterOrEqual)),
+            Comparison::GreaterOrEqual => {
+                ("$dynamic_ge", |a| dynamics(a, Comparison::GreaterOrEqual))
+            }
         }
     }
 }
@@ -158,7 +160,13 @@ impl Binder<'_> {
         }
     }
 
-    fn promote(&self, comparison: Comparison, left: Scalar, right: Scalar, span: Span) -> BindResult<Pair> {
+    fn promote(
+        &self,
+        comparison: Comparison,
+        left: Scalar,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<Pair> {
         let pair = |left, right| {
             Ok(Pair {
                 left,
@@ -208,7 +216,11 @@ impl Binder<'_> {
         right: Scalar,
         span: Span,
     ) -> BindResult<Pair> {
-        let other = if left.kind == ScalarType::Dynamic { right.kind } else { left.kind };
+        let other = if left.kind == ScalarType::Dynamic {
+            right.kind
+        } else {
+            left.kind
+        };
         match other {
             ScalarType::String if !comparison.is_equality() => {
                 Err(self.incomparable(left.kind, right.kind, span))
@@ -231,7 +243,12 @@ impl Binder<'_> {
         }
     }
 
-    fn incomparable(&self, l: ScalarType, r: ScalarType, span: Span) -> hindsight_kql_syntax::Diagnostic {
+    fn incomparable(
+        &self,
+        l: ScalarType,
+        r: ScalarType,
+        span: Span,
+    ) -> hindsight_kql_syntax::Diagnostic {
         self.error(
             "SEM0064",
             format!("Cannot compare values of types {l} and {r}. Try adding explicit casts"),
@@ -255,19 +272,34 @@ impl Binder<'_> {
         let low = self.bind_scalar(low, input)?;
         let mut high = self.bind_scalar(high, input)?;
         let kinds = (value.kind, low.kind, high.kind);
-        if matches!(value.kind, ScalarType::String | ScalarType::Dynamic | ScalarType::Guid) {
-            let message = format!("between cannot be applied to a value of type {}", value.kind);
+        if matches!(
+            value.kind,
+            ScalarType::String | ScalarType::Dynamic | ScalarType::Guid
+        ) {
+            let message = format!(
+                "between cannot be applied to a value of type {}",
+                value.kind
+            );
             return Err(self.error("SEM0208", message, span));
         }
         if let (ScalarType::DateTime, ScalarType::DateTime, ScalarType::TimeSpan) = kinds {
             high = self.arithmetic(BinaryOp::Add, low.clone(), high, span)?;
         } else if high.kind == ScalarType::TimeSpan && value.kind != ScalarType::TimeSpan {
-            return Err(self.error("SEM0234", "the bounds of between do not fit its value", span));
+            return Err(self.error(
+                "SEM0234",
+                "the bounds of between do not fit its value",
+                span,
+            ));
         } else if low.kind == ScalarType::TimeSpan && high.kind == ScalarType::DateTime {
-            return Err(self.error("SEM0232", "the bounds of between do not fit each other", span));
+            return Err(self.error(
+                "SEM0232",
+                "the bounds of between do not fit each other",
+                span,
+            ));
         }
         if in_filter && !negated {
-            let from = self.compare_in_filter(Comparison::GreaterOrEqual, value.clone(), low, span)?;
+            let from =
+                self.compare_in_filter(Comparison::GreaterOrEqual, value.clone(), low, span)?;
             let to = self.compare_in_filter(Comparison::LessOrEqual, value, high, span)?;
             return Ok(Scalar::new(from.and(to), ScalarType::Bool));
         }
@@ -276,7 +308,11 @@ impl Binder<'_> {
         let from = self.compare(Comparison::GreaterOrEqual, value.clone(), low, span)?;
         let to = self.compare(Comparison::LessOrEqual, value, high, span)?;
         let inside = from.expr.and(to.expr);
-        let inside = if negated { PlanExpr::Not(Box::new(inside)) } else { inside };
+        let inside = if negated {
+            PlanExpr::Not(Box::new(inside))
+        } else {
+            inside
+        };
         let [a, b, c] = nulls;
         // A null anywhere makes the answer null, also where the other bound alone would decide.
         let expr = planned(
@@ -307,7 +343,14 @@ fn plain(pair: &Pair) -> PlanExpr {
         _ => return binary_expr(left.expr, pair.comparison.operator(), right.expr),
     };
     let kinds = vec![left.kind, right.kind];
-    kernel_call(name, kernel, vec![left.expr, right.expr], kinds, ScalarType::Bool, false)
+    kernel_call(
+        name,
+        kernel,
+        vec![left.expr, right.expr],
+        kinds,
+        ScalarType::Bool,
+        false,
+    )
 }
 
 /// Equality with one null is false (inequality true), with two it stays null.
@@ -324,7 +367,10 @@ fn equality_nulls(plain: PlanExpr, pair: &Pair, span: Span) -> BindResult<PlanEx
             false => PlanExpr::IsTrue(Box::new(plain)),
         });
     }
-    let (a, b) = (pair.left.expr.clone().is_null(), pair.right.expr.clone().is_null());
+    let (a, b) = (
+        pair.left.expr.clone().is_null(),
+        pair.right.expr.clone().is_null(),
+    );
     planned(
         when(binary_expr(a, Operator::Eq, b), plain).otherwise(lit(unequal)),
         span,
@@ -345,13 +391,19 @@ fn real_against_constant(pair: &Pair) -> Option<PlanExpr> {
     let zero = |sign: f64| if constant == 0.0 { sign } else { constant };
     let op = |operator, value: f64| binary_expr(column(), operator, lit(value));
     Some(match comparison {
-        Comparison::Equal if constant == 0.0 => op(Operator::GtEq, -0.0).and(op(Operator::LtEq, 0.0)),
+        Comparison::Equal if constant == 0.0 => {
+            op(Operator::GtEq, -0.0).and(op(Operator::LtEq, 0.0))
+        }
         Comparison::Equal => op(Operator::Eq, constant),
         Comparison::NotEqual => return None,
         Comparison::Less => op(Operator::Lt, zero(-0.0)).and(op(Operator::GtEq, f64::NEG_INFINITY)),
-        Comparison::LessOrEqual => op(Operator::LtEq, zero(0.0)).and(op(Operator::GtEq, f64::NEG_INFINITY)),
+        Comparison::LessOrEqual => {
+            op(Operator::LtEq, zero(0.0)).and(op(Operator::GtEq, f64::NEG_INFINITY))
+        }
         Comparison::Greater => op(Operator::Gt, zero(0.0)).and(op(Operator::LtEq, f64::INFINITY)),
-        Comparison::GreaterOrEqual => op(Operator::GtEq, zero(-0.0)).and(op(Operator::LtEq, f64::INFINITY)),
+        Comparison::GreaterOrEqual => {
+            op(Operator::GtEq, zero(-0.0)).and(op(Operator::LtEq, f64::INFINITY))
+        }
     })
 }
 

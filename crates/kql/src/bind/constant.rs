@@ -7,6 +7,7 @@ use arrow::datatypes::Schema;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::Expr as PlanExpr;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::create_physical_expr;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Expr;
@@ -57,10 +58,14 @@ pub(crate) fn value_from_scalar(scalar: &ScalarValue, kind: ScalarType) -> Optio
         (ScalarType::DateTime, ScalarValue::Int64(Some(v))) => Value::DateTime(*v),
         (ScalarType::TimeSpan, ScalarValue::Int64(Some(v))) => Value::TimeSpan(*v),
         (ScalarType::Real, ScalarValue::Float64(Some(v))) => Value::Real(*v),
-        (ScalarType::Decimal, ScalarValue::Decimal128(Some(v), _, DECIMAL_SCALE)) => Value::Decimal(*v),
+        (ScalarType::Decimal, ScalarValue::Decimal128(Some(v), _, DECIMAL_SCALE)) => {
+            Value::Decimal(*v)
+        }
         (
             ScalarType::String,
-            ScalarValue::Utf8View(Some(v)) | ScalarValue::Utf8(Some(v)) | ScalarValue::LargeUtf8(Some(v)),
+            ScalarValue::Utf8View(Some(v))
+            | ScalarValue::Utf8(Some(v))
+            | ScalarValue::LargeUtf8(Some(v)),
         ) => Value::String(v.clone()),
         (ScalarType::Guid, ScalarValue::FixedSizeBinary(16, Some(v))) => {
             Value::Guid(v.as_slice().try_into().ok()?)
@@ -76,9 +81,16 @@ pub(crate) fn value_from_scalar(scalar: &ScalarValue, kind: ScalarType) -> Optio
 /// evaluation fails (the query then fails when it runs, with that message).
 fn evaluate(expr: &PlanExpr, kind: ScalarType) -> Option<Value> {
     let schema = DFSchema::empty();
-    let physical = create_physical_expr(expr, &schema, &ExecutionProps::new()).ok()?;
+    let physical = create_physical_expr(
+        expr,
+        &schema,
+        &ExecutionProps::new(),
+        &PhysicalPlanningContext::default(),
+    )
+    .ok()?;
     let options = RecordBatchOptions::new().with_row_count(Some(1));
-    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options).ok()?;
+    let batch =
+        RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options).ok()?;
     let value = physical.evaluate(&batch).ok()?.into_array(1).ok()?;
     value_from_scalar(&ScalarValue::try_from_array(&value, 0).ok()?, kind)
 }

@@ -92,7 +92,13 @@ fn convert_values(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
         .map(|value| super::value_to_scalar(&value.unwrap_or_else(|| Value::null(to))))
         .collect::<Vec<_>>();
     let values = match args.is_constant(0) {
-        true => vec![values.into_iter().next().unwrap_or_else(|| super::constant::null_scalar(to)); args.rows()],
+        true => vec![
+            values
+                .into_iter()
+                .next()
+                .unwrap_or_else(|| super::constant::null_scalar(to));
+            args.rows()
+        ],
         false => values,
     };
     match values.is_empty() {

@@ -60,7 +60,14 @@ impl Binder<'_> {
             ScalarType::Long => ("$element", element),
             _ => ("$step", step_by_value),
         };
-        let expr = kernel_call(name, kernel, vec![base.expr, step.expr], kinds, ScalarType::Dynamic, false);
+        let expr = kernel_call(
+            name,
+            kernel,
+            vec![base.expr, step.expr],
+            kinds,
+            ScalarType::Dynamic,
+            false,
+        );
         Ok(fold(Scalar::new(expr, ScalarType::Dynamic), constant))
     }
 }
@@ -82,7 +89,9 @@ pub(crate) fn element_of(array: Scalar, index: i64, kind: ScalarType) -> Scalar 
 fn member(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (values, keys) = (args.dynamics(0)?, args.strings(1)?);
     Ok(args.collect_dynamics(|row, out| {
-        let found = values.get(row).and_then(|v| DynamicRef::new(v).get_key(keys.get(row)));
+        let found = values
+            .get(row)
+            .and_then(|v| DynamicRef::new(v).get_key(keys.get(row)));
         write(found, out)
     }))
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
-    Argument, Call, ColumnDeclaration, Expr, FunctionDeclaration, Parameter, ParameterType, Statement,
+    Argument, Call, ColumnDeclaration, Expr, FunctionDeclaration, Parameter, ParameterType,
+    Statement,
 };
 use hindsight_kql_types::ScalarType;
 
@@ -33,7 +34,10 @@ impl Binder<'_> {
         span: Span,
     ) -> BindResult<Scalar> {
         if super::classify::function_is_tabular(function, &seen, 0) {
-            let message = format!("'{}' is a tabular function where a scalar is expected", call.function.text);
+            let message = format!(
+                "'{}' is a tabular function where a scalar is expected",
+                call.function.text
+            );
             return Err(self.error("SEM0085", message, span));
         }
         let env = self.enter(call, function, seen, None, input, span)?;
@@ -80,7 +84,11 @@ impl Binder<'_> {
     }
 
     /// The local lets come into scope; the body's expression is given back.
-    fn bind_body<'f>(&mut self, function: &'f FunctionDeclaration, span: Span) -> BindResult<&'f Expr> {
+    fn bind_body<'f>(
+        &mut self,
+        function: &'f FunctionDeclaration,
+        span: Span,
+    ) -> BindResult<&'f Expr> {
         for statement in &function.body {
             match statement {
                 Statement::Expression(expr) => return Ok(expr),
@@ -121,7 +129,10 @@ impl Binder<'_> {
         let wrong = || {
             let least = parameters.iter().filter(|p| p.default.is_none()).count();
             let message = match least == parameters.len() {
-                true => format!("{}(): function expects {least} argument(s).", call.function.text),
+                true => format!(
+                    "{}(): function expects {least} argument(s).",
+                    call.function.text
+                ),
                 false => format!(
                     "{}(): function expects [{least}..{}] argument(s).",
                     call.function.text,
@@ -139,13 +150,18 @@ impl Binder<'_> {
             parameters.iter().position(|p| p.name.text == name.text)
         };
         for argument in call.arguments.iter().filter(|a| a.name.is_some()) {
-            let slot = named(argument).and_then(|i| given.get_mut(i)).ok_or_else(wrong)?;
+            let slot = named(argument)
+                .and_then(|i| given.get_mut(i))
+                .ok_or_else(wrong)?;
             if slot.replace(Given::Expr(&argument.value)).is_some() {
                 return Err(wrong());
             }
         }
         for argument in call.arguments.iter().filter(|a| a.name.is_none()) {
-            let slot = given.iter_mut().find(|slot| slot.is_none()).ok_or_else(wrong)?;
+            let slot = given
+                .iter_mut()
+                .find(|slot| slot.is_none())
+                .ok_or_else(wrong)?;
             *slot = Some(Given::Expr(&argument.value));
         }
         given
@@ -168,7 +184,9 @@ impl Binder<'_> {
         span: Span,
     ) -> BindResult<Entry> {
         let expr = match given {
-            Given::Piped(relation) => return self.tabular_argument(call, parameter, relation, span),
+            Given::Piped(relation) => {
+                return self.tabular_argument(call, parameter, relation, span);
+            }
             Given::Expr(expr) => Some(expr),
             Given::Default => parameter.default.as_ref(),
         };
@@ -201,7 +219,8 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let widens = matches!(
             (scalar.kind, kind),
-            (ScalarType::Int, ScalarType::Long | ScalarType::Real) | (ScalarType::Long, ScalarType::Real)
+            (ScalarType::Int, ScalarType::Long | ScalarType::Real)
+                | (ScalarType::Long, ScalarType::Real)
         );
         if scalar.kind == kind || widens || matches!(&scalar.constant, Some(v) if v.is_null()) {
             return Ok(convert(scalar, kind));
@@ -226,7 +245,10 @@ impl Binder<'_> {
                 ParameterType::AnyTable => Ok(Entry::Relation(relation)),
                 _ => Err(self.error(
                     "SEM0252",
-                    format!("{}(): argument '{}' must be a scalar", call.function.text, parameter.name.text),
+                    format!(
+                        "{}(): argument '{}' must be a scalar",
+                        call.function.text, parameter.name.text
+                    ),
                     span,
                 )),
             };
@@ -244,6 +266,9 @@ impl Binder<'_> {
                 }
             }
         }
-        Ok(Entry::Relation(Relation { columns, ..relation }))
+        Ok(Entry::Relation(Relation {
+            columns,
+            ..relation
+        }))
     }
 }

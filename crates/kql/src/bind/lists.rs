@@ -10,8 +10,8 @@ use super::constant::fold;
 use super::logic::balanced;
 use super::{BindResult, Binder, value_to_scalar};
 use crate::functions::kernel::Kernel;
-use crate::functions::list_match::{has_all, has_any, is_in, is_in_folded};
 use crate::functions::kernel_call;
+use crate::functions::list_match::{has_all, has_any, is_in, is_in_folded};
 use crate::relation::{Relation, Scalar};
 
 /// The right side of a list operator.
@@ -39,10 +39,22 @@ impl Binder<'_> {
         let (scalar, negated) = match op {
             ListOp::In => (self.membership(value, list, span)?, false),
             ListOp::NotIn => (self.membership(value, list, span)?, true),
-            ListOp::InIgnoreCase => (self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?, false),
-            ListOp::NotInIgnoreCase => (self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?, true),
-            ListOp::HasAny => (self.text_list("$has_any", has_any, value, list, "SEM0709", span)?, false),
-            ListOp::HasAll => (self.text_list("$has_all", has_all, value, list, "SEM0709", span)?, false),
+            ListOp::InIgnoreCase => (
+                self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?,
+                false,
+            ),
+            ListOp::NotInIgnoreCase => (
+                self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?,
+                true,
+            ),
+            ListOp::HasAny => (
+                self.text_list("$has_any", has_any, value, list, "SEM0709", span)?,
+                false,
+            ),
+            ListOp::HasAll => (
+                self.text_list("$has_all", has_all, value, list, "SEM0709", span)?,
+                false,
+            ),
         };
         if !negated {
             return Ok(scalar);
@@ -102,14 +114,26 @@ impl Binder<'_> {
     }
 
     /// A list of known values: a plain `IN` where the types allow it, so that it prunes.
-    fn constant_membership(&mut self, value: Scalar, values: Vec<Value>, span: Span) -> BindResult<Scalar> {
+    fn constant_membership(
+        &mut self,
+        value: Scalar,
+        values: Vec<Value>,
+        span: Span,
+    ) -> BindResult<Scalar> {
         let constant = value.constant.is_some();
         let values: Vec<Value> = values.into_iter().filter(|v| !v.is_null()).collect();
-        let by_value = matches!(value.kind, ScalarType::Real | ScalarType::Decimal | ScalarType::Dynamic)
-            || values.iter().any(|v| !fits(v, value.kind));
+        let by_value = matches!(
+            value.kind,
+            ScalarType::Real | ScalarType::Decimal | ScalarType::Dynamic
+        ) || values.iter().any(|v| !fits(v, value.kind));
         if by_value {
-            if value.kind == ScalarType::Dynamic && values.iter().all(|v| matches!(v, Value::String(_))) {
-                return Ok(fold(list_call("$in", is_in, value, array_of(&values)), constant));
+            if value.kind == ScalarType::Dynamic
+                && values.iter().all(|v| matches!(v, Value::String(_)))
+            {
+                return Ok(fold(
+                    list_call("$in", is_in, value, array_of(&values)),
+                    constant,
+                ));
             }
             let mut parts = Vec::with_capacity(values.len());
             for item in values {
@@ -118,7 +142,10 @@ impl Binder<'_> {
             if parts.is_empty() {
                 return Ok(Scalar::constant(Value::Bool(false)));
             }
-            return Ok(fold(Scalar::new(balanced(parts, BinaryOp::Or), ScalarType::Bool), constant));
+            return Ok(fold(
+                Scalar::new(balanced(parts, BinaryOp::Or), ScalarType::Bool),
+                constant,
+            ));
         }
         if values.is_empty() {
             return Ok(Scalar::constant(Value::Bool(false)));
@@ -150,15 +177,25 @@ impl Binder<'_> {
         span: Span,
     ) -> BindResult<Scalar> {
         if !matches!(value.kind, ScalarType::String | ScalarType::Dynamic) {
-            let message = format!("the operator needs a string on its left and got {}", value.kind);
+            let message = format!(
+                "the operator needs a string on its left and got {}",
+                value.kind
+            );
             return Err(self.error(code, message, span));
         }
         let constant = value.constant.is_some();
         match list {
-            List::Constants(values) => Ok(fold(list_call(name, kernel, value, array_of(&values)), constant)),
+            List::Constants(values) => Ok(fold(
+                list_call(name, kernel, value, array_of(&values)),
+                constant,
+            )),
             List::Array(array) => Ok(list_call(name, kernel, value, array)),
             List::Scalars(items) => {
-                let op = if name == "$has_all" { BinaryOp::And } else { BinaryOp::Or };
+                let op = if name == "$has_all" {
+                    BinaryOp::And
+                } else {
+                    BinaryOp::Or
+                };
                 let parts = items.into_iter().map(|item| {
                     let item = super::convert::convert(item, ScalarType::Dynamic);
                     list_call(name, kernel, value.clone(), item).expr
@@ -171,7 +208,14 @@ impl Binder<'_> {
 
 fn list_call(name: &'static str, kernel: Kernel, value: Scalar, list: Scalar) -> Scalar {
     let kinds = vec![value.kind, ScalarType::Dynamic];
-    let expr = kernel_call(name, kernel, vec![value.expr, list.expr], kinds, ScalarType::Bool, false);
+    let expr = kernel_call(
+        name,
+        kernel,
+        vec![value.expr, list.expr],
+        kinds,
+        ScalarType::Bool,
+        false,
+    );
     Scalar::new(expr, ScalarType::Bool)
 }
 

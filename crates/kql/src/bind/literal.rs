@@ -17,7 +17,8 @@ impl Binder<'_> {
             Literal::Decimal(text) => match decimal::parse(text) {
                 Some(v) => Value::Decimal(v),
                 None => {
-                    let message = format!("'{text}' could not be parsed as a literal of type decimal");
+                    let message =
+                        format!("'{text}' could not be parsed as a literal of type decimal");
                     return Err(self.error("SYN0002", message, span));
                 }
             },

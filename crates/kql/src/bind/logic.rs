@@ -43,12 +43,19 @@ pub(crate) fn balanced(mut parts: Vec<PlanExpr>, op: BinaryOp) -> PlanExpr {
         }
         parts = next;
     }
-    parts.pop().unwrap_or_else(|| lit(operator == Operator::And))
+    parts
+        .pop()
+        .unwrap_or_else(|| lit(operator == Operator::And))
 }
 
 impl Binder<'_> {
     /// A chain of `and` or of `or`.
-    pub(crate) fn bind_logic(&mut self, expr: &Expr, op: BinaryOp, input: &Relation) -> BindResult<Scalar> {
+    pub(crate) fn bind_logic(
+        &mut self,
+        expr: &Expr,
+        op: BinaryOp,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
         let mut parts = Vec::new();
         let mut constant = true;
         for part in operands(expr, op) {
@@ -56,7 +63,10 @@ impl Binder<'_> {
             constant &= scalar.constant.is_some();
             parts.push(scalar.expr);
         }
-        Ok(fold(Scalar::new(balanced(parts, op), ScalarType::Bool), constant))
+        Ok(fold(
+            Scalar::new(balanced(parts, op), ScalarType::Bool),
+            constant,
+        ))
     }
 
     /// An operand of logic: a bool, or a dynamic as one.
@@ -65,7 +75,11 @@ impl Binder<'_> {
         match scalar.kind {
             ScalarType::Bool => Ok(scalar),
             ScalarType::Dynamic => Ok(convert(scalar, ScalarType::Bool)),
-            other => Err(self.error("SEM0001", format!("expected a bool and got {other}"), expr.span)),
+            other => Err(self.error(
+                "SEM0001",
+                format!("expected a bool and got {other}"),
+                expr.span,
+            )),
         }
     }
 }

@@ -41,6 +41,7 @@ use crate::relation::{Column, Relation};
 
 pub(crate) use aggregate::BoundAggregate;
 pub(crate) use constant::{null_scalar, value_from_scalar, value_to_scalar};
+pub(crate) use convert::{convert, widest};
 pub(crate) use projection::{BoundColumn, NamingMode, wildcard_matches};
 pub(crate) use scope::{Entry, Env};
 pub use subquery::{MaterializedTable, Step, StepKind};
@@ -175,6 +176,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) no_result: bool,
     /// `toscalar` calls outside functions that have a step already, by their place.
     pub(crate) pinned: HashMap<(u32, u32), crate::relation::Scalar>,
+    /// Window calls of the operator being bound, which its input must compute first.
+    pub(crate) windows: Vec<crate::operators::window::WindowCall>,
     /// Set while an expression that may hold aggregate calls is bound.
     pub(crate) aggregates: Option<aggregate::AggregateContext>,
     /// `render` of the pipeline being bound.
@@ -202,6 +205,7 @@ impl<'a> Binder<'a> {
             work: 0,
             no_result: false,
             pinned: HashMap::new(),
+            windows: Vec::new(),
             aggregates: None,
             render: None,
             label: None,
@@ -213,7 +217,12 @@ impl<'a> Binder<'a> {
     }
 
     /// A diagnostic whose message begins with the operator being bound.
-    pub(crate) fn error(&self, code: &'static str, message: impl AsRef<str>, span: Span) -> Diagnostic {
+    pub(crate) fn error(
+        &self,
+        code: &'static str,
+        message: impl AsRef<str>,
+        span: Span,
+    ) -> Diagnostic {
         match &self.operator {
             Some(operator) => Diagnostic::new(
                 code,
@@ -251,5 +260,9 @@ impl<'a> Binder<'a> {
 
 /// What DataFusion says about a plan that the binder built: a mistake of the binder, shown rather than hidden.
 pub(crate) fn plan_error(error: DataFusionError, span: Span) -> Diagnostic {
-    Diagnostic::new("SEM0001", format!("the query cannot be planned: {error}"), span)
+    Diagnostic::new(
+        "SEM0001",
+        format!("the query cannot be planned: {error}"),
+        span,
+    )
 }

@@ -8,7 +8,11 @@ use crate::relation::Relation;
 
 impl Binder<'_> {
     /// Binds one operator over `input`; an operator that starts a pipeline gets [`Relation::unit`].
-    pub(crate) fn bind_operator(&mut self, operator: &Operator, input: Relation) -> BindResult<Relation> {
+    pub(crate) fn bind_operator(
+        &mut self,
+        operator: &Operator,
+        input: Relation,
+    ) -> BindResult<Relation> {
         let before = self.operator.replace(operator.kind.keyword().to_owned());
         let result = self.dispatch(operator, input);
         self.operator = before;
@@ -19,7 +23,9 @@ impl Binder<'_> {
         let span = operator.span;
         match &operator.kind {
             OperatorKind::As(node) => operators::as_::bind(node, input, self, span),
-            OperatorKind::AssertSchema(node) => operators::assert_schema::bind(node, input, self, span),
+            OperatorKind::AssertSchema(node) => {
+                operators::assert_schema::bind(node, input, self, span)
+            }
             OperatorKind::Consume(node) => operators::consume::bind(node, input, self, span),
             OperatorKind::Count(node) => operators::count::bind(node, input, self, span),
             OperatorKind::Distinct(node) => operators::distinct::bind(node, input, self, span),
@@ -32,7 +38,9 @@ impl Binder<'_> {
             OperatorKind::Invoke(node) => operators::invoke::bind(node, input, self, span),
             OperatorKind::Join(node) => operators::join::bind(node, input, self, span),
             OperatorKind::Lookup(node) => operators::lookup::bind(node, input, self, span),
-            OperatorKind::MacroExpand(node) => operators::macro_expand::bind(node, input, self, span),
+            OperatorKind::MacroExpand(node) => {
+                operators::macro_expand::bind(node, input, self, span)
+            }
             OperatorKind::MakeSeries(node) => operators::make_series::bind(node, input, self, span),
             OperatorKind::MvApply(node) => operators::mv_apply::bind(node, input, self, span),
             OperatorKind::MvExpand(node) => operators::mv_expand::bind(node, input, self, span),
@@ -41,16 +49,28 @@ impl Binder<'_> {
             OperatorKind::Partition(node) => operators::partition::bind(node, input, self, span),
             OperatorKind::Print(node) => operators::print::bind(node, input, self, span),
             OperatorKind::Project(node) => operators::project::bind(node, input, self, span),
-            OperatorKind::ProjectAway(node) => operators::project_away::bind(node, input, self, span),
-            OperatorKind::ProjectByNames(node) => operators::project_by_names::bind(node, input, self, span),
-            OperatorKind::ProjectKeep(node) => operators::project_keep::bind(node, input, self, span),
-            OperatorKind::ProjectRename(node) => operators::project_rename::bind(node, input, self, span),
-            OperatorKind::ProjectReorder(node) => operators::project_reorder::bind(node, input, self, span),
+            OperatorKind::ProjectAway(node) => {
+                operators::project_away::bind(node, input, self, span)
+            }
+            OperatorKind::ProjectByNames(node) => {
+                operators::project_by_names::bind(node, input, self, span)
+            }
+            OperatorKind::ProjectKeep(node) => {
+                operators::project_keep::bind(node, input, self, span)
+            }
+            OperatorKind::ProjectRename(node) => {
+                operators::project_rename::bind(node, input, self, span)
+            }
+            OperatorKind::ProjectReorder(node) => {
+                operators::project_reorder::bind(node, input, self, span)
+            }
             OperatorKind::Range(node) => operators::range::bind(node, input, self, span),
             OperatorKind::Reduce(node) => operators::reduce::bind(node, input, self, span),
             OperatorKind::Render(node) => operators::render::bind(node, input, self, span),
             OperatorKind::Sample(node) => operators::sample::bind(node, input, self, span),
-            OperatorKind::SampleDistinct(node) => operators::sample_distinct::bind(node, input, self, span),
+            OperatorKind::SampleDistinct(node) => {
+                operators::sample_distinct::bind(node, input, self, span)
+            }
             OperatorKind::Scan(node) => operators::scan::bind(node, input, self, span),
             OperatorKind::Search(node) => operators::search::bind(node, input, self, span),
             OperatorKind::Serialize(node) => operators::serialize::bind(node, input, self, span),

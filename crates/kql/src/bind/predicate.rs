@@ -25,7 +25,10 @@ impl Binder<'_> {
             }
             ExprKind::Binary { op, left, right } => {
                 if let Some(comparison) = super::compare::Comparison::of(*op) {
-                    let (left, right) = (self.bind_scalar(left, input)?, self.bind_scalar(right, input)?);
+                    let (left, right) = (
+                        self.bind_scalar(left, input)?,
+                        self.bind_scalar(right, input)?,
+                    );
                     return self.compare_in_filter(comparison, left, right, expr.span);
                 }
                 self.bind_plain_predicate(expr, input)
@@ -35,7 +38,9 @@ impl Binder<'_> {
                 value,
                 low,
                 high,
-            } => Ok(self.bind_between(false, value, low, high, input, expr.span, true)?.expr),
+            } => Ok(self
+                .bind_between(false, value, low, high, input, expr.span, true)?
+                .expr),
             _ => self.bind_plain_predicate(expr, input),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use hindsight_kql_syntax::ast::{Expr, ExprKind, Name, NamedExpr};
 use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, ExprKind, Name, NamedExpr};
 
 use super::result_name::result_name;
 use super::{BindResult, Binder};
@@ -99,12 +99,16 @@ impl Namer {
     }
 
     /// The name of the next target.
-    pub(crate) fn name(&mut self, binder: &Binder<'_>, target: &Target, span: Span) -> BindResult<String> {
+    pub(crate) fn name(
+        &mut self,
+        binder: &Binder<'_>,
+        target: &Target,
+        span: Span,
+    ) -> BindResult<String> {
         let position = self.position;
         self.position += 1;
-        let duplicate = |name: &str| {
-            binder.error("SEM0034", format!("duplicate column name '{name}'"), span)
-        };
+        let duplicate =
+            |name: &str| binder.error("SEM0034", format!("duplicate column name '{name}'"), span);
         let name = match target {
             Target::Written(name) | Target::Plain(name) => {
                 let taken = match self.mode {
@@ -205,7 +209,11 @@ impl Binder<'_> {
     }
 
     /// The columns of one item: one, or several for a call of several columns and for `*`.
-    fn bind_item(&mut self, item: &NamedExpr, input: &Relation) -> BindResult<Vec<(Target, Scalar)>> {
+    fn bind_item(
+        &mut self,
+        item: &NamedExpr,
+        input: &Relation,
+    ) -> BindResult<Vec<(Target, Scalar)>> {
         if let ExprKind::Wildcard(pattern) = &item.expr.kind {
             let columns = self.matching_columns(pattern, input, item.expr.span)?;
             return Ok(columns
@@ -232,7 +240,11 @@ impl Binder<'_> {
     }
 
     /// The written names go to the columns in order; the rest keep their own.
-    fn named_columns(&self, item: &NamedExpr, columns: Vec<(String, Scalar)>) -> Vec<(Target, Scalar)> {
+    fn named_columns(
+        &self,
+        item: &NamedExpr,
+        columns: Vec<(String, Scalar)>,
+    ) -> Vec<(Target, Scalar)> {
         let written = |name: &Name| Target::Written(name.text.clone());
         columns
             .into_iter()

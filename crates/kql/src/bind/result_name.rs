@@ -59,7 +59,11 @@ fn call_name(call: &Call, span: Span, aggregates: Option<&AggregateNames>) -> Op
         result_name_with(&first.value, aggregates)
     };
     if name == "column_ifexists" || name == "columnifexists" {
-        return match call.arguments.first().map(|a| &a.value.unparenthesised().kind) {
+        return match call
+            .arguments
+            .first()
+            .map(|a| &a.value.unparenthesised().kind)
+        {
             Some(ExprKind::Literal(Literal::String(column))) => Some(column.clone()),
             _ => None,
         };

@@ -1,7 +1,7 @@
 //! Scalar expressions: the dispatch over the forms of the syntax, and names.
 
-use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
+use hindsight_kql_syntax::{Diagnostic, Span};
 
 use super::compare::Comparison;
 use super::{BindResult, Binder, Entry};
@@ -20,7 +20,12 @@ impl Binder<'_> {
             ExprKind::Name(name) => self.bind_name(&name.text, input, span),
             ExprKind::Parenthesised(inner) => self.bind_scalar(inner, input),
             ExprKind::Call(call) => self.bind_call(call, input, span),
-            ExprKind::Member { value, member } => self.bind_member(value, &member.text, input, span),
+            ExprKind::Member { value, member } => {
+                self.bind_member(value, &member.text, input, span)
+            }
+            ExprKind::MemberCall { .. } => {
+                Err(self.unsupported("a call of another database's function", span))
+            }
             ExprKind::Index { value, index } => self.bind_index(value, index, input, span),
             ExprKind::Unary { op, value } => self.bind_unary(*op, value, input),
             ExprKind::Binary { op, left, right } => self.bind_binary(expr, *op, left, right, input),
@@ -32,10 +37,20 @@ impl Binder<'_> {
                 high,
             } => self.bind_between(*negated, value, low, high, input, span, false),
             ExprKind::AnyColumn { op, right } => self.bind_any_column(*op, right, input, span),
-            ExprKind::Wildcard(_) => Err(self.error("SEM0100", "'*' is not an expression here", span)),
-            ExprKind::TypeOf(_) => Err(self.unsupported("typeof() outside the calls that take a type", span)),
-            ExprKind::Pipe(_) | ExprKind::DataTable(_) | ExprKind::ExternalData(_) | ExprKind::Source(_) => Err(self
-                .error("SEM0085", "a tabular expression stands where a scalar is expected", span)),
+            ExprKind::Wildcard(_) => {
+                Err(self.error("SEM0100", "'*' is not an expression here", span))
+            }
+            ExprKind::TypeOf(_) => {
+                Err(self.unsupported("typeof() outside the calls that take a type", span))
+            }
+            ExprKind::Pipe(_)
+            | ExprKind::DataTable(_)
+            | ExprKind::ExternalData(_)
+            | ExprKind::Source(_) => Err(self.error(
+                "SEM0085",
+                "a tabular expression stands where a scalar is expected",
+                span,
+            )),
             ExprKind::Missing => Err(self.error("SYN0002", "an expression is missing", span)),
         }
     }
@@ -54,14 +69,19 @@ impl Binder<'_> {
         if let Some(column) = input.column(name) {
             return Ok(column.scalar());
         }
-        let found = self.env.find(name).map(|(entry, seen)| (entry.clone(), seen.clone()));
+        let found = self
+            .env
+            .find(name)
+            .map(|(entry, seen)| (entry.clone(), seen.clone()));
         match found {
             Some((Entry::Value { scalar, level }, _)) => {
                 let row = !scalar.expr.column_refs().is_empty();
                 match row && level != self.level {
                     true => Err(Diagnostic::new(
                         "CRT0018",
-                        format!("can't use '{name}' as it is defined outside its row-context scope"),
+                        format!(
+                            "can't use '{name}' as it is defined outside its row-context scope"
+                        ),
                         span,
                     )),
                     false => Ok(scalar),
@@ -97,7 +117,10 @@ impl Binder<'_> {
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
             return self.bind_logic(expr, op, input);
         }
-        let (left, right) = (self.bind_scalar(left, input)?, self.bind_scalar(right, input)?);
+        let (left, right) = (
+            self.bind_scalar(left, input)?,
+            self.bind_scalar(right, input)?,
+        );
         self.apply_binary(op, left, right, expr.span)
     }
 
@@ -113,9 +136,11 @@ impl Binder<'_> {
             return self.compare(comparison, left, right, span);
         }
         match op {
-            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => {
-                self.arithmetic(op, left, right, span)
-            }
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Modulo => self.arithmetic(op, left, right, span),
             _ => match self.bind_text_operator(op, left, right, span)? {
                 Some(scalar) => Ok(scalar),
                 None => Err(self.unsupported("the operator 'like'", span)),

@@ -24,7 +24,9 @@ impl Binder<'_> {
                 let scope = self.bind_scope(value)?;
                 self.bind_table(&scope, &member.text, span)
             }
-            ExprKind::Member { value, member } => self.bind_entity_member(value, &member.text, span),
+            ExprKind::Member { value, member } => {
+                self.bind_entity_member(value, &member.text, span)
+            }
             _ => Err(self.error("SEM0100", "Failed to resolve table expression", span)),
         }
     }
@@ -48,7 +50,10 @@ impl Binder<'_> {
 
     /// A bare name: let, then function, then table.
     fn bind_rows_named(&mut self, name: &str, span: Span) -> BindResult<Relation> {
-        let found = self.env.find(name).map(|(entry, seen)| (entry.clone(), seen.clone()));
+        let found = self
+            .env
+            .find(name)
+            .map(|(entry, seen)| (entry.clone(), seen.clone()));
         match found {
             Some((Entry::Relation(relation), _)) => Ok(relation),
             Some((Entry::Tabular(body), seen)) => {
@@ -64,11 +69,12 @@ impl Binder<'_> {
                 };
                 self.call_tabular_function(&call, &function, seen, None, span)
             }
-            Some((Entry::Macro(_) | Entry::Value { .. } | Entry::EntityGroup(_), _)) => Err(self.error(
-                "SEM0100",
-                format!("Failed to resolve table expression named '{name}': it is a scalar"),
-                span,
-            )),
+            Some((Entry::Macro(_) | Entry::Value { .. } | Entry::EntityGroup(_), _)) => Err(self
+                .error(
+                    "SEM0100",
+                    format!("Failed to resolve table expression named '{name}': it is a scalar"),
+                    span,
+                )),
             _ => self.bind_table(&TableScope::Request, name, span),
         }
     }
@@ -90,29 +96,24 @@ impl Binder<'_> {
                 format!("Failed to resolve table expression: '{name}' is a scalar function"),
                 span,
             )),
-            _ => Err(self.error("SEM0260", format!("Unknown function: '{name}'."), call.function.span())),
+            _ => Err(self.error(
+                "SEM0260",
+                format!("Unknown function: '{name}'."),
+                call.function.span(),
+            )),
         }
     }
 
     /// `app('x')`, `cluster('c').database('d')`, …
     pub(crate) fn bind_scope(&mut self, expr: &Expr) -> BindResult<TableScope> {
         let expr = expr.unparenthesised();
-        if let ExprKind::Member { value, member } = &expr.kind {
-            // The parser reads `cluster('c').database('d')` as a call or as a member of a call.
-            let message = format!("'{}' names no tables", member.text);
-            let _ = value;
-            return Err(self.error("SEM0056", message, expr.span));
+        if let ExprKind::MemberCall { value, call } = &expr.kind {
+            return self.bind_cluster_database(value, call, expr.span);
         }
         let ExprKind::Call(call) = &expr.kind else {
             return Err(self.error("SEM0100", "Failed to resolve table expression", expr.span));
         };
-        let name = match call.arguments.as_slice() {
-            [argument] => self.constant_string(&argument.value)?,
-            _ => {
-                let message = format!("{}(): function expects 1 argument(s).", call.function.text);
-                return Err(self.error("SEM0219", message, expr.span));
-            }
-        };
+        let name = self.scope_name(call, expr.span)?;
         match call.function.text.as_str() {
             "app" => Ok(TableScope::App(name)),
             "workspace" => Ok(TableScope::Workspace(name)),
@@ -121,12 +122,53 @@ impl Binder<'_> {
                 cluster: None,
                 database: name,
             }),
-            _ => Err(self.error("SEM0048", "cluster() must be followed by database()", expr.span)),
+            _ => Err(self.error(
+                "SEM0048",
+                "cluster() must be followed by database()",
+                expr.span,
+            )),
+        }
+    }
+
+    fn scope_name(&mut self, call: &Call, span: Span) -> BindResult<String> {
+        match call.arguments.as_slice() {
+            [argument] => self.constant_string(&argument.value),
+            _ => {
+                let message = format!("{}(): function expects 1 argument(s).", call.function.text);
+                Err(self.error("SEM0219", message, span))
+            }
+        }
+    }
+
+    /// `cluster('c').database('d')`
+    fn bind_cluster_database(
+        &mut self,
+        value: &Expr,
+        call: &Call,
+        span: Span,
+    ) -> BindResult<TableScope> {
+        let cluster = match &value.unparenthesised().kind {
+            ExprKind::Call(outer) if outer.function.text == "cluster" => {
+                self.scope_name(outer, span)?
+            }
+            _ => return Err(self.error("SEM0100", "Failed to resolve table expression", span)),
+        };
+        match call.function.text.as_str() {
+            "database" => Ok(TableScope::Database {
+                cluster: Some(cluster),
+                database: self.scope_name(call, span)?,
+            }),
+            _ => Err(self.error("SEM0048", "cluster() must be followed by database()", span)),
         }
     }
 
     /// `scope.T` inside `macro-expand`, where `scope` is an entity.
-    fn bind_entity_member(&mut self, value: &Expr, member: &str, span: Span) -> BindResult<Relation> {
+    fn bind_entity_member(
+        &mut self,
+        value: &Expr,
+        member: &str,
+        span: Span,
+    ) -> BindResult<Relation> {
         let entity = super::lists::bare_name(value)
             .and_then(|name| self.env.find(name))
             .and_then(|(entry, _)| match entry {

@@ -24,7 +24,11 @@ impl Binder<'_> {
             self.bind_statement(statement)?;
         }
         match self.results.is_empty() {
-            true => Err(self.error("SEM0001", "the query has no tabular expression", Span::default())),
+            true => Err(self.error(
+                "SEM0001",
+                "the query has no tabular expression",
+                Span::default(),
+            )),
             false => Ok(()),
         }
     }
@@ -34,8 +38,12 @@ impl Binder<'_> {
             Statement::Let(item) => self.bind_let(item),
             Statement::Set { .. } => Ok(()),
             Statement::QueryParameters(parameters) => self.bind_query_parameters(parameters),
-            Statement::Alias { name, .. } => Err(self.unsupported("the statement 'alias'", name.span())),
-            Statement::Pattern { span, .. } => Err(self.unsupported("the statement 'declare pattern'", *span)),
+            Statement::Alias { name, .. } => {
+                Err(self.unsupported("the statement 'alias'", name.span()))
+            }
+            Statement::Pattern { span, .. } => {
+                Err(self.unsupported("the statement 'declare pattern'", *span))
+            }
             Statement::Restrict { span, .. } => {
                 Err(self.unsupported("the statement 'restrict access'", *span))
             }
@@ -74,7 +82,8 @@ impl Binder<'_> {
     fn let_entry(&mut self, expr: &Expr) -> BindResult<Entry> {
         let inner = expr.unparenthesised();
         if self.is_tabular(expr, None) {
-            let pinned = matches!(&inner.kind, ExprKind::Call(call) if call.function.text == "materialize");
+            let pinned =
+                matches!(&inner.kind, ExprKind::Call(call) if call.function.text == "materialize");
             let steps = self.steps.len();
             let relation = self.bind_tabular(inner)?;
             if pinned {
@@ -88,7 +97,8 @@ impl Binder<'_> {
         }
         let steps = self.steps.len();
         let scalar = self.bind_scalar(expr, &Relation::unit())?;
-        let pinned = matches!(&inner.kind, ExprKind::Call(call) if call.function.text == "toscalar");
+        let pinned =
+            matches!(&inner.kind, ExprKind::Call(call) if call.function.text == "toscalar");
         if pinned || scalar.constant.is_some() {
             return Ok(Entry::Value {
                 scalar,
@@ -168,7 +178,10 @@ fn unquoted(text: &str, kind: ScalarType) -> &str {
     let trimmed = text.trim();
     if kind == ScalarType::String {
         for quote in ['"', '\''] {
-            if let Some(inner) = trimmed.strip_prefix(quote).and_then(|t| t.strip_suffix(quote)) {
+            if let Some(inner) = trimmed
+                .strip_prefix(quote)
+                .and_then(|t| t.strip_suffix(quote))
+            {
                 return inner;
             }
         }

@@ -95,7 +95,14 @@ impl Binder<'_> {
         let constant = left.constant.is_some() && right.constant.is_some();
         let kinds = vec![left.kind, right.kind];
         let args = vec![left.expr, right.expr];
-        let call = kernel_call(operator.name, operator.kernel, args, kinds, ScalarType::Bool, false);
+        let call = kernel_call(
+            operator.name,
+            operator.kernel,
+            args,
+            kinds,
+            ScalarType::Bool,
+            false,
+        );
         let expr = match operator.negated {
             true => PlanExpr::Not(Box::new(call)),
             false => call,
@@ -103,7 +110,13 @@ impl Binder<'_> {
         Ok(Some(fold(Scalar::new(expr, ScalarType::Bool), constant)))
     }
 
-    fn check_text(&self, operator: &TextOperator, left: &Scalar, right: &Scalar, span: Span) -> BindResult<()> {
+    fn check_text(
+        &self,
+        operator: &TextOperator,
+        left: &Scalar,
+        right: &Scalar,
+        span: Span,
+    ) -> BindResult<()> {
         let text = |s: &Scalar| matches!(s.kind, ScalarType::String | ScalarType::Dynamic);
         if operator.family == Family::Term && right.kind != ScalarType::String {
             return Err(self.error("SEM0001", "'has' operator requires string arguments", span));

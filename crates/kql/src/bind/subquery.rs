@@ -80,7 +80,9 @@ impl TableProvider for MaterializedTable {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let rows = self.rows.read().clone();
         let rows = rows.ok_or_else(|| {
-            DataFusionError::Internal("a materialised table is read before its step has run".to_owned())
+            DataFusionError::Internal(
+                "a materialised table is read before its step has run".to_owned(),
+            )
         })?;
         MemTable::try_new(Arc::clone(&self.schema), vec![rows])?
             .scan(state, projection, filters, limit)
@@ -108,8 +110,14 @@ impl Binder<'_> {
             }
         };
         let relation = first_column(relation, span)?;
-        let kind = relation.columns.first().map_or(ScalarType::Dynamic, |c| c.kind);
-        let plan = planned(LogicalPlanBuilder::from(relation.plan).limit(0, Some(1)), span)?;
+        let kind = relation
+            .columns
+            .first()
+            .map_or(ScalarType::Dynamic, |c| c.kind);
+        let plan = planned(
+            LogicalPlanBuilder::from(relation.plan).limit(0, Some(1)),
+            span,
+        )?;
         let plan = planned(plan.build(), span)?;
         let scalar = self.add_step(plan, StepKind::Scalar(kind), kind);
         if own_place {
@@ -121,7 +129,10 @@ impl Binder<'_> {
     /// The first column of `in (T)` as one array.
     pub(crate) fn bind_list_subquery(&mut self, body: &Expr) -> BindResult<Scalar> {
         let relation = first_column(self.bind_subquery(body)?, body.span)?;
-        let kind = relation.columns.first().map_or(ScalarType::Dynamic, |c| c.kind);
+        let kind = relation
+            .columns
+            .first()
+            .map_or(ScalarType::Dynamic, |c| c.kind);
         Ok(self.add_step(relation.plan, StepKind::List(kind), ScalarType::Dynamic))
     }
 
@@ -151,7 +162,8 @@ impl Binder<'_> {
             kind: StepKind::Table(Arc::clone(&table)),
         });
         let source = provider_as_source(table);
-        let plan = LogicalPlanBuilder::scan(name.as_str(), source, None).and_then(LogicalPlanBuilder::build);
+        let plan = LogicalPlanBuilder::scan(name.as_str(), source, None)
+            .and_then(LogicalPlanBuilder::build);
         let scan = Relation {
             plan: planned(plan, span)?,
             columns: Vec::new(),
@@ -188,7 +200,10 @@ impl Binder<'_> {
             kind: step,
         });
         let field = Arc::new(Field::new(&id, kind.arrow(), true));
-        Scalar::new(PlanExpr::Placeholder(Placeholder::new_with_field(id, Some(field))), kind)
+        Scalar::new(
+            PlanExpr::Placeholder(Placeholder::new_with_field(id, Some(field))),
+            kind,
+        )
     }
 
     fn next_step_id(&mut self) -> String {

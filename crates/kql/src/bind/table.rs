@@ -13,7 +13,12 @@ use crate::relation::Relation;
 
 impl Binder<'_> {
     /// The rows of a table, within the request's timespan.
-    pub(crate) fn bind_table(&mut self, scope: &TableScope, name: &str, span: Span) -> BindResult<Relation> {
+    pub(crate) fn bind_table(
+        &mut self,
+        scope: &TableScope,
+        name: &str,
+        span: Span,
+    ) -> BindResult<Relation> {
         let found = self
             .catalog
             .table(scope, name)
@@ -32,8 +37,12 @@ impl Binder<'_> {
         let reference = TableReference::bare(table.name.as_str());
         let column = |name: &str| PlanExpr::Column(PlanColumn::new(Some(reference.clone()), name));
         let source = provider_as_source(table.provider);
-        let mut plan = planned(LogicalPlanBuilder::scan(reference.clone(), source, None), span)?;
-        if let (Some((from, to)), Some(time)) = (self.options.timespan, time_column(&table.columns)) {
+        let mut plan = planned(
+            LogicalPlanBuilder::scan(reference.clone(), source, None),
+            span,
+        )?;
+        if let (Some((from, to)), Some(time)) = (self.options.timespan, time_column(&table.columns))
+        {
             let inside = column(time).gt_eq(lit(from)).and(column(time).lt(lit(to)));
             plan = planned(plan.filter(inside), span)?;
         }
@@ -58,6 +67,8 @@ impl Binder<'_> {
 fn time_column(columns: &[(String, ScalarType)]) -> Option<&str> {
     columns
         .iter()
-        .find(|(name, kind)| *kind == ScalarType::DateTime && matches!(name.as_str(), "timestamp" | "TimeGenerated"))
+        .find(|(name, kind)| {
+            *kind == ScalarType::DateTime && matches!(name.as_str(), "timestamp" | "TimeGenerated")
+        })
         .map(|(name, _)| name.as_str())
 }

@@ -40,14 +40,20 @@ pub(crate) fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     match args.kind(0) {
         ScalarType::String | ScalarType::Dynamic => {
             let values = args.texts(0)?;
-            let present = |row| args.kind(0) == ScalarType::String || args.dynamics(0).is_ok_and(|d| d.get(row).is_some());
+            let present = |row| {
+                args.kind(0) == ScalarType::String
+                    || args.dynamics(0).is_ok_and(|d| d.get(row).is_some())
+            };
             let set = shared.as_ref().map(|l| texts(l));
             for row in rows {
                 let value = values.get(row);
-                out.push(present(row) && match &set {
-                    Some(set) => set.contains(value),
-                    None => texts(&list(row)).contains(value),
-                });
+                out.push(
+                    present(row)
+                        && match &set {
+                            Some(set) => set.contains(value),
+                            None => texts(&list(row)).contains(value),
+                        },
+                );
             }
         }
         ScalarType::Real => {
@@ -57,7 +63,11 @@ pub(crate) fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
                 out.push(value.is_some_and(|v| list(row).iter().any(|i| i.to_real() == Some(v))));
             }
         }
-        kind @ (ScalarType::Bool | ScalarType::Int | ScalarType::Long | ScalarType::DateTime | ScalarType::TimeSpan) => {
+        kind @ (ScalarType::Bool
+        | ScalarType::Int
+        | ScalarType::Long
+        | ScalarType::DateTime
+        | ScalarType::TimeSpan) => {
             let values = args.longs(0)?;
             let set = shared.as_ref().map(|l| longs(l, kind));
             for row in rows {
@@ -73,19 +83,26 @@ pub(crate) fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
             for row in rows {
                 let value = values.get(row);
                 out.push(value.is_some_and(|v| {
-                    list(row).iter().any(|i| i.to_guid().is_some_and(|g| g.as_slice() == v))
+                    list(row)
+                        .iter()
+                        .any(|i| i.to_guid().is_some_and(|g| g.as_slice() == v))
                 }));
             }
         }
         ScalarType::Decimal => {
-            return Err(KernelError::Failed("'in' over decimals is not supported".to_owned()));
+            return Err(KernelError::Failed(
+                "'in' over decimals is not supported".to_owned(),
+            ));
         }
     }
     Ok(args.collect_bools(|row| out.get(row).copied()))
 }
 
 fn texts(list: &[DynamicRef<'_>]) -> HashSet<String> {
-    list.iter().filter(|i| !i.is_null()).map(|i| text(*i)).collect()
+    list.iter()
+        .filter(|i| !i.is_null())
+        .map(|i| text(*i))
+        .collect()
 }
 
 fn longs(list: &[DynamicRef<'_>], kind: ScalarType) -> HashSet<i64> {
@@ -138,7 +155,9 @@ fn matchers(
     let (values, lists) = (args.texts(0)?, args.dynamics(1)?);
     let build = |row| -> Vec<Matcher> {
         let list = items(lists.get(row));
-        list.iter().map(|i| Matcher::new(Test::Has, false, &text(*i))).collect()
+        list.iter()
+            .map(|i| Matcher::new(Test::Has, false, &text(*i)))
+            .collect()
     };
     let shared = lists.is_constant().then(|| build(0));
     Ok(args.collect_bools(|row| {

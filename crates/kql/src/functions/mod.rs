@@ -1,13 +1,13 @@
 //! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
 
-pub(crate) mod dynamic;
-pub mod kernel;
-pub(crate) mod list_match;
 mod conversion;
 mod datetime;
+pub(crate) mod dynamic;
 mod encoding;
 mod hash;
 mod ip;
+pub mod kernel;
+pub(crate) mod list_match;
 mod logic;
 mod math;
 mod parse;

@@ -140,7 +140,9 @@ impl Matcher {
             Test::StartsWith => text.starts_with(&self.needle),
             Test::EndsWith => text.ends_with(&self.needle),
             Test::Equals => text == self.needle,
-            Test::Has => occurrences.any(|at| self.left_edge(text, at) && self.right_edge(text, at)),
+            Test::Has => {
+                occurrences.any(|at| self.left_edge(text, at) && self.right_edge(text, at))
+            }
             Test::HasPrefix => occurrences.any(|at| self.left_edge(text, at)),
             Test::HasSuffix => occurrences.any(|at| self.right_edge(text, at)),
         }
@@ -152,7 +154,9 @@ impl Matcher {
     }
 
     fn right_edge(&self, text: &str, at: usize) -> bool {
-        let after = text.get(at + self.needle.len()..).and_then(|t| t.chars().next());
+        let after = text
+            .get(at + self.needle.len()..)
+            .and_then(|t| t.chars().next());
         !(self.needle.chars().next_back().is_some_and(is_term) && after.is_some_and(is_term))
     }
 }
@@ -163,7 +167,11 @@ fn is_term(c: char) -> bool {
 }
 
 /// A kernel body over `(text, needle)`.
-pub(crate) fn run(args: &KernelArgs<'_>, test: Test, sensitive: bool) -> Result<ArrayRef, KernelError> {
+pub(crate) fn run(
+    args: &KernelArgs<'_>,
+    test: Test,
+    sensitive: bool,
+) -> Result<ArrayRef, KernelError> {
     let (texts, needles) = (args.texts(0)?, args.texts(1)?);
     if needles.is_constant() {
         let matcher = Matcher::new(test, sensitive, needles.get(0));

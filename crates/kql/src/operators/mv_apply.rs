@@ -1,8 +1,7 @@
 //! `mv-apply`: a pipeline over the elements of each row's list (`semantics.md §18.2`).
 //!
 //! Rows are numbered and expanded; the pipeline runs over all elements at once, and the row's number keeps the subtables
-//! apart. Every column of the input depends on the row's number alone, so a join by it brings back what the pipeline
-//! dropped.
+//! apart. The row's own columns travel beside its number, so that what the pipeline drops can come back.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::MvApplyOperator;
