@@ -229,6 +229,25 @@ fn depth_is_bounded_and_length_is_not() {
 }
 
 #[test]
+fn nesting_does_not_multiply() {
+    let nested = format!(
+        "timestamp add {}timestamp{} gt now()",
+        "time(timestamp add time(".repeat(30),
+        "))".repeat(30)
+    );
+    assert!(translate(&nested).is_ok_and(|kql| kql.len() < 10_000));
+    let lists = format!("true {}", "in (true,request/success) ".repeat(100));
+    refused(&lists, 5, "truth value");
+    let remainders = format!("request/duration {} eq 0", "mod 2 ".repeat(100));
+    assert!(translate(&remainders).is_err_and(|fault| fault.message.contains("'mod'")));
+    check(
+        "request/duration mod 2 eq 1",
+        "iff(duration < 0 and duration % 2 != 0, duration % 2 - abs(2), duration % 2) == 1",
+    );
+    check("time(timestamp) lt 12:00:00", "timestamp % 1d < 12h");
+}
+
+#[test]
 fn dimensions_of_metrics_are_text() {
     let dimension = |path: &str| match path {
         "client/city" => Ok(name("client_City")),
