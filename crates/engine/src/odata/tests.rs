@@ -230,11 +230,12 @@ fn depth_is_bounded_and_length_is_not() {
 
 #[test]
 fn nesting_does_not_multiply() {
-    let nested = format!(
-        "timestamp add {}timestamp{} gt now()",
-        "time(timestamp add time(".repeat(30),
-        "))".repeat(30)
+    let inner = format!(
+        "{}time(timestamp){}",
+        "time(timestamp add ".repeat(60),
+        ")".repeat(60)
     );
+    let nested = format!("timestamp add {inner} gt now()");
     assert!(translate(&nested).is_ok_and(|kql| kql.len() < 10_000));
     let lists = format!("true {}", "in (true,request/success) ".repeat(100));
     refused(&lists, 5, "truth value");
