@@ -34,7 +34,7 @@ fn tabular_functions_take_rows() {
     let f = "let f = (T:(x:long), n:long) { T | where x > n };";
     let rows = "datatable(x:long, y:string)[1, 'a', 5, 'b']";
     check(&format!("{f} f({rows}, 2)"), "x:long\n5");
-    check(&format!("{f} f(print y = 1, 2)"), "error SEM0252");
+    check(&format!("{f} f((print y = 1), 2)"), "error SEM0252");
     check(&format!("{f} print v = f({rows}, 2)"), "error SEM0085");
     check("let v = view () { print x = 1 }; v", "x:long\n1");
 }
