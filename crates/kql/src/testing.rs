@@ -129,3 +129,31 @@ fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
         Some(value) => value.to_text(),
     }
 }
+
+/// The examples of everything in the library, and what is wrong with them.
+fn failing_examples<'e>(all: impl Iterator<Item = (&'e str, &'e crate::functions::Example)>) -> Vec<String> {
+    all.filter_map(|(name, example)| {
+        let answer = answer(example.query);
+        (answer != example.answer.trim()).then(|| {
+            format!("{name}: {}\n  expected: {}\n  answer:   {answer}", example.query, example.answer)
+        })
+    })
+    .collect()
+}
+
+#[test]
+fn the_functions_examples_hold() {
+    let all = crate::functions::registry().all().iter();
+    let failures = failing_examples(all.flat_map(|f| f.examples.iter().map(move |e| (f.name(), e))));
+    assert!(failures.is_empty(), "{} examples fail\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn the_aggregates_examples_hold() {
+    let all = crate::aggregates::all();
+    let failures = failing_examples(all.flat_map(|f| {
+        let name = f.signatures.first().copied().unwrap_or_default();
+        f.examples.iter().map(move |e| (name, e))
+    }));
+    assert!(failures.is_empty(), "{} examples fail\n{}", failures.len(), failures.join("\n"));
+}
