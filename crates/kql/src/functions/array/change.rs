@@ -38,7 +38,9 @@ pub(crate) static ARRAY_SLICE: ScalarFunction = function(
             let count = i64::try_from(array.len()).ok()?;
             let from_end = |at: i64| if at < 0 { at.saturating_add(count) } else { at };
             let (start, end) = (from_end(start).max(0), from_end(end));
-            let kept = (0..).zip(array).filter(|(at, _)| (start..=end).contains(at));
+            let kept = (0..)
+                .zip(array)
+                .filter(|(at, _)| (start..=end).contains(at));
             write_array(kept.map(|(_, element)| element), encoder);
             Some(())
         })
@@ -193,7 +195,9 @@ fn shift(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
     let length = i64::try_from(array.len()).ok()?;
     encoder.begin_array();
     for at in 0..length {
-        let source = at.checked_add(count).and_then(|at| usize::try_from(at).ok());
+        let source = at
+            .checked_add(count)
+            .and_then(|at| usize::try_from(at).ok());
         match source.and_then(|at| array.get(at)) {
             Some(element) => encoder.dynamic(*element),
             None => row.pack(2, encoder),

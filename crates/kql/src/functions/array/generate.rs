@@ -86,7 +86,11 @@ fn longs(row: Row<'_>, kind: ScalarType, encoder: &mut Encoder) -> Option<()> {
     let mut next = Some(start);
     let mut count = 0;
     while let Some(value) = next
-        && (if step > 0 { value <= stop } else { value >= stop })
+        && (if step > 0 {
+            value <= stop
+        } else {
+            value >= stop
+        })
         && count < MAX_ELEMENTS
     {
         match kind {
@@ -114,7 +118,12 @@ fn reals(row: Row<'_>, encoder: &mut Encoder) -> Option<()> {
     encoder.begin_array();
     let mut value = start;
     let mut count = 0;
-    while (if step > 0.0 { value <= stop } else { value >= stop }) && count < MAX_ELEMENTS {
+    while (if step > 0.0 {
+        value <= stop
+    } else {
+        value >= stop
+    }) && count < MAX_ELEMENTS
+    {
         encoder.real(value);
         value += step;
         count += 1;

@@ -29,7 +29,10 @@ pub(crate) static ARRAY_SUM: ScalarFunction = function(
     "The sum of the elements, nulls left out; null for an empty array and where an element is no number.",
     ResultName::None,
     &[
-        example("print s = array_sum(dynamic([1, 2.5, null]))", "s:real\n3.5"),
+        example(
+            "print s = array_sum(dynamic([1, 2.5, null]))",
+            "s:real\n3.5",
+        ),
         example("print s = array_sum(dynamic([]))", "s:real\nnull"),
     ],
     |args| {
@@ -107,7 +110,11 @@ fn array_index_of(args: &KernelArgs<'_>) -> Answer {
                 false => Some(default),
             };
             let start = option(2, 0)?;
-            let start = if start < 0 { start.checked_add(count)? } else { start };
+            let start = if start < 0 {
+                start.checked_add(count)?
+            } else {
+                start
+            };
             let length = option(3, -1)?;
             let occurrence = option(4, 1)?;
             if start < 0 || length < -1 || occurrence < 1 {

@@ -64,8 +64,14 @@ pub(crate) static SET_HAS_ELEMENT: ScalarFunction = function(
     "Whether the value is an element of the array; text never equals a number.",
     ResultName::None,
     &[
-        example("print b = set_has_element(dynamic([1, 2]), 2)", "b:bool\ntrue"),
-        example("print b = set_has_element(dynamic([1, 2]), '2')", "b:bool\nfalse"),
+        example(
+            "print b = set_has_element(dynamic([1, 2]), 2)",
+            "b:bool\ntrue",
+        ),
+        example(
+            "print b = set_has_element(dynamic([1, 2]), '2')",
+            "b:bool\nfalse",
+        ),
     ],
     set_has_element,
 );
@@ -111,9 +117,7 @@ pub(crate) static JACCARD_INDEX: ScalarFunction = function(
 /// What tells an element from others: numbers by value, all else by kind and text.
 fn identity(element: DynamicRef<'_>) -> String {
     match (element.as_i64(), element.as_f64()) {
-        (None, Some(real)) if real.fract() == 0.0 && real.abs() < 9e15 => {
-            (real as i64).to_string()
-        }
+        (None, Some(real)) if real.fract() == 0.0 && real.abs() < 9e15 => (real as i64).to_string(),
         _ => element.to_canonical_json(),
     }
 }

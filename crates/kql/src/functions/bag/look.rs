@@ -30,7 +30,10 @@ pub(crate) static BAG_HAS_KEY: ScalarFunction = function(
     "Whether the bag has the key, which may be a path such as `$.a.b`.",
     ResultName::None,
     &[
-        example("print b = bag_has_key(dynamic({'a': null}), 'a')", "b:bool\ntrue"),
+        example(
+            "print b = bag_has_key(dynamic({'a': null}), 'a')",
+            "b:bool\ntrue",
+        ),
         example(
             "print b = bag_has_key(dynamic({'a': {'b': 1}}), '$.a.c')",
             "b:bool\nfalse",

@@ -17,4 +17,4 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &change::BAG_SET_KEY,
 ];
 
-pub(crate) use pack::{pack_names_and_values, pack_names_and_values_but_empty};
+pub(crate) use pack::pack_columns;

@@ -3,7 +3,9 @@
 use hindsight_kql_types::DynamicRef;
 
 use crate::functions::dynamic::rows::each;
+use crate::functions::kernel_call;
 use crate::functions::prelude::*;
+use crate::relation::Scalar;
 
 pub(crate) static BAG_PACK: ScalarFunction = function(
     &["bag_pack(key_or_value: any...) -> dynamic"],
@@ -42,13 +44,28 @@ pub(crate) static BAG_ZIP: ScalarFunction = function(
     },
 );
 
+/// The bag of columns under their names: `bag_pack_columns` and `pack_all`.
+pub(crate) fn pack_columns(
+    columns: impl Iterator<Item = (String, Scalar)>,
+    skip_empty: bool,
+) -> Scalar {
+    let pairs = columns.flat_map(|(name, column)| [Scalar::constant(Value::String(name)), column]);
+    let (args, kinds) = pairs.map(|scalar| (scalar.expr, scalar.kind)).unzip();
+    let (name, kernel): (_, Kernel) = match skip_empty {
+        true => ("pack_all_but_empty", pack_names_and_values_but_empty),
+        false => ("bag_pack", pack_names_and_values),
+    };
+    let expr = kernel_call(name, kernel, args, kinds, ScalarType::Dynamic, false);
+    Scalar::new(expr, ScalarType::Dynamic)
+}
+
 /// A bag of arguments that are names and values in turn; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
-pub(crate) fn pack_names_and_values(args: &KernelArgs<'_>) -> Answer {
+fn pack_names_and_values(args: &KernelArgs<'_>) -> Answer {
     pack(args, false)
 }
 
 /// As [`pack_names_and_values`] without the properties that are null or `""`: `pack_all(true)`.
-pub(crate) fn pack_names_and_values_but_empty(args: &KernelArgs<'_>) -> Answer {
+fn pack_names_and_values_but_empty(args: &KernelArgs<'_>) -> Answer {
     pack(args, true)
 }
 
