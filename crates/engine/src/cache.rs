@@ -32,13 +32,19 @@ impl Cached {
 }
 
 fn table_bytes(table: &crate::result::ResultTable) -> usize {
-    512 + table.batches.iter().map(arrow::record_batch::RecordBatch::get_array_memory_size).sum::<usize>()
+    512 + table
+        .batches
+        .iter()
+        .map(arrow::record_batch::RecordBatch::get_array_memory_size)
+        .sum::<usize>()
 }
 
 fn metric_bytes(body: &crate::result::MetricBody) -> usize {
     use crate::result::{MetricBody, MetricSegment};
     fn segments(list: &[MetricSegment]) -> usize {
-        list.iter().map(|s| 160 + s.value.to_text().len() + segments(&s.segments)).sum()
+        list.iter()
+            .map(|s| 160 + s.value.to_text().len() + segments(&s.segments))
+            .sum()
     }
     match body {
         MetricBody::Values(values) => 16 * values.len(),
@@ -70,7 +76,11 @@ impl ResponseCache {
             .weigher(|key: &String, entry: &Entry| entry.bytes.saturating_add(key.len() as u32))
             .time_to_live(lifetime * 5)
             .build();
-        ResponseCache { entries, clock, lifetime }
+        ResponseCache {
+            entries,
+            clock,
+            lifetime,
+        }
     }
 
     /// The answer under `key`: from the cache where `control` allows it, else by running `compute`. Identical requests
@@ -86,23 +96,40 @@ impl ResponseCache {
             if !control.no_store {
                 self.entries.insert(key, self.entry(&answer)).await;
             }
-            return Ok(Answer { value: answer, age: None });
+            return Ok(Answer {
+                value: answer,
+                age: None,
+            });
         }
         let oldest = control.max_age.map_or(self.lifetime, Duration::from_secs);
         if let Some(entry) = self.entries.get(&key).await {
             let age = self.clock.elapsed().saturating_sub(entry.at);
             if age <= oldest {
-                return Ok(Answer { value: entry.answer, age: Some(age.as_secs()) });
+                return Ok(Answer {
+                    value: entry.answer,
+                    age: Some(age.as_secs()),
+                });
             }
             self.entries.invalidate(&key).await;
         }
         let compute = async { compute.await.map(|answer| self.entry(&answer)) };
-        let entry = self.entries.try_get_with(key, compute).await.map_err(|e: Arc<EngineError>| (*e).clone())?;
-        Ok(Answer { value: entry.answer, age: None })
+        let entry = self
+            .entries
+            .try_get_with(key, compute)
+            .await
+            .map_err(|e: Arc<EngineError>| (*e).clone())?;
+        Ok(Answer {
+            value: entry.answer,
+            age: None,
+        })
     }
 
     fn entry(&self, answer: &Cached) -> Entry {
         let bytes = u32::try_from(answer.bytes()).unwrap_or(u32::MAX);
-        Entry { answer: answer.clone(), at: self.clock.elapsed(), bytes }
+        Entry {
+            answer: answer.clone(),
+            at: self.clock.elapsed(),
+            bytes,
+        }
     }
 }

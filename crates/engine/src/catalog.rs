@@ -8,7 +8,7 @@ use datafusion::datasource::{ViewTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, col, lit};
 use hindsight_kql::{Catalog, CatalogError, CatalogTable, TableScope};
 use hindsight_kql_types::ScalarType;
-use hindsight_store::{AppId, Store, Table};
+use hindsight_store::{AppId, Snapshot, Table};
 
 use crate::request::Access;
 
@@ -23,7 +23,7 @@ pub(crate) struct KnownApp {
 
 /// The tables of one request.
 pub(crate) struct StoreCatalog {
-    store: Arc<Store>,
+    snapshot: Snapshot,
     apps: Vec<AppId>,
     known: Arc<Vec<KnownApp>>,
     access: Access,
@@ -31,9 +31,20 @@ pub(crate) struct StoreCatalog {
 }
 
 impl StoreCatalog {
-    /// The tables of `apps`; `access` bounds what `app('…')` may add.
-    pub(crate) fn new(store: Arc<Store>, apps: Vec<AppId>, known: Arc<Vec<KnownApp>>, access: Access) -> StoreCatalog {
-        StoreCatalog { store, apps, known, access, denied: AtomicBool::new(false) }
+    /// The tables of `apps` as they stood at `snapshot`; `access` bounds what `app('…')` may add.
+    pub(crate) fn new(
+        snapshot: Snapshot,
+        apps: Vec<AppId>,
+        known: Arc<Vec<KnownApp>>,
+        access: Access,
+    ) -> StoreCatalog {
+        StoreCatalog {
+            snapshot,
+            apps,
+            known,
+            access,
+            denied: AtomicBool::new(false),
+        }
     }
 
     /// Whether the query named a target out of the principal's reach: then the whole request is refused.
@@ -44,9 +55,13 @@ impl StoreCatalog {
     fn apps(&self, scope: &TableScope) -> Result<Vec<AppId>, CatalogError> {
         let target = match scope {
             TableScope::Request => return Ok(self.apps.clone()),
-            TableScope::App(name) | TableScope::Workspace(name) | TableScope::Resource(name) => name,
+            TableScope::App(name) | TableScope::Workspace(name) | TableScope::Resource(name) => {
+                name
+            }
             TableScope::Database { cluster, database } => {
-                let cluster = cluster.as_deref().map_or(String::new(), |c| format!("cluster('{c}')."));
+                let cluster = cluster
+                    .as_deref()
+                    .map_or(String::new(), |c| format!("cluster('{c}')."));
                 return Err(CatalogError::Scope(format!(
                     "{cluster}database('{database}') is not supported; use app('name') for another application."
                 )));
@@ -56,7 +71,9 @@ impl StoreCatalog {
             Some(app) => Ok(vec![app]),
             None => {
                 self.denied.store(true, Ordering::Relaxed);
-                Err(CatalogError::Scope("The target of the query cannot be read.".to_owned()))
+                Err(CatalogError::Scope(
+                    "The target of the query cannot be read.".to_owned(),
+                ))
             }
         }
     }
@@ -65,7 +82,9 @@ impl StoreCatalog {
 /// The application that `target` names (a name, an id, or a resource path that ends in one), if `access` covers it.
 pub(crate) fn find_permitted(known: &[KnownApp], access: &Access, target: &str) -> Option<AppId> {
     let last = target.rsplit('/').next().unwrap_or(target);
-    let app = known.iter().find(|app| app.name == last || app.id.to_string().eq_ignore_ascii_case(last))?;
+    let app = known
+        .iter()
+        .find(|app| app.name == last || app.id.to_string().eq_ignore_ascii_case(last))?;
     let permitted = match access {
         Access::All => true,
         Access::Only(apps) => apps.contains(&app.id),
@@ -79,39 +98,59 @@ impl Catalog for StoreCatalog {
         if let Some(table) = Table::ALL.into_iter().find(|table| table.name() == name) {
             return Ok(Some(CatalogTable {
                 name: name.to_owned(),
-                columns: table.columns().iter().map(|c| (c.name.to_owned(), c.scalar_type)).collect(),
-                provider: self.store.table(&apps, table),
+                columns: table
+                    .columns()
+                    .iter()
+                    .map(|c| (c.name.to_owned(), c.scalar_type))
+                    .collect(),
+                provider: Arc::new(self.snapshot.table(&apps, table)),
             }));
         }
-        let Some(table) = Table::ALL.into_iter().find(|table| table.workspace_table() == name) else {
+        let Some(table) = Table::ALL
+            .into_iter()
+            .find(|table| table.workspace_table() == name)
+        else {
             return Ok(None);
         };
-        workspace_view(self.store.table(&apps, table), table)
+        workspace_view(Arc::new(self.snapshot.table(&apps, table)), table)
             .map(Some)
             .map_err(|e| CatalogError::Failed(format!("the view {name} cannot be made: {e}")))
     }
 
     fn table_names(&self, scope: &TableScope) -> Result<Vec<String>, CatalogError> {
         self.apps(scope)?;
-        Ok(Table::ALL.into_iter().map(|table| table.name().to_owned()).collect())
+        Ok(Table::ALL
+            .into_iter()
+            .map(|table| table.name().to_owned())
+            .collect())
     }
 }
 
 /// The table under its workspace name: other column names, and `Success` as a bool.
-fn workspace_view(provider: Arc<dyn TableProvider>, table: Table) -> datafusion::error::Result<CatalogTable> {
+fn workspace_view(
+    provider: Arc<dyn TableProvider>,
+    table: Table,
+) -> datafusion::error::Result<CatalogTable> {
     let mut columns = Vec::new();
     let mut exprs: Vec<Expr> = Vec::new();
     for column in table.columns() {
-        let Some(name) = column.workspace_name else { continue };
+        let Some(name) = column.workspace_name else {
+            continue;
+        };
         let source = col(datafusion::common::Column::new_unqualified(column.name));
         let (expr, kind) = match column.name {
-            "success" => (source.in_list(vec![lit("True"), lit("1")], false), ScalarType::Bool),
+            "success" => (
+                source.in_list(vec![lit("True"), lit("1")], false),
+                ScalarType::Bool,
+            ),
             _ => (source, column.scalar_type),
         };
         columns.push((name.to_owned(), kind));
         exprs.push(expr.alias(name));
     }
-    let plan = LogicalPlanBuilder::scan(table.name(), provider_as_source(provider), None)?.project(exprs)?.build()?;
+    let plan = LogicalPlanBuilder::scan(table.name(), provider_as_source(provider), None)?
+        .project(exprs)?
+        .build()?;
     Ok(CatalogTable {
         name: table.workspace_table().to_owned(),
         columns,

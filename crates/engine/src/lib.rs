@@ -2,10 +2,22 @@
 //!
 //! Metric and events requests become KQL syntax trees, so there is one binder, one optimiser and one executor.
 
+mod cache;
+mod catalog;
+mod config;
+mod engine;
 mod error;
+mod events;
+mod exec;
+pub mod metrics;
+mod odata;
 mod request;
 mod result;
+mod time;
+mod tree;
 
+pub use config::EngineConfig;
+pub use engine::QueryEngine;
 pub use error::EngineError;
 pub use hindsight_kql_syntax::{Diagnostic, Span};
 pub use request::*;

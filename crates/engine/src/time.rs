@@ -1,7 +1,9 @@
 //! ISO 8601 periods and durations as clients send them (`api-facts.md §2`, `D11`).
 
 use hindsight_kql_types::datetime;
-use hindsight_kql_types::ticks::{TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND};
+use hindsight_kql_types::ticks::{
+    TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND,
+};
 
 use crate::error::EngineError;
 use crate::request::TimeRange;
@@ -22,7 +24,10 @@ impl Period {
     /// The half-open range that the period means at `now`.
     pub(crate) fn resolve(self, now: i64) -> TimeRange {
         match self {
-            Period::Last(ticks) => TimeRange { start: now.saturating_sub(ticks), end: now },
+            Period::Last(ticks) => TimeRange {
+                start: now.saturating_sub(ticks),
+                end: now,
+            },
             Period::Fixed(range) => range,
         }
     }
@@ -36,12 +41,21 @@ pub(crate) fn parse_period(text: &str) -> Result<Period, EngineError> {
     };
     let range = if first.starts_with(['P', 'p']) {
         let end = moment(second)?;
-        TimeRange { start: end - duration(first)?, end }
+        TimeRange {
+            start: end - duration(first)?,
+            end,
+        }
     } else if second.starts_with(['P', 'p']) {
         let start = moment(first)?;
-        TimeRange { start, end: start + duration(second)? }
+        TimeRange {
+            start,
+            end: start + duration(second)?,
+        }
     } else {
-        TimeRange { start: moment(first)?, end: moment(second)? }
+        TimeRange {
+            start: moment(first)?,
+            end: moment(second)?,
+        }
     };
     if range.start > range.end {
         return Err(bad(format!("The timespan '{text}' ends before it starts.")));
@@ -50,8 +64,11 @@ pub(crate) fn parse_period(text: &str) -> Result<Period, EngineError> {
 }
 
 fn moment(text: &str) -> Result<i64, EngineError> {
-    datetime::parse(text.trim())
-        .ok_or_else(|| bad(format!("'{text}' is not an ISO 8601 date and time such as 2025-01-31T12:00:00Z.")))
+    datetime::parse(text.trim()).ok_or_else(|| {
+        bad(format!(
+            "'{text}' is not an ISO 8601 date and time such as 2025-01-31T12:00:00Z."
+        ))
+    })
 }
 
 fn duration(text: &str) -> Result<i64, EngineError> {
@@ -61,7 +78,11 @@ fn duration(text: &str) -> Result<i64, EngineError> {
 }
 
 fn bad(message: String) -> EngineError {
-    EngineError::BadParameter { parameter: "timespan".to_owned(), message, position: None }
+    EngineError::BadParameter {
+        parameter: "timespan".to_owned(),
+        message,
+        position: None,
+    }
 }
 
 /// Reads an ISO 8601 duration of weeks, days, hours, minutes and seconds in ticks. Months and years have no fixed length
@@ -77,7 +98,14 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
         return None;
     }
     let date = sum(date, &[('W', 7 * TICKS_PER_DAY), ('D', TICKS_PER_DAY)])?;
-    let time = sum(time, &[('H', TICKS_PER_HOUR), ('M', TICKS_PER_MINUTE), ('S', TICKS_PER_SECOND)])?;
+    let time = sum(
+        time,
+        &[
+            ('H', TICKS_PER_HOUR),
+            ('M', TICKS_PER_MINUTE),
+            ('S', TICKS_PER_SECOND),
+        ],
+    )?;
     let total = date + time;
     (total >= 1.0 && total <= LONGEST as f64).then_some(total.round() as i64)
 }
@@ -86,7 +114,9 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
 fn sum(mut text: &str, units: &[(char, i64)]) -> Option<f64> {
     let mut total = 0.0;
     for (unit, ticks) in units {
-        let Some(at) = text.find([*unit, unit.to_ascii_lowercase()]) else { continue };
+        let Some(at) = text.find([*unit, unit.to_ascii_lowercase()]) else {
+            continue;
+        };
         let number = &text[..at];
         if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
             return None;
@@ -117,7 +147,11 @@ pub(crate) fn format_duration(ticks: i64) -> String {
     }
     if rest > 0 {
         let seconds = format!("{}.{:07}", rest / TICKS_PER_SECOND, rest % TICKS_PER_SECOND);
-        let _ = write!(text, "{}S", seconds.trim_end_matches('0').trim_end_matches('.'));
+        let _ = write!(
+            text,
+            "{}S",
+            seconds.trim_end_matches('0').trim_end_matches('.')
+        );
     }
     text
 }
@@ -137,13 +171,30 @@ mod tests {
             ("P1DT2H3M4S", 93_784),
             ("pt1h", 3_600),
         ] {
-            assert_eq!(parse_duration(text), Some(seconds * TICKS_PER_SECOND), "{text}");
+            assert_eq!(
+                parse_duration(text),
+                Some(seconds * TICKS_PER_SECOND),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn durations_that_are_refused() {
-        for text in ["", "P", "PT", "12H", "PT-1H", "P1M", "P1Y", "PT0S", "P99999999D", "PT1H2", "PTH", "PT1S1M"] {
+        for text in [
+            "",
+            "P",
+            "PT",
+            "12H",
+            "PT-1H",
+            "P1M",
+            "P1Y",
+            "PT0S",
+            "P99999999D",
+            "PT1H2",
+            "PTH",
+            "PT1S1M",
+        ] {
             assert_eq!(parse_duration(text), None, "{text}");
         }
     }
@@ -151,16 +202,31 @@ mod tests {
     #[test]
     fn durations_print_as_they_are_read() {
         for text in ["PT1H", "P1D", "PT1M30S", "PT0.5S", "P7D", "P1DT12H"] {
-            assert_eq!(parse_duration(text).map(format_duration).as_deref(), Some(text));
+            assert_eq!(
+                parse_duration(text).map(format_duration).as_deref(),
+                Some(text)
+            );
         }
     }
 
     #[test]
     fn periods_take_either_end_or_both() {
-        let hour = |h: i64| datetime::parse("2025-03-06T00:00:00Z").map(|t| t + h * TICKS_PER_HOUR).unwrap_or_default();
-        let fixed = |a, b| Some(Period::Fixed(TimeRange { start: hour(a), end: hour(b) }));
+        let hour = |h: i64| {
+            datetime::parse("2025-03-06T00:00:00Z")
+                .map(|t| t + h * TICKS_PER_HOUR)
+                .unwrap_or_default()
+        };
+        let fixed = |a, b| {
+            Some(Period::Fixed(TimeRange {
+                start: hour(a),
+                end: hour(b),
+            }))
+        };
         for (text, expected) in [
-            ("2025-03-06T00:00:00+00:00/2025-03-06T01:00:00+00:00", fixed(0, 1)),
+            (
+                "2025-03-06T00:00:00+00:00/2025-03-06T01:00:00+00:00",
+                fixed(0, 1),
+            ),
             ("2025-03-06T00:00:00/2025-03-06T01:00:00", fixed(0, 1)),
             ("2025-03-06T00:00:00Z/PT2H", fixed(0, 2)),
             ("PT2H/2025-03-06T04:00:00Z", fixed(2, 4)),

@@ -4,8 +4,14 @@
 
 use hindsight_kql_types::ScalarType;
 
+mod build;
+mod display;
+mod ops;
+
 use crate::Span;
 pub use crate::operators::*;
+pub(crate) use display::{Commas, Parameters, Schema, Statements, Subpipe, write_expr};
+pub(crate) use ops::precedence;
 
 /// A whole request: statements separated by `;`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -188,8 +194,15 @@ pub enum ExprKind {
     Member {
         /// The left side.
         value: Box<Expr>,
-        /// The name after the dot.
+        /// The name after the dot; a pattern such as `T*` where a list of tables may stand.
         member: Name,
+    },
+    /// `value.f(a)`: `cluster('c').database('d')`, a function of another database.
+    MemberCall {
+        /// The left side.
+        value: Box<Expr>,
+        /// The call after the dot.
+        call: Call,
     },
     /// `value[index]`, also `value.['name']`.
     Index {

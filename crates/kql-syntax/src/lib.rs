@@ -2,8 +2,35 @@
 
 pub mod ast;
 mod diagnostic;
+mod lexer;
+mod limits;
+pub mod literal;
 pub mod operators;
+mod parser;
 mod span;
+mod token;
 
 pub use diagnostic::Diagnostic;
+pub use limits::Limits;
 pub use span::Span;
+
+/// What the parser made of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    /// The tree. With diagnostics it lacks what could not be read, and must not be run.
+    pub query: ast::Query,
+    /// Every error, in the order of the text. Empty for a valid query.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a query within the default [`Limits`].
+///
+/// Errors carry the engine's codes: `SYN0002` for text that is no query, `SYN0100` for a management command.
+pub fn parse(text: &str) -> Parsed {
+    parse_with_limits(text, &Limits::default())
+}
+
+/// Reads a query within these limits. A query beyond one of them gets exactly one diagnostic, which names the limit.
+pub fn parse_with_limits(text: &str, limits: &Limits) -> Parsed {
+    parser::parse(text, limits)
+}

@@ -6,9 +6,17 @@
 pub mod aggregates;
 mod bind;
 mod catalog;
+mod exec;
 pub mod functions;
 mod operators;
 mod relation;
+pub mod run;
+#[cfg(test)]
+mod testing;
 
+pub use bind::{
+    BindOptions, BoundQuery, BoundResult, MaterializedTable, Settings, Step, StepKind, bind,
+};
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
+pub use exec::KqlQueryPlanner;
 pub use relation::{Column, Relation, Scalar};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use hindsight_engine::QueryEngine;
 use hindsight_store::{AppId, Application, Clock, NewApplication, NewKey, Store, StoreConfig};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
@@ -15,8 +16,6 @@ use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
 use crate::throttle::{Limits, Throttle};
-
-pub(crate) use crate::engine::Engine;
 
 /// The file that lets the command line of this machine talk to the server that holds a folder.
 const TOKEN_FILE: &str = "server-token";
@@ -30,7 +29,7 @@ pub(crate) struct App {
     /// Applications and keys.
     pub(crate) directory: Directory,
     /// Answers.
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) engine: Arc<QueryEngine>,
     /// Judges credentials.
     pub(crate) gate: Gate,
     /// Limits queries.
@@ -61,7 +60,7 @@ impl App {
         let store = Store::open(config).await?;
         let directory = Directory::open(store.catalogue().clone()).await?;
         let token = write_token(&settings.data)?;
-        let engine = crate::engine::open(store.clone(), &settings);
+        let engine = crate::engine::open(store.clone(), &settings, clock.clone())?;
         let limits = Limits {
             concurrency: settings.query_concurrency,
             rate: settings.query_rate,

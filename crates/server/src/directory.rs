@@ -59,11 +59,6 @@ impl Snapshot {
     pub(crate) fn key(&self, id: &str) -> Option<Arc<KeyRecord>> {
         self.keys.get(id).cloned()
     }
-
-    /// Every application.
-    pub(crate) fn apps(&self) -> impl Iterator<Item = &Arc<AppRecord>> {
-        self.apps.values()
-    }
 }
 
 /// The catalogue's snapshot and its age.
@@ -88,11 +83,6 @@ impl Directory {
         let snapshot = Arc::new(load(&catalogue).await?);
         let state = RwLock::new(State { snapshot, version, checked: Instant::now() });
         Ok(Directory { catalogue, state, loading: tokio::sync::Mutex::new(()) })
-    }
-
-    /// The catalogue itself, for changes.
-    pub(crate) fn catalogue(&self) -> &Catalogue {
-        &self.catalogue
     }
 
     /// A snapshot that is at most a fraction of a second old.

@@ -2,48 +2,24 @@
 
 use std::sync::Arc;
 
-use hindsight_store::Store;
+use anyhow::Context;
+use hindsight_engine::{EngineConfig, QueryEngine};
+use hindsight_store::{Clock, Store};
 
 use crate::config::Settings;
 
-pub(crate) use pending::QueryEngine as Engine;
-
 /// The engine over a store, with the limits of the settings.
-pub(crate) fn open(store: Arc<Store>, settings: &Settings) -> Arc<Engine> {
-    let _ = settings;
-    Engine::new(store)
-}
-
-mod pending {
-    use hindsight_engine::{
-        Answer, CacheControl, Caller, EngineError, EventParameters, EventsParameters, EventsResult, MetricParameters,
-        MetricResult, QueryRequest, QueryResult,
+pub(crate) fn open(store: Arc<Store>, settings: &Settings, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<QueryEngine>> {
+    let config = EngineConfig {
+        max_rows: settings.query_max_rows,
+        max_bytes: settings.query_max_bytes,
+        timeout: settings.query_timeout,
+        max_applications: settings.query_max_applications,
+        memory: usize::try_from(settings.query_memory).unwrap_or(usize::MAX),
+        retention: settings.retention,
+        cache_bytes: settings.cache_bytes,
+        cache_lifetime: settings.cache_lifetime,
+        ..EngineConfig::default()
     };
-    use std::sync::Arc;
-
-    pub(crate) struct QueryEngine;
-
-    type Reply<T> = Result<Answer<Arc<T>>, EngineError>;
-
-    fn pending<T>() -> Reply<T> {
-        Err(EngineError::Internal("the engine is not connected".to_owned()))
-    }
-
-    impl QueryEngine {
-        pub(crate) fn new(_: Arc<hindsight_store::Store>) -> Arc<QueryEngine> {
-            Arc::new(QueryEngine)
-        }
-        pub(crate) async fn query(&self, _: QueryRequest, _: CacheControl) -> Reply<QueryResult> {
-            pending()
-        }
-        pub(crate) async fn metric(&self, _: &Caller, _: MetricParameters, _: CacheControl) -> Reply<MetricResult> {
-            pending()
-        }
-        pub(crate) async fn events(&self, _: &Caller, _: EventsParameters, _: CacheControl) -> Reply<EventsResult> {
-            pending()
-        }
-        pub(crate) async fn event(&self, _: &Caller, _: EventParameters, _: CacheControl) -> Reply<EventsResult> {
-            pending()
-        }
-    }
+    QueryEngine::new(store, config, clock).context("cannot start the query engine")
 }

@@ -48,9 +48,6 @@ pub(crate) enum ApiError {
     /// 413
     #[error("{0}")]
     TooLarge(String),
-    /// 415
-    #[error("{0}")]
-    UnsupportedMedia(String),
     /// 429
     #[error("{message}")]
     Throttled {
@@ -97,7 +94,6 @@ impl ApiError {
             ApiError::Bad { .. } | ApiError::InvalidBody(_) => StatusCode::BAD_REQUEST,
             ApiError::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::Throttled { .. } => StatusCode::TOO_MANY_REQUESTS,
             ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -140,7 +136,6 @@ impl ApiError {
             })),
             ApiError::PaymentRequired { .. } => (text, "PaymentRequiredError", None),
             ApiError::TooLarge(_) => (text, "RequestTooLargeError", None),
-            ApiError::UnsupportedMedia(_) => (text, "UnsupportedMediaTypeError", None),
             ApiError::Throttled { limit, .. } => {
                 let inner = json!({ "code": "ThrottledError", "message": text, "limitValue": limit });
                 ("Rate limit is exceeded".to_owned(), "ThrottledError", Some(inner))

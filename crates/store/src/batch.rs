@@ -39,6 +39,12 @@ pub(crate) fn normalise(
     {
         return Err(bad(format!("there is no column '{}'", field.name())));
     }
+    if batch
+        .column_by_name(TIMESTAMP)
+        .is_none_or(|times| times.null_count() > 0)
+    {
+        return Err(bad("an item has no timestamp".to_owned()));
+    }
     let rows = batch.num_rows();
     let mut columns = Vec::with_capacity(table.columns().len());
     for column in table.columns() {

@@ -21,12 +21,12 @@ async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
         // A wake-up means that a bound of the memory tier was reached.
         let _ = tokio::time::timeout(TICK, wake.notified()).await;
         let Some(store) = store.upgrade() else { return };
-        if store.seal_is_due() {
-            if let Err(error) = store.seal_all().await {
-                tracing::error!(%error, "sealing failed; it will be tried again");
-                drop(store);
-                tokio::time::sleep(TICK * 5).await;
-            }
+        if store.seal_is_due()
+            && let Err(error) = store.seal_all().await
+        {
+            tracing::error!(%error, "sealing failed; it will be tried again");
+            drop(store);
+            tokio::time::sleep(TICK * 5).await;
         }
     }
 }

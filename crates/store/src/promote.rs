@@ -196,8 +196,8 @@ impl Shredder {
     }
 
     pub(crate) fn shred(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let mut leaves: Vec<ArrayRef> =
-            vec![Arc::new(arrow::array::NullArray::new(0)); self.columns.len()];
+        let nothing: ArrayRef = Arc::new(arrow::array::NullArray::new(0));
+        let mut leaves: Vec<ArrayRef> = vec![nothing; self.columns.len()];
         for bag in ["customDimensions", "customMeasurements"] {
             if let Some(bags) = batch
                 .column_by_name(bag)

@@ -26,7 +26,7 @@ pub(crate) struct SegmentScan {
     pub(crate) footers: Arc<FooterCache>,
     /// Files, grouped by the partition that reads them.
     pub(crate) groups: Vec<Vec<Arc<Segment>>>,
-    /// Whether every group is in descending order of time.
+    /// Whether every group is in descending order of time, and the plan above sets no limit (see [`group`]).
     pub(crate) ordered: bool,
     /// Whether rows are dropped while a file is decoded, before its other columns are.
     pub(crate) filter_rows: bool,
@@ -113,47 +113,15 @@ fn statistics(schema: &SchemaRef, segments: &[&Segment]) -> Statistics {
     statistics
 }
 
-/// Spreads segments over at most `partitions` groups. If it can be done so that the files of each group follow each
-/// other in time, newest first, it is, and the second value is true.
-pub(crate) fn group(
-    mut segments: Vec<Arc<Segment>>,
-    partitions: usize,
-) -> (Vec<Vec<Arc<Segment>>>, bool) {
+/// Spreads segments over at most `partitions` groups of about the same size, each newest first.
+///
+/// "The latest N" reads the newest files first and then prunes the others by what it found. No order is declared to
+/// the query engine, although the rows of a group often have one: its limit push-down lets the partitions of an
+/// ordered scan take each other's files, and then rows are missed.
+pub(crate) fn group(mut segments: Vec<Arc<Segment>>, partitions: usize) -> Vec<Vec<Arc<Segment>>> {
     let partitions = partitions.clamp(1, segments.len().max(1));
     segments
         .sort_by_key(|segment| std::cmp::Reverse((segment.record.max_ts, segment.record.min_ts)));
-    match group_in_order(&segments, partitions) {
-        Some(groups) => (groups, true),
-        None => (group_by_size(segments, partitions), false),
-    }
-}
-
-fn group_in_order(segments: &[Arc<Segment>], partitions: usize) -> Option<Vec<Vec<Arc<Segment>>>> {
-    let mut groups: Vec<(u64, Vec<Arc<Segment>>)> = vec![(0, Vec::new()); partitions];
-    for segment in segments {
-        let follows = |group: &&mut (u64, Vec<Arc<Segment>>)| {
-            group
-                .1
-                .last()
-                .is_none_or(|last| last.record.min_ts > segment.record.max_ts)
-        };
-        let (bytes, files) = groups
-            .iter_mut()
-            .filter(follows)
-            .min_by_key(|(bytes, _)| *bytes)?;
-        *bytes += segment.record.bytes;
-        files.push(segment.clone());
-    }
-    Some(
-        groups
-            .into_iter()
-            .map(|(_, files)| files)
-            .filter(|files| !files.is_empty())
-            .collect(),
-    )
-}
-
-fn group_by_size(segments: Vec<Arc<Segment>>, partitions: usize) -> Vec<Vec<Arc<Segment>>> {
     let mut groups: Vec<(u64, Vec<Arc<Segment>>)> = vec![(0, Vec::new()); partitions];
     for segment in segments {
         if let Some((bytes, files)) = groups.iter_mut().min_by_key(|(bytes, _)| *bytes) {
@@ -161,9 +129,6 @@ fn group_by_size(segments: Vec<Arc<Segment>>, partitions: usize) -> Vec<Vec<Arc<
             files.push(segment);
         }
     }
-    groups
-        .into_iter()
-        .map(|(_, files)| files)
-        .filter(|files| !files.is_empty())
-        .collect()
+    let groups = groups.into_iter().map(|(_, files)| files);
+    groups.filter(|files| !files.is_empty()).collect()
 }

@@ -182,14 +182,14 @@ impl StoreTable {
         if segments.is_empty() {
             return Ok(None);
         }
-        let (groups, ordered) = scan::group(segments, partitions);
+        let groups = scan::group(segments, partitions);
         let wide = projection.is_none_or(|projection| projection.len() >= WIDE_COLUMNS);
         let scan = SegmentScan {
             schema: self.schema.clone(),
             promoted: self.promoted.clone(),
             footers: self.footers.clone(),
             groups,
-            ordered,
+            ordered: false,
             filter_rows: wide || filters.iter().any(is_lookup),
             projection: projection.cloned(),
             limit,

@@ -35,7 +35,9 @@ impl Aggregation {
     /// The aggregation called `name`, in any case.
     pub fn parse(name: &str) -> Option<Aggregation> {
         use Aggregation::{Avg, Count, Max, Min, Sum, Unique};
-        [Avg, Min, Max, Sum, Count, Unique].into_iter().find(|a| a.name().eq_ignore_ascii_case(name))
+        [Avg, Min, Max, Sum, Count, Unique]
+            .into_iter()
+            .find(|a| a.name().eq_ignore_ascii_case(name))
     }
 }
 
@@ -150,9 +152,18 @@ const REQUEST: &[&str] = &[
     "request/resultCode",
     "request/performanceBucket",
 ];
-const PAGE_VIEW: &[&str] = &["pageView/name", "pageView/urlPath", "pageView/urlHost", "pageView/performanceBucket"];
-const BROWSER_TIMING: &[&str] =
-    &["browserTiming/name", "browserTiming/urlHost", "browserTiming/urlPath", "browserTiming/performanceBucket"];
+const PAGE_VIEW: &[&str] = &[
+    "pageView/name",
+    "pageView/urlPath",
+    "pageView/urlHost",
+    "pageView/performanceBucket",
+];
+const BROWSER_TIMING: &[&str] = &[
+    "browserTiming/name",
+    "browserTiming/urlHost",
+    "browserTiming/urlPath",
+    "browserTiming/performanceBucket",
+];
 const DEPENDENCY: &[&str] = &[
     "dependency/target",
     "dependency/type",
@@ -169,7 +180,11 @@ const EXCEPTION: &[&str] = &[
     "exception/method",
     "exception/severityLevel",
 ];
-const AVAILABILITY: &[&str] = &["availabilityResult/name", "availabilityResult/location", "availabilityResult/success"];
+const AVAILABILITY: &[&str] = &[
+    "availabilityResult/name",
+    "availabilityResult/location",
+    "availabilityResult/success",
+];
 const BILLING: &[&str] = &["billing/telemetryItemSource", "billing/telemetryItemType"];
 const PERFORMANCE_COUNTER: &[&str] = &[
     "performanceCounter/name",
@@ -302,9 +317,10 @@ fn standard(row: &Row) -> Metric {
         Distinct(column) => MetricSource::Distinct { column },
         Availability => MetricSource::AvailabilityPercentage,
         TelemetryItems => MetricSource::TelemetryItems,
-        Counter(category, counter, name) => {
-            MetricSource::Counter { windows: Some((category, counter)), name: name.to_owned() }
-        }
+        Counter(category, counter, name) => MetricSource::Counter {
+            windows: Some((category, counter)),
+            name: name.to_owned(),
+        },
     };
     Metric {
         id: row.0.to_owned(),
@@ -322,7 +338,10 @@ fn standard(row: &Row) -> Metric {
 /// The metric that `id` names: a standard one under any of its names, or an application's own (`D8`). `None` where an id
 /// with a slash names nothing.
 pub(super) fn find(id: &str) -> Option<Metric> {
-    if let Some(row) = STANDARD.iter().find(|row| row.0 == id || row.1.contains(&id)) {
+    if let Some(row) = STANDARD
+        .iter()
+        .find(|row| row.0 == id || row.1.contains(&id))
+    {
         return Some(standard(row));
     }
     let custom = |source: MetricSource, own_dimensions, supported| Metric {
@@ -336,18 +355,45 @@ pub(super) fn find(id: &str) -> Option<Metric> {
         own_dimensions,
         common: true,
     };
-    let rest = |prefix: &str| id.strip_prefix(prefix).filter(|rest| !rest.is_empty()).map(str::to_owned);
+    let rest = |prefix: &str| {
+        id.strip_prefix(prefix)
+            .filter(|rest| !rest.is_empty())
+            .map(str::to_owned)
+    };
     if let Some(key) = rest("customEvents/custom/") {
-        return Some(custom(MetricSource::Measurement { key }, CUSTOM_EVENT, CUSTOM));
+        return Some(custom(
+            MetricSource::Measurement { key },
+            CUSTOM_EVENT,
+            CUSTOM,
+        ));
     }
     if let Some(name) = rest("customMetrics/") {
-        return Some(custom(MetricSource::CustomMetric { name }, CUSTOM_METRIC, CUSTOM));
+        return Some(custom(
+            MetricSource::CustomMetric { name },
+            CUSTOM_METRIC,
+            CUSTOM,
+        ));
     }
     if let Some(name) = rest("performanceCounters/") {
-        return Some(custom(MetricSource::Counter { windows: None, name }, PERFORMANCE_COUNTER, COUNTER));
+        return Some(custom(
+            MetricSource::Counter {
+                windows: None,
+                name,
+            },
+            PERFORMANCE_COUNTER,
+            COUNTER,
+        ));
     }
     let bare = !id.is_empty() && !id.contains('/');
-    bare.then(|| custom(MetricSource::Bare { name: id.to_owned() }, &[], CUSTOM))
+    bare.then(|| {
+        custom(
+            MetricSource::Bare {
+                name: id.to_owned(),
+            },
+            &[],
+            CUSTOM,
+        )
+    })
 }
 
 #[cfg(test)]
@@ -359,8 +405,14 @@ mod tests {
         for (asked, answered) in [
             ("requests/count", Some("requests/count")),
             ("client/totalDuration", Some("browserTimings/totalDuration")),
-            ("billing/telemetryCount", Some("billingMeters/telemetryCount")),
-            ("customMetrics/queue length", Some("customMetrics/queue length")),
+            (
+                "billing/telemetryCount",
+                Some("billingMeters/telemetryCount"),
+            ),
+            (
+                "customMetrics/queue length",
+                Some("customMetrics/queue length"),
+            ),
             ("customEvents/custom/size", Some("customEvents/custom/size")),
             ("size", Some("size")),
             ("requests/nothing", None),
@@ -376,7 +428,12 @@ mod tests {
         let all = standard_metrics();
         for metric in &all {
             assert!(metric.supported.contains(&metric.default), "{}", metric.id);
-            assert_eq!(all.iter().filter(|m| m.id == metric.id).count(), 1, "{}", metric.id);
+            assert_eq!(
+                all.iter().filter(|m| m.id == metric.id).count(),
+                1,
+                "{}",
+                metric.id
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The dimensions of metrics: path names, the specification's enum names, and the KQL they stand for (`D9`).
 
-use hindsight_kql_syntax::ast::{BinaryOp, Expr, Literal};
+use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 
 use super::catalogue::Metric;
-use crate::tree::{binary, call, key, literal, name, string};
+use crate::tree::{binary, call, key, name, string};
 
 /// The dimensions of every table.
 pub const COMMON_DIMENSIONS: &[&str] = &[
@@ -49,15 +49,27 @@ pub(crate) struct Dimension {
 impl Dimension {
     /// The dimension that `written` names, where it applies to `metric`.
     pub(crate) fn find(written: &str, metric: &Metric) -> Option<Dimension> {
-        let path = ENUM_NAMES.iter().find(|(name, _)| *name == written).map_or(written, |(_, path)| *path);
-        let custom = path.strip_prefix("customDimensions/").is_some_and(|k| !k.is_empty()) && metric.common;
+        let path = ENUM_NAMES
+            .iter()
+            .find(|(name, _)| *name == written)
+            .map_or(written, |(_, path)| *path);
+        let custom = path
+            .strip_prefix("customDimensions/")
+            .is_some_and(|k| !k.is_empty())
+            && metric.common;
         let applies = custom || metric.dimensions().contains(&path);
-        applies.then(|| Dimension { written: written.to_owned(), path: path.to_owned() })
+        applies.then(|| Dimension {
+            written: written.to_owned(),
+            path: path.to_owned(),
+        })
     }
 
     /// Whether its values are bools for the typed form of the reply (`D2`).
     pub(crate) fn is_bool(&self) -> bool {
-        matches!(self.path.as_str(), "operation/synthetic" | "user/authenticated") || self.path.ends_with("/success")
+        matches!(
+            self.path.as_str(),
+            "operation/synthetic" | "user/authenticated"
+        ) || self.path.ends_with("/success")
     }
 
     /// The KQL that computes it. Every dimension is text but `severityLevel`.
@@ -78,10 +90,18 @@ impl Dimension {
         }
         let (group, member) = self.path.split_once('/').unwrap_or(("", &self.path));
         match (group, member) {
-            (_, "urlHost") => call("tostring", vec![key(call("parse_url", vec![name("url")]), "Host")]),
-            (_, "urlPath") => call("tostring", vec![key(call("parse_url", vec![name("url")]), "Path")]),
+            (_, "urlHost") => call(
+                "tostring",
+                vec![key(call("parse_url", vec![name("url")]), "Host")],
+            ),
+            (_, "urlPath") => call(
+                "tostring",
+                vec![key(call("parse_url", vec![name("url")]), "Path")],
+            ),
             (_, "severityLevel") => call("tostring", vec![name("severityLevel")]),
-            ("operation" | "user" | "application" | "client" | "cloud", _) => name(&flat_column(group, member)),
+            ("operation" | "user" | "application" | "client" | "cloud", _) => {
+                name(&flat_column(group, member))
+            }
             _ => name(member),
         }
     }
@@ -96,7 +116,15 @@ fn flat_column(group: &str, member: &str) -> String {
     };
     let mut letters = member.chars();
     special.map_or_else(
-        || format!("{group}_{}{}", letters.next().map_or(String::new(), |c| c.to_uppercase().collect()), letters.as_str()),
+        || {
+            format!(
+                "{group}_{}{}",
+                letters
+                    .next()
+                    .map_or(String::new(), |c| c.to_uppercase().collect()),
+                letters.as_str()
+            )
+        },
         str::to_owned,
     )
 }
@@ -109,16 +137,11 @@ pub fn dimension_display_name(path: &str) -> String {
         if c.is_uppercase() && i > 0 {
             out.push(' ');
         }
-        if i == 0 { out.extend(c.to_uppercase()) } else { out.extend(c.to_lowercase()) }
+        if i == 0 {
+            out.extend(c.to_uppercase())
+        } else {
+            out.extend(c.to_lowercase())
+        }
     }
     out
-}
-
-/// The literal that a dimension's value is compared with: dimensions are text, so numbers and bools of a filter are too.
-pub(crate) fn dimension_literal(value: &Literal) -> Expr {
-    match value {
-        Literal::Bool(b) => string(if *b { "True" } else { "False" }),
-        Literal::Long(n) => string(&n.to_string()),
-        other => literal(other.clone()),
-    }
 }

@@ -38,24 +38,51 @@ pub(crate) struct MetricPlan {
 }
 
 /// Reads a request at `now`; `oldest` is the start of retention.
-pub(crate) fn plan(parameters: &MetricParameters, now: i64, oldest: i64) -> Result<MetricPlan, EngineError> {
-    let metric = catalogue::find(&parameters.metric)
-        .ok_or_else(|| EngineError::NotFound(format!("There is no metric '{}'.", parameters.metric)))?;
+pub(crate) fn plan(
+    parameters: &MetricParameters,
+    now: i64,
+    oldest: i64,
+) -> Result<MetricPlan, EngineError> {
+    let metric = catalogue::find(&parameters.metric).ok_or_else(|| {
+        EngineError::NotFound(format!("There is no metric '{}'.", parameters.metric))
+    })?;
     let aggregations = aggregations(&parameters.aggregation, &metric)?;
     let segments = segments(&parameters.segment, &metric)?;
     let range = used_range(parameters.timespan.as_deref(), now, oldest)?;
-    let interval = parameters.interval.as_deref().map(|text| interval(text, range)).transpose()?;
+    let interval = parameters
+        .interval
+        .as_deref()
+        .map(|text| interval(text, range))
+        .transpose()?;
     if segments.is_empty() {
         refuse_without_segments(parameters)?;
     }
     let top = top(parameters.top)?;
     let (order, ascending) = order(parameters.orderby.as_deref(), &aggregations, &metric)?;
-    let filter = parameters.filter.as_deref().map(|text| filter(text, &metric)).transpose()?;
-    Ok(MetricPlan { metric, range, interval, aggregations, segments, top, order, ascending, filter })
+    let filter = parameters
+        .filter
+        .as_deref()
+        .map(|text| filter(text, &metric))
+        .transpose()?;
+    Ok(MetricPlan {
+        metric,
+        range,
+        interval,
+        aggregations,
+        segments,
+        top,
+        order,
+        ascending,
+        filter,
+    })
 }
 
 fn bad(parameter: &str, message: String) -> EngineError {
-    EngineError::BadParameter { parameter: parameter.to_owned(), message, position: None }
+    EngineError::BadParameter {
+        parameter: parameter.to_owned(),
+        message,
+        position: None,
+    }
 }
 
 fn aggregations(written: &[String], metric: &Metric) -> Result<Vec<Aggregation>, EngineError> {
@@ -73,10 +100,17 @@ fn aggregations(written: &[String], metric: &Metric) -> Result<Vec<Aggregation>,
 }
 
 fn supported(text: &str, metric: &Metric) -> Result<Aggregation, String> {
-    Aggregation::parse(text.trim()).filter(|a| metric.supported.contains(a)).ok_or_else(|| {
-        let names: Vec<&str> = metric.supported.iter().map(|a| a.name()).collect();
-        format!("The metric '{}' has no aggregation '{}'. It has: {}.", metric.id, text.trim(), names.join(", "))
-    })
+    Aggregation::parse(text.trim())
+        .filter(|a| metric.supported.contains(a))
+        .ok_or_else(|| {
+            let names: Vec<&str> = metric.supported.iter().map(|a| a.name()).collect();
+            format!(
+                "The metric '{}' has no aggregation '{}'. It has: {}.",
+                metric.id,
+                text.trim(),
+                names.join(", ")
+            )
+        })
 }
 
 fn segments(written: &[String], metric: &Metric) -> Result<Vec<Dimension>, EngineError> {
@@ -84,7 +118,10 @@ fn segments(written: &[String], metric: &Metric) -> Result<Vec<Dimension>, Engin
     for text in written.iter().map(|text| text.trim()) {
         let dimension = dimension(text, metric).map_err(|message| bad("segment", message))?;
         if found.contains(&dimension) {
-            return Err(bad("segment", format!("The dimension '{text}' is listed twice.")));
+            return Err(bad(
+                "segment",
+                format!("The dimension '{text}' is listed twice."),
+            ));
         }
         found.push(dimension);
     }
@@ -94,8 +131,15 @@ fn segments(written: &[String], metric: &Metric) -> Result<Vec<Dimension>, Engin
 fn dimension(text: &str, metric: &Metric) -> Result<Dimension, String> {
     Dimension::find(text, metric).ok_or_else(|| {
         let applicable = metric.dimensions().join(", ");
-        let custom = if metric.common { ", customDimensions/<key>" } else { "" };
-        format!("The dimension '{text}' does not apply to '{}'. These do: {applicable}{custom}.", metric.id)
+        let custom = if metric.common {
+            ", customDimensions/<key>"
+        } else {
+            ""
+        };
+        format!(
+            "The dimension '{text}' does not apply to '{}'. These do: {applicable}{custom}.",
+            metric.id
+        )
     })
 }
 
@@ -110,16 +154,25 @@ fn used_range(timespan: Option<&str>, now: i64, oldest: i64) -> Result<TimeRange
 
 fn interval(text: &str, range: TimeRange) -> Result<i64, EngineError> {
     let ticks = parse_duration(text).ok_or_else(|| {
-        bad("interval", format!("'{text}' is not an ISO 8601 duration such as PT5M, PT1H or P1D."))
+        bad(
+            "interval",
+            format!("'{text}' is not an ISO 8601 duration such as PT5M, PT1H or P1D."),
+        )
     })?;
     if ticks < TICKS_PER_SECOND {
-        return Err(bad("interval", format!("The interval '{text}' is shorter than one second, the least there is.")));
+        return Err(bad(
+            "interval",
+            format!("The interval '{text}' is shorter than one second, the least there is."),
+        ));
     }
     Ok(bins::adjust(ticks, range))
 }
 
 fn refuse_without_segments(parameters: &MetricParameters) -> Result<(), EngineError> {
-    let written = [("top", parameters.top.is_some()), ("orderby", parameters.orderby.is_some())];
+    let written = [
+        ("top", parameters.top.is_some()),
+        ("orderby", parameters.orderby.is_some()),
+    ];
     match written.iter().find(|(_, present)| *present) {
         Some((name, _)) => Err(bad(name, format!("'{name}' is valid only with 'segment'."))),
         None => Ok(()),
@@ -136,18 +189,33 @@ fn top(written: Option<i64>) -> Result<usize, EngineError> {
     }
 }
 
-fn order(written: Option<&str>, asked: &[Aggregation], metric: &Metric) -> Result<(Aggregation, bool), EngineError> {
+fn order(
+    written: Option<&str>,
+    asked: &[Aggregation],
+    metric: &Metric,
+) -> Result<(Aggregation, bool), EngineError> {
     let first = asked.first().copied().unwrap_or(metric.default);
-    let Some(text) = written else { return Ok((first, false)) };
+    let Some(text) = written else {
+        return Ok((first, false));
+    };
     let mut words = text.split_whitespace();
-    let aggregation = supported(words.next().unwrap_or(""), metric).map_err(|message| bad("orderby", message))?;
+    let aggregation =
+        supported(words.next().unwrap_or(""), metric).map_err(|message| bad("orderby", message))?;
     let ascending = match words.next().map(str::to_ascii_lowercase).as_deref() {
         None | Some("desc") => false,
         Some("asc") => true,
-        Some(other) => return Err(bad("orderby", format!("'{other}' is not a direction; use asc or desc."))),
+        Some(other) => {
+            return Err(bad(
+                "orderby",
+                format!("'{other}' is not a direction; use asc or desc."),
+            ));
+        }
     };
     if words.next().is_some() {
-        return Err(bad("orderby", format!("'{text}' is not an aggregation and a direction, such as 'sum desc'.")));
+        return Err(bad(
+            "orderby",
+            format!("'{text}' is not an aggregation and a direction, such as 'sum desc'."),
+        ));
     }
     Ok((aggregation, ascending))
 }

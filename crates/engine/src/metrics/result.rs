@@ -55,20 +55,33 @@ fn read(plan: &MetricPlan, batch: &RecordBatch) -> Result<Vec<Row>, arrow::error
             arrow::error::ArrowError::SchemaError(format!("the column {name} is missing"))
         })
     };
-    let bins = plan.interval.map(|_| cast(&column("bin")?, &DataType::Int64)).transpose()?;
+    let bins = plan
+        .interval
+        .map(|_| cast(&column("bin")?, &DataType::Int64))
+        .transpose()?;
     let dimensions = (0..plan.segments.len())
         .map(|i| cast(&column(&format!("d{i}"))?, &DataType::Utf8View))
         .collect::<Result<Vec<ArrayRef>, _>>()?;
-    let values =
-        (0..plan.aggregations.len()).map(|i| reals(&column(&format!("a{i}"))?)).collect::<Result<Vec<_>, _>>()?;
+    let values = (0..plan.aggregations.len())
+        .map(|i| reals(&column(&format!("a{i}"))?))
+        .collect::<Result<Vec<_>, _>>()?;
     let order = reals(&column("o")?)?;
     let counts = reals(&column("n")?)?;
     let row = |i: usize| {
         let any = counts.is_valid(i) && counts.value(i) > 0.0;
-        let value = |a: &Float64Array| (any && a.is_valid(i)).then(|| a.value(i)).filter(|v| v.is_finite());
+        let value = |a: &Float64Array| {
+            (any && a.is_valid(i))
+                .then(|| a.value(i))
+                .filter(|v| v.is_finite())
+        };
         Row {
-            bin: bins.as_ref().map_or(0, |b| b.as_primitive::<Int64Type>().value(i)),
-            dimensions: dimensions.iter().map(|d| d.as_string_view().value(i).to_owned()).collect(),
+            bin: bins
+                .as_ref()
+                .map_or(0, |b| b.as_primitive::<Int64Type>().value(i)),
+            dimensions: dimensions
+                .iter()
+                .map(|d| d.as_string_view().value(i).to_owned())
+                .collect(),
             values: values.iter().map(|a| value(a).map(round)).collect(),
             order: value(&order),
         }
@@ -78,7 +91,9 @@ fn read(plan: &MetricPlan, batch: &RecordBatch) -> Result<Vec<Row>, arrow::error
 
 fn reals(array: &ArrayRef) -> Result<Float64Array, arrow::error::ArrowError> {
     use arrow::datatypes::Float64Type;
-    Ok(cast(array, &DataType::Float64)?.as_primitive::<Float64Type>().clone())
+    Ok(cast(array, &DataType::Float64)?
+        .as_primitive::<Float64Type>()
+        .clone())
 }
 
 /// Two decimals, as the service was recorded doing (`D10`).
@@ -98,26 +113,41 @@ fn buckets(plan: &MetricPlan, interval: i64, rows: Vec<Row>) -> Vec<MetricBucket
     let bucket = |(start, range): (i64, crate::request::TimeRange)| {
         let rows = by_bin.remove(&start).unwrap_or_default();
         let segmented = !plan.segments.is_empty();
-        let values = rows.first().map_or_else(|| vec![None; plan.aggregations.len()], |row| row.values.clone());
+        let values = rows.first().map_or_else(
+            || vec![None; plan.aggregations.len()],
+            |row| row.values.clone(),
+        );
         MetricBucket {
             range,
             values: (!segmented).then_some(values),
-            segments: if segmented { outer_segments(plan, rows) } else { Vec::new() },
+            segments: if segmented {
+                outer_segments(plan, rows)
+            } else {
+                Vec::new()
+            },
         }
     };
-    bins::buckets(interval, plan.range).into_iter().map(bucket).collect()
+    bins::buckets(interval, plan.range)
+        .into_iter()
+        .map(bucket)
+        .collect()
 }
 
 /// The outer segments, the best `top` of them.
 fn outer_segments(plan: &MetricPlan, rows: Vec<Row>) -> Vec<MetricSegment> {
-    let mut segments: Vec<MetricSegment> = level(plan, 0, rows).into_iter().map(|(_, segment)| segment).collect();
+    let mut segments: Vec<MetricSegment> = level(plan, 0, rows)
+        .into_iter()
+        .map(|(_, segment)| segment)
+        .collect();
     segments.truncate(plan.top);
     segments
 }
 
 /// The segments of one level in order, each with the weight that orders it: the sum of its leaves.
 fn level(plan: &MetricPlan, depth: usize, rows: Vec<Row>) -> Vec<(f64, MetricSegment)> {
-    let Some(dimension) = plan.segments.get(depth) else { return Vec::new() };
+    let Some(dimension) = plan.segments.get(depth) else {
+        return Vec::new();
+    };
     let mut groups: Vec<(String, Vec<Row>)> = Vec::new();
     let mut places: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
     for row in rows {
@@ -135,8 +165,16 @@ fn level(plan: &MetricPlan, depth: usize, rows: Vec<Row>) -> Vec<(f64, MetricSeg
         .into_iter()
         .map(|(text, members)| {
             let weight: f64 = members.iter().filter_map(|row| row.order).sum();
-            let values = innermost.then(|| members.first().map_or_else(Vec::new, |row| row.values.clone()));
-            let inner = if innermost { Vec::new() } else { level(plan, depth + 1, members) };
+            let values = innermost.then(|| {
+                members
+                    .first()
+                    .map_or_else(Vec::new, |row| row.values.clone())
+            });
+            let inner = if innermost {
+                Vec::new()
+            } else {
+                level(plan, depth + 1, members)
+            };
             let segment = MetricSegment {
                 dimension: dimension.written.clone(),
                 value: typed(&text, dimension.is_bool()),
@@ -147,7 +185,11 @@ fn level(plan: &MetricPlan, depth: usize, rows: Vec<Row>) -> Vec<(f64, MetricSeg
         })
         .collect();
     segments.sort_by(|a, b| {
-        let by_weight = if plan.ascending { a.0.total_cmp(&b.0) } else { b.0.total_cmp(&a.0) };
+        let by_weight = if plan.ascending {
+            a.0.total_cmp(&b.0)
+        } else {
+            b.0.total_cmp(&a.0)
+        };
         by_weight.then_with(|| a.1.value.to_text().cmp(&b.1.value.to_text()))
     });
     segments

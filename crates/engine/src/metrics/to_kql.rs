@@ -3,15 +3,17 @@
 //! The rows of the query have the columns `bin` (with an interval), `d0`, `d1`, … for the dimensions, `a0`, `a1`, … for the
 //! aggregations, `o` for the order, and `n` for how many rows of telemetry there were.
 
-use hindsight_kql_syntax::ast::{
-    BinaryOp, Expr, ExprKind, ExtendOperator, Literal, Operator, OperatorKind, OperatorParameter, Query,
-    SummarizeOperator, UnionOperator,
-};
 use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{
+    BinaryOp, Expr, ExprKind, ExtendOperator, Literal, Operator, OperatorKind, OperatorParameter,
+    Query, SummarizeOperator, UnionOperator,
+};
 
 use super::catalogue::{Aggregation, MetricSource, PEOPLE_TABLES, RowFilter};
 use super::request::MetricPlan;
-use crate::tree::{all, binary, call, filter, key, literal, name, named, operator, pipe, query, string, within};
+use crate::tree::{
+    all, binary, call, filter, key, literal, name, named, operator, pipe, query, string, within,
+};
 
 /// The tables that are billed: all of them.
 const ALL_TABLES: &[&str] = &[
@@ -47,47 +49,83 @@ fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
     };
     let equals = |column: &str, text: &str| binary(BinaryOp::Equal, name(column), string(text));
     match &plan.metric.source {
-        MetricSource::Items { table: from, filter } => match filter {
+        MetricSource::Items {
+            table: from,
+            filter,
+        } => match filter {
             RowFilter::All => table(from),
             RowFilter::Failed => also(table(from), equals("success", "False")),
             RowFilter::Browser => also(table(from), equals("client_Type", "Browser")),
-            RowFilter::Server => {
-                also(table(from), binary(BinaryOp::NotEqual, name("client_Type"), string("Browser")))
-            }
+            RowFilter::Server => also(
+                table(from),
+                binary(BinaryOp::NotEqual, name("client_Type"), string("Browser")),
+            ),
         },
-        MetricSource::Column { table: from, column } => also(table(from), call("isnotnull", vec![name(column)])),
-        MetricSource::Distinct { column } => {
-            also((union(PEOPLE_TABLES), vec![within()]), call("isnotempty", vec![name(column)]))
-        }
+        MetricSource::Column {
+            table: from,
+            column,
+        } => also(table(from), call("isnotnull", vec![name(column)])),
+        MetricSource::Distinct { column } => also(
+            (union(PEOPLE_TABLES), vec![within()]),
+            call("isnotempty", vec![name(column)]),
+        ),
         MetricSource::AvailabilityPercentage => table("availabilityResults"),
         MetricSource::TelemetryItems => (union(ALL_TABLES), vec![within()]),
-        MetricSource::Counter { windows, name: short } => {
+        MetricSource::Counter {
+            windows,
+            name: short,
+        } => {
             let by_name = equals("name", short);
             let by_pair = match windows {
-                Some((category, counter)) => all(vec![equals("category", category), equals("counter", counter)]),
+                Some((category, counter)) => all(vec![
+                    equals("category", category),
+                    equals("counter", counter),
+                ]),
                 None => equals("counter", short),
             };
-            also(table("performanceCounters"), binary(BinaryOp::Or, by_pair, by_name))
+            also(
+                table("performanceCounters"),
+                binary(BinaryOp::Or, by_pair, by_name),
+            )
         }
-        MetricSource::CustomMetric { name: metric } => also(table("customMetrics"), equals("name", metric)),
+        MetricSource::CustomMetric { name: metric } => {
+            also(table("customMetrics"), equals("name", metric))
+        }
         MetricSource::Measurement { key: k } | MetricSource::Bare { name: k } => {
             let (source, mut operators) = table("customEvents");
             let value = call("todouble", vec![key(name("customMeasurements"), k)]);
-            operators.push(operator(OperatorKind::Extend(ExtendOperator { columns: vec![named("measured", value)] })));
-            also((source, operators), call("isnotnull", vec![name("measured")]))
+            operators.push(operator(OperatorKind::Extend(ExtendOperator {
+                columns: vec![named("measured", value)],
+            })));
+            also(
+                (source, operators),
+                call("isnotnull", vec![name("measured")]),
+            )
         }
     }
 }
 
 fn union(tables: &[&str]) -> Expr {
-    let node = UnionOperator { parameters: Vec::<OperatorParameter>::new(), tables: tables.iter().map(|t| name(t)).collect() };
-    Expr::new(ExprKind::Source(Box::new(operator(OperatorKind::Union(node)))), Span::default())
+    let node = UnionOperator {
+        parameters: Vec::<OperatorParameter>::new(),
+        tables: tables.iter().map(|t| name(t)).collect(),
+    };
+    Expr::new(
+        ExprKind::Source(Box::new(operator(OperatorKind::Union(node)))),
+        Span::default(),
+    )
 }
 
 fn summarize(plan: &MetricPlan) -> Operator {
     let mut by = Vec::new();
     if let Some(interval) = plan.interval {
-        by.push(named("bin", call("bin", vec![name("timestamp"), literal(Literal::TimeSpan(interval))])));
+        by.push(named(
+            "bin",
+            call(
+                "bin",
+                vec![name("timestamp"), literal(Literal::TimeSpan(interval))],
+            ),
+        ));
     }
     for (i, dimension) in plan.segments.iter().enumerate() {
         by.push(named(&format!("d{i}"), dimension.to_kql()));
@@ -96,11 +134,21 @@ fn summarize(plan: &MetricPlan) -> Operator {
         .aggregations
         .iter()
         .enumerate()
-        .map(|(i, aggregation)| named(&format!("a{i}"), aggregate(&plan.metric.source, *aggregation)))
+        .map(|(i, aggregation)| {
+            named(
+                &format!("a{i}"),
+                aggregate(&plan.metric.source, *aggregation),
+            )
+        })
         .collect();
     aggregates.push(named("o", aggregate(&plan.metric.source, plan.order)));
     aggregates.push(named("n", call("count", Vec::new())));
-    operator(OperatorKind::Summarize(SummarizeOperator { parameters: Vec::new(), aggregates, has_by: !by.is_empty(), by }))
+    operator(OperatorKind::Summarize(SummarizeOperator {
+        parameters: Vec::new(),
+        aggregates,
+        has_by: !by.is_empty(),
+        by,
+    }))
 }
 
 /// What `aggregation` means for a source; the catalogue has checked that it is supported.
@@ -109,28 +157,49 @@ fn aggregate(source: &MetricSource, aggregation: Aggregation) -> Expr {
     let ratio = |a: Expr, b: Expr| binary(BinaryOp::Divide, a, b);
     let weighted = |column: &str| {
         let product = binary(BinaryOp::Multiply, name(column), name("itemCount"));
-        measured(aggregation, name(column), sum(product), sum(name("itemCount")))
+        measured(
+            aggregation,
+            name(column),
+            sum(product),
+            sum(name("itemCount")),
+        )
     };
     match source {
         MetricSource::Items { .. } => sum(name("itemCount")),
         MetricSource::Column { column, .. } => weighted(column),
         MetricSource::Measurement { .. } | MetricSource::Bare { .. } => weighted("measured"),
         MetricSource::Distinct { column } => call("dcount", vec![name(column)]),
-        MetricSource::AvailabilityPercentage if aggregation == Aggregation::Count => sum(name("itemCount")),
+        MetricSource::AvailabilityPercentage if aggregation == Aggregation::Count => {
+            sum(name("itemCount"))
+        }
         MetricSource::AvailabilityPercentage => {
             let passed = binary(BinaryOp::Equal, name("success"), string("1"));
             let percent = |value: f64| literal(Literal::Real(value));
-            ratio(sum(call("iff", vec![passed, percent(100.0), percent(0.0)])), call("count", Vec::new()))
+            ratio(
+                sum(call("iff", vec![passed, percent(100.0), percent(0.0)])),
+                call("count", Vec::new()),
+            )
         }
-        MetricSource::TelemetryItems => {
-            sum(call("coalesce", vec![name("itemCount"), literal(Literal::Int(1))]))
-        }
-        MetricSource::Counter { .. } => measured(aggregation, name("value"), sum(name("value")), call("count", vec![])),
+        MetricSource::TelemetryItems => sum(call(
+            "coalesce",
+            vec![name("itemCount"), literal(Literal::Int(1))],
+        )),
+        MetricSource::Counter { .. } => measured(
+            aggregation,
+            name("value"),
+            sum(name("value")),
+            call("count", vec![]),
+        ),
         MetricSource::CustomMetric { .. } => match aggregation {
             Aggregation::Min => call("min", vec![name("valueMin")]),
             Aggregation::Max => call("max", vec![name("valueMax")]),
             Aggregation::Unique => call("dcount", vec![name("value")]),
-            other => measured(other, name("value"), sum(name("valueSum")), sum(name("valueCount"))),
+            other => measured(
+                other,
+                name("value"),
+                sum(name("valueSum")),
+                sum(name("valueCount")),
+            ),
         },
     }
 }

@@ -1,10 +1,28 @@
 //! `consume`.
 
-use crate::ast::OperatorParameter;
+use std::fmt::{self, Display, Formatter};
+
+use crate::ast::{OperatorParameter, Parameters};
+use crate::parser::Parser;
 
 /// `consume [decodeblocks=true]`: reads everything, returns nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsumeOperator {
     /// `decodeblocks=…`
     pub parameters: Vec<OperatorParameter>,
+}
+
+impl ConsumeOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ConsumeOperator> {
+        Some(ConsumeOperator {
+            parameters: p.parameters(&["decodeblocks"])?,
+        })
+    }
+}
+
+impl Display for ConsumeOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "consume{}", Parameters(&self.parameters))
+    }
 }

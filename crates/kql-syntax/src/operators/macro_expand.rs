@@ -1,6 +1,10 @@
 //! `macro-expand`.
 
-use crate::ast::{Expr, Name, OperatorParameter, Statement};
+use std::fmt::{self, Display, Formatter};
+
+use crate::ast::{Commas, Expr, Name, OperatorParameter, Parameters, Statement, Statements};
+use crate::parser::Parser;
+use crate::token::TokenKind;
 
 /// `macro-expand [kind=…] G as s ( body )`
 #[derive(Debug, Clone, PartialEq)]
@@ -15,4 +19,39 @@ pub struct MacroExpandOperator {
     pub scope: Name,
     /// The body.
     pub body: Vec<Statement>,
+}
+
+impl MacroExpandOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<MacroExpandOperator> {
+        let parameters = p.parameters(&["kind", "isfuzzy"])?;
+        let inline = p.at_word("entity_group") && p.kind(1) == TokenKind::LeftBracket;
+        let group = if inline {
+            p.entity_group()?
+        } else {
+            vec![p.table_reference()?]
+        };
+        p.expect_word("as")?;
+        let scope = p.defining_name()?;
+        let body = p.block(TokenKind::LeftParen, TokenKind::RightParen)?;
+        Some(MacroExpandOperator {
+            parameters,
+            group,
+            inline,
+            scope,
+            body,
+        })
+    }
+}
+
+impl Display for MacroExpandOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "macro-expand{} ", Parameters(&self.parameters))?;
+        if self.inline {
+            write!(f, "entity_group [{}]", Commas(&self.group))?;
+        } else {
+            write!(f, "{}", Commas(&self.group))?;
+        }
+        write!(f, " as {} ({})", self.scope, Statements(&self.body))
+    }
 }

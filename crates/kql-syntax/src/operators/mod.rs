@@ -4,6 +4,7 @@ mod as_;
 mod assert_schema;
 mod consume;
 mod count;
+mod dispatch;
 mod distinct;
 mod evaluate;
 mod extend;

@@ -1,6 +1,9 @@
 //! `project-reorder`.
 
-use crate::ast::Expr;
+use std::fmt::{self, Display, Formatter};
+
+use crate::ast::{Commas, Expr};
+use crate::parser::Parser;
 
 /// `project-reorder a, b* desc`
 #[derive(Debug, Clone, PartialEq)]
@@ -29,4 +32,49 @@ pub enum ReorderOrder {
     GrannyAsc,
     /// `granny-desc`
     GrannyDesc,
+}
+
+impl ProjectReorderOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ProjectReorderOperator> {
+        let columns = p.comma_list(|p| {
+            let column = p.name_or_pattern()?;
+            let order = reorder_order(p);
+            Some(ReorderColumn { column, order })
+        })?;
+        Some(ProjectReorderOperator { columns })
+    }
+}
+
+impl Display for ProjectReorderOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "project-reorder {}", Commas(&self.columns))
+    }
+}
+
+/// Reads the order of a wildcard's matches if one is written.
+fn reorder_order(p: &mut Parser<'_>) -> Option<ReorderOrder> {
+    if p.eat_joined("granny-asc") {
+        return Some(ReorderOrder::GrannyAsc);
+    }
+    if p.eat_joined("granny-desc") {
+        return Some(ReorderOrder::GrannyDesc);
+    }
+    p.direction().map(|direction| match direction {
+        crate::ast::Direction::Asc => ReorderOrder::Asc,
+        crate::ast::Direction::Desc => ReorderOrder::Desc,
+    })
+}
+
+impl Display for ReorderColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.column)?;
+        f.write_str(match self.order {
+            None => "",
+            Some(ReorderOrder::Asc) => " asc",
+            Some(ReorderOrder::Desc) => " desc",
+            Some(ReorderOrder::GrannyAsc) => " granny-asc",
+            Some(ReorderOrder::GrannyDesc) => " granny-desc",
+        })
+    }
 }

@@ -1,6 +1,10 @@
 //! `render`.
 
-use crate::ast::{Expr, Name};
+use std::fmt::{self, Display, Formatter};
+
+use crate::ast::{Commas, Expr, Name};
+use crate::parser::Parser;
+use crate::token::TokenKind;
 
 /// `render kind [with (property=value, …)]`
 #[derive(Debug, Clone, PartialEq)]
@@ -18,4 +22,49 @@ pub struct RenderProperty {
     pub name: Name,
     /// Its values: literals or names.
     pub values: Vec<Expr>,
+}
+
+impl RenderOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<RenderOperator> {
+        let kind = p.name()?;
+        let properties = if p.eat_word("with") {
+            p.expect(TokenKind::LeftParen)?;
+            let properties = render_properties(p)?;
+            p.expect(TokenKind::RightParen)?;
+            properties
+        } else {
+            render_properties(p)?
+        };
+        Some(RenderOperator { kind, properties })
+    }
+}
+
+impl Display for RenderOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("render ")?;
+        f.write_str(&self.kind.text)?;
+        if self.properties.is_empty() {
+            return Ok(());
+        }
+        write!(f, " with ({})", Commas(&self.properties))
+    }
+}
+
+/// Reads `name=value, value name=value …`: commas between properties are optional, as older texts leave them out.
+fn render_properties(p: &mut Parser<'_>) -> Option<Vec<RenderProperty>> {
+    let mut properties: Vec<RenderProperty> = Vec::new();
+    while p.at(TokenKind::Name) && p.kind(1) == TokenKind::Assign {
+        let name = p.name()?;
+        p.advance();
+        let mut values = vec![p.parameter_value()?];
+        while p.eat(TokenKind::Comma) {
+            if p.kind(1) == TokenKind::Assign {
+                break;
+            }
+            values.push(p.parameter_value()?);
+        }
+        properties.push(RenderProperty { name, values });
+    }
+    Some(properties)
 }

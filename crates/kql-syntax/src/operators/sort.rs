@@ -1,6 +1,9 @@
 //! `sort`.
 
-use crate::ast::{OperatorParameter, OrderedExpr};
+use std::fmt::{self, Display, Formatter};
+
+use crate::ast::{Commas, OperatorParameter, OrderedExpr, Parameters};
+use crate::parser::Parser;
 
 /// `sort by k [asc|desc] [nulls first|last], …`
 #[derive(Debug, Clone, PartialEq)]
@@ -9,4 +12,25 @@ pub struct SortOperator {
     pub parameters: Vec<OperatorParameter>,
     /// The keys.
     pub by: Vec<OrderedExpr>,
+}
+
+impl SortOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<SortOperator> {
+        let parameters = p.parameters(&[])?;
+        p.expect_word("by")?;
+        let by = p.comma_list(Parser::ordered_expr)?;
+        Some(SortOperator { parameters, by })
+    }
+}
+
+impl Display for SortOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "sort{} by {}",
+            Parameters(&self.parameters),
+            Commas(&self.by)
+        )
+    }
 }

@@ -1,6 +1,9 @@
 //! `take`.
 
-use crate::ast::{Expr, OperatorParameter};
+use std::fmt::{self, Display, Formatter};
+
+use crate::ast::{Expr, OperatorParameter, Parameters};
+use crate::parser::Parser;
 
 /// `take n`
 #[derive(Debug, Clone, PartialEq)]
@@ -9,4 +12,21 @@ pub struct TakeOperator {
     pub parameters: Vec<OperatorParameter>,
     /// How many rows.
     pub count: Expr,
+}
+
+impl TakeOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<TakeOperator> {
+        let parameters = p.parameters(&[])?;
+        Some(TakeOperator {
+            parameters,
+            count: p.expr()?,
+        })
+    }
+}
+
+impl Display for TakeOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "take{} {}", Parameters(&self.parameters), self.count)
+    }
 }

@@ -1,6 +1,9 @@
 //! `top-hitters`.
 
+use std::fmt::{self, Display, Formatter};
+
 use crate::ast::{Expr, NamedExpr};
+use crate::parser::Parser;
 
 /// `top-hitters n of expr [by summand]`
 #[derive(Debug, Clone, PartialEq)]
@@ -11,4 +14,29 @@ pub struct TopHittersOperator {
     pub of: NamedExpr,
     /// What is summed; rows are counted without it.
     pub by: Option<NamedExpr>,
+}
+
+impl TopHittersOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<TopHittersOperator> {
+        let count = p.expr()?;
+        p.expect_word("of")?;
+        let of = p.named_expr()?;
+        let by = if p.eat_word("by") {
+            Some(p.named_expr()?)
+        } else {
+            None
+        };
+        Some(TopHittersOperator { count, of, by })
+    }
+}
+
+impl Display for TopHittersOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "top-hitters {} of {}", self.count, self.of)?;
+        match &self.by {
+            Some(by) => write!(f, " by {by}"),
+            None => Ok(()),
+        }
+    }
 }

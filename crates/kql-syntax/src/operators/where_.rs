@@ -1,6 +1,9 @@
 //! `where`.
 
-use crate::ast::{Expr, OperatorParameter};
+use std::fmt::{self, Display, Formatter};
+
+use crate::ast::{Expr, OperatorParameter, Parameters};
+use crate::parser::Parser;
 
 /// `where predicate`
 #[derive(Debug, Clone, PartialEq)]
@@ -9,4 +12,26 @@ pub struct WhereOperator {
     pub parameters: Vec<OperatorParameter>,
     /// The predicate.
     pub predicate: Expr,
+}
+
+impl WhereOperator {
+    /// Reads the operator behind its keyword.
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<WhereOperator> {
+        let parameters = p.parameters(&[])?;
+        Some(WhereOperator {
+            parameters,
+            predicate: p.expr()?,
+        })
+    }
+}
+
+impl Display for WhereOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "where{} {}",
+            Parameters(&self.parameters),
+            self.predicate
+        )
+    }
 }

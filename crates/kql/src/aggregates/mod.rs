@@ -1,5 +1,30 @@
 //! The aggregates: one file each, a datum beside its accumulator.
 
+mod arg_max;
+mod avg;
+mod binary_all;
+mod build;
+mod buildschema;
+mod count;
+mod count_distinct;
+mod covariance;
+mod dcount;
+mod groups;
+mod hll;
+mod make_bag;
+mod make_list;
+mod make_set;
+mod min_max;
+mod percentile;
+mod registry;
+pub(crate) mod state;
+mod sum;
+mod take_any;
+mod variance;
+
+pub(crate) use hll::{merge as merge_hll, read_state as read_hll, write_state as write_hll};
+pub use registry::{all, find};
+
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;

@@ -134,6 +134,16 @@ impl<'a> KernelArgs<'a> {
         })
     }
 
+    /// Argument `index` as an array of [`KernelArgs::rows`] rows, in the Arrow type it came in.
+    pub fn full(&self, index: usize) -> Result<ArrayRef, KernelError> {
+        let array = self.array(index)?;
+        if !self.is_constant(index) || array.len() == self.rows {
+            return Ok(Arc::clone(array));
+        }
+        let zeros = arrow::array::UInt32Array::from(vec![0; self.rows]);
+        Ok(arrow::compute::take(array.as_ref(), &zeros, None)?)
+    }
+
     /// Argument `index`, a string.
     pub fn strings(&self, index: usize) -> Result<Rows<StringViewArray>, KernelError> {
         self.column(index, &DataType::Utf8View)

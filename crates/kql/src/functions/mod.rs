@@ -1,9 +1,24 @@
 //! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
 
+mod conversion;
+mod datetime;
+pub(crate) mod dynamic;
+mod encoding;
+mod hash;
+mod ip;
 pub mod kernel;
+pub(crate) mod list_match;
+mod logic;
+mod math;
+mod parse;
+mod prelude;
+pub(crate) mod array;
+pub(crate) mod bag;
 mod registry;
 pub mod signature;
+mod string;
 pub mod text;
+pub(crate) mod text_match;
 mod udf;
 
 pub use registry::{Registry, registry};
@@ -71,12 +86,17 @@ pub enum Eval {
     Kernel(Kernel),
     /// A DataFusion expression that the optimiser sees through.
     Rewrite(Rewrite),
+    /// As [`Eval::Rewrite`], but the call also decides its type: `datetime_diff('week', …)` is a `real`.
+    Typed(Typed),
     /// The binder treats it by name (window functions, `toscalar`, `materialize`, `now`, `column_ifexists`).
     Binder,
 }
 
 /// Builds the expression of a call from its converted arguments.
 pub type Rewrite = fn(&CallArgs<'_>) -> Result<Expr, Diagnostic>;
+
+/// Builds a call whose type depends on more than the types of its arguments.
+pub type Typed = fn(&CallArgs<'_>) -> Result<Scalar, Diagnostic>;
 
 /// The arguments of a call being bound, already converted to what the signature asks for.
 pub struct CallArgs<'a> {

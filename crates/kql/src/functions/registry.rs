@@ -20,7 +20,20 @@ struct Entry {
 
 /// Every category's list.
 fn lists() -> Vec<&'static [&'static ScalarFunction]> {
-    vec![]
+    vec![
+        super::array::LIST,
+        super::bag::LIST,
+        super::dynamic::LIST,
+        super::conversion::LIST,
+        super::datetime::LIST,
+        super::encoding::LIST,
+        super::hash::LIST,
+        super::ip::LIST,
+        super::logic::LIST,
+        super::math::LIST,
+        super::parse::LIST,
+        super::string::LIST,
+    ]
 }
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::build(&lists()));
@@ -63,5 +76,42 @@ impl Registry {
     /// Every function, in list order.
     pub fn all(&self) -> &[&'static ScalarFunction] {
         &self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signature_parses_and_every_name_is_found() {
+        for function in registry().all() {
+            assert!(
+                !function.examples.is_empty(),
+                "{} has no example",
+                function.name()
+            );
+            assert!(
+                !function.summary.is_empty(),
+                "{} has no summary",
+                function.name()
+            );
+            for text in function.signatures {
+                assert!(Signature::parse(text).is_ok(), "{text}");
+                assert_eq!(
+                    text.split('(').next(),
+                    Some(function.name()),
+                    "overloads share one name"
+                );
+            }
+            for name in function.aliases.iter().chain([&function.name()]) {
+                let found = registry().find(name).map(|(found, _)| found.name());
+                assert_eq!(
+                    found,
+                    Some(function.name()),
+                    "{name} belongs to another function"
+                );
+            }
+        }
     }
 }

@@ -16,8 +16,6 @@ use crate::error::ApiError;
 pub(crate) enum Scope {
     /// Query telemetry.
     Read,
-    /// Send telemetry beside the instrumentation key's own right.
-    Ingest,
     /// Everything.
     Admin,
 }
@@ -27,7 +25,6 @@ impl Scope {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Scope::Read => "read",
-            Scope::Ingest => "ingest",
             Scope::Admin => "admin",
         }
     }

@@ -70,7 +70,7 @@ pub(crate) async fn list(
         apply: params.one("$apply")?,
     };
     let _permit = access.permit(&app).await?;
-    let answer = app.engine.events(&access.caller(), parameters, access.cache).await?;
+    let answer = app.engine.events(&access.caller(), &parameters, access.cache).await?;
     Ok(reply(&app, &access, &headers, &event_type, false, &format, &answer))
 }
 
@@ -85,7 +85,7 @@ pub(crate) async fn single(
     let timespan = access.params.one("timespan")?;
     let parameters = EventParameters { event_type: event_type.clone(), id: event_id, timespan };
     let _permit = access.permit(&app).await?;
-    let answer = app.engine.event(&access.caller(), parameters, access.cache).await?;
+    let answer = app.engine.event(&access.caller(), &parameters, access.cache).await?;
     Ok(reply(&app, &access, &headers, &event_type, true, &format, &answer))
 }
 

@@ -42,7 +42,7 @@ pub(crate) async fn get(
         filter: params.one("filter")?,
     };
     let _permit = access.permit(&app).await?;
-    let answer = app.engine.metric(&access.caller(), parameters, access.cache).await?;
+    let answer = app.engine.metric(&access.caller(), &parameters, access.cache).await?;
     let text = metrics::reply(&answer.value, leaf(&app, &access), access.prefer.query_payload);
     Ok(json(text, answer.age, &access.prefer))
 }
@@ -122,7 +122,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, access: Access, body: Body
 }
 
 async fn run(app: &App, access: &Access, parameters: MetricParameters) -> Result<String, ApiError> {
-    let answer = app.engine.metric(&access.caller(), parameters, access.cache).await?;
+    let answer = app.engine.metric(&access.caller(), &parameters, access.cache).await?;
     Ok(metrics::reply(&answer.value, leaf(app, access), access.prefer.query_payload))
 }
 

@@ -70,7 +70,7 @@ async fn run(
 ) -> Result<Answer<Arc<QueryResult>>, ApiError> {
     let request = request(app, access, body, workspace).await?;
     let _permit = access.permit(app).await?;
-    Ok(app.engine.query(request, access.cache).await?)
+    Ok(app.engine.query(&request, access.cache).await?)
 }
 
 async fn request(

@@ -1,0 +1,11 @@
+//! Events: an OData request becomes a KQL syntax tree (`D13`–`D16`).
+
+mod limits;
+mod paths;
+mod plan;
+mod search;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use plan::{EventsPlan, event_plan, plan};

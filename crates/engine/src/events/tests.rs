@@ -1,0 +1,332 @@
+//! Requests for events and the KQL that they mean.
+
+use super::*;
+use crate::error::EngineError;
+use crate::request::{EventParameters, EventsParameters};
+
+/// 2025-03-06T12:00:00Z.
+fn now() -> i64 {
+    hindsight_kql_types::datetime::parse("2025-03-06T12:00:00Z").unwrap_or_default()
+}
+
+/// The parameters `name=value` of a request.
+fn request(event_type: &str, parameters: &[(&str, &str)]) -> EventsParameters {
+    let value = |wanted: &str| {
+        parameters
+            .iter()
+            .find(|(name, _)| *name == wanted)
+            .map(|(_, v)| (*v).to_owned())
+    };
+    EventsParameters {
+        event_type: event_type.to_owned(),
+        timespan: value("timespan"),
+        filter: value("$filter"),
+        search: value("$search"),
+        orderby: value("$orderby"),
+        select: value("$select"),
+        skip: value("$skip"),
+        top: value("$top"),
+        count: value("$count"),
+        apply: value("$apply"),
+    }
+}
+
+/// The query of a request whose time and rows are bounded: what stands between the time and the sort.
+#[track_caller]
+fn check_filter(event_type: &str, odata: &str, expected: &str) {
+    let parameters = request(
+        event_type,
+        &[("timespan", "PT1H"), ("$top", "1"), ("$filter", odata)],
+    );
+    let text = plan(&parameters, now())
+        .map(|plan| plan.query.to_string())
+        .unwrap_or_else(|e| format!("{e:?}"));
+    let parts: Vec<&str> = text.split('|').map(str::trim).collect();
+    assert_eq!(
+        parts.get(2).copied(),
+        Some(format!("where {expected}").as_str()),
+        "{text}"
+    );
+}
+
+#[track_caller]
+fn refused(parameters: &[(&str, &str)], parameter: &str, at: Option<usize>, part: &str) {
+    match plan(&request("requests", parameters), now()) {
+        Err(EngineError::BadParameter {
+            parameter: p,
+            message,
+            position,
+        }) => {
+            assert_eq!((p.as_str(), position), (parameter, at), "{message}");
+            assert!(message.contains(part), "{message}");
+        }
+        other => panic!("{parameters:?} gave {other:?}"),
+    }
+}
+
+#[test]
+fn a_request_without_limits_is_limited_and_told_so() {
+    let plan = plan(&request("traces", &[]), now()).unwrap_or_else(|e| panic!("{e}"));
+    let text = plan.query.to_string();
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        flat,
+        "traces | where timestamp >= datetime(2025-03-06) and timestamp < datetime(2025-03-06T12:00:00Z) \
+         | sort by timestamp desc, itemId asc | take 500"
+    );
+    let said: Vec<&str> = plan
+        .messages
+        .iter()
+        .map(|(_, message)| message.as_str())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "The query was limited to last 12 hours, since no other limit for timestamp field was specified",
+            "The query was limited to 500 rows"
+        ]
+    );
+    assert!(
+        plan.messages
+            .iter()
+            .all(|(code, _)| code == "AddedLimitToQuery")
+    );
+    assert_eq!((plan.skip, plan.select, plan.count), (0, None, None));
+}
+
+#[test]
+fn limits_of_the_request_need_no_notice() {
+    for (time, value) in [
+        ("timespan", "PT1H"),
+        ("$filter", "timestamp gt now() sub duration'P1D'"),
+    ] {
+        let plan = plan(&request("traces", &[(time, value), ("$top", "10")]), now());
+        assert_eq!(
+            plan.map(|plan| plan.messages).ok(),
+            Some(Vec::new()),
+            "{time}"
+        );
+    }
+}
+
+#[test]
+fn paths_are_columns_of_the_event_type() {
+    check_filter("requests", "request/name eq 'a'", r#"name == "a""#);
+    check_filter(
+        "requests",
+        "id eq 'a' and type eq 'request'",
+        r#"itemId == "a" and itemType == "request""#,
+    );
+    check_filter(
+        "requests",
+        "operation/name eq 'a'",
+        r#"operation_Name == "a""#,
+    );
+    check_filter(
+        "requests",
+        "request/success eq false",
+        r#"success in ("False", "0")"#,
+    );
+    check_filter("requests", "ai/sdkVersion eq 'x'", r#"sdkVersion == "x""#);
+    check_filter(
+        "traces",
+        "customDimensions/k eq 'v'",
+        r#"tostring(customDimensions["k"]) == "v""#,
+    );
+    check_filter(
+        "traces",
+        "customMeasurements/k gt 1",
+        r#"todouble(customMeasurements["k"]) > 1"#,
+    );
+    check_filter(
+        "browserTimings",
+        "clientPerformance/name eq 'a'",
+        r#"name == "a""#,
+    );
+}
+
+#[test]
+fn properties_of_other_types_are_absent() {
+    check_filter("traces", "request/name eq 'a'", r#""" == "a""#);
+    check_filter("traces", "request/duration gt 1", "real(null) > 1");
+    check_filter(
+        "customMetrics",
+        "customMeasurements/k gt 1",
+        "real(null) > 1",
+    );
+    check_filter(
+        "$all",
+        "request/name eq 'a'",
+        r#"iff(itemType == "request", name, "") == "a""#,
+    );
+    check_filter(
+        "$all",
+        "request/duration ne null",
+        r#"isnotnull(iff(itemType == "request", duration, real(null)))"#,
+    );
+    check_filter("$all", "operation/id eq 'a'", r#"operation_Id == "a""#);
+}
+
+#[test]
+fn rows_are_ordered_skipped_selected_and_counted() {
+    let parameters = request(
+        "requests",
+        &[
+            ("timespan", "PT1H"),
+            (
+                "$orderby",
+                "request/duration desc,customDimensions/k, trace/message",
+            ),
+            ("$skip", "20"),
+            ("$top", "10"),
+            ("$select", "id,request/name,operation"),
+            ("$count", "true"),
+        ],
+    );
+    let plan = plan(&parameters, now()).unwrap_or_else(|e| panic!("{e}"));
+    let text = plan.query.to_string();
+    assert!(
+        text.contains(r#"sort by duration desc, tostring(customDimensions["k"]) asc, itemId asc"#),
+        "{text}"
+    );
+    assert!(text.ends_with("take 30"), "{text}");
+    assert_eq!(plan.skip, 20);
+    assert_eq!(
+        plan.select.unwrap_or_default(),
+        ["id", "request/name", "operation"]
+    );
+    let count = plan
+        .count
+        .map(|query| query.to_string())
+        .unwrap_or_default();
+    assert!(
+        count.ends_with("count") && !count.contains("take"),
+        "{count}"
+    );
+}
+
+#[test]
+fn searches_look_at_every_text() {
+    let parameters = request(
+        "traces",
+        &[
+            ("timespan", "PT1H"),
+            ("$top", "1"),
+            ("$search", r#"boom NOT "not found""#),
+        ],
+    );
+    let text = plan(&parameters, now())
+        .map(|plan| plan.query.to_string())
+        .unwrap_or_else(|e| format!("{e:?}"));
+    for part in [
+        r#"message has "boom""#,
+        r#"tostring(customDimensions) has "boom""#,
+        "not(",
+        r#"message contains "not found""#,
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("severityLevel has"), "{text}");
+}
+
+#[test]
+fn faults_name_the_parameter_and_the_place() {
+    refused(
+        &[("$filter", "request/nme eq 'a'")],
+        "$filter",
+        Some(0),
+        "Did you mean request/name",
+    );
+    refused(
+        &[("$filter", "true and duration gt 1")],
+        "$filter",
+        Some(9),
+        "request/duration",
+    );
+    refused(
+        &[("$filter", "zzzzzzzz eq 1")],
+        "$filter",
+        Some(0),
+        "request/resultCode",
+    );
+    refused(
+        &[("$select", "id,nothing/here")],
+        "$select",
+        Some(3),
+        "not a property",
+    );
+    refused(
+        &[("$orderby", "timestamp desc; drop")],
+        "$orderby",
+        Some(14),
+        "has no meaning",
+    );
+    refused(
+        &[("$orderby", "customDimensions")],
+        "$orderby",
+        Some(0),
+        "no order",
+    );
+    refused(&[("$top", "-1")], "$top", Some(0), "0 to 10000");
+    refused(
+        &[("$top", "9223372036854775808")],
+        "$top",
+        Some(0),
+        "0 to 10000",
+    );
+    refused(&[("$skip", "100001")], "$skip", Some(0), "0 to 100000");
+    refused(&[("$count", "maybe")], "$count", Some(0), "neither");
+    refused(&[("$search", "(a")], "$search", Some(2), "')'");
+    refused(
+        &[("$apply", "aggregate($count as n)")],
+        "$apply",
+        Some(0),
+        "not supported",
+    );
+    refused(&[("timespan", "P1Y")], "timespan", None, "ISO 8601");
+}
+
+#[test]
+fn unknown_event_types_are_not_found() {
+    for unknown in ["", "request", "Requests", "$ALL", "requests | take 1"] {
+        assert!(
+            matches!(
+                plan(&request(unknown, &[]), now()),
+                Err(EngineError::NotFound(_))
+            ),
+            "{unknown}"
+        );
+    }
+}
+
+#[test]
+fn an_event_is_found_by_id_in_all_of_time() {
+    let parameters = |timespan: Option<&str>| EventParameters {
+        event_type: "traces".to_owned(),
+        id: "a\" or true".to_owned(),
+        timespan: timespan.map(str::to_owned),
+    };
+    let text = |timespan| {
+        event_plan(&parameters(timespan), now())
+            .map(|plan| plan.query.to_string())
+            .unwrap_or_default()
+    };
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        flat(text(None)),
+        r#"traces | where itemId == "a\" or true" | take 1"#
+    );
+    assert!(text(Some("PT1H")).contains("timestamp >="));
+}
+
+#[test]
+fn columns_of_one_name_have_one_type_in_every_table() {
+    for column in source::Source::All.columns() {
+        for table in hindsight_store::Table::ALL {
+            let same = table
+                .column(column.name)
+                .is_none_or(|other| other.scalar_type == column.scalar_type);
+            assert!(same, "{table} {}", column.name);
+        }
+    }
+}

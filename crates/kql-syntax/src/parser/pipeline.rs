@@ -1,0 +1,195 @@
+//! Pipelines: a source and operators between `|`.
+
+use super::Parser;
+use crate::ast::{Expr, ExprKind, Operator, OperatorKind, Pipeline};
+use crate::token::TokenKind;
+
+impl Parser<'_> {
+    /// Reads a pipeline, or a scalar expression: the grammar does not tell them apart.
+    pub(crate) fn tabular(&mut self) -> Option<Expr> {
+        let start = self.start();
+        let source = if self.at_source() {
+            let search = std::mem::replace(&mut self.search, false);
+            let operator = self.operator();
+            self.search = search;
+            let span = self.since(start);
+            Expr::new(ExprKind::Source(Box::new(operator?)), span)
+        } else {
+            self.expr()?
+        };
+        if !self.at(TokenKind::Pipe) {
+            return Some(source);
+        }
+        self.advance();
+        let search = std::mem::replace(&mut self.search, false);
+        let mut operators = Vec::new();
+        let read = self.operators(&mut operators);
+        self.search = search;
+        read?;
+        let pipeline = Pipeline { source, operators };
+        Some(Expr::new(
+            ExprKind::Pipe(Box::new(pipeline)),
+            self.since(start),
+        ))
+    }
+
+    /// Reads `operator | operator …`. An operator with an error is left out; the others are still read.
+    pub(crate) fn operators(&mut self, operators: &mut Vec<Operator>) -> Option<()> {
+        let level = self.level();
+        loop {
+            match self.operator() {
+                Some(operator) => operators.push(operator),
+                None => self.recover(level, &[TokenKind::Pipe, TokenKind::Semicolon]),
+            }
+            if self.at_pipeline_end() {
+                return Some(());
+            }
+            if !self.at(TokenKind::Pipe) {
+                self.fail::<()>();
+                self.recover(level, &[TokenKind::Pipe, TokenKind::Semicolon]);
+            }
+            if !self.eat(TokenKind::Pipe) {
+                return Some(());
+            }
+            if operators.len() >= self.limits.max_operators {
+                return self.abort("large", "max_operators", self.limits.max_operators);
+            }
+        }
+    }
+
+    /// Whether the operator ends here.
+    pub(crate) fn at_end_of_operator(&self) -> bool {
+        self.at(TokenKind::Pipe) || self.at_pipeline_end()
+    }
+
+    /// Whether a token stands here that ends a pipeline in the rule around it.
+    fn at_pipeline_end(&self) -> bool {
+        let kind = self.kind(0);
+        kind.closes()
+            || matches!(
+                kind,
+                TokenKind::Semicolon | TokenKind::Comma | TokenKind::End
+            )
+    }
+
+    /// Reads one operator from its keyword.
+    fn operator(&mut self) -> Option<Operator> {
+        let start = self.start();
+        let keyword = self.operator_keyword();
+        let Some((keyword, count)) = keyword else {
+            return self.fail();
+        };
+        self.skip(count);
+        let kind = self.nested(|p| OperatorKind::parse(keyword, p))?;
+        Some(Operator {
+            kind,
+            span: self.since(start),
+        })
+    }
+
+    /// The operator's name at this place, the longest that fits, and how many tokens it has.
+    fn operator_keyword(&self) -> Option<(&'static str, usize)> {
+        if !self.at(TokenKind::Name) {
+            return None;
+        }
+        let mut longest = 1;
+        while self.kind(longest) == TokenKind::Minus
+            && self.adjacent(longest)
+            && self.kind(longest + 1) == TokenKind::Name
+            && self.adjacent(longest + 1)
+        {
+            longest += 2;
+        }
+        (1..=longest).rev().step_by(2).find_map(|count| {
+            let span = self.token(0).span.to(self.token(count - 1).span);
+            OperatorKind::find_keyword(self.slice(span)).map(|keyword| (keyword, count))
+        })
+    }
+
+    /// Whether an operator that needs no input starts here, rather than an expression whose first name is spelled
+    /// like one.
+    fn at_source(&self) -> bool {
+        let Some((keyword, count)) = self.operator_keyword() else {
+            return false;
+        };
+        let next = self.kind(count);
+        match keyword {
+            "range" => {
+                let length = self.name_length(count);
+                length.is_some_and(|length| self.word_at(count + length, "from"))
+            }
+            "evaluate" => next == TokenKind::Name,
+            "macro-expand" => true,
+            "print" => {
+                let operand = matches!(
+                    next,
+                    TokenKind::Long
+                        | TokenKind::Real
+                        | TokenKind::TimeSpan
+                        | TokenKind::String
+                        | TokenKind::Minus
+                        | TokenKind::Plus
+                        | TokenKind::LeftParen
+                        | TokenKind::LeftBracket
+                );
+                operand || self.starts_operand(count)
+            }
+            "union" | "search" | "find" => {
+                matches!(
+                    next,
+                    TokenKind::String
+                        | TokenKind::LeftParen
+                        | TokenKind::LeftBracket
+                        | TokenKind::Star
+                        | TokenKind::Long
+                ) || self.starts_operand(count)
+                    || (keyword != "union" && self.word_at(count, "in"))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the token `ahead` is a name and not an operator between two operands.
+    fn starts_operand(&self, ahead: usize) -> bool {
+        let text = self.text(ahead);
+        self.kind(ahead) == TokenKind::Name
+            && !matches!(
+                text,
+                "in" | "between" | "matches" | "has_any" | "has_all" | "asc" | "desc"
+            )
+            && crate::ast::BinaryOp::from_spelling(text).is_none()
+    }
+
+    /// Reads a table as a leg of `union`, `find in`, `search in`: a name, a pattern, a call, a pipeline in parentheses.
+    pub(crate) fn table_reference(&mut self) -> Option<Expr> {
+        match self.pattern() {
+            Some(pattern) => Some(pattern),
+            None => self.nested(|p| p.postfix(true)),
+        }
+    }
+
+    /// The text up to the end of the operator, for operators that are only refused by name.
+    pub(crate) fn rest_of_operator(&mut self) -> Option<String> {
+        let start = self.start();
+        let from = self.position;
+        let level = self.level();
+        loop {
+            let depth = self.depths.get(self.position).copied().unwrap_or(0);
+            let ends = depth == level
+                && (self.at(TokenKind::Pipe)
+                    || self.at(TokenKind::Semicolon)
+                    || self.at(TokenKind::Comma) && level > 0);
+            if ends || depth < level || self.at(TokenKind::End) {
+                break;
+            }
+            if self.at(TokenKind::Bad) {
+                return self.fail();
+            }
+            self.advance();
+        }
+        if self.position == from {
+            return Some(String::new());
+        }
+        Some(self.slice(self.since(start)).to_owned())
+    }
+}

@@ -1,0 +1,105 @@
+//! The tokens of the language. A token is a kind and a byte range; its text stays in the query.
+
+use crate::Span;
+
+/// What a token is. Keywords are names: which of them mean something depends on where they stand (`semantics.md §1.2`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// A bare name or keyword.
+    Name,
+    /// `!has`, `!in~` and the other negated operators, and `in~`.
+    OperatorWord,
+    /// Digits or `0x` digits.
+    Long,
+    /// `1.5`, `1e3`
+    Real,
+    /// `1.5h`
+    TimeSpan,
+    /// Any form of string literal.
+    String,
+    /// `(`
+    LeftParen,
+    /// `)`
+    RightParen,
+    /// `[`
+    LeftBracket,
+    /// `]`
+    RightBracket,
+    /// `{`
+    LeftBrace,
+    /// `}`
+    RightBrace,
+    /// `|`
+    Pipe,
+    /// `;`
+    Semicolon,
+    /// `,`
+    Comma,
+    /// `.`
+    Dot,
+    /// `..`
+    DotDot,
+    /// `:`
+    Colon,
+    /// `=`
+    Assign,
+    /// `=>`
+    Arrow,
+    /// `==`
+    Equal,
+    /// `!=` and `<>`
+    NotEqual,
+    /// `=~`
+    EqualTilde,
+    /// `!~`
+    NotTilde,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Star,
+    /// `/`
+    Slash,
+    /// `%`
+    Percent,
+    /// Text that is no token: an unknown character, an unfinished string, a malformed number.
+    Bad,
+    /// The end of the text.
+    End,
+}
+
+impl TokenKind {
+    /// Whether the token opens a bracket.
+    pub(crate) fn opens(self) -> bool {
+        matches!(
+            self,
+            TokenKind::LeftParen | TokenKind::LeftBracket | TokenKind::LeftBrace
+        )
+    }
+
+    /// Whether the token closes a bracket.
+    pub(crate) fn closes(self) -> bool {
+        matches!(
+            self,
+            TokenKind::RightParen | TokenKind::RightBracket | TokenKind::RightBrace
+        )
+    }
+}
+
+/// One token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token {
+    /// What it is.
+    pub(crate) kind: TokenKind,
+    /// Where it stands.
+    pub(crate) span: Span,
+}

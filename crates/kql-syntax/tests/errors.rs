@@ -1,0 +1,73 @@
+//! What is refused, with which code, where.
+
+use hindsight_kql_syntax::parse;
+
+/// Checks the first error: line from 1, column from 0, and the token.
+#[track_caller]
+fn check(text: &str, line: usize, column: usize, token: &str) {
+    let parsed = parse(text);
+    let Some(first) = parsed.diagnostics.first() else {
+        panic!("no error in {text}");
+    };
+    assert_eq!(first.code, "SYN0002", "{text}");
+    assert_eq!(first.position(text), (line, column, token), "{text}");
+    assert_eq!(
+        first.message,
+        format!("Query could not be parsed at '{token}' on line [{line},{column}]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_place_is_the_first_token_that_cannot_stand_there() {
+    check("union * | foobar", 1, 10, "foobar");
+    check("T\n| where a ==\n| count", 3, 0, "|");
+    check("T | where", 1, 9, "");
+    check("", 1, 0, "");
+    check("// only a comment", 1, 17, "");
+    check("é | count", 1, 0, "é");
+    check("T | where ['é'] = 1", 1, 16, "=");
+    check("T | where (a", 1, 12, "");
+    check("T | where a)", 1, 11, ")");
+    check("T | project", 1, 11, "");
+    check("T | foo-bar a", 1, 4, "foo");
+    check("T | where a == 'open", 1, 15, "'open");
+    check("T | count x", 1, 10, "x");
+}
+
+#[test]
+fn forms_that_are_measured_as_errors() {
+    check("datatable(s:string)['a', null]", 1, 25, "null");
+    check("datatable(r:real)[0.0/0.0]", 1, 21, "/");
+    check("T | extend first = 1", 1, 11, "first");
+    check("datatable(asc:long)[1]", 1, 10, "asc");
+    check("T | extend has = 1", 1, 11, "has");
+    check("T | where b or not b", 1, 19, "b");
+    check("T | top 2 by a, b", 1, 14, ",");
+    check(
+        "T | top-nested 2 of a by count() with others = 'x'",
+        1,
+        33,
+        "with",
+    );
+    check("T | make-series count() on t step 1 by = 'all'", 1, 39, "=");
+    check("print int(2147483648)", 1, 10, "2147483648");
+    check("print datetime(20 20)", 1, 15, "20 20");
+    check("macro-expand entity_group [] as s (s.T)", 1, 27, "]");
+    check("T | lookup U", 1, 12, "");
+    check("T | where a !has_any ('x')", 1, 12, "!has_any");
+}
+
+#[test]
+fn all_errors_are_reported() {
+    let parsed = parse("T | where == | project a | foobar | count; U | where )");
+    let places: Vec<u32> = parsed.diagnostics.iter().map(|d| d.span.start).collect();
+    assert_eq!(places, [10, 27, 53]);
+}
+
+#[test]
+fn management_commands_have_their_own_code() {
+    let parsed = parse(".show tables");
+    let codes: Vec<&str> = parsed.diagnostics.iter().map(|d| d.code).collect();
+    assert_eq!(codes, ["SYN0100"]);
+}

@@ -1,0 +1,32 @@
+//! `buildschema`: the shape of the dynamic values of a group (`semantics.md §16.8`).
+
+use arrow::datatypes::DataType;
+
+use super::state::schema::BuildSchema;
+use super::state::sketch::sketch_call;
+use super::{AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] = &[&BUILDSCHEMA];
+
+static BUILDSCHEMA: AggregateFunction = AggregateFunction {
+    signatures: &["buildschema(expr: dynamic) -> dynamic"],
+    aliases: &[],
+    summary: "The smallest schema that admits all values of a dynamic expression.",
+    result_name: AggregateName::Prefixed("schema"),
+    star: false,
+    examples: &[example(
+        "datatable(d:dynamic)[dynamic({'n': 1}), dynamic({'n': 'x', 'tags': [1.5]})] | summarize buildschema(d)",
+        "schema_d:dynamic\n{\"n\":[\"long\",\"string\"],\"tags\":{\"`indexer`\":\"double\"}}",
+    )],
+    bind: |call| {
+        let args = vec![call.expr(0)?];
+        call.column(sketch_call(
+            "buildschema",
+            String::new(),
+            BuildSchema,
+            DataType::BinaryView,
+            args,
+        ))
+    },
+};

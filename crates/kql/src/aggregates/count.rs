@@ -1,0 +1,47 @@
+//! `count` and `countif`: rows, whatever they hold.
+
+use datafusion::functions_aggregate::count::count_all;
+use hindsight_kql_syntax::Diagnostic;
+
+use super::build::filtered;
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT, &COUNTIF];
+
+static COUNT: AggregateFunction = AggregateFunction {
+    signatures: &["count() -> long", "count(expr: any) -> long"],
+    aliases: &["cnt"],
+    summary: "Counts the rows. With an argument too: rows where it is null count as well.",
+    result_name: AggregateName::Prefixed("count"),
+    star: false,
+    examples: &[
+        example(
+            "datatable(city:string)['Oslo', 'Bergen', 'Oslo'] | summarize count() by city | sort by city asc",
+            "city:string, count_:long\nBergen | 1\nOslo | 2",
+        ),
+        example(
+            "datatable(n:long)[1, long(null)] | summarize count(n)",
+            "count_n:long\n2",
+        ),
+    ],
+    bind: |call| bind(call, false),
+};
+
+static COUNTIF: AggregateFunction = AggregateFunction {
+    signatures: &["countif(predicate: bool) -> long"],
+    aliases: &[],
+    summary: "Counts the rows where the predicate is true.",
+    result_name: AggregateName::Prefixed("countif"),
+    star: false,
+    examples: &[example(
+        "datatable(ms:long)[5, 50, 500, long(null)] | summarize countif(ms > 10)",
+        "countif_:long\n2",
+    )],
+    bind: |call| bind(call, true),
+};
+
+fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let predicate = conditional.then(|| call.expr(0)).transpose()?;
+    call.column(filtered(count_all(), predicate, call.span)?)
+}

@@ -1,0 +1,42 @@
+//! `count_distinct` and `count_distinctif`: exact, so the memory grows with the number of values.
+
+use datafusion::functions_aggregate::expr_fn::count_distinct;
+use hindsight_kql_syntax::Diagnostic;
+
+use super::build::filtered;
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT_DISTINCT, &COUNT_DISTINCTIF];
+
+static COUNT_DISTINCT: AggregateFunction = AggregateFunction {
+    signatures: &["count_distinct(expr: any) -> long"],
+    aliases: &[],
+    summary: "Counts the distinct values exactly; nulls are left out.",
+    result_name: AggregateName::Prefixed("count_distinct"),
+    star: false,
+    examples: &[example(
+        "datatable(n:long)[1, 2, 2, long(null)] | summarize count_distinct(n)",
+        "count_distinct_n:long\n2",
+    )],
+    bind: |call| bind(call, false),
+};
+
+static COUNT_DISTINCTIF: AggregateFunction = AggregateFunction {
+    signatures: &["count_distinctif(expr: any, predicate: bool) -> long"],
+    aliases: &[],
+    summary: "Counts the distinct values of the rows where the predicate is true, exactly.",
+    result_name: AggregateName::Prefixed("count_distinctif"),
+    star: false,
+    examples: &[example(
+        "datatable(n:long)[1, 2, 3, 3] | summarize count_distinctif(n, n > 1)",
+        "count_distinctif_n:long\n2",
+    )],
+    bind: |call| bind(call, true),
+};
+
+fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let predicate = conditional.then(|| call.expr(1)).transpose()?;
+    let counted = count_distinct(call.expr(0)?);
+    call.column(filtered(counted, predicate, call.span)?)
+}

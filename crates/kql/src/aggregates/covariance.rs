@@ -1,0 +1,93 @@
+//! `covariance` and its population and conditional forms, rounded as the variance is.
+
+use arrow::datatypes::DataType;
+use datafusion::functions_aggregate::expr_fn::{covar_pop, covar_samp};
+use datafusion::logical_expr::cast;
+use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_types::ScalarType;
+
+use super::build::filtered;
+use super::variance::rounded;
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] =
+    &[&COVARIANCE, &COVARIANCEIF, &COVARIANCEP, &COVARIANCEPIF];
+
+static COVARIANCE: AggregateFunction = AggregateFunction {
+    signatures: &["covariance(x: real, y: real) -> real"],
+    aliases: &[],
+    summary: "The covariance of a sample; pairs with a null are left out.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(x:long, y:long)[1, 2, 2, 4, 3, 6] | summarize c = covariance(x, y)",
+        "c:real\n2.0",
+    )],
+    bind: |call| bind(call, "covariance", false, false),
+};
+
+static COVARIANCEIF: AggregateFunction = AggregateFunction {
+    signatures: &["covarianceif(x: real, y: real, predicate: bool) -> real"],
+    aliases: &[],
+    summary: "The covariance of a sample over the rows where the predicate is true; pairs with a null are left out.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(x:long, y:long)[1, 2, 2, 4, 3, 6, 9, 0] | summarize c = covarianceif(x, y, x < 9)",
+        "c:real\n2.0",
+    )],
+    bind: |call| bind(call, "covarianceif", false, true),
+};
+
+static COVARIANCEP: AggregateFunction = AggregateFunction {
+    signatures: &["covariancep(x: real, y: real) -> real"],
+    aliases: &[],
+    summary: "The covariance of a whole population; pairs with a null are left out.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(x:long, y:long)[1, 2, 2, 4, 3, 6] | summarize c = covariancep(x, y)",
+        "c:real\n1.3333333333",
+    )],
+    bind: |call| bind(call, "covariancep", true, false),
+};
+
+static COVARIANCEPIF: AggregateFunction = AggregateFunction {
+    signatures: &["covariancepif(x: real, y: real, predicate: bool) -> real"],
+    aliases: &[],
+    summary: "The covariance of a whole population over the rows where the predicate is true; pairs with a null are left out.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(x:long, y:long)[1, 2, 2, 4, 3, 6, 9, 0] | summarize c = covariancepif(x, y, x < 9)",
+        "c:real\n1.3333333333",
+    )],
+    bind: |call| bind(call, "covariancepif", true, true),
+};
+
+fn bind(
+    call: &AggregateCall<'_>,
+    name: &str,
+    population: bool,
+    conditional: bool,
+) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let predicate = conditional.then(|| call.expr(2)).transpose()?;
+    let x = cast(call.expr(0)?, DataType::Float64);
+    let y = cast(call.expr(1)?, DataType::Float64);
+    let covariance = match population {
+        true => covar_pop(x, y),
+        false => covar_samp(x, y),
+    };
+    // Both arguments are part of the name: `covariance_x_y` (`semantics.md §13.3`).
+    let mut column = name.to_owned();
+    for index in 0..2 {
+        column.push('_');
+        column.push_str(call.name(index).unwrap_or(""));
+    }
+    Ok(vec![AggregateColumn {
+        name: Some(column),
+        expr: rounded(filtered(covariance, predicate, call.span)?),
+        kind: ScalarType::Real,
+    }])
+}

@@ -1,0 +1,67 @@
+//! `dcount` and `dcountif`: the estimated number of distinct values (`semantics.md §16.3`).
+
+use arrow::datatypes::DataType;
+use hindsight_kql_syntax::Diagnostic;
+
+use super::build::filtered;
+use super::state::hyperloglog::{DistinctCount, index_bits};
+use super::state::sketch::sketch_call;
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] = &[&DCOUNT, &DCOUNTIF];
+
+static DCOUNT: AggregateFunction = AggregateFunction {
+    signatures: &["dcount(expr: any, [accuracy: const long]) -> long"],
+    aliases: &[],
+    summary: "Estimates the number of distinct values, nulls left out; small sets are counted exactly. The accuracy \
+              is 0 to 4, by default 1.",
+    result_name: AggregateName::Prefixed("dcount"),
+    star: false,
+    examples: &[example(
+        "datatable(user:string)['ann', 'bob', 'ann'] | summarize dcount(user)",
+        "dcount_user:long\n2",
+    )],
+    bind: |call| bind(call, None),
+};
+
+static DCOUNTIF: AggregateFunction = AggregateFunction {
+    signatures: &["dcountif(expr: any, predicate: bool, [accuracy: const long]) -> long"],
+    aliases: &[],
+    summary: "Estimates the number of distinct values of the rows where the predicate is true.",
+    result_name: AggregateName::Prefixed("dcountif"),
+    star: false,
+    examples: &[example(
+        "datatable(user:string, ok:bool)['ann', true, 'bob', false] | summarize dcountif(user, ok)",
+        "dcountif_user:long\n1",
+    )],
+    bind: |call| bind(call, Some(1)),
+};
+
+/// The index bits that the accuracy in argument `index` asks for.
+pub(crate) fn bits_of(call: &AggregateCall<'_>, index: usize) -> Result<u8, Diagnostic> {
+    let accuracy = call.constant_long(index)?.unwrap_or(1);
+    index_bits(accuracy).ok_or_else(|| {
+        Diagnostic::new(
+            "SEM0001",
+            format!("the accuracy must be 0, 1, 2, 3 or 4, not {accuracy}"),
+            call.span,
+        )
+    })
+}
+
+fn bind(
+    call: &AggregateCall<'_>,
+    predicate: Option<usize>,
+) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let bits = bits_of(call, predicate.map_or(1, |p| p + 1))?;
+    let predicate = predicate.map(|index| call.expr(index)).transpose()?;
+    let counted = sketch_call(
+        "dcount",
+        bits.to_string(),
+        DistinctCount { bits },
+        DataType::Int64,
+        vec![call.expr(0)?],
+    );
+    call.column(filtered(counted, predicate, call.span)?)
+}

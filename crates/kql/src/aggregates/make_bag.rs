@@ -1,0 +1,61 @@
+//! `make_bag` and `make_bag_if`: the first value of each key wins (`semantics.md §16.5`).
+
+use arrow::datatypes::DataType;
+use datafusion::logical_expr::Expr;
+use hindsight_kql_syntax::Diagnostic;
+
+use super::build::filtered;
+use super::make_list::limit_of;
+use super::state::bag::MakeBag;
+use super::state::sketch::sketch_call;
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_BAG, &MAKE_BAG_IF];
+
+static MAKE_BAG: AggregateFunction = AggregateFunction {
+    signatures: &["make_bag(expr: bag, [max_size: const long]) -> dynamic"],
+    aliases: &["make_dictionary"],
+    summary: "One bag with the properties of all bags; the first value of a key stays.",
+    result_name: AggregateName::Prefixed("bag"),
+    star: false,
+    examples: &[example(
+        "datatable(d:dynamic)[dynamic({'a': 1}), dynamic({'b': 2, 'a': 3})] | summarize make_bag(d)",
+        "bag_d:dynamic\n{\"a\":1,\"b\":2}",
+    )],
+    bind: |call| {
+        let limit = limit_of(call, 1)?;
+        bind(call, limit, None)
+    },
+};
+
+static MAKE_BAG_IF: AggregateFunction = AggregateFunction {
+    signatures: &["make_bag_if(expr: bag, predicate: bool, [max_size: const long]) -> dynamic"],
+    aliases: &[],
+    summary: "One bag with the properties of the bags in rows where the predicate is true.",
+    result_name: AggregateName::Prefixed("bag"),
+    star: false,
+    examples: &[example(
+        "datatable(d:dynamic, ok:bool)[dynamic({'a': 1}), false, dynamic({'b': 2}), true] | summarize make_bag_if(d, ok)",
+        "bag_d:dynamic\n{\"b\":2}",
+    )],
+    bind: |call| {
+        let limit = limit_of(call, 2)?;
+        bind(call, limit, Some(call.expr(1)?))
+    },
+};
+
+fn bind(
+    call: &AggregateCall<'_>,
+    limit: usize,
+    predicate: Option<Expr>,
+) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let bag = sketch_call(
+        "make_bag",
+        limit.to_string(),
+        MakeBag { limit },
+        DataType::BinaryView,
+        vec![call.expr(0)?],
+    );
+    call.column(filtered(bag, predicate, call.span)?)
+}

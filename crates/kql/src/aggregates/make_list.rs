@@ -1,0 +1,94 @@
+//! `make_list`, `make_list_if`, `make_list_with_nulls` (`semantics.md §16.5`).
+
+use arrow::datatypes::DataType;
+use datafusion::logical_expr::Expr;
+use hindsight_kql_syntax::Diagnostic;
+
+use super::build::filtered;
+use super::state::collect::{Collect, MAX_ELEMENTS};
+use super::state::sketch::sketch_call;
+use super::{AggregateCall, AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS];
+
+static MAKE_LIST: AggregateFunction = AggregateFunction {
+    signatures: &["make_list(expr: any, [max_size: const long]) -> dynamic"],
+    aliases: &["makelist"],
+    summary: "An array of all values but nulls; the elements of dynamic arrays are taken one by one.",
+    result_name: AggregateName::Prefixed("list"),
+    star: false,
+    examples: &[
+        example(
+            "datatable(n:long)[1, 2, long(null), 1] | summarize make_list(n)",
+            "list_n:dynamic\n[1,2,1]",
+        ),
+        example(
+            "datatable(d:dynamic)[dynamic([1, 2]), dynamic([3])] | summarize make_list(d, 2)",
+            "list_d:dynamic\n[1,2]",
+        ),
+    ],
+    bind: |call| {
+        let limit = limit_of(call, 1)?;
+        call.column(collected(call, limit, false, false, None)?)
+    },
+};
+
+static MAKE_LIST_IF: AggregateFunction = AggregateFunction {
+    signatures: &["make_list_if(expr: any, predicate: bool, [max_size: const long]) -> dynamic"],
+    aliases: &[],
+    summary: "An array of the values of the rows where the predicate is true.",
+    result_name: AggregateName::Prefixed("list"),
+    star: false,
+    examples: &[example(
+        "datatable(n:long)[1, 2, 3] | summarize make_list_if(n, n != 2)",
+        "list_n:dynamic\n[1,3]",
+    )],
+    bind: |call| {
+        let limit = limit_of(call, 2)?;
+        call.column(collected(call, limit, false, false, Some(call.expr(1)?))?)
+    },
+};
+
+static MAKE_LIST_WITH_NULLS: AggregateFunction = AggregateFunction {
+    signatures: &["make_list_with_nulls(expr: any) -> dynamic"],
+    aliases: &[],
+    summary: "An array of all values, nulls among them.",
+    result_name: AggregateName::Prefixed("list"),
+    star: false,
+    examples: &[example(
+        "datatable(n:long)[1, long(null)] | summarize make_list_with_nulls(n)",
+        "list_n:dynamic\n[1,null]",
+    )],
+    bind: |call| call.column(collected(call, MAX_ELEMENTS, false, true, None)?),
+};
+
+/// The size limit in argument `index`.
+pub(crate) fn limit_of(call: &AggregateCall<'_>, index: usize) -> Result<usize, Diagnostic> {
+    let limit = call.constant_long(index)?;
+    Ok(limit.map_or(MAX_ELEMENTS, |limit| {
+        usize::try_from(limit).map_or(0, |limit| limit.min(MAX_ELEMENTS))
+    }))
+}
+
+/// The list or set of the first argument.
+pub(crate) fn collected(
+    call: &AggregateCall<'_>,
+    limit: usize,
+    distinct: bool,
+    nulls: bool,
+    predicate: Option<Expr>,
+) -> Result<Expr, Diagnostic> {
+    let argument = call.arg(0)?;
+    let function = Collect {
+        kind: argument.kind,
+        limit,
+        distinct,
+        nulls,
+    };
+    let parameters = format!("{};{limit};{nulls}", argument.kind);
+    let name = if distinct { "make_set" } else { "make_list" };
+    let args = vec![argument.expr.clone()];
+    let list = sketch_call(name, parameters, function, DataType::BinaryView, args);
+    filtered(list, predicate, call.span)
+}

@@ -1,0 +1,228 @@
+//! `percentile`, `percentiles`, their weighted and array forms (`semantics.md §16.6`).
+//!
+//! A call keeps one sketch of each group for all its percentages. Groups below 8192 values are exact; larger ones are
+//! estimated by a t-digest, see [`super::state::digest`] for its error.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64Type};
+use datafusion::functions::core::expr_fn::get_field;
+use datafusion::logical_expr::{Expr, cast};
+use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_types::{DynamicRef, ScalarType, Value};
+
+use super::build::{not_constant, to_kind};
+use super::state::quantile::{Percentiles, field_name, fields};
+use super::state::sketch::sketch_call;
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::{dynamic, example, kernel_call};
+
+pub(crate) static LIST: &[&AggregateFunction] = &[
+    &PERCENTILE,
+    &PERCENTILES,
+    &PERCENTILES_ARRAY,
+    &PERCENTILEW,
+    &PERCENTILESW,
+    &PERCENTILESW_ARRAY,
+];
+
+static PERCENTILE: AggregateFunction = AggregateFunction {
+    signatures: &[
+        "percentile(expr: number, percentage: const real) -> $1",
+        "percentile(expr: time, percentage: const real) -> $1",
+    ],
+    aliases: &[],
+    summary: "The value below which the percentage of the values lies, by nearest rank; estimated in large groups.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(ms:long)[10, 20, 30, 40] | summarize percentile(ms, 75)",
+        "percentile_ms_75:long\n30",
+    )],
+    bind: |call| bind_columns(call, 1),
+};
+
+static PERCENTILES: AggregateFunction = AggregateFunction {
+    signatures: &[
+        "percentiles(expr: number, percentage: const real...) -> $1",
+        "percentiles(expr: time, percentage: const real...) -> $1",
+    ],
+    aliases: &[],
+    summary: "A percentile for each percentage, in a column each.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(ms:long)[10, 20, 30, 40] | summarize percentiles(ms, 50, 99.9)",
+        "percentile_ms_50:long, percentile_ms_99_9:long\n20 | 40",
+    )],
+    bind: |call| bind_columns(call, 1),
+};
+
+static PERCENTILES_ARRAY: AggregateFunction = AggregateFunction {
+    signatures: &[
+        "percentiles_array(expr: number, percentage: const any...) -> dynamic",
+        "percentiles_array(expr: time, percentage: const any...) -> dynamic",
+    ],
+    aliases: &[],
+    summary: "The percentiles for all percentages as one array.",
+    result_name: AggregateName::Prefixed("percentiles"),
+    star: false,
+    examples: &[example(
+        "datatable(ms:long)[10, 20, 30, 40] | summarize percentiles_array(ms, dynamic([25, 75]))",
+        "percentiles_ms:dynamic\n[10,30]",
+    )],
+    bind: |call| bind_array(call, 1),
+};
+
+static PERCENTILEW: AggregateFunction = AggregateFunction {
+    signatures: &[
+        "percentilew(expr: number, weight: long, percentage: const real) -> $1",
+        "percentilew(expr: time, weight: long, percentage: const real) -> $1",
+    ],
+    aliases: &[],
+    summary: "A percentile of values that each stand for `weight` values.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilew(ms, hits, 90)",
+        "percentile_ms_90:long\n10",
+    )],
+    bind: |call| bind_columns(call, 2),
+};
+
+static PERCENTILESW: AggregateFunction = AggregateFunction {
+    signatures: &[
+        "percentilesw(expr: number, weight: long, percentage: const real...) -> $1",
+        "percentilesw(expr: time, weight: long, percentage: const real...) -> $1",
+    ],
+    aliases: &[],
+    summary: "Percentiles of values that each stand for `weight` values.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilesw(ms, hits, 50, 95)",
+        "percentile_ms_50:long, percentile_ms_95:long\n10 | 20",
+    )],
+    bind: |call| bind_columns(call, 2),
+};
+
+static PERCENTILESW_ARRAY: AggregateFunction = AggregateFunction {
+    signatures: &[
+        "percentilesw_array(expr: number, weight: long, percentage: const any...) -> dynamic",
+        "percentilesw_array(expr: time, weight: long, percentage: const any...) -> dynamic",
+    ],
+    aliases: &[],
+    summary: "The percentiles of weighted values as one array.",
+    result_name: AggregateName::Prefixed("percentiles"),
+    star: false,
+    examples: &[example(
+        "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilesw_array(ms, hits, 50, 95)",
+        "percentiles_ms:dynamic\n[10,20]",
+    )],
+    bind: |call| bind_array(call, 2),
+};
+
+/// The percentages from argument `first` on: numbers, or arrays of numbers.
+fn percents(call: &AggregateCall<'_>, first: usize) -> Result<Vec<f64>, Diagnostic> {
+    let mut all = Vec::new();
+    for index in first..call.args.len() {
+        let refused = || not_constant(index, call.span);
+        match call.constant(index)? {
+            Some(Value::Dynamic(bytes)) => {
+                for element in DynamicRef::new(bytes).iter_array() {
+                    all.push(element.to_real().ok_or_else(refused)?);
+                }
+            }
+            Some(value) => match value.convert(ScalarType::Real) {
+                Value::Real(percent) => all.push(percent),
+                _ => return Err(refused()),
+            },
+            None => return Err(refused()),
+        }
+    }
+    match all.iter().find(|percent| !(0.0..=100.0).contains(*percent)) {
+        Some(wrong) => Err(Diagnostic::new(
+            "SEM0001",
+            format!("the percentage must be from 0 to 100, not {wrong}"),
+            call.span,
+        )),
+        None => Ok(all),
+    }
+}
+
+/// The struct of percentiles. Ints are kept as longs, because only the results need the narrow type.
+fn sketch(call: &AggregateCall<'_>, percents: &[f64], weighted: bool) -> Result<Expr, Diagnostic> {
+    let argument = call.arg(0)?;
+    let kind = match argument.kind {
+        ScalarType::Int => DataType::Int64,
+        other => other.arrow(),
+    };
+    let mut args = vec![cast(argument.expr.clone(), kind.clone())];
+    if weighted {
+        args.push(to_kind(call.expr(1)?, ScalarType::Long));
+    }
+    let result = DataType::Struct(fields(percents.len(), &kind));
+    let shared: Arc<[f64]> = percents.into();
+    let name = "percentiles";
+    let parameters = percents
+        .iter()
+        .map(f64::to_string)
+        .collect::<Vec<_>>()
+        .join(";");
+    Ok(match argument.kind {
+        ScalarType::Real => {
+            let function = Percentiles::<Float64Type>::new(shared, kind);
+            sketch_call(name, parameters, function, result, args)
+        }
+        ScalarType::Decimal => {
+            let function = Percentiles::<Decimal128Type>::new(shared, kind);
+            sketch_call(name, parameters, function, result, args)
+        }
+        _ => {
+            let function = Percentiles::<Int64Type>::new(shared, kind);
+            sketch_call(name, parameters, function, result, args)
+        }
+    })
+}
+
+fn pick(row: &Expr, index: usize, kind: ScalarType) -> Expr {
+    let value = get_field(row.clone(), field_name(index));
+    match kind {
+        ScalarType::Int => to_kind(value, kind),
+        _ => value,
+    }
+}
+
+fn bind_columns(
+    call: &AggregateCall<'_>,
+    first: usize,
+) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let percents = percents(call, first)?;
+    let row = sketch(call, &percents, first == 2)?;
+    let kind = call.arg(0)?.kind;
+    let of = call.name(0).unwrap_or("");
+    let columns = percents.iter().enumerate().map(|(index, percent)| {
+        let percent = percent.to_string().replace('.', "_");
+        AggregateColumn {
+            name: Some(format!("percentile_{of}_{percent}")),
+            expr: pick(&row, index, kind),
+            kind,
+        }
+    });
+    Ok(columns.collect())
+}
+
+fn bind_array(call: &AggregateCall<'_>, first: usize) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let percents = percents(call, first)?;
+    let row = sketch(call, &percents, first == 2)?;
+    let kind = call.arg(0)?.kind;
+    let values = (0..percents.len()).map(|index| pick(&row, index, kind));
+    call.column(kernel_call(
+        "percentiles_array",
+        dynamic::pack_array_unless_all_null,
+        values.collect(),
+        vec![kind; percents.len()],
+        ScalarType::Dynamic,
+        false,
+    ))
+}

@@ -1,0 +1,127 @@
+//! The aggregates by name.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::AggregateFunction;
+use super::{
+    arg_max, avg, binary_all, buildschema, count, count_distinct, covariance, dcount, hll,
+    make_bag, make_list, make_set, min_max, percentile, sum, take_any, variance,
+};
+use crate::functions::signature::Signature;
+
+/// Every family's list.
+fn lists() -> Vec<&'static [&'static AggregateFunction]> {
+    vec![
+        arg_max::LIST,
+        avg::LIST,
+        binary_all::LIST,
+        buildschema::LIST,
+        count::LIST,
+        count_distinct::LIST,
+        covariance::LIST,
+        dcount::LIST,
+        hll::LIST,
+        make_bag::LIST,
+        make_list::LIST,
+        make_set::LIST,
+        min_max::LIST,
+        percentile::LIST,
+        sum::LIST,
+        take_any::LIST,
+        variance::LIST,
+    ]
+}
+
+struct Entry {
+    function: &'static AggregateFunction,
+    signatures: Vec<Signature>,
+}
+
+static ENTRIES: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
+    let mut entries = HashMap::new();
+    for function in all() {
+        for name in std::iter::once(function.name()).chain(function.aliases.iter().copied()) {
+            let signatures = function
+                .signatures
+                .iter()
+                .filter_map(|text| Signature::parse(text).ok())
+                .collect();
+            entries.insert(
+                name,
+                Entry {
+                    function,
+                    signatures,
+                },
+            );
+        }
+    }
+    entries
+});
+
+/// The aggregate called `name`, with its parsed overloads.
+pub fn find(name: &str) -> Option<(&'static AggregateFunction, &'static [Signature])> {
+    ENTRIES
+        .get(name)
+        .map(|entry| (entry.function, entry.signatures.as_slice()))
+}
+
+/// Every aggregate, family by family.
+pub fn all() -> impl Iterator<Item = &'static AggregateFunction> {
+    lists().into_iter().flat_map(|list| list.iter().copied())
+}
+
+impl AggregateFunction {
+    /// The aggregate's name: that of its first signature.
+    pub fn name(&self) -> &'static str {
+        self.signatures
+            .first()
+            .and_then(|s| s.split('(').next())
+            .map_or("", str::trim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signature_is_well_formed_and_every_name_is_taken_once() {
+        let mut names = std::collections::HashSet::new();
+        for function in all() {
+            for text in function.signatures {
+                assert!(Signature::parse(text).is_ok(), "{text}");
+                assert!(text.starts_with(&format!("{}(", function.name())), "{text}");
+            }
+            for name in std::iter::once(&function.name()).chain(function.aliases) {
+                assert!(names.insert(*name), "{name} is there twice");
+            }
+            assert!(
+                !function.examples.is_empty(),
+                "{} has no example",
+                function.name()
+            );
+        }
+        assert!(find("count").is_some() && find("no_such").is_none());
+    }
+
+    #[test]
+    fn every_example_answers_as_it_says() {
+        let functions = crate::functions::array::LIST
+            .iter()
+            .chain(crate::functions::bag::LIST)
+            .chain(crate::functions::dynamic::LIST)
+            .flat_map(|function| function.examples);
+        let mut wrong = Vec::new();
+        for example in all()
+            .flat_map(|aggregate| aggregate.examples)
+            .chain(functions)
+        {
+            let answer = crate::testing::answer(example.query);
+            if answer != example.answer {
+                wrong.push(format!("{}\n{answer}\n", example.query));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}

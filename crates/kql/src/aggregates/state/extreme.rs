@@ -1,0 +1,76 @@
+//! The smallest or largest real of each group, where NaN beats every number.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, Float64Array};
+use arrow::datatypes::Float64Type;
+use datafusion::common::Result;
+use datafusion::logical_expr::EmitTo;
+
+use crate::aggregates::groups::Groups;
+
+/// The best value so far of each group; none where there was no value.
+pub(crate) struct RealExtremes {
+    largest: bool,
+    best: Vec<Option<f64>>,
+}
+
+impl RealExtremes {
+    /// Looks for the largest or the smallest values.
+    pub(crate) fn new(largest: bool) -> RealExtremes {
+        RealExtremes {
+            largest,
+            best: Vec::new(),
+        }
+    }
+
+    fn better(&self, value: f64, best: f64) -> bool {
+        if best.is_nan() {
+            return false;
+        }
+        value.is_nan()
+            || if self.largest {
+                value > best
+            } else {
+                value < best
+            }
+    }
+}
+
+impl Groups for RealExtremes {
+    fn grow(&mut self, total: usize) {
+        self.best.resize(total, None);
+    }
+
+    fn update(&mut self, values: &[ArrayRef], groups: &[usize]) -> Result<()> {
+        for array in values.iter().take(1) {
+            for (value, group) in array.as_primitive::<Float64Type>().iter().zip(groups) {
+                let best = self.best.get(*group).copied().flatten();
+                if let Some(value) = value
+                    && best.is_none_or(|best| self.better(value, best))
+                    && let Some(slot) = self.best.get_mut(*group)
+                {
+                    *slot = Some(value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()> {
+        self.update(states, groups)
+    }
+
+    fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
+        let best = emit.take_needed(&mut self.best);
+        Ok(Arc::new(best.into_iter().collect::<Float64Array>()))
+    }
+
+    fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
+        Ok(vec![self.evaluate(emit)?])
+    }
+
+    fn size(&self) -> usize {
+        self.best.capacity() * size_of::<Option<f64>>()
+    }
+}

@@ -1,0 +1,366 @@
+//! How many distinct values: exact hashes while they are few, HyperLogLog registers then.
+//!
+//! A set of up to 2^(p-3) hashes of 64 bits is kept as it is (the memory of the registers), so small groups count
+//! exactly but for a collision of two hashes, which a billion groups of that size would see about once. Beyond that
+//! there are 2^p registers with a standard error of 1.04 / 2^(p/2), estimated by Ertl's unbiased formula.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, Int64Array};
+use datafusion::common::Result;
+use datafusion::common::hash_utils::{HLL_RANDOM_STATE, with_hashes};
+
+use super::sketch::{Sketch, SketchFunction, Sketches, read_u64};
+
+/// The number of index bits for accuracy 0 to 4 (`semantics.md §16.3`).
+pub(crate) fn index_bits(accuracy: i64) -> Option<u8> {
+    Some(match accuracy {
+        0 => 12,
+        1 => 14,
+        2 => 16,
+        3 => 17,
+        4 => 18,
+        _ => return None,
+    })
+}
+
+/// Hashes are their own hash.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Identity(u64);
+
+impl Hasher for Identity {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Content {
+    Exact(HashSet<u64, BuildHasherDefault<Identity>>),
+    Registers(Box<[u8]>),
+}
+
+/// A set of hashes, exact or estimated.
+#[derive(Debug, Clone)]
+pub(crate) struct HyperLogLog {
+    bits: u8,
+    content: Content,
+}
+
+impl HyperLogLog {
+    /// The empty set with 2^`bits` registers.
+    pub(crate) fn new(bits: u8) -> HyperLogLog {
+        HyperLogLog {
+            bits,
+            content: Content::Exact(HashSet::default()),
+        }
+    }
+
+    fn exact_limit(&self) -> usize {
+        1 << (self.bits - 3)
+    }
+
+    /// Adds a hash.
+    pub(crate) fn insert(&mut self, hash: u64) {
+        let limit = self.exact_limit();
+        match &mut self.content {
+            Content::Registers(registers) => set_register(registers, self.bits, hash),
+            Content::Exact(hashes) => {
+                hashes.insert(hash);
+                if hashes.len() > limit {
+                    self.densify();
+                }
+            }
+        }
+    }
+
+    fn densify(&mut self) {
+        if let Content::Exact(hashes) = &self.content {
+            let mut registers = vec![0; 1 << self.bits].into_boxed_slice();
+            for hash in hashes {
+                set_register(&mut registers, self.bits, *hash);
+            }
+            self.content = Content::Registers(registers);
+        }
+    }
+
+    /// The number of distinct hashes.
+    pub(crate) fn count(&self) -> i64 {
+        match &self.content {
+            Content::Exact(hashes) => i64::try_from(hashes.len()).unwrap_or(i64::MAX),
+            Content::Registers(registers) => estimate(registers, self.bits),
+        }
+    }
+
+    /// The set that [`Sketch::encode`] wrote.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<HyperLogLog> {
+        let (bits, _) = bytes.split_first()?;
+        if !(12..=18).contains(bits) {
+            return None;
+        }
+        let mut set = HyperLogLog::new(*bits);
+        set.merge(bytes);
+        Some(set)
+    }
+
+    /// Adds registers of `bits` index bits; finer ones are made coarse, and this set becomes as coarse as they are.
+    fn merge_registers(&mut self, bits: u8, other: &[u8]) {
+        if bits < self.bits {
+            self.coarsen(bits);
+        }
+        self.densify();
+        let drop = bits - self.bits;
+        if let Content::Registers(registers) = &mut self.content {
+            for (index, rank) in other.iter().enumerate().filter(|(_, rank)| **rank > 0) {
+                let (index, rank) = coarse(index, *rank, drop);
+                if let Some(slot) = registers.get_mut(index) {
+                    *slot = (*slot).max(rank);
+                }
+            }
+        }
+    }
+
+    fn coarsen(&mut self, bits: u8) {
+        let drop = self.bits - bits;
+        self.bits = bits;
+        if let Content::Registers(fine) = &self.content {
+            let mut registers = vec![0; 1 << bits].into_boxed_slice();
+            for (index, rank) in fine.iter().enumerate().filter(|(_, rank)| **rank > 0) {
+                let (index, rank) = coarse(index, *rank, drop);
+                if let Some(slot) = registers.get_mut(index) {
+                    *slot = (*slot).max(rank);
+                }
+            }
+            self.content = Content::Registers(registers);
+        }
+    }
+}
+
+/// The register and rank with `drop` fewer index bits: the dropped bits lead the rest of the hash.
+fn coarse(index: usize, rank: u8, drop: u8) -> (usize, u8) {
+    let low = index & ((1 << drop) - 1);
+    let rank = match low {
+        0 => rank + drop,
+        low => drop - u8::try_from(low.ilog2()).unwrap_or(0),
+    };
+    (index >> drop, rank)
+}
+
+fn set_register(registers: &mut [u8], bits: u8, hash: u64) {
+    let index = (hash >> (64 - bits)) as usize;
+    // The guard bit bounds the rank by 65 - bits.
+    let rest = (hash << bits) | (1 << (bits - 1));
+    let rank = rest.leading_zeros() as u8 + 1;
+    if let Some(slot) = registers.get_mut(index)
+        && *slot < rank
+    {
+        *slot = rank;
+    }
+}
+
+/// Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", algorithm 6.
+fn estimate(registers: &[u8], bits: u8) -> i64 {
+    let q = usize::from(64 - bits);
+    let mut histogram = [0.0_f64; 66];
+    for rank in registers {
+        if let Some(slot) = histogram.get_mut(usize::from(*rank)) {
+            *slot += 1.0;
+        }
+    }
+    let m = registers.len() as f64;
+    let at = |k: usize| histogram.get(k).copied().unwrap_or(0.0);
+    let mut z = m * tau(1.0 - at(q + 1) / m);
+    for k in (1..=q).rev() {
+        z = 0.5 * (z + at(k));
+    }
+    z += m * sigma(at(0) / m);
+    (m / (2.0 * std::f64::consts::LN_2) * m / z).round() as i64
+}
+
+fn sigma(mut x: f64) -> f64 {
+    if x >= 1.0 {
+        return f64::INFINITY;
+    }
+    let (mut y, mut z) = (1.0, x);
+    loop {
+        x *= x;
+        let before = z;
+        z += x * y;
+        y += y;
+        if z == before {
+            return z;
+        }
+    }
+}
+
+fn tau(mut x: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return 0.0;
+    }
+    let (mut y, mut z) = (1.0, 1.0 - x);
+    loop {
+        x = x.sqrt();
+        let before = z;
+        y *= 0.5;
+        z -= (1.0 - x).powi(2) * y;
+        if z == before {
+            return z / 3.0;
+        }
+    }
+}
+
+impl Sketch for HyperLogLog {
+    fn heap(&self) -> usize {
+        match &self.content {
+            Content::Exact(hashes) => hashes.capacity() * 10,
+            Content::Registers(registers) => registers.len(),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.bits);
+        match &self.content {
+            Content::Exact(hashes) => {
+                out.push(0);
+                out.extend(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+            }
+            Content::Registers(registers) => {
+                out.push(1);
+                out.extend_from_slice(registers);
+            }
+        }
+    }
+
+    fn merge(&mut self, bytes: &[u8]) {
+        let [bits, form, content @ ..] = bytes else {
+            return;
+        };
+        if !(12..=18).contains(bits) {
+            return;
+        }
+        match form {
+            0 => {
+                let mut rest = content;
+                while let Some((hash, tail)) = read_u64(rest) {
+                    self.insert(hash);
+                    rest = tail;
+                }
+            }
+            _ if content.len() == 1 << bits => self.merge_registers(*bits, content),
+            _ => {}
+        }
+    }
+}
+
+/// `dcount`: the estimated number of distinct values that are not null.
+#[derive(Clone)]
+pub(crate) struct DistinctCount {
+    /// Index bits of the registers.
+    pub(crate) bits: u8,
+}
+
+/// Adds the hashes of a column's values that are not null.
+pub(crate) fn insert_hashes(
+    array: &ArrayRef,
+    groups: &[usize],
+    sketches: &mut Sketches<HyperLogLog>,
+) -> Result<()> {
+    let nulls = array.logical_nulls();
+    with_hashes([array], &HLL_RANDOM_STATE, |hashes| {
+        for (row, (hash, group)) in hashes.iter().zip(groups).enumerate() {
+            if nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
+                sketches.with(*group, |set| set.insert(*hash));
+            }
+        }
+        Ok(())
+    })
+}
+
+impl SketchFunction for DistinctCount {
+    type Sketch = HyperLogLog;
+
+    fn empty(&self) -> HyperLogLog {
+        HyperLogLog::new(self.bits)
+    }
+
+    fn update(
+        &self,
+        values: &[ArrayRef],
+        groups: &[usize],
+        sketches: &mut Sketches<HyperLogLog>,
+    ) -> Result<()> {
+        match values.first() {
+            Some(array) if !groups.is_empty() => insert_hashes(array, groups, sketches),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&self, sketches: Vec<HyperLogLog>) -> Result<ArrayRef> {
+        let counts = sketches.iter().map(HyperLogLog::count);
+        Ok(Arc::new(Int64Array::from_iter_values(counts)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(bits: u8, values: std::ops::Range<u64>) -> HyperLogLog {
+        let mut set = HyperLogLog::new(bits);
+        for value in values {
+            // A spread of 64 bits for consecutive numbers (splitmix64).
+            let mut x = value.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            set.insert(x ^ (x >> 31));
+        }
+        set
+    }
+
+    fn check(bits: u8, values: u64, tolerance: f64) {
+        let counted = set(bits, 0..values).count() as f64;
+        let error = (counted - values as f64).abs() / values as f64;
+        assert!(error <= tolerance, "{values} counted as {counted}");
+    }
+
+    #[test]
+    fn small_sets_are_exact_and_large_ones_within_three_standard_errors() {
+        check(14, 1, 0.0);
+        check(14, 2_000, 0.0);
+        check(14, 10_000, 0.025);
+        check(14, 1_000_000, 0.025);
+        check(18, 300_000, 0.007);
+    }
+
+    #[test]
+    fn merging_counts_the_union_whatever_the_forms() {
+        let merged = |bits: u8, a: std::ops::Range<u64>, other: u8, b: std::ops::Range<u64>| {
+            let mut left = set(bits, a);
+            let mut bytes = Vec::new();
+            set(other, b).encode(&mut bytes);
+            left.merge(&bytes);
+            left.count()
+        };
+        assert_eq!(merged(14, 0..500, 14, 250..1000), 1000);
+        let same = set(14, 0..90_000).count();
+        assert_eq!(merged(14, 0..50_000, 14, 40_000..90_000), same);
+        assert_eq!(merged(14, 0..50_000, 16, 40_000..90_000), same);
+        assert_eq!(merged(16, 0..50_000, 14, 40_000..90_000), same);
+        assert_eq!(
+            merged(14, 0..100, 14, 0..50_000),
+            set(14, 0..50_000).count()
+        );
+    }
+}

@@ -1,0 +1,524 @@
+//! Percentiles: exact by nearest rank while a group is small, estimated by a t-digest then (`semantics.md §16.6`).
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StructArray};
+use arrow::datatypes::{
+    ArrowPrimitiveType, DataType, Decimal128Type, Field, Fields, Float64Type, Int64Type,
+};
+use datafusion::common::Result;
+
+use super::digest::{Centroid, Digest};
+use super::sketch::{Sketch, SketchFunction, Sketches, read_u64};
+
+/// So many values of a group are kept as they are.
+const EXACT: usize = 8192;
+
+/// A type of values that has percentiles.
+pub(crate) trait Ranked: ArrowPrimitiveType<Native: Send + Sync> + Send + Sync {
+    /// The order of values.
+    fn order(a: &Self::Native, b: &Self::Native) -> Ordering;
+    /// The distance from `origin`, for the digest; not finite where the value is not.
+    fn distance(value: Self::Native, origin: Self::Native) -> f64;
+    /// The value at this distance.
+    fn at(distance: f64, origin: Self::Native) -> Self::Native;
+    /// 16 bytes that [`Ranked::read`] reads.
+    fn write(value: Self::Native) -> [u8; 16];
+    /// The value of 16 bytes.
+    fn read(bytes: [u8; 16]) -> Self::Native;
+    /// How many of the 16 bytes matter.
+    const WIDTH: usize;
+}
+
+fn low_bytes(value: u64) -> [u8; 16] {
+    u128::from(value).to_le_bytes()
+}
+
+impl Ranked for Int64Type {
+    const WIDTH: usize = 8;
+
+    fn order(a: &i64, b: &i64) -> Ordering {
+        a.cmp(b)
+    }
+
+    fn distance(value: i64, origin: i64) -> f64 {
+        (i128::from(value) - i128::from(origin)) as f64
+    }
+
+    fn at(distance: f64, origin: i64) -> i64 {
+        origin.saturating_add(distance.round() as i64)
+    }
+
+    fn write(value: i64) -> [u8; 16] {
+        low_bytes(value as u64)
+    }
+
+    fn read(bytes: [u8; 16]) -> i64 {
+        u128::from_le_bytes(bytes) as u64 as i64
+    }
+}
+
+impl Ranked for Float64Type {
+    const WIDTH: usize = 8;
+
+    fn order(a: &f64, b: &f64) -> Ordering {
+        a.total_cmp(b)
+    }
+
+    fn distance(value: f64, _: f64) -> f64 {
+        value
+    }
+
+    fn at(distance: f64, _: f64) -> f64 {
+        distance
+    }
+
+    fn write(value: f64) -> [u8; 16] {
+        low_bytes(value.to_bits())
+    }
+
+    fn read(bytes: [u8; 16]) -> f64 {
+        f64::from_bits(u128::from_le_bytes(bytes) as u64)
+    }
+}
+
+impl Ranked for Decimal128Type {
+    const WIDTH: usize = 16;
+
+    fn order(a: &i128, b: &i128) -> Ordering {
+        a.cmp(b)
+    }
+
+    fn distance(value: i128, origin: i128) -> f64 {
+        value.saturating_sub(origin) as f64
+    }
+
+    fn at(distance: f64, origin: i128) -> i128 {
+        origin.saturating_add(distance.round() as i128)
+    }
+
+    fn write(value: i128) -> [u8; 16] {
+        value.to_le_bytes()
+    }
+
+    fn read(bytes: [u8; 16]) -> i128 {
+        i128::from_le_bytes(bytes)
+    }
+}
+
+/// The estimate that a large group falls back to.
+#[derive(Clone)]
+struct Estimate<N> {
+    origin: N,
+    digest: Digest,
+    below: f64,
+    above: f64,
+}
+
+/// The values of one group.
+pub(crate) struct Ranks<T: Ranked> {
+    values: Vec<T::Native>,
+    /// Weights beside `values`; empty while all are 1.
+    weights: Vec<i64>,
+    estimate: Option<Box<Estimate<T::Native>>>,
+}
+
+impl<T: Ranked> Ranks<T> {
+    /// No values.
+    pub(crate) fn new() -> Ranks<T> {
+        Ranks {
+            values: Vec::new(),
+            weights: Vec::new(),
+            estimate: None,
+        }
+    }
+
+    /// Adds a value.
+    pub(crate) fn push(&mut self, value: T::Native, weight: i64) {
+        if weight <= 0 {
+            return;
+        }
+        if weight != 1 && self.weights.is_empty() {
+            self.weights = vec![1; self.values.len()];
+        }
+        if weight != 1 || !self.weights.is_empty() {
+            self.weights.push(weight);
+        }
+        self.values.push(value);
+        if self.values.len() >= EXACT {
+            self.fold();
+        }
+    }
+
+    /// Moves all values into the digest.
+    fn fold(&mut self) {
+        let Some(first) = self.values.first().copied() else {
+            return;
+        };
+        let estimate = self.estimate.get_or_insert_with(|| {
+            Box::new(Estimate {
+                origin: first,
+                digest: Digest::default(),
+                below: 0.0,
+                above: 0.0,
+            })
+        });
+        let mut finite = Vec::with_capacity(self.values.len());
+        for (index, value) in self.values.iter().enumerate() {
+            let weight = self.weights.get(index).copied().unwrap_or(1) as f64;
+            let mean = T::distance(*value, estimate.origin);
+            if mean.is_finite() {
+                finite.push(Centroid { mean, weight });
+            } else if mean == f64::NEG_INFINITY {
+                estimate.below += weight;
+            } else {
+                estimate.above += weight;
+            }
+        }
+        estimate.digest.add(finite.into_iter());
+        self.values.clear();
+        self.weights.clear();
+    }
+
+    /// The values at these percentages, each by nearest rank: the value of rank `ceil(p/100 · n)`, at least 1.
+    pub(crate) fn at(&mut self, percents: &[f64]) -> Vec<Option<T::Native>> {
+        if self.estimate.is_some() {
+            self.fold();
+        }
+        match &self.estimate {
+            Some(estimate) => percents
+                .iter()
+                .map(|percent| estimate_at::<T>(estimate, *percent))
+                .collect(),
+            None if self.weights.is_empty() => self.exact(percents),
+            None => self.weighted(percents),
+        }
+    }
+
+    fn exact(&mut self, percents: &[f64]) -> Vec<Option<T::Native>> {
+        let count = self.values.len();
+        if percents.len() > 4 {
+            self.values.sort_unstable_by(T::order);
+        }
+        percents
+            .iter()
+            .map(|percent| {
+                let index = (rank(*percent, count as f64) as usize).checked_sub(1)?;
+                if percents.len() > 4 {
+                    return self.values.get(index).copied();
+                }
+                (index < count).then(|| *self.values.select_nth_unstable_by(index, T::order).1)
+            })
+            .collect()
+    }
+
+    fn weighted(&self, percents: &[f64]) -> Vec<Option<T::Native>> {
+        let mut pairs: Vec<(T::Native, i64)> = self
+            .values
+            .iter()
+            .copied()
+            .zip(self.weights.iter().copied())
+            .collect();
+        pairs.sort_unstable_by(|a, b| T::order(&a.0, &b.0));
+        let total: f64 = pairs.iter().map(|(_, weight)| *weight as f64).sum();
+        percents
+            .iter()
+            .map(|percent| {
+                let wanted = rank(*percent, total);
+                let mut before = 0.0;
+                let found = pairs.iter().find(|(_, weight)| {
+                    before += *weight as f64;
+                    before >= wanted
+                });
+                found.or(pairs.last()).map(|(value, _)| *value)
+            })
+            .collect()
+    }
+}
+
+/// The nearest rank of a percentage among `count` values.
+fn rank(percent: f64, count: f64) -> f64 {
+    // A product such as 99.9/100 · 1000 must not be pushed up by the last bit of the double.
+    let exact = percent * count / 100.0;
+    let near = exact.round();
+    let rank = if (exact - near).abs() < 1e-9 * near.max(1.0) {
+        near
+    } else {
+        exact.ceil()
+    };
+    rank.clamp(1.0, count.max(1.0))
+}
+
+fn estimate_at<T: Ranked>(estimate: &Estimate<T::Native>, percent: f64) -> Option<T::Native> {
+    let finite = estimate.digest.weight();
+    let rank = rank(percent, finite + estimate.below + estimate.above);
+    if rank <= estimate.below {
+        return Some(T::at(f64::NEG_INFINITY, estimate.origin));
+    }
+    if rank > estimate.below + finite {
+        return Some(T::at(f64::INFINITY, estimate.origin));
+    }
+    let distance = estimate.digest.value_at(rank - estimate.below)?;
+    Some(T::at(distance, estimate.origin))
+}
+
+impl<T: Ranked> Sketch for Ranks<T> {
+    fn heap(&self) -> usize {
+        self.values.capacity() * size_of::<T::Native>()
+            + self.weights.capacity() * size_of::<i64>()
+            + self
+                .estimate
+                .as_ref()
+                .map_or(0, |e| size_of::<Estimate<T::Native>>() + e.digest.heap())
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend((self.values.len() as u64).to_le_bytes());
+        out.push(u8::from(!self.weights.is_empty()));
+        out.reserve(self.values.len() * T::WIDTH);
+        for value in &self.values {
+            out.extend(T::write(*value).into_iter().take(T::WIDTH));
+        }
+        for weight in &self.weights {
+            out.extend(weight.to_le_bytes());
+        }
+        if let Some(estimate) = &self.estimate {
+            out.extend(T::write(estimate.origin));
+            for number in [estimate.below, estimate.above] {
+                out.extend(number.to_bits().to_le_bytes());
+            }
+            for centroid in estimate.digest.centroids() {
+                out.extend(centroid.mean.to_bits().to_le_bytes());
+                out.extend(centroid.weight.to_bits().to_le_bytes());
+            }
+        }
+    }
+
+    fn merge(&mut self, bytes: &[u8]) {
+        // Bytes that make no sense end the reading; they are our own, so that does not happen.
+        let _ = self.merge_encoded(bytes);
+    }
+}
+
+impl<T: Ranked> Ranks<T> {
+    fn merge_encoded(&mut self, bytes: &[u8]) -> Option<()> {
+        let (count, rest) = read_u64(bytes)?;
+        let (weighted, rest) = rest.split_first()?;
+        let count = usize::try_from(count).ok()?;
+        let (values, mut rest) = rest.split_at_checked(count.checked_mul(T::WIDTH)?)?;
+        for value in values.chunks_exact(T::WIDTH) {
+            let mut raw = [0; 16];
+            raw.get_mut(..T::WIDTH)?.copy_from_slice(value);
+            let mut weight = 1;
+            if *weighted != 0 {
+                let (bits, tail) = read_u64(rest)?;
+                weight = bits as i64;
+                rest = tail;
+            }
+            self.push(T::read(raw), weight);
+        }
+        if rest.is_empty() {
+            return Some(());
+        }
+        let (origin, rest) = rest.split_first_chunk::<16>()?;
+        self.merge_estimate(T::read(*origin), rest)
+    }
+
+    fn merge_estimate(&mut self, origin: T::Native, bytes: &[u8]) -> Option<()> {
+        self.fold();
+        let estimate = self.estimate.get_or_insert_with(|| {
+            Box::new(Estimate {
+                origin,
+                digest: Digest::default(),
+                below: 0.0,
+                above: 0.0,
+            })
+        });
+        let (below, rest) = read_u64(bytes)?;
+        let (above, mut rest) = read_u64(rest)?;
+        estimate.below += f64::from_bits(below);
+        estimate.above += f64::from_bits(above);
+        // Reals lie at their own place, whatever the origin; others move by the distance of the origins.
+        let shift = T::distance(T::at(0.0, origin), T::at(0.0, estimate.origin));
+        let mut centroids = Vec::with_capacity(rest.len() / 16);
+        while let Some((mean, tail)) = read_u64(rest) {
+            let (weight, tail) = read_u64(tail)?;
+            centroids.push(Centroid {
+                mean: f64::from_bits(mean) + shift,
+                weight: f64::from_bits(weight),
+            });
+            rest = tail;
+        }
+        estimate.digest.add(centroids.into_iter());
+        Some(())
+    }
+}
+
+/// The percentiles of a column: one sketch of each group for all percentages.
+pub(crate) struct Percentiles<T: Ranked> {
+    /// The percentages, 0 to 100.
+    pub(crate) percents: Arc<[f64]>,
+    /// The column's type, which the results have too.
+    pub(crate) kind: DataType,
+    kind_of: std::marker::PhantomData<T>,
+}
+
+impl<T: Ranked> Clone for Percentiles<T> {
+    fn clone(&self) -> Self {
+        Percentiles::new(Arc::clone(&self.percents), self.kind.clone())
+    }
+}
+
+impl<T: Ranked> Percentiles<T> {
+    /// These percentages of a column of this type.
+    pub(crate) fn new(percents: Arc<[f64]>, kind: DataType) -> Percentiles<T> {
+        Percentiles {
+            percents,
+            kind,
+            kind_of: std::marker::PhantomData,
+        }
+    }
+}
+
+/// The name of the struct's field for the percentage at `index`.
+pub(crate) fn field_name(index: usize) -> String {
+    format!("p{index}")
+}
+
+/// The fields of the result: one for each percentage.
+pub(crate) fn fields(count: usize, kind: &DataType) -> Fields {
+    (0..count)
+        .map(|index| Field::new(field_name(index), kind.clone(), true))
+        .collect()
+}
+
+impl<T: Ranked> SketchFunction for Percentiles<T> {
+    type Sketch = Ranks<T>;
+
+    fn empty(&self) -> Ranks<T> {
+        Ranks::new()
+    }
+
+    fn update(
+        &self,
+        values: &[ArrayRef],
+        groups: &[usize],
+        sketches: &mut Sketches<Ranks<T>>,
+    ) -> Result<()> {
+        let Some(column) = values.first() else {
+            return Ok(());
+        };
+        let column = column.as_primitive::<T>();
+        let weights = values.get(1).map(|array| array.as_primitive::<Int64Type>());
+        for (row, group) in groups.iter().enumerate() {
+            if column.is_null(row) {
+                continue;
+            }
+            let weight = match weights {
+                None => 1,
+                Some(weights) if weights.is_valid(row) => weights.value(row),
+                Some(_) => continue,
+            };
+            let value = column.value(row);
+            sketches.with(*group, |ranks| ranks.push(value, weight));
+        }
+        Ok(())
+    }
+
+    fn finish(&self, mut sketches: Vec<Ranks<T>>) -> Result<ArrayRef> {
+        let rows: Vec<Vec<Option<T::Native>>> = sketches
+            .iter_mut()
+            .map(|ranks| ranks.at(&self.percents))
+            .collect();
+        let columns = (0..self.percents.len())
+            .map(|index| {
+                let values = rows.iter().map(|row| row.get(index).copied().flatten());
+                let array: PrimitiveArray<T> = values.collect();
+                Arc::new(array.with_data_type(self.kind.clone())) as ArrayRef
+            })
+            .collect();
+        let fields = fields(self.percents.len(), &self.kind);
+        Ok(Arc::new(StructArray::try_new(fields, columns, None)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(values: &[i64], percent: f64, expected: Option<i64>) {
+        let mut one = Ranks::<Int64Type>::new();
+        let mut halves = Ranks::<Int64Type>::new();
+        for (index, value) in values.iter().enumerate() {
+            one.push(*value, 1);
+            if index % 2 == 0 {
+                halves.push(*value, 1);
+            } else {
+                let mut part = Ranks::<Int64Type>::new();
+                part.push(*value, 1);
+                let mut bytes = Vec::new();
+                part.encode(&mut bytes);
+                halves.merge(&bytes);
+            }
+        }
+        assert_eq!(one.at(&[percent]), [expected]);
+        assert_eq!(halves.at(&[percent]), [expected]);
+    }
+
+    #[test]
+    fn the_nearest_rank_is_taken_from_the_data() {
+        check(&[], 50.0, None);
+        check(&[20, 10], 25.0, Some(10));
+        check(&[20, 10], 50.0, Some(10));
+        check(&[20, 10], 51.0, Some(20));
+        check(&[3, 1, 2], 0.0, Some(1));
+        check(&[3, 1, 2], 100.0, Some(3));
+        check(&(1..=1000).collect::<Vec<_>>(), 99.9, Some(999));
+    }
+
+    #[test]
+    fn weights_repeat_values() {
+        let mut ranks = Ranks::<Int64Type>::new();
+        for (value, weight) in [(10, 8), (20, 6), (30, 3), (40, 1), (50, 0)] {
+            ranks.push(value, weight);
+        }
+        let found = ranks.at(&[50.0, 75.0, 99.9]);
+        assert_eq!(found, [Some(20), Some(20), Some(40)]);
+    }
+
+    #[test]
+    fn large_groups_are_estimated_also_far_from_zero_and_across_merges() {
+        let start = 638_000_000_000_000_000_i64;
+        let mut merged = Ranks::<Int64Type>::new();
+        for part in 0..4 {
+            let mut ranks = Ranks::<Int64Type>::new();
+            for i in 0..25_000 {
+                ranks.push(start + (i * 4 + part) * 10, 1);
+            }
+            let mut bytes = Vec::new();
+            ranks.encode(&mut bytes);
+            merged.merge(&bytes);
+        }
+        let found = merged.at(&[95.0])[0].unwrap() - start;
+        assert!((found - 950_000).abs() < 1_000, "{found}");
+    }
+
+    #[test]
+    fn infinities_keep_their_ends() {
+        let mut ranks = Ranks::<Float64Type>::new();
+        for i in 0..20_000 {
+            ranks.push(
+                if i % 10 == 0 {
+                    f64::INFINITY
+                } else {
+                    f64::from(i)
+                },
+                1,
+            );
+        }
+        let found = ranks.at(&[50.0, 95.0]);
+        assert!(found[0].unwrap().is_finite());
+        assert_eq!(found[1], Some(f64::INFINITY));
+    }
+}

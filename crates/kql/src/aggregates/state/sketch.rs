@@ -1,0 +1,149 @@
+//! Aggregates whose group is one object of its own: sketches, lists, bags. The partial state is its bytes.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, LargeBinaryBuilder};
+use arrow::datatypes::DataType;
+use datafusion::common::Result;
+use datafusion::logical_expr::{EmitTo, Expr};
+
+use crate::aggregates::groups::{Groups, GroupsUdaf};
+
+/// What one group holds.
+pub(crate) trait Sketch: Send + Sync + 'static {
+    /// Heap bytes held.
+    fn heap(&self) -> usize;
+    /// Appends the bytes that [`Sketch::merge`] reads.
+    fn encode(&self, out: &mut Vec<u8>);
+    /// Adds what another sketch encoded; bytes that make no sense add nothing.
+    fn merge(&mut self, bytes: &[u8]);
+}
+
+/// An aggregate whose groups hold sketches.
+pub(crate) trait SketchFunction: Clone + Send + Sync + 'static {
+    /// The sketch.
+    type Sketch: Sketch;
+    /// The sketch of a group without rows.
+    fn empty(&self) -> Self::Sketch;
+    /// Adds rows to the sketches of their groups.
+    fn update(
+        &self,
+        values: &[ArrayRef],
+        groups: &[usize],
+        sketches: &mut Sketches<Self::Sketch>,
+    ) -> Result<()>;
+    /// The results.
+    fn finish(&self, sketches: Vec<Self::Sketch>) -> Result<ArrayRef>;
+}
+
+/// The sketches of all groups, and how many bytes they hold.
+pub(crate) struct Sketches<S> {
+    items: Vec<S>,
+    heap: usize,
+}
+
+impl<S: Sketch> Sketches<S> {
+    /// Changes the sketch of `group`.
+    pub(crate) fn with(&mut self, group: usize, change: impl FnOnce(&mut S)) {
+        if let Some(sketch) = self.items.get_mut(group) {
+            let before = sketch.heap();
+            change(sketch);
+            self.heap = (self.heap + sketch.heap()).saturating_sub(before);
+        }
+    }
+
+    fn take(&mut self, emit: EmitTo) -> Vec<S> {
+        let taken = emit.take_needed(&mut self.items);
+        let freed: usize = taken.iter().map(Sketch::heap).sum();
+        self.heap = self.heap.saturating_sub(freed);
+        taken
+    }
+}
+
+/// The adapter of a [`SketchFunction`].
+pub(crate) struct SketchGroups<F: SketchFunction> {
+    function: F,
+    sketches: Sketches<F::Sketch>,
+}
+
+impl<F: SketchFunction> SketchGroups<F> {
+    /// No groups yet.
+    pub(crate) fn new(function: F) -> SketchGroups<F> {
+        SketchGroups {
+            function,
+            sketches: Sketches {
+                items: Vec::new(),
+                heap: 0,
+            },
+        }
+    }
+}
+
+impl<F: SketchFunction> Groups for SketchGroups<F> {
+    fn grow(&mut self, total: usize) {
+        let function = &self.function;
+        self.sketches.items.resize_with(total, || function.empty());
+    }
+
+    fn update(&mut self, values: &[ArrayRef], groups: &[usize]) -> Result<()> {
+        self.function.update(values, groups, &mut self.sketches)
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()> {
+        for array in states.iter().take(1) {
+            let states = array.as_binary::<i64>();
+            for (row, group) in groups.iter().enumerate().take(states.len()) {
+                if states.is_valid(row) {
+                    self.sketches
+                        .with(*group, |sketch| sketch.merge(states.value(row)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
+        let sketches = self.sketches.take(emit);
+        self.function.finish(sketches)
+    }
+
+    fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
+        let mut out = LargeBinaryBuilder::new();
+        let mut bytes = Vec::new();
+        for sketch in self.sketches.take(emit) {
+            bytes.clear();
+            sketch.encode(&mut bytes);
+            out.append_value(&bytes);
+        }
+        Ok(vec![Arc::new(out.finish())])
+    }
+
+    fn size(&self) -> usize {
+        self.sketches.heap + self.sketches.items.capacity() * size_of::<F::Sketch>()
+    }
+}
+
+/// The call of a sketch aggregate. `parameters` must tell functions of one name apart.
+pub(crate) fn sketch_call<F: SketchFunction>(
+    name: &'static str,
+    parameters: String,
+    function: F,
+    result: DataType,
+    args: Vec<Expr>,
+) -> Expr {
+    GroupsUdaf {
+        name,
+        parameters,
+        arguments: args.len(),
+        result,
+        states: vec![DataType::LargeBinary],
+        make: Arc::new(move || Box::new(SketchGroups::new(function.clone()))),
+    }
+    .call(args)
+}
+
+/// The little-endian number at the start of `bytes`, and the rest.
+pub(crate) fn read_u64(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (head, rest) = bytes.split_first_chunk::<8>()?;
+    Some((u64::from_le_bytes(*head), rest))
+}

@@ -1,0 +1,99 @@
+//! `take_any` and `take_anyif`: some row of the group (`semantics.md §16.4`).
+
+use datafusion::logical_expr::{Expr, lit, when};
+use hindsight_kql_syntax::Diagnostic;
+
+use super::arg_max::{Wanted, picked, wanted};
+use super::state::pick::Pick;
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::example;
+
+pub(crate) static LIST: &[&AggregateFunction] = &[&TAKE_ANY, &TAKE_ANYIF, &ANY, &ANYIF];
+
+static TAKE_ANY: AggregateFunction = AggregateFunction {
+    signatures: &["take_any(expr: any...) -> $1"],
+    aliases: &[],
+    summary: "Values of some row of the group; one expression alone is null only where it is null in every row.",
+    result_name: AggregateName::Columns,
+    star: true,
+    examples: &[
+        example(
+            "datatable(n:long)[long(null), 7] | summarize take_any(n)",
+            "n:long\n7",
+        ),
+        example(
+            "datatable(k:long, s:string)[1, 'a'] | summarize take_any(*) by k",
+            "k:long, s:string\n1 | a",
+        ),
+    ],
+    bind: |call| bind(call, false, ""),
+};
+
+static TAKE_ANYIF: AggregateFunction = AggregateFunction {
+    signatures: &["take_anyif(expr: any, predicate: bool) -> $1"],
+    aliases: &[],
+    summary: "A value of some row where the predicate is true.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(n:long)[3, 7] | summarize take_anyif(n, n > 5)",
+        "n:long\n7",
+    )],
+    bind: |call| bind(call, true, ""),
+};
+
+static ANY: AggregateFunction = AggregateFunction {
+    signatures: &["any(expr: any...) -> $1"],
+    aliases: &[],
+    summary: "The older name of `take_any`; its columns are called `any_…`.",
+    result_name: AggregateName::Columns,
+    star: true,
+    examples: &[example(
+        "datatable(n:long)[7] | summarize any(n)",
+        "any_n:long\n7",
+    )],
+    bind: |call| bind(call, false, "any_"),
+};
+
+static ANYIF: AggregateFunction = AggregateFunction {
+    signatures: &["anyif(expr: any, predicate: bool) -> $1"],
+    aliases: &[],
+    summary: "The older name of `take_anyif`.",
+    result_name: AggregateName::Columns,
+    star: false,
+    examples: &[example(
+        "datatable(n:long)[3, 7] | summarize anyif(n, n > 5)",
+        "any_n:long\n7",
+    )],
+    bind: |call| bind(call, true, "any_"),
+};
+
+fn bind(
+    call: &AggregateCall<'_>,
+    conditional: bool,
+    prefix: &str,
+) -> Result<Vec<AggregateColumn>, Diagnostic> {
+    let mut wanted = wanted(call);
+    let predicate = conditional.then(|| call.expr(1)).transpose()?;
+    if conditional {
+        wanted.truncate(1);
+    }
+    if !prefix.is_empty() {
+        for column in &mut wanted {
+            column.name = column.name.as_ref().map(|name| format!("{prefix}{name}"));
+        }
+    }
+    let key = key(&wanted, call)?;
+    picked(Pick::First, Some(key), predicate, wanted, call.span)
+}
+
+/// Null for rows that are only second choice: one value alone prefers rows where it is there.
+fn key(wanted: &[Wanted], call: &AggregateCall<'_>) -> Result<Expr, Diagnostic> {
+    let first_choice = match wanted {
+        [only] => only.expr.clone().is_not_null(),
+        _ => lit(true),
+    };
+    when(first_choice, lit(true))
+        .end()
+        .map_err(|error| Diagnostic::new("SEM0001", error.to_string(), call.span))
+}

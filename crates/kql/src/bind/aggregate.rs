@@ -1,0 +1,292 @@
+//! Expressions with aggregate calls: `summarize`, `make-series`, `top-nested` (`semantics.md §13.3, §16`).
+
+use std::collections::HashMap;
+
+use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, NamedExpr};
+use hindsight_kql_types::ScalarType;
+
+use super::projection::{Namer, NamingMode, Target};
+use super::result_name::{AggregateNames, result_name, result_name_with};
+use super::{BindResult, Binder, BoundColumn};
+use crate::aggregates::{self, AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::functions::signature::Signature;
+use crate::relation::{Column, Relation, Scalar};
+
+/// One column of aggregates.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundAggregate {
+    /// Its name, unique among keys and aggregates.
+    pub(crate) name: String,
+    /// A scalar expression with DataFusion aggregate calls inside, over the input's fields.
+    pub(crate) expr: PlanExpr,
+    /// Its type.
+    pub(crate) kind: ScalarType,
+}
+
+/// What an aggregate call inside an expression may see.
+#[derive(Debug)]
+pub(crate) struct AggregateContext {
+    input: Relation,
+    /// The input's columns that are keys: `*` leaves them out.
+    keys: Vec<String>,
+    /// How many calls were bound.
+    calls: usize,
+    names: AggregateNames,
+}
+
+impl Binder<'_> {
+    /// Binds the aggregates of an operator over `input`, named so that they clash neither with `keys` nor with each
+    /// other.
+    pub(crate) fn bind_aggregates(
+        &mut self,
+        items: &[NamedExpr],
+        keys: &[BoundColumn],
+        input: &Relation,
+    ) -> BindResult<Vec<BoundAggregate>> {
+        let mut targets = Vec::new();
+        for item in items {
+            for (target, scalar) in self.bind_aggregate_item(item, keys, input)? {
+                targets.push((target, scalar, item.expr.span));
+            }
+        }
+        let key_targets: Vec<Target> = keys.iter().map(key_target).collect();
+        let all = key_targets.iter().chain(targets.iter().map(|(t, _, _)| t));
+        let mut namer = Namer::new(NamingMode::Summarize, input, all);
+        for (target, key) in key_targets.iter().zip(keys) {
+            namer.take(target, &key.name);
+        }
+        targets
+            .iter()
+            .map(|(target, scalar, span)| {
+                Ok(BoundAggregate {
+                    name: namer.name(self, target, *span)?,
+                    expr: scalar.expr.clone(),
+                    kind: scalar.kind,
+                })
+            })
+            .collect()
+    }
+
+    fn bind_aggregate_item(
+        &mut self,
+        item: &NamedExpr,
+        keys: &[BoundColumn],
+        input: &Relation,
+    ) -> BindResult<Vec<(Target, Scalar)>> {
+        let context = AggregateContext {
+            input: input.clone(),
+            keys: key_columns(keys, input),
+            calls: 0,
+            names: HashMap::new(),
+        };
+        let before = self.aggregates.replace(context);
+        let result = self.bind_in_context(item);
+        let context = std::mem::replace(&mut self.aggregates, before);
+        let columns = result?;
+        if context.is_none_or(|c| c.calls == 0) {
+            return Err(self.error(
+                "SEM0237",
+                "the expression must contain an aggregate function",
+                item.expr.span,
+            ));
+        }
+        Ok(columns)
+    }
+
+    fn bind_in_context(&mut self, item: &NamedExpr) -> BindResult<Vec<(Target, Scalar)>> {
+        if let ExprKind::Call(call) = &item.expr.unparenthesised().kind
+            && let Some(found) = self.aggregate_named(call)
+        {
+            let columns = self.bind_aggregate_columns(call, found, item.expr.span)?;
+            return self.name_aggregate_columns(item, call, found.0, columns);
+        }
+        let scalar = self.bind_scalar(&item.expr, &Relation::unit())?;
+        let target = match item.names.first() {
+            Some(name) => Target::Written(name.text.clone()),
+            None => {
+                let names = self.aggregates.as_ref().map(|c| &c.names);
+                result_name_with(&item.expr, names).map_or(Target::Unnamed, Target::Generated)
+            }
+        };
+        Ok(vec![(target, scalar)])
+    }
+
+    fn name_aggregate_columns(
+        &self,
+        item: &NamedExpr,
+        call: &Call,
+        function: &AggregateFunction,
+        columns: Vec<AggregateColumn>,
+    ) -> BindResult<Vec<(Target, Scalar)>> {
+        if let Some(extra) = item.names.get(columns.len()) {
+            return Err(self.error("SEM0001", "more names than columns", extra.span()));
+        }
+        let target = |i: usize, column: &AggregateColumn| match item.names.get(i) {
+            Some(name) => Target::Written(name.text.clone()),
+            None => Target::Generated(default_name(call, function, column)),
+        };
+        Ok(columns
+            .into_iter()
+            .enumerate()
+            .map(|(i, column)| {
+                let target = target(i, &column);
+                (target, Scalar::new(column.expr, column.kind))
+            })
+            .collect())
+    }
+
+    /// The aggregate that a call names, unless a user's function has that name.
+    pub(crate) fn aggregate_named(
+        &self,
+        call: &Call,
+    ) -> Option<(&'static AggregateFunction, &'static [Signature])> {
+        match self.env.find(&call.function.text) {
+            Some((super::Entry::Function(_), _)) => None,
+            _ => aggregates::find(&call.function.text),
+        }
+    }
+
+    /// An aggregate call inside a larger expression: it must give one column.
+    pub(crate) fn bind_aggregate_call(
+        &mut self,
+        call: &Call,
+        found: (&'static AggregateFunction, &'static [Signature]),
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let columns = self.bind_aggregate_columns(call, found, span)?;
+        let name = columns.first().map(|c| default_name(call, found.0, c));
+        if let (Some(context), Some(name)) = (self.aggregates.as_mut(), name) {
+            context.names.insert(span_key(span), name);
+        }
+        let mut columns = columns.into_iter();
+        match (columns.next(), columns.next()) {
+            (Some(column), None) => Ok(Scalar::new(column.expr, column.kind)),
+            _ => Err(self.error(
+                "SEM0237",
+                format!(
+                    "'{}' has several columns and cannot stand inside an expression",
+                    call.function.text
+                ),
+                span,
+            )),
+        }
+    }
+
+    fn bind_aggregate_columns(
+        &mut self,
+        call: &Call,
+        (function, signatures): (&'static AggregateFunction, &'static [Signature]),
+        span: Span,
+    ) -> BindResult<Vec<AggregateColumn>> {
+        // The context is taken away while the arguments are bound, so that an aggregate inside finds none.
+        let Some(mut context) = self.aggregates.take() else {
+            let message = format!(
+                "the aggregate function '{}' is not allowed here",
+                call.function.text
+            );
+            return Err(self.error("SEM0237", message, span));
+        };
+        context.calls += 1;
+        let result = self.bind_aggregate_arguments(call, function, signatures, &context, span);
+        self.aggregates = Some(context);
+        result
+    }
+
+    fn bind_aggregate_arguments(
+        &mut self,
+        call: &Call,
+        function: &'static AggregateFunction,
+        signatures: &'static [Signature],
+        context: &AggregateContext,
+        span: Span,
+    ) -> BindResult<Vec<AggregateColumn>> {
+        let mut args = Vec::new();
+        let mut names = Vec::new();
+        let mut star = None;
+        for argument in &call.arguments {
+            if matches!(&argument.value.kind, ExprKind::Wildcard(p) if p == "*") {
+                if !function.star {
+                    let message = format!("'*' is not an argument of '{}'", call.function.text);
+                    return Err(self.error("SEM0001", message, argument.value.span));
+                }
+                star = Some(star_columns(context, &names));
+                continue;
+            }
+            args.push(self.bind_scalar(&argument.value, &context.input)?);
+            names.push(result_name(&argument.value));
+        }
+        let expanded = star.iter().flatten();
+        args.extend(expanded.clone().map(Column::scalar));
+        names.extend(expanded.map(|c| Some(c.name.clone())));
+        let resolved = self.resolve_overload(&call.function.text, signatures, args, span)?;
+        (function.bind)(&AggregateCall {
+            args: &resolved.args,
+            names: &names,
+            star: star.as_deref(),
+            result: resolved.result,
+            span,
+        })
+    }
+}
+
+/// A key as a target of naming: written names keep their right to it.
+fn key_target(key: &BoundColumn) -> Target {
+    match key.explicit {
+        true => Target::Written(key.name.clone()),
+        false
+            if key
+                .name
+                .strip_prefix("Column")
+                .is_some_and(|n| n.parse::<usize>().is_ok()) =>
+        {
+            Target::Unnamed
+        }
+        false => Target::Generated(key.name.clone()),
+    }
+}
+
+/// The input's columns that the keys are.
+fn key_columns(keys: &[BoundColumn], input: &Relation) -> Vec<String> {
+    input
+        .columns
+        .iter()
+        .filter(|c| keys.iter().any(|k| k.scalar.expr == c.expr()))
+        .map(|c| c.name.clone())
+        .collect()
+}
+
+fn star_columns(context: &AggregateContext, named: &[Option<String>]) -> Vec<Column> {
+    let columns = context.input.columns.iter();
+    columns
+        .filter(|c| {
+            !context.keys.contains(&c.name) && !named.iter().flatten().any(|n| *n == c.name)
+        })
+        .cloned()
+        .collect()
+}
+
+fn default_name(call: &Call, function: &AggregateFunction, column: &AggregateColumn) -> String {
+    match (function.result_name, &column.name) {
+        (_, Some(name)) => name.clone(),
+        (AggregateName::Prefixed(prefix), None) => {
+            prefixed(prefix, call.arguments.first().map(|a| &a.value))
+        }
+        (AggregateName::Columns, None) => call
+            .arguments
+            .first()
+            .and_then(|a| result_name(&a.value))
+            .unwrap_or_default(),
+    }
+}
+
+fn prefixed(prefix: &str, argument: Option<&Expr>) -> String {
+    let argument = argument.and_then(result_name).unwrap_or_default();
+    format!("{}_{argument}", prefix.trim_end_matches('_'))
+}
+
+/// A span as a key of [`AggregateNames`].
+pub(crate) fn span_key(span: Span) -> (u32, u32) {
+    (span.start, span.end)
+}

@@ -1,0 +1,309 @@
+//! `+ - * / %` and unary minus (`semantics.md §3, §4`).
+
+use arrow::array::{ArrayRef, Decimal128Array};
+use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, UnaryOp};
+use hindsight_kql_types::{ScalarType, Value, decimal, ticks};
+
+use super::constant::fold;
+use super::convert::{convert, widest};
+use super::{BindResult, Binder};
+use crate::functions::kernel::{Kernel, KernelArgs, KernelError, decimals};
+use crate::functions::kernel_call;
+use crate::relation::{Relation, Scalar};
+
+use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
+
+impl Binder<'_> {
+    /// `left op right`.
+    pub(crate) fn arithmetic(
+        &self,
+        op: BinaryOp,
+        left: Scalar,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let constant = left.constant.is_some() && right.constant.is_some();
+        let (l, r) = (left.kind, right.kind);
+        let scalar = match (l, r) {
+            _ if l.is_number() && r.is_number() => Some(numbers(op, left, right)),
+            (Dynamic, _) if r.is_number() => Some(numbers(op, convert(left, widen(r)), right)),
+            (_, Dynamic) if l.is_number() => {
+                let kind = widen(l);
+                Some(numbers(op, left, convert(right, kind)))
+            }
+            _ => times(op, left, right),
+        };
+        match scalar {
+            Some(scalar) => Ok(fold(scalar, constant)),
+            None => Err(self.error(
+                "SEM0001",
+                format!("Arithmetic expression cannot be carried-out between {l} and {r}"),
+                span,
+            )),
+        }
+    }
+
+    /// `-x`, `+x`.
+    pub(crate) fn bind_unary(
+        &mut self,
+        op: UnaryOp,
+        value: &Expr,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
+        let scalar = self.bind_scalar(value, input)?;
+        let allowed = scalar.kind.is_number() || scalar.kind == TimeSpan;
+        if !allowed {
+            let message = format!(
+                "the operand of a sign must be a number and is {}",
+                scalar.kind
+            );
+            return Err(self.error("SEM0001", message, value.span));
+        }
+        if op == UnaryOp::Plus {
+            return Ok(scalar);
+        }
+        Ok(match (&scalar.constant, scalar.kind) {
+            (Some(Value::Int(v)), _) => Scalar::constant(Value::Int(v.wrapping_neg())),
+            (Some(Value::Long(v)), _) => Scalar::constant(Value::Long(v.wrapping_neg())),
+            (Some(Value::TimeSpan(v)), _) => Scalar::constant(Value::TimeSpan(v.wrapping_neg())),
+            (Some(Value::Real(v)), _) => Scalar::constant(Value::Real(-v)),
+            (Some(Value::Decimal(v)), _) => Scalar::constant(Value::Decimal(-v)),
+            // A column of ints is negated as longs, so that the least int has an answer.
+            (_, Int) => negative(convert(scalar, Long)),
+            _ => negative(scalar),
+        })
+    }
+}
+
+fn negative(scalar: Scalar) -> Scalar {
+    let constant = scalar.constant.is_some();
+    let kind = scalar.kind;
+    fold(
+        Scalar::new(PlanExpr::Negative(Box::new(scalar.expr)), kind),
+        constant,
+    )
+}
+
+/// Arithmetic over ints is done in longs.
+fn widen(kind: ScalarType) -> ScalarType {
+    if kind == Int { Long } else { kind }
+}
+
+fn numbers(op: BinaryOp, left: Scalar, right: Scalar) -> Scalar {
+    let kind = widen(widest(left.kind, right.kind).unwrap_or(Real));
+    let (left, right) = (convert(left, kind), convert(right, kind));
+    if kind != Decimal {
+        let operator = match op {
+            BinaryOp::Add => Some(Operator::Plus),
+            BinaryOp::Subtract => Some(Operator::Minus),
+            BinaryOp::Multiply => Some(Operator::Multiply),
+            BinaryOp::Divide if kind == Real => Some(Operator::Divide),
+            _ => None,
+        };
+        if let Some(operator) = operator {
+            return Scalar::new(binary_expr(left.expr, operator, right.expr), kind);
+        }
+    }
+    let (name, kernel): (&'static str, Kernel) = match (op, kind) {
+        (BinaryOp::Divide, Long) => ("$divide", |a| longs(a, checked_div)),
+        (BinaryOp::Modulo, Long) => ("$modulo", |a| longs(a, checked_modulo)),
+        (BinaryOp::Modulo, Real) => ("$modulo_real", modulo_reals),
+        (BinaryOp::Add, _) => ("$add_decimal", |a| {
+            decimal_kernel(a, |x, y| x.checked_add(y))
+        }),
+        (BinaryOp::Subtract, _) => ("$subtract_decimal", |a| {
+            decimal_kernel(a, |x, y| x.checked_sub(y))
+        }),
+        (BinaryOp::Multiply, _) => ("$multiply_decimal", |a| decimal_kernel(a, decimal_product)),
+        (BinaryOp::Modulo, _) => ("$modulo_decimal", |a| {
+            decimal_kernel(a, |x, y| x.checked_rem_euclid(y))
+        }),
+        _ => ("$divide_decimal", |a| decimal_kernel(a, decimal_quotient)),
+    };
+    call(name, kernel, left, right, kind)
+}
+
+fn call(
+    name: &'static str,
+    kernel: Kernel,
+    left: Scalar,
+    right: Scalar,
+    result: ScalarType,
+) -> Scalar {
+    let kinds = vec![left.kind, right.kind];
+    Scalar::new(
+        kernel_call(
+            name,
+            kernel,
+            vec![left.expr, right.expr],
+            kinds,
+            result,
+            false,
+        ),
+        result,
+    )
+}
+
+/// Arithmetic with datetimes and timespans; `None` where there is none.
+fn times(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
+    let plain = |operator, left: Scalar, right: Scalar, kind| {
+        Scalar::new(binary_expr(left.expr, operator, right.expr), kind)
+    };
+    Some(match (left.kind, op, right.kind) {
+        (DateTime, BinaryOp::Subtract, DateTime) => plain(Operator::Minus, left, right, TimeSpan),
+        (DateTime, BinaryOp::Add, TimeSpan) | (TimeSpan, BinaryOp::Add, DateTime) => call(
+            "$add_datetime",
+            |a| longs(a, add_datetime),
+            left,
+            right,
+            DateTime,
+        ),
+        (DateTime, BinaryOp::Subtract, TimeSpan) => call(
+            "$subtract_datetime",
+            |a| longs(a, subtract_datetime),
+            left,
+            right,
+            DateTime,
+        ),
+        (TimeSpan, BinaryOp::Add, TimeSpan) => plain(Operator::Plus, left, right, TimeSpan),
+        (TimeSpan, BinaryOp::Subtract, TimeSpan) => plain(Operator::Minus, left, right, TimeSpan),
+        (TimeSpan, BinaryOp::Multiply, k) if k.is_number() => scaled(left, right),
+        (k, BinaryOp::Multiply, TimeSpan) if k.is_number() => scaled(right, left),
+        (TimeSpan, BinaryOp::Divide, k) if k.is_integer() => {
+            call("$divide", |a| longs(a, checked_div), left, right, TimeSpan)
+        }
+        (TimeSpan, BinaryOp::Divide, k) if k.is_number() => call(
+            "$divide_timespan",
+            divide_timespan,
+            left,
+            convert(right, Real),
+            TimeSpan,
+        ),
+        (TimeSpan | DateTime, BinaryOp::Divide, TimeSpan) => {
+            call("$ratio", ratio, left, right, Real)
+        }
+        (TimeSpan | DateTime, BinaryOp::Modulo, TimeSpan) => call(
+            "$modulo",
+            |a| longs(a, checked_modulo),
+            left,
+            right,
+            TimeSpan,
+        ),
+        _ => return None,
+    })
+}
+
+fn scaled(span: Scalar, factor: Scalar) -> Scalar {
+    match factor.kind.is_integer() {
+        true => Scalar::new(
+            binary_expr(span.expr, Operator::Multiply, convert(factor, Long).expr),
+            TimeSpan,
+        ),
+        false => call(
+            "$multiply_timespan",
+            multiply_timespan,
+            span,
+            convert(factor, Real),
+            TimeSpan,
+        ),
+    }
+}
+
+fn longs(args: &KernelArgs<'_>, f: fn(i64, i64) -> Option<i64>) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.longs(0)?, args.longs(1)?);
+    Ok(args.collect_longs(|row| f(a.get(row)?, b.get(row)?)))
+}
+
+/// Truncates; null by zero. The least long by -1 wraps.
+fn checked_div(a: i64, b: i64) -> Option<i64> {
+    (b != 0).then(|| a.wrapping_div(b))
+}
+
+/// Euclidean: never negative; null by zero.
+fn checked_modulo(a: i64, b: i64) -> Option<i64> {
+    (b != 0).then(|| a.wrapping_rem_euclid(b))
+}
+
+fn add_datetime(a: i64, b: i64) -> Option<i64> {
+    ticks::in_range(a.checked_add(b)?)
+}
+
+fn subtract_datetime(a: i64, b: i64) -> Option<i64> {
+    ticks::in_range(a.checked_sub(b)?)
+}
+
+fn modulo_reals(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.reals(0)?, args.reals(1)?);
+    Ok(args.collect_reals(|row| Some(a.get(row)?.rem_euclid(b.get(row)?))))
+}
+
+fn ratio(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.longs(0)?, args.longs(1)?);
+    Ok(args.collect_reals(|row| Some(a.get(row)? as f64 / b.get(row)? as f64)))
+}
+
+fn multiply_timespan(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.longs(0)?, args.reals(1)?);
+    Ok(args.collect_longs(|row| to_ticks(a.get(row)? as f64 * b.get(row)?)))
+}
+
+fn divide_timespan(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.longs(0)?, args.reals(1)?);
+    Ok(args.collect_longs(|row| to_ticks(a.get(row)? as f64 / b.get(row)?)))
+}
+
+/// A whole number of ticks, towards zero; null where there is none.
+fn to_ticks(value: f64) -> Option<i64> {
+    (value.is_finite() && value.abs() < i64::MAX as f64).then_some(value as i64)
+}
+
+fn decimal_kernel(
+    args: &KernelArgs<'_>,
+    f: impl Fn(i128, i128) -> Option<i128>,
+) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (decimals(args.array(0)?)?, decimals(args.array(1)?)?);
+    let get = |array: &Decimal128Array, constant: bool, row: usize| {
+        let row = if constant { 0 } else { row };
+        let valid =
+            row < arrow::array::Array::len(array) && arrow::array::Array::is_valid(array, row);
+        valid.then(|| array.value(row))
+    };
+    let out: Decimal128Array = (0..args.rows())
+        .map(|row| {
+            let (a, b) = (
+                get(&a, args.is_constant(0), row)?,
+                get(&b, args.is_constant(1), row)?,
+            );
+            decimal::checked(f(a, b)?)
+        })
+        .collect();
+    let out = out.with_precision_and_scale(38, hindsight_kql_types::DECIMAL_SCALE)?;
+    Ok(std::sync::Arc::new(out))
+}
+
+/// Split so that the product of two scaled values does not overflow before the scale is taken out.
+fn decimal_product(a: i128, b: i128) -> Option<i128> {
+    let (whole, rest) = (a / decimal::ONE, a % decimal::ONE);
+    let (b_whole, b_rest) = (b / decimal::ONE, b % decimal::ONE);
+    let low = rest.checked_mul(b_rest)? / decimal::ONE;
+    whole
+        .checked_mul(b)?
+        .checked_add(rest.checked_mul(b_whole)?)?
+        .checked_add(low)
+}
+
+/// Long division, a digit at a time: the scaled dividend may not fit.
+fn decimal_quotient(a: i128, b: i128) -> Option<i128> {
+    if b == 0 {
+        return None;
+    }
+    let (mut quotient, mut rest) = (a / b, a % b);
+    for _ in 0..hindsight_kql_types::DECIMAL_SCALE {
+        rest = rest.checked_mul(10)?;
+        quotient = quotient.checked_mul(10)?.checked_add(rest / b)?;
+        rest %= b;
+    }
+    Some(quotient)
+}

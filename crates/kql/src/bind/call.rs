@@ -1,0 +1,457 @@
+//! Calls of the language's functions: overloads, conversions of arguments, constants (`semantics.md §28.4`).
+
+use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
+use hindsight_kql_types::{ScalarType, Value};
+
+use super::constant::fold;
+use super::convert::{convert, widest};
+use super::{BindResult, Binder, Entry};
+use crate::functions::signature::{ParameterKind, ResultKind, Signature};
+use crate::functions::{CallArgs, Eval, ScalarFunction, kernel_call, registry};
+use crate::relation::{Relation, Scalar};
+
+/// The arguments of a call as the chosen overload wants them.
+pub(crate) struct Resolved {
+    /// The converted arguments.
+    pub(crate) args: Vec<Scalar>,
+    /// The result's type.
+    pub(crate) result: ScalarType,
+}
+
+impl Binder<'_> {
+    /// A call in a scalar expression.
+    pub(crate) fn bind_call(
+        &mut self,
+        call: &Call,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let name = call.function.text.as_str();
+        if let Some((Entry::Function(function), seen)) = self.env.find(name) {
+            let (function, seen) = (function.clone(), seen.clone());
+            return self.call_scalar_function(call, &function, seen, input, span);
+        }
+        if self.aggregates.is_some()
+            && let Some(found) = self.aggregate_named(call)
+        {
+            return self.bind_aggregate_call(call, found, span);
+        }
+        if let Some(scalar) = self.bind_special(call, input, span)? {
+            return Ok(scalar);
+        }
+        let Some((function, signatures)) = registry().find(name) else {
+            return Err(self.unknown_function(call, span));
+        };
+        let args = self.bind_arguments(call, input)?;
+        self.call_builtin(function, signatures, name, args, span)
+    }
+
+    fn unknown_function(&self, call: &Call, span: Span) -> hindsight_kql_syntax::Diagnostic {
+        let name = &call.function.text;
+        match crate::aggregates::find(name) {
+            Some(_) => self.error(
+                "SEM0237",
+                format!("the aggregate function '{name}' is not allowed here"),
+                span,
+            ),
+            None => self.error(
+                "SEM0260",
+                format!("Unknown function: '{name}'."),
+                call.function.span(),
+            ),
+        }
+    }
+
+    fn bind_arguments(&mut self, call: &Call, input: &Relation) -> BindResult<Vec<Scalar>> {
+        let mut args = Vec::with_capacity(call.arguments.len());
+        for argument in &call.arguments {
+            match &argument.value.kind {
+                ExprKind::TypeOf(_) => {
+                    return Err(self.unsupported(
+                        format_args!("typeof() as an argument of '{}'", call.function.text),
+                        argument.value.span,
+                    ));
+                }
+                // Functions over whole rows (`pack(*)`, `hash_many(*)`) spell them out.
+                ExprKind::Wildcard(pattern) => {
+                    for column in self.matching_columns(pattern, input, argument.value.span)? {
+                        args.push(column.scalar());
+                    }
+                }
+                _ => args.push(self.bind_scalar(&argument.value, input)?),
+            }
+        }
+        Ok(args)
+    }
+
+    /// A call of a function of the library by name, over bound arguments.
+    pub(crate) fn call_by_name(
+        &self,
+        name: &str,
+        args: Vec<Scalar>,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        match registry().find(name) {
+            Some((function, signatures)) => {
+                self.call_builtin(function, signatures, name, args, span)
+            }
+            None => Err(self.error("SEM0260", format!("Unknown function: '{name}'."), span)),
+        }
+    }
+
+    fn call_builtin(
+        &self,
+        function: &'static ScalarFunction,
+        signatures: &[Signature],
+        name: &str,
+        args: Vec<Scalar>,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let constant = !function.volatile && args.iter().all(|a| a.constant.is_some());
+        let resolved = self.resolve_overload(name, signatures, args, span)?;
+        let call = CallArgs {
+            args: &resolved.args,
+            result: resolved.result,
+            span,
+        };
+        let expr = match function.eval {
+            Eval::Rewrite(rewrite) => rewrite(&call)?,
+            Eval::Kernel(kernel) => kernel_call(
+                function.name(),
+                kernel,
+                resolved.args.iter().map(|a| a.expr.clone()).collect(),
+                resolved.args.iter().map(|a| a.kind).collect(),
+                resolved.result,
+                function.volatile,
+            ),
+            Eval::Typed(typed) => return Ok(fold(typed(&call)?, constant)),
+            Eval::Binder => {
+                return Err(self.unsupported(format_args!("the function '{name}' here"), span));
+            }
+        };
+        Ok(fold(Scalar::new(expr, resolved.result), constant))
+    }
+
+    /// The first overload that takes the arguments, with the arguments converted.
+    pub(crate) fn resolve_overload(
+        &self,
+        name: &str,
+        signatures: &[Signature],
+        args: Vec<Scalar>,
+        span: Span,
+    ) -> BindResult<Resolved> {
+        let fits_count = |s: &&Signature| {
+            args.len() >= s.min_arguments() && s.max_arguments().is_none_or(|max| args.len() <= max)
+        };
+        let by_count: Vec<&Signature> = signatures.iter().filter(fits_count).collect();
+        if by_count.is_empty() {
+            return Err(self.wrong_count(name, signatures, span));
+        }
+        let mut failure = None;
+        for signature in by_count {
+            match self.try_overload(name, signature, &args, span) {
+                Ok(resolved) => return Ok(resolved),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        Err(failure.unwrap_or_else(|| self.wrong_count(name, signatures, span)))
+    }
+
+    fn wrong_count(
+        &self,
+        name: &str,
+        signatures: &[Signature],
+        span: Span,
+    ) -> hindsight_kql_syntax::Diagnostic {
+        let min = signatures
+            .iter()
+            .map(Signature::min_arguments)
+            .min()
+            .unwrap_or(0);
+        let max = signatures
+            .iter()
+            .map(Signature::max_arguments)
+            .try_fold(0, |most, max| max.map(|max| most.max(max)));
+        match max {
+            Some(max) if max == min => self.error(
+                "SEM0219",
+                format!("{name}(): function expects {min} argument(s)."),
+                span,
+            ),
+            Some(max) => self.error(
+                "SEM0223",
+                format!("{name}(): function expects [{min}..{max}] argument(s)."),
+                span,
+            ),
+            None => self.error(
+                "SEM0223",
+                format!("{name}(): function expects at least {min} argument(s)."),
+                span,
+            ),
+        }
+    }
+
+    fn try_overload(
+        &self,
+        name: &str,
+        signature: &Signature,
+        args: &[Scalar],
+        span: Span,
+    ) -> BindResult<Resolved> {
+        let kinds: Vec<ParameterKind> = (0..args.len())
+            .map(|i| {
+                signature
+                    .parameter(i)
+                    .map_or(ParameterKind::Any, |p| p.kind)
+            })
+            .collect();
+        let common = self.common_kind(name, &kinds, args, span)?;
+        let mut converted = Vec::with_capacity(args.len());
+        for (index, (arg, kind)) in args.iter().zip(&kinds).enumerate() {
+            let constant = signature.parameter(index).is_some_and(|p| p.constant);
+            if constant && arg.constant.is_none() {
+                let message = format!(
+                    "{name}(): failed to cast argument {} to scalar constant",
+                    index + 1
+                );
+                return Err(self.error("SEM0040", message, span));
+            }
+            let Some(target) = target_kind(*kind, arg, common) else {
+                return Err(self.wrong_type(name, index, *kind, arg.kind, span));
+            };
+            converted.push(convert(arg.clone(), target));
+        }
+        let result = match signature.result {
+            ResultKind::Exact(kind) => kind,
+            ResultKind::Argument(index) => {
+                converted.get(index).map_or(ScalarType::Dynamic, |a| a.kind)
+            }
+            ResultKind::Common => match common {
+                Some(kind) => kind,
+                None => converted
+                    .iter()
+                    .map(|a| a.kind)
+                    .filter(|k| k.is_number())
+                    .reduce(|a, b| widest(a, b).unwrap_or(a))
+                    .or_else(|| converted.first().map(|a| a.kind))
+                    .unwrap_or(ScalarType::Dynamic),
+            },
+        };
+        Ok(Resolved {
+            args: converted,
+            result,
+        })
+    }
+
+    fn wrong_type(
+        &self,
+        name: &str,
+        index: usize,
+        expected: ParameterKind,
+        actual: ScalarType,
+        span: Span,
+    ) -> hindsight_kql_syntax::Diagnostic {
+        let (code, what) = match expected {
+            ParameterKind::Number | ParameterKind::Exact(ScalarType::Real) => {
+                ("SEM0201", "a number".to_owned())
+            }
+            ParameterKind::Integer | ParameterKind::Exact(ScalarType::Long) => {
+                ("SEM0252", "an integer".to_owned())
+            }
+            ParameterKind::Time => ("SEM0252", "a datetime or timespan".to_owned()),
+            ParameterKind::Orderable => ("SEM0252", "a value that has an order".to_owned()),
+            ParameterKind::Exact(kind) => ("SEM0252", format!("{kind}")),
+            _ => ("SEM0252", "another type".to_owned()),
+        };
+        self.error(
+            code,
+            format!(
+                "{name}(): argument {} is {actual} and must be {what}",
+                index + 1
+            ),
+            span,
+        )
+    }
+
+    /// The one type of all `common` arguments (SEM0525 where there is none).
+    fn common_kind(
+        &self,
+        name: &str,
+        kinds: &[ParameterKind],
+        args: &[Scalar],
+        span: Span,
+    ) -> BindResult<Option<ScalarType>> {
+        let mut common = None;
+        for (arg, _) in args
+            .iter()
+            .zip(kinds)
+            .filter(|(_, k)| **k == ParameterKind::Common)
+        {
+            common = match common {
+                None => Some(arg.kind),
+                Some(kind) if kind == arg.kind => Some(kind),
+                Some(kind) => match widest(kind, arg.kind) {
+                    Some(kind) => Some(kind),
+                    None => {
+                        let message = format!(
+                            "{name}(): the arguments have no common type ({kind} and {})",
+                            arg.kind
+                        );
+                        return Err(self.error("SEM0525", message, span));
+                    }
+                },
+            };
+        }
+        Ok(common)
+    }
+
+    /// The functions that need more than their arguments' values.
+    fn bind_special(
+        &mut self,
+        call: &Call,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Option<Scalar>> {
+        let name = call.function.text.as_str();
+        let arguments: Vec<&Expr> = call.arguments.iter().map(|a| &a.value).collect();
+        match (name, arguments.as_slice()) {
+            ("now", []) => Ok(Some(Scalar::constant(Value::DateTime(self.now_ticks)))),
+            ("now", [offset]) => self.shifted_now(offset, false, input, span).map(Some),
+            ("ago", [offset]) => self.shifted_now(offset, true, input, span).map(Some),
+            ("toscalar", [body]) => self.bind_toscalar(body, span).map(Some),
+            ("toscalar", [.., body]) => self.bind_toscalar(body, span).map(Some),
+            ("materialize", _) => Err(self.error(
+                "SEM0085",
+                "materialize() is tabular and a scalar is expected",
+                span,
+            )),
+            ("pack_all", [] | [_]) => self.bind_pack_all(arguments.first().copied(), input).map(Some),
+            ("bag_pack_columns", [_, ..]) => self.bind_pack_columns(&arguments, input).map(Some),
+            ("column_ifexists" | "columnifexists", [column, default]) => {
+                self.bind_column_ifexists(column, default, input).map(Some)
+            }
+            _ if crate::operators::window::is_window(name) => {
+                let args = self.bind_arguments(call, input)?;
+                crate::operators::window::bind_call(name, args, input, self, span).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn shifted_now(
+        &mut self,
+        offset: &Expr,
+        back: bool,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let now = Scalar::constant(Value::DateTime(self.now_ticks));
+        let offset = self.bind_scalar(offset, input)?;
+        let op = match back {
+            true => hindsight_kql_syntax::ast::BinaryOp::Subtract,
+            false => hindsight_kql_syntax::ast::BinaryOp::Add,
+        };
+        match offset.kind {
+            ScalarType::TimeSpan => self.arithmetic(op, now, offset, span),
+            other => Err(self.error(
+                "SEM0252",
+                format!("the offset must be a timespan and is {other}"),
+                span,
+            )),
+        }
+    }
+
+    /// A bag of all input columns; `pack_all(true)` leaves out what is null or empty.
+    fn bind_pack_all(&mut self, ignore_empty: Option<&Expr>, input: &Relation) -> BindResult<Scalar> {
+        let skip_empty = ignore_empty.map_or(Ok(false), |expr| self.constant_bool(expr))?;
+        let columns = input.columns.iter().map(|c| (c.name.clone(), c.scalar()));
+        Ok(crate::functions::bag::pack_columns(columns, skip_empty))
+    }
+
+    /// A bag of columns under their names.
+    fn bind_pack_columns(&mut self, columns: &[&Expr], input: &Relation) -> BindResult<Scalar> {
+        let mut named = Vec::new();
+        for column in columns {
+            let name = super::result_name::result_name(column)
+                .ok_or_else(|| self.error("SEM0001", "bag_pack_columns takes columns", column.span))?;
+            named.push((name, self.bind_scalar(column, input)?));
+        }
+        Ok(crate::functions::bag::pack_columns(named.into_iter(), false))
+    }
+
+    fn bind_column_ifexists(
+        &mut self,
+        column: &Expr,
+        default: &Expr,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
+        let name = match &column.unparenthesised().kind {
+            ExprKind::Literal(Literal::String(name)) => name.clone(),
+            _ => self.constant_string(column)?,
+        };
+        match input.column(&name) {
+            Some(column) => Ok(column.scalar()),
+            None => self.bind_scalar(default, input),
+        }
+    }
+
+    /// A call that gives several columns, where `expr` is one.
+    pub(crate) fn bind_columns_call(
+        &mut self,
+        expr: &Expr,
+        input: &Relation,
+    ) -> BindResult<Option<Vec<(String, Scalar)>>> {
+        let _ = (expr, input);
+        Ok(None)
+    }
+}
+
+/// The type that an argument becomes for a parameter; `None` where it does not fit.
+fn target_kind(
+    parameter: ParameterKind,
+    arg: &Scalar,
+    common: Option<ScalarType>,
+) -> Option<ScalarType> {
+    let kind = arg.kind;
+    match parameter {
+        ParameterKind::Any => Some(kind),
+        // Kernels read text of any type themselves, and then know what it was.
+        ParameterKind::Text => Some(ScalarType::String),
+        ParameterKind::Common => common,
+        ParameterKind::Number => match kind {
+            ScalarType::Bool => Some(ScalarType::Long),
+            kind => kind.is_number().then_some(kind),
+        },
+        ParameterKind::Integer => kind.is_integer().then_some(kind),
+        ParameterKind::Time => {
+            matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan).then_some(kind)
+        }
+        ParameterKind::Orderable => {
+            (!matches!(kind, ScalarType::Dynamic | ScalarType::Guid)).then_some(kind)
+        }
+        ParameterKind::Exact(to) if to == kind => Some(to),
+        ParameterKind::Exact(to) => {
+            let widens = matches!(
+                (kind, to),
+                (ScalarType::Int, ScalarType::Long)
+                    | (
+                        ScalarType::Int | ScalarType::Long | ScalarType::Decimal,
+                        ScalarType::Real
+                    )
+                    | (ScalarType::Bool, ScalarType::Real)
+                    | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
+                    | (ScalarType::Dynamic, ScalarType::Bool)
+            );
+            // A bare `dynamic(null)` and a narrowing of a known int fit where the value does.
+            let narrows = matches!((&arg.constant, to), (Some(Value::Long(v)), ScalarType::Int) if i32::try_from(*v).is_ok());
+            (widens || narrows).then_some(to)
+        }
+    }
+}
+
+/// The expressions of scalars.
+pub(crate) fn exprs(scalars: &[Scalar]) -> Vec<PlanExpr> {
+    scalars.iter().map(|s| s.expr.clone()).collect()
+}

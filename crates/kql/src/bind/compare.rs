@@ -1,0 +1,475 @@
+//! Comparisons (`semantics.md §5.1, §5.2`): promotion, literals, nulls, NaN.
+
+use std::cmp::Ordering;
+
+use arrow::array::ArrayRef;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr, lit, when};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{BinaryOp, Expr};
+use hindsight_kql_types::{DynamicRef, ScalarType, Value};
+
+use super::constant::{fold, planned};
+use super::convert::{convert, widest};
+use super::{BindResult, Binder};
+use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
+use crate::functions::kernel_call;
+use crate::relation::{Relation, Scalar};
+
+/// A comparison operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// The comparison that an operator of the syntax is.
+    pub(crate) fn of(op: BinaryOp) -> Option<Comparison> {
+        Some(match op {
+            BinaryOp::Equal => Comparison::Equal,
+            BinaryOp::NotEqual => Comparison::NotEqual,
+            BinaryOp::Less => Comparison::Less,
+            BinaryOp::LessOrEqual => Comparison::LessOrEqual,
+            BinaryOp::Greater => Comparison::Greater,
+            BinaryOp::GreaterOrEqual => Comparison::GreaterOrEqual,
+            _ => return None,
+        })
+    }
+
+    fn is_equality(self) -> bool {
+        matches!(self, Comparison::Equal | Comparison::NotEqual)
+    }
+
+    fn operator(self) -> Operator {
+        match self {
+            Comparison::Equal => Operator::Eq,
+            Comparison::NotEqual => Operator::NotEq,
+            Comparison::Less => Operator::Lt,
+            Comparison::LessOrEqual => Operator::LtEq,
+            Comparison::Greater => Operator::Gt,
+            Comparison::GreaterOrEqual => Operator::GtEq,
+        }
+    }
+
+    fn flipped(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            same => same,
+        }
+    }
+
+    /// The answer for an order; `None` is an unordered pair (NaN).
+    fn holds(self, order: Option<Ordering>) -> bool {
+        match self {
+            Comparison::Equal => order == Some(Ordering::Equal),
+            Comparison::NotEqual => order != Some(Ordering::Equal),
+            Comparison::Less => order == Some(Ordering::Less),
+            Comparison::LessOrEqual => order.is_some_and(Ordering::is_le),
+            Comparison::Greater => order == Some(Ordering::Greater),
+            Comparison::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
+        }
+    }
+
+    fn real_kernel(self) -> (&'static str, Kernel) {
+        match self {
+            Comparison::Equal => ("$real_eq", |a| reals(a, Comparison::Equal)),
+            Comparison::NotEqual => ("$real_ne", |a| reals(a, Comparison::NotEqual)),
+            Comparison::Less => ("$real_lt", |a| reals(a, Comparison::Less)),
+            Comparison::LessOrEqual => ("$real_le", |a| reals(a, Comparison::LessOrEqual)),
+            Comparison::Greater => ("$real_gt", |a| reals(a, Comparison::Greater)),
+            Comparison::GreaterOrEqual => ("$real_ge", |a| reals(a, Comparison::GreaterOrEqual)),
+        }
+    }
+
+    fn dynamic_kernel(self) -> (&'static str, Kernel) {
+        match self {
+            Comparison::Equal => ("$dynamic_eq", |a| dynamics(a, Comparison::Equal)),
+            Comparison::NotEqual => ("$dynamic_ne", |a| dynamics(a, Comparison::NotEqual)),
+            Comparison::Less => ("$dynamic_lt", |a| dynamics(a, Comparison::Less)),
+            Comparison::LessOrEqual => ("$dynamic_le", |a| dynamics(a, Comparison::LessOrEqual)),
+            Comparison::Greater => ("$dynamic_gt", |a| dynamics(a, Comparison::Greater)),
+            Comparison::GreaterOrEqual => {
+                ("$dynamic_ge", |a| dynamics(a, Comparison::GreaterOrEqual))
+            }
+        }
+    }
+}
+
+/// Two operands ready to be compared: of one type, or a dynamic on the left of something else.
+struct Pair {
+    left: Scalar,
+    right: Scalar,
+    comparison: Comparison,
+}
+
+impl Binder<'_> {
+    /// `left op right` as a value: three-valued where the language is.
+    pub(crate) fn compare(
+        &self,
+        comparison: Comparison,
+        left: Scalar,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let pair = self.promote(comparison, left, right, span)?;
+        let constant = pair.left.constant.is_some() && pair.right.constant.is_some();
+        let plain = plain(&pair);
+        let expr = match comparison.is_equality() {
+            true => equality_nulls(plain, &pair, span)?,
+            false => plain,
+        };
+        Ok(fold(Scalar::new(expr, ScalarType::Bool), constant))
+    }
+
+    /// `left op right` in a filter: any expression that is true for the same rows, preferably one that prunes.
+    pub(crate) fn compare_in_filter(
+        &self,
+        comparison: Comparison,
+        left: Scalar,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<PlanExpr> {
+        let pair = self.promote(comparison, left, right, span)?;
+        if pair.left.constant.is_some() && pair.right.constant.is_some() {
+            return Ok(self.compare(comparison, pair.left, pair.right, span)?.expr);
+        }
+        if pair.left.kind == ScalarType::Real
+            && let Some(expr) = real_against_constant(&pair)
+        {
+            return Ok(expr);
+        }
+        if pair.comparison != Comparison::NotEqual || pair.left.kind == ScalarType::String {
+            return Ok(plain(&pair));
+        }
+        let known = |s: &Scalar| s.constant.as_ref().is_some_and(|v| !v.is_null());
+        match matches!(pair.left.kind, ScalarType::Real | ScalarType::Dynamic) {
+            false if known(&pair.left) || known(&pair.right) => Ok(binary_expr(
+                pair.left.expr,
+                Operator::IsDistinctFrom,
+                pair.right.expr,
+            )),
+            _ => equality_nulls(plain(&pair), &pair, span),
+        }
+    }
+
+    fn promote(
+        &self,
+        comparison: Comparison,
+        left: Scalar,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<Pair> {
+        let pair = |left, right| {
+            Ok(Pair {
+                left,
+                right,
+                comparison,
+            })
+        };
+        let (l, r) = (left.kind, right.kind);
+        if l == ScalarType::Dynamic && r == ScalarType::Dynamic {
+            let message = "Cannot compare dynamic values without explicit cast";
+            return Err(self.error("SEM0001", message, span));
+        }
+        if l == r {
+            return match l {
+                ScalarType::String | ScalarType::Guid if !comparison.is_equality() => {
+                    Err(self.incomparable(l, r, span))
+                }
+                _ => pair(left, right),
+            };
+        }
+        if let Some(kind) = widest(l, r) {
+            return pair(convert(left, kind), convert(right, kind));
+        }
+        if l == ScalarType::Bool && r.is_number() {
+            return pair(convert(left, r), right);
+        }
+        if r == ScalarType::Bool && l.is_number() {
+            return pair(left, convert(right, l));
+        }
+        if l == ScalarType::Dynamic || r == ScalarType::Dynamic {
+            return self.promote_dynamic(comparison, left, right, span);
+        }
+        if let Some(literal) = literal_as(&left, r) {
+            return pair(literal, right);
+        }
+        if let Some(literal) = literal_as(&right, l) {
+            return pair(left, literal);
+        }
+        Err(self.incomparable(l, r, span))
+    }
+
+    /// A dynamic against a string compares its text; against anything else it must hold that kind.
+    fn promote_dynamic(
+        &self,
+        comparison: Comparison,
+        left: Scalar,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<Pair> {
+        let other = if left.kind == ScalarType::Dynamic {
+            right.kind
+        } else {
+            left.kind
+        };
+        match other {
+            ScalarType::String if !comparison.is_equality() => {
+                Err(self.incomparable(left.kind, right.kind, span))
+            }
+            ScalarType::String => Ok(Pair {
+                left: convert(left, ScalarType::String),
+                right: convert(right, ScalarType::String),
+                comparison,
+            }),
+            _ if left.kind == ScalarType::Dynamic => Ok(Pair {
+                left,
+                right,
+                comparison,
+            }),
+            _ => Ok(Pair {
+                left: right,
+                right: left,
+                comparison: comparison.flipped(),
+            }),
+        }
+    }
+
+    fn incomparable(
+        &self,
+        l: ScalarType,
+        r: ScalarType,
+        span: Span,
+    ) -> hindsight_kql_syntax::Diagnostic {
+        self.error(
+            "SEM0064",
+            format!("Cannot compare values of types {l} and {r}. Try adding explicit casts"),
+            span,
+        )
+    }
+
+    /// `value [!]between (low .. high)`; `in_filter` allows an expression that prunes.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one syntax node")]
+    pub(crate) fn bind_between(
+        &mut self,
+        negated: bool,
+        value: &Expr,
+        low: &Expr,
+        high: &Expr,
+        input: &Relation,
+        span: Span,
+        in_filter: bool,
+    ) -> BindResult<Scalar> {
+        let value = self.bind_scalar(value, input)?;
+        let low = self.bind_scalar(low, input)?;
+        let mut high = self.bind_scalar(high, input)?;
+        let kinds = (value.kind, low.kind, high.kind);
+        if matches!(
+            value.kind,
+            ScalarType::String | ScalarType::Dynamic | ScalarType::Guid
+        ) {
+            let message = format!(
+                "between cannot be applied to a value of type {}",
+                value.kind
+            );
+            return Err(self.error("SEM0208", message, span));
+        }
+        if let (ScalarType::DateTime, ScalarType::DateTime, ScalarType::TimeSpan) = kinds {
+            high = self.arithmetic(BinaryOp::Add, low.clone(), high, span)?;
+        } else if high.kind == ScalarType::TimeSpan && value.kind != ScalarType::TimeSpan {
+            return Err(self.error(
+                "SEM0234",
+                "the bounds of between do not fit its value",
+                span,
+            ));
+        } else if low.kind == ScalarType::TimeSpan && high.kind == ScalarType::DateTime {
+            return Err(self.error(
+                "SEM0232",
+                "the bounds of between do not fit each other",
+                span,
+            ));
+        }
+        if in_filter && !negated {
+            let from =
+                self.compare_in_filter(Comparison::GreaterOrEqual, value.clone(), low, span)?;
+            let to = self.compare_in_filter(Comparison::LessOrEqual, value, high, span)?;
+            return Ok(Scalar::new(from.and(to), ScalarType::Bool));
+        }
+        let constant = [&value, &low, &high].iter().all(|s| s.constant.is_some());
+        let nulls = [&value, &low, &high].map(|s| s.expr.clone().is_null());
+        let from = self.compare(Comparison::GreaterOrEqual, value.clone(), low, span)?;
+        let to = self.compare(Comparison::LessOrEqual, value, high, span)?;
+        let inside = from.expr.and(to.expr);
+        let inside = if negated {
+            PlanExpr::Not(Box::new(inside))
+        } else {
+            inside
+        };
+        let [a, b, c] = nulls;
+        // A null anywhere makes the answer null, also where the other bound alone would decide.
+        let expr = planned(
+            when(a.or(b).or(c), lit(ScalarValue::Boolean(None))).otherwise(inside),
+            span,
+        )?;
+        Ok(fold(Scalar::new(expr, ScalarType::Bool), constant))
+    }
+}
+
+/// A string literal as the type that it is compared with, where its text is one.
+fn literal_as(scalar: &Scalar, kind: ScalarType) -> Option<Scalar> {
+    match &scalar.constant {
+        Some(value @ Value::String(_)) => {
+            let converted = value.convert(kind);
+            (!converted.is_null()).then(|| Scalar::constant(converted))
+        }
+        _ => None,
+    }
+}
+
+/// The comparison that is null where an operand is.
+fn plain(pair: &Pair) -> PlanExpr {
+    let (left, right) = (pair.left.clone(), pair.right.clone());
+    let (name, kernel) = match pair.left.kind {
+        ScalarType::Real => pair.comparison.real_kernel(),
+        ScalarType::Dynamic => pair.comparison.dynamic_kernel(),
+        _ => return binary_expr(left.expr, pair.comparison.operator(), right.expr),
+    };
+    let kinds = vec![left.kind, right.kind];
+    kernel_call(
+        name,
+        kernel,
+        vec![left.expr, right.expr],
+        kinds,
+        ScalarType::Bool,
+        false,
+    )
+}
+
+/// Equality with one null is false (inequality true), with two it stays null.
+fn equality_nulls(plain: PlanExpr, pair: &Pair, span: Span) -> BindResult<PlanExpr> {
+    let kind = pair.left.kind;
+    if kind == ScalarType::String {
+        return Ok(plain);
+    }
+    let unequal = pair.comparison == Comparison::NotEqual;
+    let known = |s: &Scalar| s.constant.as_ref().is_some_and(|v| !v.is_null());
+    if known(&pair.left) || known(&pair.right) {
+        return Ok(match unequal {
+            true => PlanExpr::IsNotFalse(Box::new(plain)),
+            false => PlanExpr::IsTrue(Box::new(plain)),
+        });
+    }
+    let (a, b) = (
+        pair.left.expr.clone().is_null(),
+        pair.right.expr.clone().is_null(),
+    );
+    planned(
+        when(binary_expr(a, Operator::Eq, b), plain).otherwise(lit(unequal)),
+        span,
+    )
+}
+
+/// Arrow orders NaN above all numbers and -0 below 0, so plain comparisons need bounds.
+fn real_against_constant(pair: &Pair) -> Option<PlanExpr> {
+    let (column, constant, comparison) = match (&pair.left.constant, &pair.right.constant) {
+        (None, Some(Value::Real(c))) => (&pair.left, *c, pair.comparison),
+        (Some(Value::Real(c)), None) => (&pair.right, *c, pair.comparison.flipped()),
+        _ => return None,
+    };
+    if constant.is_nan() {
+        return None;
+    }
+    let column = || column.expr.clone();
+    let zero = |sign: f64| if constant == 0.0 { sign } else { constant };
+    let op = |operator, value: f64| binary_expr(column(), operator, lit(value));
+    Some(match comparison {
+        Comparison::Equal if constant == 0.0 => {
+            op(Operator::GtEq, -0.0).and(op(Operator::LtEq, 0.0))
+        }
+        Comparison::Equal => op(Operator::Eq, constant),
+        Comparison::NotEqual => return None,
+        Comparison::Less => op(Operator::Lt, zero(-0.0)).and(op(Operator::GtEq, f64::NEG_INFINITY)),
+        Comparison::LessOrEqual => {
+            op(Operator::LtEq, zero(0.0)).and(op(Operator::GtEq, f64::NEG_INFINITY))
+        }
+        Comparison::Greater => op(Operator::Gt, zero(0.0)).and(op(Operator::LtEq, f64::INFINITY)),
+        Comparison::GreaterOrEqual => {
+            op(Operator::GtEq, zero(-0.0)).and(op(Operator::LtEq, f64::INFINITY))
+        }
+    })
+}
+
+fn reals(args: &KernelArgs<'_>, comparison: Comparison) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.reals(0)?, args.reals(1)?);
+    Ok(args.collect_bools(|row| Some(comparison.holds(a.get(row)?.partial_cmp(&b.get(row)?)))))
+}
+
+/// A dynamic against a typed value: it must hold the kind, else the two are unequal and unordered.
+fn dynamics(args: &KernelArgs<'_>, comparison: Comparison) -> Result<ArrayRef, KernelError> {
+    let rows = args.dynamics(0)?;
+    let get = |row| rows.get(row).map(DynamicRef::new).filter(|d| !d.is_null());
+    Ok(match args.kind(1) {
+        ScalarType::Real => {
+            let b = args.reals(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(number(d).and_then(|n| n.partial_cmp(&b))))
+            })
+        }
+        ScalarType::Int | ScalarType::Long => {
+            let b = args.longs(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(match d.as_i64() {
+                    Some(n) => Some(n.cmp(&b)),
+                    None => d.as_f64().and_then(|n| n.partial_cmp(&(b as f64))),
+                }))
+            })
+        }
+        ScalarType::Bool => {
+            let b = args.bools(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.as_bool().map(|d| d.cmp(&b))))
+            })
+        }
+        ScalarType::DateTime => {
+            let b = args.longs(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.to_datetime().map(|d| d.cmp(&b))))
+            })
+        }
+        ScalarType::TimeSpan => {
+            let b = args.longs(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.to_timespan().map(|d| d.cmp(&b))))
+            })
+        }
+        ScalarType::Guid => {
+            let b = args.guids(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.to_guid().map(|d| d.as_slice().cmp(b))))
+            })
+        }
+        other => {
+            return Err(KernelError::Failed(format!(
+                "a dynamic value cannot be compared with {other}"
+            )));
+        }
+    })
+}
+
+fn number(d: DynamicRef<'_>) -> Option<f64> {
+    d.as_f64().or_else(|| d.as_i64().map(|n| n as f64))
+}

@@ -1,0 +1,108 @@
+//! Conversions that the language makes by itself: widening, text of anything, literals into what they meet.
+
+use std::borrow::Cow;
+
+use arrow::array::ArrayRef;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr as PlanExpr, cast};
+use hindsight_kql_types::{DynamicRef, ScalarType, Value};
+
+use super::constant::{fold, value_from_scalar};
+use crate::functions::kernel::{KernelArgs, KernelError};
+use crate::functions::kernel_call;
+use crate::relation::Scalar;
+
+/// `scalar` as `to`: what the function `to<type>()` gives (null where it cannot, never an error).
+pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
+    if scalar.kind == to {
+        return scalar;
+    }
+    if let Some(value) = &scalar.constant {
+        return Scalar::constant(value.convert(to));
+    }
+    let expr = match (scalar.kind, to) {
+        (ScalarType::Int, ScalarType::Long)
+        | (ScalarType::Int | ScalarType::Long | ScalarType::Decimal, ScalarType::Real)
+        | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
+        | (ScalarType::Bool, ScalarType::Int | ScalarType::Long) => cast(scalar.expr, to.arrow()),
+        (ScalarType::DateTime | ScalarType::TimeSpan, ScalarType::Long) => scalar.expr,
+        _ => kernel_call(
+            "$convert",
+            convert_kernel,
+            vec![scalar.expr],
+            vec![scalar.kind],
+            to,
+            false,
+        ),
+    };
+    fold(Scalar::new(expr, to), false)
+}
+
+/// The expression of [`convert`].
+pub(crate) fn convert_expr(scalar: Scalar, to: ScalarType) -> PlanExpr {
+    convert(scalar, to).expr
+}
+
+/// The wider of two number types; `None` where one is no number.
+pub(crate) fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
+    let rank = |kind| match kind {
+        ScalarType::Int => Some(0),
+        ScalarType::Long => Some(1),
+        ScalarType::Real => Some(2),
+        ScalarType::Decimal => Some(3),
+        _ => None,
+    };
+    Some(if rank(a)? >= rank(b)? { a } else { b })
+}
+
+fn convert_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    match args.kind(0) {
+        _ if args.result_kind() == ScalarType::String => {
+            let texts = args.texts(0)?;
+            Ok(args.collect_strings(|row| Some(Cow::Borrowed(texts.get(row)))))
+        }
+        ScalarType::Dynamic => convert_dynamics(args),
+        _ => convert_values(args),
+    }
+}
+
+fn convert_dynamics(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let rows = args.dynamics(0)?;
+    let get = |row| rows.get(row).map(DynamicRef::new);
+    Ok(match args.result_kind() {
+        ScalarType::Bool => args.collect_bools(|row| get(row)?.to_bool()),
+        ScalarType::Int => args.collect_ints(|row| get(row)?.to_int()),
+        ScalarType::Long => args.collect_longs(|row| get(row)?.to_long()),
+        ScalarType::Real => args.collect_reals(|row| get(row)?.to_real()),
+        ScalarType::DateTime => args.collect_longs(|row| get(row)?.to_datetime()),
+        ScalarType::TimeSpan => args.collect_longs(|row| get(row)?.to_timespan()),
+        _ => return convert_values(args),
+    })
+}
+
+/// Any conversion, value by value: for the rare ones.
+fn convert_values(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let array = args.array(0)?;
+    let (from, to) = (args.kind(0), args.result_kind());
+    let values = (0..array.len())
+        .map(|row| {
+            let scalar = ScalarValue::try_from_array(array, row).ok()?;
+            Some(value_from_scalar(&scalar, from)?.convert(to))
+        })
+        .map(|value| super::value_to_scalar(&value.unwrap_or_else(|| Value::null(to))))
+        .collect::<Vec<_>>();
+    let values = match args.is_constant(0) {
+        true => vec![
+            values
+                .into_iter()
+                .next()
+                .unwrap_or_else(|| super::constant::null_scalar(to));
+            args.rows()
+        ],
+        false => values,
+    };
+    match values.is_empty() {
+        true => Ok(arrow::array::new_empty_array(&to.arrow())),
+        false => ScalarValue::iter_to_array(values).map_err(|e| KernelError::Arrow(e.to_string())),
+    }
+}

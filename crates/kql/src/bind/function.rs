@@ -1,0 +1,274 @@
+//! Calls of the user's functions (`semantics.md §14.4`).
+
+use std::sync::Arc;
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{
+    Argument, Call, ColumnDeclaration, Expr, FunctionDeclaration, Parameter, ParameterType,
+    Statement,
+};
+use hindsight_kql_types::ScalarType;
+
+use super::convert::convert;
+use super::{BindResult, Binder, Entry, Env};
+use crate::relation::{Relation, Scalar};
+
+/// How many calls may stand inside one another.
+const MAX_CALLS: usize = 64;
+
+/// What a parameter gets.
+enum Given<'c> {
+    Expr(&'c Expr),
+    Piped(Relation),
+    Default,
+}
+
+impl Binder<'_> {
+    /// A call of a user's function where a scalar is expected.
+    pub(crate) fn call_scalar_function(
+        &mut self,
+        call: &Call,
+        function: &Arc<FunctionDeclaration>,
+        seen: Env,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        if super::classify::function_is_tabular(function, &seen, 0) {
+            let message = format!(
+                "'{}' is a tabular function where a scalar is expected",
+                call.function.text
+            );
+            return Err(self.error("SEM0085", message, span));
+        }
+        let env = self.enter(call, function, seen, None, input, span)?;
+        self.in_function(env, span, |binder| {
+            let body = binder.bind_body(function, span)?;
+            binder.bind_scalar(body, &Relation::unit())
+        })
+    }
+
+    /// A call of a user's function where rows are expected; `piped` is the input of `invoke`.
+    pub(crate) fn call_tabular_function(
+        &mut self,
+        call: &Call,
+        function: &Arc<FunctionDeclaration>,
+        seen: Env,
+        piped: Option<Relation>,
+        span: Span,
+    ) -> BindResult<Relation> {
+        let env = self.enter(call, function, seen, piped, &Relation::unit(), span)?;
+        self.in_function(env, span, |binder| {
+            let body = binder.bind_body(function, span)?;
+            binder.bind_tabular(body)
+        })
+    }
+
+    /// Runs `f` with the function's names, then comes back.
+    fn in_function<T>(
+        &mut self,
+        env: Env,
+        span: Span,
+        f: impl FnOnce(&mut Self) -> BindResult<T>,
+    ) -> BindResult<T> {
+        if self.call_depth >= MAX_CALLS {
+            return Err(self.error("SEM0057", "functions call one another too deeply", span));
+        }
+        self.call_depth += 1;
+        let before = std::mem::replace(&mut self.env, env);
+        let aggregates = self.aggregates.take();
+        let result = f(self);
+        self.aggregates = aggregates;
+        self.env = before;
+        self.call_depth -= 1;
+        result
+    }
+
+    /// The local lets come into scope; the body's expression is given back.
+    fn bind_body<'f>(
+        &mut self,
+        function: &'f FunctionDeclaration,
+        span: Span,
+    ) -> BindResult<&'f Expr> {
+        for statement in &function.body {
+            match statement {
+                Statement::Expression(expr) => return Ok(expr),
+                Statement::Let(item) => self.bind_let(item)?,
+                Statement::QueryParameters(parameters) => self.bind_query_parameters(parameters)?,
+                _ => return Err(self.unsupported("this statement in a function's body", span)),
+            }
+        }
+        Err(self.error("SYN0002", "the function has no expression", span))
+    }
+
+    /// The names that the body sees: what existed where it was written, and the parameters.
+    fn enter(
+        &mut self,
+        call: &Call,
+        function: &FunctionDeclaration,
+        seen: Env,
+        piped: Option<Relation>,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Env> {
+        let given = self.match_arguments(call, &function.parameters, piped, span)?;
+        let mut env = seen.block();
+        for (parameter, given) in function.parameters.iter().zip(given) {
+            let entry = self.bind_argument(call, parameter, given, input, span)?;
+            env = env.with(&parameter.name.text, entry);
+        }
+        Ok(env)
+    }
+
+    fn match_arguments<'c>(
+        &self,
+        call: &'c Call,
+        parameters: &[Parameter],
+        piped: Option<Relation>,
+        span: Span,
+    ) -> BindResult<Vec<Given<'c>>> {
+        let wrong = || {
+            let least = parameters.iter().filter(|p| p.default.is_none()).count();
+            let message = match least == parameters.len() {
+                true => format!(
+                    "{}(): function expects {least} argument(s).",
+                    call.function.text
+                ),
+                false => format!(
+                    "{}(): function expects [{least}..{}] argument(s).",
+                    call.function.text,
+                    parameters.len()
+                ),
+            };
+            self.error("SEM0219", message, span)
+        };
+        let mut given: Vec<Option<Given<'c>>> = parameters.iter().map(|_| None).collect();
+        if let Some(relation) = piped {
+            *given.first_mut().ok_or_else(wrong)? = Some(Given::Piped(relation));
+        }
+        let named = |a: &Argument| {
+            let name = a.name.as_ref()?;
+            parameters.iter().position(|p| p.name.text == name.text)
+        };
+        for argument in call.arguments.iter().filter(|a| a.name.is_some()) {
+            let slot = named(argument)
+                .and_then(|i| given.get_mut(i))
+                .ok_or_else(wrong)?;
+            if slot.replace(Given::Expr(&argument.value)).is_some() {
+                return Err(wrong());
+            }
+        }
+        for argument in call.arguments.iter().filter(|a| a.name.is_none()) {
+            let slot = given
+                .iter_mut()
+                .find(|slot| slot.is_none())
+                .ok_or_else(wrong)?;
+            *slot = Some(Given::Expr(&argument.value));
+        }
+        given
+            .into_iter()
+            .zip(parameters)
+            .map(|(slot, parameter)| match (slot, &parameter.default) {
+                (Some(given), _) => Ok(given),
+                (None, Some(_)) => Ok(Given::Default),
+                (None, None) => Err(wrong()),
+            })
+            .collect()
+    }
+
+    fn bind_argument(
+        &mut self,
+        call: &Call,
+        parameter: &Parameter,
+        given: Given<'_>,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Entry> {
+        let expr = match given {
+            Given::Piped(relation) => {
+                return self.tabular_argument(call, parameter, relation, span);
+            }
+            Given::Expr(expr) => Some(expr),
+            Given::Default => parameter.default.as_ref(),
+        };
+        let Some(expr) = expr else {
+            return Err(self.error("SEM0219", "an argument is missing", span));
+        };
+        match &parameter.kind {
+            ParameterType::Scalar(kind) => {
+                let scalar = self.bind_scalar(expr, input)?;
+                let scalar = self.scalar_argument(call, parameter, *kind, scalar, expr.span)?;
+                Ok(Entry::Value {
+                    scalar,
+                    level: self.level,
+                })
+            }
+            _ => {
+                let relation = self.bind_tabular(expr)?;
+                self.tabular_argument(call, parameter, relation, expr.span)
+            }
+        }
+    }
+
+    fn scalar_argument(
+        &self,
+        call: &Call,
+        parameter: &Parameter,
+        kind: ScalarType,
+        scalar: Scalar,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let widens = matches!(
+            (scalar.kind, kind),
+            (ScalarType::Int, ScalarType::Long | ScalarType::Real)
+                | (ScalarType::Long, ScalarType::Real)
+        );
+        if scalar.kind == kind || widens || matches!(&scalar.constant, Some(v) if v.is_null()) {
+            return Ok(convert(scalar, kind));
+        }
+        let message = format!(
+            "{}(): argument '{}' is {} and must be {kind}",
+            call.function.text, parameter.name.text, scalar.kind
+        );
+        Err(self.error("SEM0252", message, span))
+    }
+
+    /// A tabular argument must have the declared columns; only those are visible inside.
+    fn tabular_argument(
+        &self,
+        call: &Call,
+        parameter: &Parameter,
+        relation: Relation,
+        span: Span,
+    ) -> BindResult<Entry> {
+        let ParameterType::Table(declared) = &parameter.kind else {
+            return match &parameter.kind {
+                ParameterType::AnyTable => Ok(Entry::Relation(relation)),
+                _ => Err(self.error(
+                    "SEM0252",
+                    format!(
+                        "{}(): argument '{}' must be a scalar",
+                        call.function.text, parameter.name.text
+                    ),
+                    span,
+                )),
+            };
+        };
+        let mut columns = Vec::with_capacity(declared.len());
+        for ColumnDeclaration { name, kind } in declared {
+            match relation.column(&name.text).filter(|c| c.kind == *kind) {
+                Some(column) => columns.push(column.clone()),
+                None => {
+                    let message = format!(
+                        "{}(): the rows of argument '{}' have no column '{}' of type {kind}",
+                        call.function.text, parameter.name.text, name.text
+                    );
+                    return Err(self.error("SEM0252", message, span));
+                }
+            }
+        }
+        Ok(Entry::Relation(Relation {
+            columns,
+            ..relation
+        }))
+    }
+}

@@ -1,0 +1,282 @@
+//! `in`, `in~`, `has_any`, `has_all` and their negations (`semantics.md §6.3`).
+
+use datafusion::logical_expr::{Expr as PlanExpr, expr::InList, lit};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind, ListOp};
+use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
+
+use super::compare::Comparison;
+use super::constant::fold;
+use super::logic::balanced;
+use super::{BindResult, Binder, value_to_scalar};
+use crate::functions::kernel::Kernel;
+use crate::functions::kernel_call;
+use crate::functions::list_match::{has_all, has_any, is_in, is_in_folded};
+use crate::relation::{Relation, Scalar};
+
+/// The right side of a list operator.
+enum List {
+    /// Known values; arrays are taken apart.
+    Constants(Vec<Value>),
+    /// One dynamic array that is known when the query runs.
+    Array(Scalar),
+    /// Single values that are known when the query runs (`toscalar`).
+    Scalars(Vec<Scalar>),
+}
+
+impl Binder<'_> {
+    /// `value op (list)`
+    pub(crate) fn bind_list(
+        &mut self,
+        op: ListOp,
+        value: &Expr,
+        list: &[Expr],
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let value = self.bind_scalar(value, input)?;
+        let list = self.bind_list_items(list, input)?;
+        let (scalar, negated) = match op {
+            ListOp::In => (self.membership(value, list, span)?, false),
+            ListOp::NotIn => (self.membership(value, list, span)?, true),
+            ListOp::InIgnoreCase => (
+                self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?,
+                false,
+            ),
+            ListOp::NotInIgnoreCase => (
+                self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?,
+                true,
+            ),
+            ListOp::HasAny => (
+                self.text_list("$has_any", has_any, value, list, "SEM0709", span)?,
+                false,
+            ),
+            ListOp::HasAll => (
+                self.text_list("$has_all", has_all, value, list, "SEM0709", span)?,
+                false,
+            ),
+        };
+        if !negated {
+            return Ok(scalar);
+        }
+        let constant = scalar.constant.is_some();
+        let expr = PlanExpr::Not(Box::new(scalar.expr));
+        Ok(fold(Scalar::new(expr, ScalarType::Bool), constant))
+    }
+
+    fn bind_list_items(&mut self, list: &[Expr], input: &Relation) -> BindResult<List> {
+        if let [only] = list
+            && self.is_tabular(only, Some(input))
+        {
+            return Ok(List::Array(self.bind_list_subquery(only)?));
+        }
+        let mut constants = Vec::new();
+        let mut scalars = Vec::new();
+        for item in list {
+            let scalar = self.bind_scalar(item, input)?;
+            match &scalar.constant {
+                Some(value) => flatten(value, &mut constants),
+                None if scalar.expr.column_refs().is_empty() => scalars.push(scalar),
+                None => {
+                    let message = "the items of a list must be scalar constants";
+                    return Err(self.error("SEM0040", message, item.span));
+                }
+            }
+        }
+        if scalars.is_empty() {
+            return Ok(List::Constants(constants));
+        }
+        if let [scalar] = scalars.as_slice()
+            && scalar.kind == ScalarType::Dynamic
+            && constants.is_empty()
+        {
+            return Ok(List::Array(scalar.clone()));
+        }
+        scalars.extend(constants.into_iter().map(Scalar::constant));
+        Ok(List::Scalars(scalars))
+    }
+
+    fn membership(&mut self, value: Scalar, list: List, span: Span) -> BindResult<Scalar> {
+        match list {
+            List::Array(array) => Ok(list_call("$in", is_in, value, array)),
+            List::Scalars(items) => {
+                let mut parts = Vec::new();
+                for item in items {
+                    parts.push(match item.kind {
+                        ScalarType::Dynamic => list_call("$in", is_in, value.clone(), item).expr,
+                        _ => self.item_equals(&value, item, span)?,
+                    });
+                }
+                Ok(Scalar::new(balanced(parts, BinaryOp::Or), ScalarType::Bool))
+            }
+            List::Constants(values) => self.constant_membership(value, values, span),
+        }
+    }
+
+    /// A list of known values: a plain `IN` where the types allow it, so that it prunes.
+    fn constant_membership(
+        &mut self,
+        value: Scalar,
+        values: Vec<Value>,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let constant = value.constant.is_some();
+        let values: Vec<Value> = values.into_iter().filter(|v| !v.is_null()).collect();
+        let by_value = matches!(
+            value.kind,
+            ScalarType::Real | ScalarType::Decimal | ScalarType::Dynamic
+        ) || values.iter().any(|v| !fits(v, value.kind));
+        if by_value {
+            if value.kind == ScalarType::Dynamic
+                && values.iter().all(|v| matches!(v, Value::String(_)))
+            {
+                return Ok(fold(
+                    list_call("$in", is_in, value, array_of(&values)),
+                    constant,
+                ));
+            }
+            let mut parts = Vec::with_capacity(values.len());
+            for item in values {
+                parts.push(self.item_equals(&value, Scalar::constant(item), span)?);
+            }
+            if parts.is_empty() {
+                return Ok(Scalar::constant(Value::Bool(false)));
+            }
+            return Ok(fold(
+                Scalar::new(balanced(parts, BinaryOp::Or), ScalarType::Bool),
+                constant,
+            ));
+        }
+        if values.is_empty() {
+            return Ok(Scalar::constant(Value::Bool(false)));
+        }
+        let literals = values
+            .iter()
+            .map(|v| lit(value_to_scalar(&v.convert(value.kind))))
+            .collect();
+        let test = PlanExpr::InList(InList::new(Box::new(value.expr), literals, false));
+        let expr = match value.kind {
+            ScalarType::String => test,
+            _ => PlanExpr::IsTrue(Box::new(test)),
+        };
+        Ok(fold(Scalar::new(expr, ScalarType::Bool), constant))
+    }
+
+    fn item_equals(&self, value: &Scalar, item: Scalar, span: Span) -> BindResult<PlanExpr> {
+        let equal = self.compare(Comparison::Equal, value.clone(), item, span)?;
+        Ok(PlanExpr::IsTrue(Box::new(equal.expr)))
+    }
+
+    fn text_list(
+        &self,
+        name: &'static str,
+        kernel: Kernel,
+        value: Scalar,
+        list: List,
+        code: &'static str,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        if !matches!(value.kind, ScalarType::String | ScalarType::Dynamic) {
+            let message = format!(
+                "the operator needs a string on its left and got {}",
+                value.kind
+            );
+            return Err(self.error(code, message, span));
+        }
+        let constant = value.constant.is_some();
+        match list {
+            List::Constants(values) => Ok(fold(
+                list_call(name, kernel, value, array_of(&values)),
+                constant,
+            )),
+            List::Array(array) => Ok(list_call(name, kernel, value, array)),
+            List::Scalars(items) => {
+                let op = if name == "$has_all" {
+                    BinaryOp::And
+                } else {
+                    BinaryOp::Or
+                };
+                let parts = items.into_iter().map(|item| {
+                    let item = super::convert::convert(item, ScalarType::Dynamic);
+                    list_call(name, kernel, value.clone(), item).expr
+                });
+                Ok(Scalar::new(balanced(parts.collect(), op), ScalarType::Bool))
+            }
+        }
+    }
+}
+
+fn list_call(name: &'static str, kernel: Kernel, value: Scalar, list: Scalar) -> Scalar {
+    let kinds = vec![value.kind, ScalarType::Dynamic];
+    let expr = kernel_call(
+        name,
+        kernel,
+        vec![value.expr, list.expr],
+        kinds,
+        ScalarType::Bool,
+        false,
+    );
+    Scalar::new(expr, ScalarType::Bool)
+}
+
+/// The values as one dynamic array.
+fn array_of(values: &[Value]) -> Scalar {
+    let mut encoder = Encoder::new();
+    encoder.begin_array();
+    values.iter().for_each(|value| value.pack(&mut encoder));
+    encoder.end();
+    Scalar::constant(Value::Dynamic(encoder.finish()))
+}
+
+/// Arrays become their elements.
+fn flatten(value: &Value, out: &mut Vec<Value>) {
+    let Value::Dynamic(bytes) = value else {
+        out.push(value.clone());
+        return;
+    };
+    let dynamic = DynamicRef::new(bytes);
+    match dynamic.type_name() {
+        "array" => out.extend(dynamic.iter_array().map(element)),
+        _ => out.push(element(dynamic)),
+    }
+}
+
+fn element(item: DynamicRef<'_>) -> Value {
+    if item.is_null() {
+        return Value::Null(ScalarType::Dynamic);
+    }
+    if let Some(v) = item.as_bool() {
+        return Value::Bool(v);
+    }
+    if let Some(v) = item.as_i64() {
+        return Value::Long(v);
+    }
+    if let Some(v) = item.as_f64() {
+        return Value::Real(v);
+    }
+    if let Some(v) = item.as_str() {
+        return Value::String(v.to_owned());
+    }
+    let mut bytes = Vec::new();
+    item.to_encoded(&mut bytes);
+    Value::Dynamic(bytes)
+}
+
+/// Whether a value can be converted to `kind` without changing what it equals.
+fn fits(value: &Value, kind: ScalarType) -> bool {
+    match (value, kind) {
+        _ if value.kind() == kind => true,
+        (Value::Int(_), ScalarType::Long) => true,
+        (Value::Long(v), ScalarType::Int) => i32::try_from(*v).is_ok(),
+        (Value::String(_), _) => !value.convert(kind).is_null(),
+        _ => false,
+    }
+}
+
+/// Whether an expression is a bare name: its meaning is looked up before it is taken for a table.
+pub(crate) fn bare_name(expr: &Expr) -> Option<&str> {
+    match &expr.unparenthesised().kind {
+        ExprKind::Name(name) => Some(&name.text),
+        _ => None,
+    }
+}

@@ -1,0 +1,85 @@
+//! `and`, `or`, `not`: three-valued (`semantics.md §5.3`).
+
+use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr, lit};
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
+use hindsight_kql_types::ScalarType;
+
+use super::constant::fold;
+use super::convert::convert;
+use super::{BindResult, Binder};
+use crate::relation::{Relation, Scalar};
+
+/// The operands of a chain of one operator, in order. Without recursion: chains may be long.
+pub(crate) fn operands(expr: &Expr, op: BinaryOp) -> Vec<&Expr> {
+    let mut stack = vec![expr];
+    let mut out = Vec::new();
+    while let Some(next) = stack.pop() {
+        match &next.kind {
+            ExprKind::Binary { op: o, left, right } if *o == op => {
+                stack.push(right);
+                stack.push(left);
+            }
+            ExprKind::Parenthesised(inner) => stack.push(inner),
+            _ => out.push(next),
+        }
+    }
+    out
+}
+
+/// The operands joined by `op` in a tree of little depth.
+pub(crate) fn balanced(mut parts: Vec<PlanExpr>, op: BinaryOp) -> PlanExpr {
+    let operator = match op {
+        BinaryOp::Or => Operator::Or,
+        _ => Operator::And,
+    };
+    while parts.len() > 1 {
+        let mut next = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut iter = parts.into_iter();
+        while let Some(left) = iter.next() {
+            next.push(match iter.next() {
+                Some(right) => binary_expr(left, operator, right),
+                None => left,
+            });
+        }
+        parts = next;
+    }
+    parts
+        .pop()
+        .unwrap_or_else(|| lit(operator == Operator::And))
+}
+
+impl Binder<'_> {
+    /// A chain of `and` or of `or`.
+    pub(crate) fn bind_logic(
+        &mut self,
+        expr: &Expr,
+        op: BinaryOp,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
+        let mut parts = Vec::new();
+        let mut constant = true;
+        for part in operands(expr, op) {
+            let scalar = self.bind_bool(part, input)?;
+            constant &= scalar.constant.is_some();
+            parts.push(scalar.expr);
+        }
+        Ok(fold(
+            Scalar::new(balanced(parts, op), ScalarType::Bool),
+            constant,
+        ))
+    }
+
+    /// An operand of logic: a bool, or a dynamic as one.
+    pub(crate) fn bind_bool(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar> {
+        let scalar = self.bind_scalar(expr, input)?;
+        match scalar.kind {
+            ScalarType::Bool => Ok(scalar),
+            ScalarType::Dynamic => Ok(convert(scalar, ScalarType::Bool)),
+            other => Err(self.error(
+                "SEM0001",
+                format!("expected a bool and got {other}"),
+                expr.span,
+            )),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Predicates of `where`: null counts as false there, so comparisons become plain ones that push down and prune.
+
+use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
+use hindsight_kql_types::ScalarType;
+
+use super::logic::balanced;
+use super::{BindResult, Binder};
+use crate::relation::Relation;
+
+impl Binder<'_> {
+    /// Binds the predicate of a filter: the rows where it is true are those where the KQL expression is.
+    pub(crate) fn bind_predicate(&mut self, expr: &Expr, input: &Relation) -> BindResult<PlanExpr> {
+        match &expr.kind {
+            ExprKind::Parenthesised(inner) => self.bind_predicate(inner, input),
+            ExprKind::Binary {
+                op: op @ (BinaryOp::And | BinaryOp::Or),
+                ..
+            } => {
+                let parts = super::logic::operands(expr, *op)
+                    .into_iter()
+                    .map(|part| self.bind_predicate(part, input))
+                    .collect::<BindResult<Vec<_>>>()?;
+                Ok(balanced(parts, *op))
+            }
+            ExprKind::Binary { op, left, right } => {
+                if let Some(comparison) = super::compare::Comparison::of(*op) {
+                    let (left, right) = (
+                        self.bind_scalar(left, input)?,
+                        self.bind_scalar(right, input)?,
+                    );
+                    return self.compare_in_filter(comparison, left, right, expr.span);
+                }
+                self.bind_plain_predicate(expr, input)
+            }
+            ExprKind::Between {
+                negated: false,
+                value,
+                low,
+                high,
+            } => Ok(self
+                .bind_between(false, value, low, high, input, expr.span, true)?
+                .expr),
+            _ => self.bind_plain_predicate(expr, input),
+        }
+    }
+
+    fn bind_plain_predicate(&mut self, expr: &Expr, input: &Relation) -> BindResult<PlanExpr> {
+        let scalar = self.bind_scalar(expr, input)?;
+        match scalar.kind {
+            ScalarType::Bool => Ok(scalar.expr),
+            ScalarType::Dynamic => Ok(super::convert::convert(scalar, ScalarType::Bool).expr),
+            other => Err(self.error(
+                "SEM0001",
+                format!("the predicate must be of type bool and is {other}"),
+                expr.span,
+            )),
+        }
+    }
+}

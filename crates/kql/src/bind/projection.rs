@@ -1,0 +1,301 @@
+//! Lists of named expressions: which columns they give and what those are called (`semantics.md §13.1, §13.2`).
+
+use std::collections::HashSet;
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, ExprKind, Name, NamedExpr};
+
+use super::result_name::result_name;
+use super::{BindResult, Binder};
+use crate::relation::{Relation, Scalar};
+
+/// Which operator's rules of numbering and clashes hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamingMode {
+    /// `project`: numbered columns do not look at the input's names.
+    Project,
+    /// `extend`, `serialize`: a name of the input replaces that column; two targets never share a name.
+    Extend,
+    /// Keys and aggregates of `summarize`, `make-series`.
+    Summarize,
+    /// `distinct`.
+    Distinct,
+    /// `print`: unnamed columns are numbered by their position, from 0.
+    Print,
+}
+
+/// One column of a list.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundColumn {
+    /// Its name, unique in the list.
+    pub(crate) name: String,
+    /// What computes it.
+    pub(crate) scalar: Scalar,
+    /// The name was written (`Name = …`, or a plain column).
+    pub(crate) explicit: bool,
+}
+
+/// How a target got its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// `Name = …`
+    Written(String),
+    /// A plain column.
+    Plain(String),
+    /// A name that passes through a call or a path.
+    Generated(String),
+    /// None: it is numbered.
+    Unnamed,
+}
+
+impl Target {
+    /// The target of an item without written names.
+    pub(crate) fn of(expr: &Expr) -> Target {
+        match (&expr.unparenthesised().kind, result_name(expr)) {
+            (ExprKind::Name(name), _) => Target::Plain(name.text.clone()),
+            (_, Some(name)) => Target::Generated(name),
+            (_, None) => Target::Unnamed,
+        }
+    }
+
+    fn spelled(&self) -> Option<&str> {
+        match self {
+            Target::Written(name) | Target::Plain(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+/// Gives the targets of one operator their names, left to right.
+pub(crate) struct Namer {
+    mode: NamingMode,
+    input: HashSet<String>,
+    spelled: HashSet<String>,
+    used: HashSet<String>,
+    spelled_used: HashSet<String>,
+    number: usize,
+    position: usize,
+}
+
+impl Namer {
+    /// A namer for an operator over `input` whose targets, all of them, are `targets`.
+    pub(crate) fn new<'t>(
+        mode: NamingMode,
+        input: &Relation,
+        targets: impl IntoIterator<Item = &'t Target>,
+    ) -> Namer {
+        Namer {
+            mode,
+            input: input.columns.iter().map(|c| c.name.clone()).collect(),
+            spelled: targets
+                .into_iter()
+                .filter_map(|t| t.spelled().map(str::to_owned))
+                .collect(),
+            used: HashSet::new(),
+            spelled_used: HashSet::new(),
+            number: 0,
+            position: 0,
+        }
+    }
+
+    /// The name of the next target.
+    pub(crate) fn name(
+        &mut self,
+        binder: &Binder<'_>,
+        target: &Target,
+        span: Span,
+    ) -> BindResult<String> {
+        let position = self.position;
+        self.position += 1;
+        let duplicate =
+            |name: &str| binder.error("SEM0034", format!("duplicate column name '{name}'"), span);
+        let name = match target {
+            Target::Written(name) | Target::Plain(name) => {
+                let taken = match self.mode {
+                    NamingMode::Extend => self.used.contains(name),
+                    _ => self.spelled_used.contains(name),
+                };
+                if taken {
+                    return Err(duplicate(name));
+                }
+                self.spelled_used.insert(name.clone());
+                self.free(name, false)
+            }
+            Target::Generated(name) if self.mode == NamingMode::Extend => {
+                if self.used.contains(name) {
+                    return Err(duplicate(name));
+                }
+                name.clone()
+            }
+            Target::Generated(name) if self.spelled.contains(name) => self.suffixed(name, true),
+            Target::Generated(name) => self.free(name, true),
+            Target::Unnamed if self.mode == NamingMode::Print => {
+                self.free(&format!("print_{position}"), false)
+            }
+            Target::Unnamed => {
+                let name = self.numbered();
+                self.free(&name, false)
+            }
+        };
+        self.used.insert(name.clone());
+        Ok(name)
+    }
+
+    /// Notes that `name` was given to `target` already.
+    pub(crate) fn take(&mut self, target: &Target, name: &str) {
+        self.used.insert(name.to_owned());
+        match target {
+            Target::Written(_) | Target::Plain(_) => {
+                self.spelled_used.insert(name.to_owned());
+            }
+            Target::Unnamed => self.number += 1,
+            Target::Generated(_) => {}
+        }
+    }
+
+    /// The next `ColumnN`; beside an input that stays visible its names are skipped.
+    fn numbered(&mut self) -> String {
+        loop {
+            self.number += 1;
+            let name = format!("Column{}", self.number);
+            let skip = matches!(self.mode, NamingMode::Extend | NamingMode::Summarize)
+                && self.input.contains(&name);
+            if !skip {
+                return name;
+            }
+        }
+    }
+
+    fn free(&self, name: &str, avoid_spelled: bool) -> String {
+        match self.used.contains(name) {
+            true => self.suffixed(name, avoid_spelled),
+            false => name.to_owned(),
+        }
+    }
+
+    fn suffixed(&self, name: &str, avoid_spelled: bool) -> String {
+        (1..)
+            .map(|n: usize| format!("{name}{n}"))
+            .find(|n| !self.used.contains(n) && !(avoid_spelled && self.spelled.contains(n)))
+            .unwrap_or_default()
+    }
+}
+
+impl Binder<'_> {
+    /// Binds the items of `project`, `extend`, `print`, keys of `summarize`, … against `input` and names them.
+    pub(crate) fn bind_projection(
+        &mut self,
+        items: &[NamedExpr],
+        input: &Relation,
+        mode: NamingMode,
+    ) -> BindResult<Vec<BoundColumn>> {
+        let mut bound: Vec<(Target, Scalar, Span)> = Vec::with_capacity(items.len());
+        for item in items {
+            for (target, scalar) in self.bind_item(item, input)? {
+                bound.push((target, scalar, item.expr.span));
+            }
+        }
+        let mut namer = Namer::new(mode, input, bound.iter().map(|(t, _, _)| t));
+        bound
+            .iter()
+            .map(|(target, scalar, span)| {
+                Ok(BoundColumn {
+                    name: namer.name(self, target, *span)?,
+                    scalar: scalar.clone(),
+                    explicit: target.spelled().is_some(),
+                })
+            })
+            .collect()
+    }
+
+    /// The columns of one item: one, or several for a call of several columns and for `*`.
+    fn bind_item(
+        &mut self,
+        item: &NamedExpr,
+        input: &Relation,
+    ) -> BindResult<Vec<(Target, Scalar)>> {
+        if let ExprKind::Wildcard(pattern) = &item.expr.kind {
+            let columns = self.matching_columns(pattern, input, item.expr.span)?;
+            return Ok(columns
+                .into_iter()
+                .map(|c| (Target::Plain(c.name.clone()), c.scalar()))
+                .collect());
+        }
+        if let Some(columns) = self.bind_columns_call(&item.expr, input)? {
+            return Ok(self.named_columns(item, columns));
+        }
+        let scalar = self.bind_scalar(&item.expr, input)?;
+        let target = match item.names.as_slice() {
+            [] => Target::of(&item.expr),
+            [name] => Target::Written(name.text.clone()),
+            [_, second, ..] => {
+                return Err(self.error(
+                    "SEM0001",
+                    "the expression has one column and more names were given",
+                    second.span(),
+                ));
+            }
+        };
+        Ok(vec![(target, scalar)])
+    }
+
+    /// The written names go to the columns in order; the rest keep their own.
+    fn named_columns(
+        &self,
+        item: &NamedExpr,
+        columns: Vec<(String, Scalar)>,
+    ) -> Vec<(Target, Scalar)> {
+        let written = |name: &Name| Target::Written(name.text.clone());
+        columns
+            .into_iter()
+            .enumerate()
+            .map(|(i, (name, scalar))| {
+                let target = item.names.get(i).map_or(Target::Generated(name), written);
+                (target, scalar)
+            })
+            .collect()
+    }
+
+    /// The columns of `input` whose names match a pattern with `*`; none is an error.
+    pub(crate) fn matching_columns(
+        &self,
+        pattern: &str,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Vec<crate::relation::Column>> {
+        let matches: Vec<_> = input
+            .columns
+            .iter()
+            .filter(|c| wildcard_matches(pattern, &c.name))
+            .cloned()
+            .collect();
+        if matches.is_empty() {
+            return Err(self.error(
+                "SEM0100",
+                format!("Failed to resolve column name pattern '{pattern}'"),
+                span,
+            ));
+        }
+        Ok(matches)
+    }
+}
+
+/// Whether `name` matches `pattern`, where `*` stands for any text.
+pub(crate) fn wildcard_matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    let mut rest = rest;
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = rest.get(at + part.len()..).unwrap_or(""),
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}

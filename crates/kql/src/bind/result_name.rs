@@ -1,0 +1,87 @@
+//! The name that an unnamed expression gives its column (`semantics.md §13.1, §13.3`).
+
+use std::collections::HashMap;
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, UnaryOp};
+
+use crate::functions::{ResultName, registry};
+
+/// The names of the aggregate calls in an expression, by their places.
+pub(crate) type AggregateNames = HashMap<(u32, u32), String>;
+
+/// The name of `expr`; `None` where its column is numbered.
+pub(crate) fn result_name(expr: &Expr) -> Option<String> {
+    result_name_with(expr, None)
+}
+
+/// The name of `expr`, in which the aggregate calls have these names.
+pub(crate) fn result_name_with(expr: &Expr, aggregates: Option<&AggregateNames>) -> Option<String> {
+    let result_name = |e: &Expr| result_name_with(e, aggregates);
+    match &expr.kind {
+        ExprKind::Name(name) => Some(name.text.clone()),
+        ExprKind::Parenthesised(inner) => result_name(inner),
+        ExprKind::Member { value, member } => Some(path(value, &member.text, aggregates)),
+        ExprKind::Index { value, index } => Some(path(value, &step(index), aggregates)),
+        ExprKind::Call(call) => call_name(call, expr.span, aggregates),
+        _ => None,
+    }
+}
+
+fn path(value: &Expr, step: &str, aggregates: Option<&AggregateNames>) -> String {
+    match result_name_with(value, aggregates) {
+        Some(base) => format!("{base}_{step}"),
+        None => step.to_owned(),
+    }
+}
+
+/// The text of a step; a computed one names no key, and the language promises no name for it.
+fn step(index: &Expr) -> String {
+    match &index.unparenthesised().kind {
+        ExprKind::Literal(Literal::String(key)) => key.clone(),
+        ExprKind::Literal(Literal::Long(position)) => position.to_string().replace('-', "_"),
+        ExprKind::Literal(Literal::Int(position)) => position.to_string().replace('-', "_"),
+        ExprKind::Unary {
+            op: UnaryOp::Minus,
+            value,
+        } => format!("_{}", step(value)),
+        _ => "_obj".to_owned(),
+    }
+}
+
+fn call_name(call: &Call, span: Span, aggregates: Option<&AggregateNames>) -> Option<String> {
+    if let Some(name) = aggregates.and_then(|names| names.get(&(span.start, span.end))) {
+        return Some(name.clone());
+    }
+    let name = call.function.text.as_str();
+    let argument = || {
+        let first = call.arguments.first()?;
+        result_name_with(&first.value, aggregates)
+    };
+    if name == "column_ifexists" || name == "columnifexists" {
+        return match call
+            .arguments
+            .first()
+            .map(|a| &a.value.unparenthesised().kind)
+        {
+            Some(ExprKind::Literal(Literal::String(column))) => Some(column.clone()),
+            _ => None,
+        };
+    }
+    let (function, _) = registry().find(name)?;
+    match function.result_name {
+        ResultName::None => None,
+        ResultName::FirstArgument => argument(),
+        ResultName::Prefixed(prefix) => Some(format!(
+            "{}_{}",
+            prefix.trim_end_matches('_'),
+            argument().unwrap_or_default()
+        )),
+        ResultName::Suffixed(suffix) => Some(format!(
+            "{}_{}",
+            argument().unwrap_or_else(|| "array0".to_owned()),
+            suffix.trim_start_matches('_')
+        )),
+        ResultName::Fixed(name) => Some(name.to_owned()),
+    }
+}

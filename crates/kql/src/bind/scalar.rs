@@ -1,0 +1,150 @@
+//! Scalar expressions: the dispatch over the forms of the syntax, and names.
+
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
+use hindsight_kql_syntax::{Diagnostic, Span};
+
+use super::compare::Comparison;
+use super::{BindResult, Binder, Entry};
+use crate::relation::{Relation, Scalar};
+
+/// How many expressions one query may expand to: macros of macros grow without bound otherwise.
+const MAX_WORK: usize = 400_000;
+
+impl Binder<'_> {
+    /// Binds a scalar expression that may read the columns of `input`.
+    pub(crate) fn bind_scalar(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar> {
+        self.count_work(expr.span)?;
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Literal(literal) => Ok(Scalar::constant(self.literal_value(literal, span)?)),
+            ExprKind::Name(name) => self.bind_name(&name.text, input, span),
+            ExprKind::Parenthesised(inner) => self.bind_scalar(inner, input),
+            ExprKind::Call(call) => self.bind_call(call, input, span),
+            ExprKind::Member { value, member } => {
+                self.bind_member(value, &member.text, input, span)
+            }
+            ExprKind::MemberCall { .. } => {
+                Err(self.unsupported("a call of another database's function", span))
+            }
+            ExprKind::Index { value, index } => self.bind_index(value, index, input, span),
+            ExprKind::Unary { op, value } => self.bind_unary(*op, value, input),
+            ExprKind::Binary { op, left, right } => self.bind_binary(expr, *op, left, right, input),
+            ExprKind::InList { op, value, list } => self.bind_list(*op, value, list, input, span),
+            ExprKind::Between {
+                negated,
+                value,
+                low,
+                high,
+            } => self.bind_between(*negated, value, low, high, input, span, false),
+            ExprKind::AnyColumn { op, right } => self.bind_any_column(*op, right, input, span),
+            ExprKind::Wildcard(_) => {
+                Err(self.error("SEM0100", "'*' is not an expression here", span))
+            }
+            ExprKind::TypeOf(_) => {
+                Err(self.unsupported("typeof() outside the calls that take a type", span))
+            }
+            ExprKind::Pipe(_)
+            | ExprKind::DataTable(_)
+            | ExprKind::ExternalData(_)
+            | ExprKind::Source(_) => Err(self.error(
+                "SEM0085",
+                "a tabular expression stands where a scalar is expected",
+                span,
+            )),
+            ExprKind::Missing => Err(self.error("SYN0002", "an expression is missing", span)),
+        }
+    }
+
+    /// Counts one more bound node.
+    pub(crate) fn count_work(&mut self, span: Span) -> BindResult<()> {
+        self.work += 1;
+        match self.work > MAX_WORK {
+            true => Err(self.error("SEM0001", "the query expands to too many expressions", span)),
+            false => Ok(()),
+        }
+    }
+
+    /// A name: a column of the input first, then what is in scope (`semantics.md §14.3`).
+    fn bind_name(&mut self, name: &str, input: &Relation, span: Span) -> BindResult<Scalar> {
+        if let Some(column) = input.column(name) {
+            return Ok(column.scalar());
+        }
+        let found = self
+            .env
+            .find(name)
+            .map(|(entry, seen)| (entry.clone(), seen.clone()));
+        match found {
+            Some((Entry::Value { scalar, level }, _)) => {
+                let row = !scalar.expr.column_refs().is_empty();
+                match row && level != self.level {
+                    true => Err(Diagnostic::new(
+                        "CRT0018",
+                        format!(
+                            "can't use '{name}' as it is defined outside its row-context scope"
+                        ),
+                        span,
+                    )),
+                    false => Ok(scalar),
+                }
+            }
+            Some((Entry::Macro(body), seen)) => {
+                let before = std::mem::replace(&mut self.env, seen);
+                let result = self.bind_scalar(&body, &Relation::unit());
+                self.env = before;
+                result
+            }
+            Some((Entry::Tabular(_) | Entry::Relation(_), _)) => Err(self.error(
+                "SEM0085",
+                format!("'{name}' is a tabular expression where a scalar is expected"),
+                span,
+            )),
+            _ => Err(self.error(
+                "SEM0100",
+                format!("Failed to resolve column or scalar expression named '{name}'"),
+                span,
+            )),
+        }
+    }
+
+    fn bind_binary(
+        &mut self,
+        expr: &Expr,
+        op: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
+        if matches!(op, BinaryOp::And | BinaryOp::Or) {
+            return self.bind_logic(expr, op, input);
+        }
+        let (left, right) = (
+            self.bind_scalar(left, input)?,
+            self.bind_scalar(right, input)?,
+        );
+        self.apply_binary(op, left, right, expr.span)
+    }
+
+    /// `left op right` over bound operands; not for `and` and `or`.
+    pub(crate) fn apply_binary(
+        &mut self,
+        op: BinaryOp,
+        left: Scalar,
+        right: Scalar,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        if let Some(comparison) = Comparison::of(op) {
+            return self.compare(comparison, left, right, span);
+        }
+        match op {
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Modulo => self.arithmetic(op, left, right, span),
+            _ => match self.bind_text_operator(op, left, right, span)? {
+                Some(scalar) => Ok(scalar),
+                None => Err(self.unsupported("the operator 'like'", span)),
+            },
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Reading tables of the catalogue.
+
+use datafusion::common::{Column as PlanColumn, TableReference};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlanBuilder, lit};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_types::ScalarType;
+
+use super::constant::planned;
+use super::{BindResult, Binder};
+use crate::catalog::{CatalogTable, TableScope};
+use crate::relation::Relation;
+
+impl Binder<'_> {
+    /// The rows of a table, within the request's timespan.
+    pub(crate) fn bind_table(
+        &mut self,
+        scope: &TableScope,
+        name: &str,
+        span: Span,
+    ) -> BindResult<Relation> {
+        let found = self
+            .catalog
+            .table(scope, name)
+            .map_err(|e| self.error("SEM0056", e.to_string(), span))?;
+        let Some(table) = found else {
+            let message = format!("Failed to resolve table or column expression named '{name}'");
+            return Err(self.error("SEM0100", message, span));
+        };
+        if !self.tables.contains(&table.name) {
+            self.tables.push(table.name.clone());
+        }
+        self.scan(table, span)
+    }
+
+    fn scan(&self, table: CatalogTable, span: Span) -> BindResult<Relation> {
+        let reference = TableReference::bare(table.name.as_str());
+        let column = |name: &str| PlanExpr::Column(PlanColumn::new(Some(reference.clone()), name));
+        let source = provider_as_source(table.provider);
+        let mut plan = planned(
+            LogicalPlanBuilder::scan(reference.clone(), source, None),
+            span,
+        )?;
+        if let (Some((from, to)), Some(time)) = (self.options.timespan, time_column(&table.columns))
+        {
+            let inside = column(time).gt_eq(lit(from)).and(column(time).lt(lit(to)));
+            plan = planned(plan.filter(inside), span)?;
+        }
+        let relation = Relation {
+            plan: planned(plan.build(), span)?,
+            columns: Vec::new(),
+            serialized: false,
+        };
+        let outputs = table
+            .columns
+            .into_iter()
+            .map(|(name, kind)| {
+                let expr = column(&name).alias(&name);
+                (name, kind, expr)
+            })
+            .collect();
+        relation.project(outputs, span)
+    }
+}
+
+/// The column that the request's timespan is about.
+fn time_column(columns: &[(String, ScalarType)]) -> Option<&str> {
+    columns
+        .iter()
+        .find(|(name, kind)| {
+            *kind == ScalarType::DateTime && matches!(name.as_str(), "timestamp" | "TimeGenerated")
+        })
+        .map(|(name, _)| name.as_str())
+}

@@ -1,0 +1,66 @@
+//! Physical work that DataFusion lacks: one extension node that runs a [`Transform`] over batches.
+//!
+//! An operator that needs its own loop over rows (`mv-expand`, window functions, `scan`, …) is a [`Transform`]: a datum
+//! that says how it treats rows, and a state that is fed batches and gives batches back. [`KqlQueryPlanner`] turns such
+//! nodes into physical plans; a session without it cannot run them.
+
+mod node;
+mod planner;
+mod rows;
+mod run;
+
+pub use planner::KqlQueryPlanner;
+
+pub(crate) use node::transform;
+pub(crate) use rows::{Slicer, long_column, select_rows};
+
+use std::fmt::Debug;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+
+/// How a transform reads its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Each partition for itself, in any order.
+    Partitions,
+    /// All rows as one stream, in the order that the input defines, which the output keeps.
+    OneStream,
+}
+
+/// Work over batches. `Debug` must tell two different transforms of one name apart: plans are compared by it.
+pub(crate) trait Transform: Debug + Send + Sync {
+    /// Its name in plans.
+    fn name(&self) -> &'static str;
+
+    /// How it reads its input.
+    fn reads(&self) -> Reads;
+
+    /// The state of one run.
+    fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>>;
+}
+
+/// One run of a [`Transform`]. The driver calls `pop` until it gives nothing, then `push` with the next batch.
+pub(crate) trait TransformState: Send {
+    /// Takes the next batch of the input.
+    fn push(&mut self, batch: RecordBatch) -> Result<()>;
+
+    /// The input has ended.
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The next batch of the output, where one is ready.
+    fn pop(&mut self) -> Result<Option<RecordBatch>>;
+
+    /// Bytes that the state holds beyond one batch; they are reserved from the query's memory.
+    fn memory(&self) -> usize {
+        0
+    }
+
+    /// Nothing of the rest of the input is wanted.
+    fn done(&self) -> bool {
+        false
+    }
+}

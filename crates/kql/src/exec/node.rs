@@ -1,0 +1,128 @@
+//! The logical node around a [`Transform`].
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::datatypes::{Field, Schema};
+use datafusion::common::{DFSchema, DFSchemaRef, DataFusionError, Result};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
+use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_types::ScalarType;
+
+use super::Transform;
+use crate::bind::plan_error;
+use crate::relation::{Column, Relation};
+
+/// A transform, what it reads and what it gives.
+#[derive(Clone)]
+pub(super) struct TransformNode {
+    pub(super) transform: Arc<dyn Transform>,
+    input: LogicalPlan,
+    schema: DFSchemaRef,
+    identity: String,
+}
+
+/// The rows of `transform` over `input`. `columns` are all the fields that it gives, in order.
+pub(crate) fn transform(
+    transform: Arc<dyn Transform>,
+    input: LogicalPlan,
+    columns: Vec<(String, ScalarType)>,
+    serialized: bool,
+    span: Span,
+) -> Result<Relation, Diagnostic> {
+    let fields = columns
+        .iter()
+        .map(|(name, kind)| Field::new(name, kind.arrow(), true))
+        .collect::<Vec<_>>();
+    let schema = DFSchema::try_from(Schema::new(fields)).map_err(|e| plan_error(e, span))?;
+    let node = TransformNode {
+        identity: format!("{transform:?}"),
+        transform,
+        input,
+        schema: Arc::new(schema),
+    };
+    Ok(Relation {
+        plan: LogicalPlan::Extension(Extension {
+            node: Arc::new(node),
+        }),
+        columns: columns
+            .into_iter()
+            .map(|(name, kind)| Column {
+                field: name.clone(),
+                name,
+                kind,
+            })
+            .collect(),
+        serialized,
+    })
+}
+
+impl fmt::Debug for TransformNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.identity)
+    }
+}
+
+impl PartialEq for TransformNode {
+    fn eq(&self, other: &TransformNode) -> bool {
+        self.identity == other.identity && self.input == other.input && self.schema == other.schema
+    }
+}
+
+impl Eq for TransformNode {}
+
+impl PartialOrd for TransformNode {
+    fn partial_cmp(&self, other: &TransformNode) -> Option<Ordering> {
+        (self == other).then_some(Ordering::Equal)
+    }
+}
+
+impl Hash for TransformNode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity.hash(state);
+        self.input.hash(state);
+    }
+}
+
+impl UserDefinedLogicalNodeCore for TransformNode {
+    fn name(&self) -> &str {
+        self.transform.name()
+    }
+
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.input]
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        Vec::new()
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.identity)
+    }
+
+    fn with_exprs_and_inputs(
+        &self,
+        _: Vec<Expr>,
+        inputs: Vec<LogicalPlan>,
+    ) -> Result<TransformNode> {
+        let input = inputs.into_iter().next().ok_or_else(|| {
+            DataFusionError::Internal(format!("{} needs an input", self.transform.name()))
+        })?;
+        Ok(TransformNode {
+            input,
+            ..self.clone()
+        })
+    }
+
+    /// Every field of the input is wanted, so that the optimiser goes on below with that knowledge.
+    fn necessary_children_exprs(&self, _: &[usize]) -> Option<Vec<Vec<usize>>> {
+        Some(vec![(0..self.input.schema().fields().len()).collect()])
+    }
+}

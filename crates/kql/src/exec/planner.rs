@@ -1,0 +1,60 @@
+//! Plans the extension nodes of this crate.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::context::QueryPlanner;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+
+use super::node::TransformNode;
+use super::run::TransformExec;
+
+/// The query planner of a session that runs KQL plans.
+#[derive(Debug, Default)]
+pub struct KqlQueryPlanner;
+
+#[async_trait]
+impl QueryPlanner for KqlQueryPlanner {
+    async fn create_physical_plan(
+        &self,
+        plan: &LogicalPlan,
+        session: &dyn Session,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
+            .create_physical_plan(plan, session)
+            .await
+    }
+}
+
+struct TransformPlanner;
+
+#[async_trait]
+impl ExtensionPlanner for TransformPlanner {
+    async fn plan_extension(
+        &self,
+        _: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _: &[&LogicalPlan],
+        inputs: &[Arc<dyn ExecutionPlan>],
+        _: &dyn Session,
+        _: &PhysicalPlanningContext,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(transform) = node.as_any().downcast_ref::<TransformNode>() else {
+            return Ok(None);
+        };
+        let input = inputs
+            .first()
+            .cloned()
+            .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", node.name())))?;
+        Ok(Some(Arc::new(TransformExec::new(
+            Arc::clone(&transform.transform),
+            input,
+            Arc::clone(node.schema().inner()),
+        ))))
+    }
+}

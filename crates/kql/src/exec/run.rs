@@ -1,0 +1,186 @@
+//! The physical node around a [`Transform`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{
+    Distribution, EquivalenceProperties, OrderingRequirements, Partitioning,
+};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PhysicalExpr,
+    PlanProperties,
+};
+use futures::{StreamExt, TryStreamExt, stream};
+
+use super::{Reads, Transform, TransformState};
+
+/// Runs a transform over each partition of its input, or over all of it as one ordered stream.
+#[derive(Debug)]
+pub(super) struct TransformExec {
+    transform: Arc<dyn Transform>,
+    input: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+}
+
+impl TransformExec {
+    pub(super) fn new(
+        transform: Arc<dyn Transform>,
+        input: Arc<dyn ExecutionPlan>,
+        schema: SchemaRef,
+    ) -> TransformExec {
+        let partitions = match transform.reads() {
+            Reads::Partitions => input.output_partitioning().partition_count(),
+            Reads::OneStream => 1,
+        };
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&schema)),
+            Partitioning::UnknownPartitioning(partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        TransformExec {
+            transform,
+            input,
+            schema,
+            properties,
+        }
+    }
+}
+
+impl DisplayAs for TransformExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.transform)
+    }
+}
+
+impl ExecutionPlan for TransformExec {
+    fn name(&self) -> &'static str {
+        "TransformExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        match self.transform.reads() {
+            Reads::Partitions => vec![Distribution::UnspecifiedDistribution],
+            Reads::OneStream => vec![Distribution::SinglePartition],
+        }
+    }
+
+    /// The order that the input has now is required, or the optimiser would drop a sort that nobody else asks for.
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        match self.transform.reads() {
+            Reads::Partitions => vec![None],
+            Reads::OneStream => {
+                vec![
+                    self.input
+                        .output_ordering()
+                        .cloned()
+                        .map(OrderingRequirements::from),
+                ]
+            }
+        }
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let input = children
+            .into_iter()
+            .next()
+            .ok_or_else(|| DataFusionError::Internal("a transform needs an input".to_owned()))?;
+        Ok(Arc::new(TransformExec::new(
+            Arc::clone(&self.transform),
+            input,
+            Arc::clone(&self.schema),
+        )))
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, Arc::clone(&context))?;
+        let state = self.transform.start(&self.input.schema(), &self.schema)?;
+        let run = Run {
+            input,
+            state,
+            ended: false,
+            reservation: MemoryConsumer::new(self.transform.name()).register(context.memory_pool()),
+        };
+        let batches = stream::try_unfold(run, |mut run| async move {
+            Ok(run.next().await?.map(|batch| (batch, run)))
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            Arc::clone(&self.schema),
+            batches.into_stream().boxed(),
+        )))
+    }
+}
+
+struct Run {
+    input: SendableRecordBatchStream,
+    state: Box<dyn TransformState>,
+    ended: bool,
+    reservation: MemoryReservation,
+}
+
+impl Run {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(batch) = self.state.pop()? {
+                if batch.num_rows() > 0 {
+                    return Ok(Some(batch));
+                }
+                continue;
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let next = match self.state.done() {
+                true => None,
+                false => self.input.next().await.transpose()?,
+            };
+            match next {
+                Some(batch) => self.state.push(batch)?,
+                None => {
+                    self.ended = true;
+                    self.state.finish()?;
+                }
+            }
+            self.reservation.try_resize(self.state.memory())?;
+        }
+    }
+}

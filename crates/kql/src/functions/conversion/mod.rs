@@ -1,0 +1,29 @@
+//! Conversions between types (`semantics.md §8`): total, null where a value does not fit, never an error.
+
+mod gettype;
+mod source;
+mod to_bool;
+mod to_datetime;
+mod to_decimal;
+mod to_guid;
+mod to_int;
+mod to_real;
+mod to_string;
+mod to_timespan;
+mod tohex;
+
+use super::prelude::*;
+
+pub(crate) static LIST: &[&ScalarFunction] = &[
+    &gettype::DEF,
+    &to_bool::DEF,
+    &to_datetime::DEF,
+    &to_decimal::DEF,
+    &to_guid::DEF,
+    &to_int::TOINT,
+    &to_int::TOLONG,
+    &to_real::DEF,
+    &to_string::DEF,
+    &to_timespan::DEF,
+    &tohex::DEF,
+];

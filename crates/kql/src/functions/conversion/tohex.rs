@@ -1,0 +1,39 @@
+//! `tohex`.
+
+use crate::functions::prelude::*;
+
+pub(crate) static DEF: ScalarFunction = function(
+    &["tohex(value: integer, [minLength: long]) -> string"],
+    "An integer in hexadecimal, in two's complement, padded with zeros to a length.",
+    ResultName::FirstArgument,
+    &[
+        example("print s = tohex(-1)", "s:string\nffffffffffffffff"),
+        example("print s = tohex(int(-1))", "s:string\nffffffff"),
+        example("print s = tohex(255, 4)", "s:string\n00ff"),
+    ],
+    kernel,
+);
+
+/// More zeros than any use needs: a length is text of a query, not a reason to run out of memory.
+const LONGEST: i64 = 1 << 20;
+
+fn kernel(args: &KernelArgs<'_>) -> Answer {
+    let value = args.longs(0)?;
+    let length = if args.len() > 1 {
+        Some(args.longs(1)?)
+    } else {
+        None
+    };
+    let narrow = args.kind(0) == ScalarType::Int;
+    Ok(args.collect_strings(|row| {
+        let value = value.get(row)?;
+        let width = match &length {
+            Some(length) => length.get(row)?.clamp(0, LONGEST) as usize,
+            None => 0,
+        };
+        Some(Cow::Owned(match narrow {
+            true => format!("{:0width$x}", value as i32),
+            false => format!("{value:0width$x}"),
+        }))
+    }))
+}

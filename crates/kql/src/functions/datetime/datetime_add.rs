@@ -1,0 +1,42 @@
+//! `datetime_add`.
+
+use super::period::Period;
+use crate::functions::prelude::*;
+
+pub(crate) static DEF: ScalarFunction = ScalarFunction {
+    signatures: &["datetime_add(part: const string, value: long, datetime: datetime) -> datetime"],
+    aliases: &[],
+    summary: "A datetime moved by so many years, quarters, months, weeks, days, hours, minutes, seconds or fractions.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[example(
+        "print t = datetime_add('month', 1, datetime(2020-01-31 08:00))",
+        "t:datetime\n2020-02-29T08:00:00Z",
+    )],
+    eval: Eval::Rewrite(bind),
+};
+
+fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
+    period_argument(call)?;
+    Ok(call_kernel(call, "datetime_add", kernel))
+}
+
+/// Refuses a first argument that names no period.
+pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
+    let part = constant_text(call, 0).unwrap_or_default();
+    match Period::parse(&part) {
+        Some(_) => Ok(()),
+        None => Err(refuse(
+            call,
+            "SEM0235",
+            format!("'{part}' is not a part that datetimes are counted in"),
+        )),
+    }
+}
+
+fn kernel(args: &KernelArgs<'_>) -> Answer {
+    let part = args.strings(0)?;
+    let period = Period::parse(part.get(0));
+    let (count, time) = (args.longs(1)?, args.longs(2)?);
+    Ok(args.collect_longs(|row| period?.add(time.get(row)?, count.get(row)?)))
+}

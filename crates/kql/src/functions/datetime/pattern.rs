@@ -1,0 +1,55 @@
+//! The patterns of `format_datetime` and `format_timespan`, read once while binding and once per batch.
+
+/// A piece of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A delimiter, as it stands.
+    Literal(char),
+    /// So many of one letter, no more than the letter allows.
+    Token(char, usize),
+}
+
+/// The letters of a pattern, each with its longest run: a longer run is read as several tokens.
+pub(super) struct Letters(pub(super) &'static [(char, usize)]);
+
+/// The characters that may stand between tokens.
+const DELIMITERS: &str = " /-:,._[]";
+
+impl Letters {
+    /// The pieces of `pattern`, or the first character that is neither a letter of the pattern nor a delimiter.
+    pub(super) fn parse(&self, pattern: &str) -> Result<Vec<Piece>, char> {
+        let mut pieces = Vec::new();
+        let mut rest = pattern.chars().peekable();
+        while let Some(letter) = rest.next() {
+            if DELIMITERS.contains(letter) {
+                pieces.push(Piece::Literal(letter));
+                continue;
+            }
+            let longest = self.0.iter().find(|(l, _)| *l == letter).map(|(_, n)| *n);
+            let longest = longest.ok_or(letter)?;
+            let mut count = 1;
+            while count < longest && rest.next_if_eq(&letter).is_some() {
+                count += 1;
+            }
+            pieces.push(Piece::Token(letter, count));
+        }
+        Ok(pieces)
+    }
+}
+
+/// Appends the first `count` digits of a second's fraction.
+pub(super) fn write_fraction(ticks: u32, letter: char, count: usize, out: &mut String) {
+    let digits = format!("{ticks:07}");
+    let shown = digits.get(..count.min(7)).unwrap_or(&digits);
+    // `F` shows nothing at all where every digit is zero, and does not trim otherwise.
+    if letter == 'f' || shown.bytes().any(|digit| digit != b'0') {
+        out.push_str(shown);
+    }
+}
+
+/// Appends a number with leading zeros.
+pub(super) fn write_padded(number: u64, width: usize, out: &mut String) {
+    use std::fmt::Write;
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{number:0width$}");
+}

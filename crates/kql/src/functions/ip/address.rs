@@ -1,0 +1,157 @@
+//! The text of addresses, with an optional prefix length.
+
+use std::net::Ipv6Addr;
+
+/// An IPv4 address and how many of its leading bits count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct V4 {
+    pub(super) bits: u32,
+    pub(super) prefix: u32,
+}
+
+impl V4 {
+    /// Reads `1.2.3.4` or `1.2.3.4/24`, blanks around allowed; no leading zeros, no more and no fewer parts.
+    pub(super) fn parse(text: &str) -> Option<V4> {
+        let (address, prefix) = split(text.trim(), 32)?;
+        Some(V4 {
+            bits: v4_bits(address)?,
+            prefix,
+        })
+    }
+
+    /// The bits that count, the others zero.
+    pub(super) fn network(self) -> u32 {
+        self.bits & mask4(self.prefix)
+    }
+
+    /// The same with no more than `prefix` bits, or nothing where that is no number of bits.
+    pub(super) fn limited(self, prefix: i64) -> Option<V4> {
+        let prefix = u32::try_from(prefix).ok().filter(|prefix| *prefix <= 32)?;
+        Some(V4 {
+            prefix: self.prefix.min(prefix),
+            ..self
+        })
+    }
+}
+
+/// The mask of so many leading bits.
+pub(super) fn mask4(prefix: u32) -> u32 {
+    u32::MAX
+        .checked_shl(32u32.saturating_sub(prefix))
+        .unwrap_or(0)
+}
+
+/// An IPv6 address and how many of its leading bits count; IPv4 addresses are mapped into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct V6 {
+    pub(super) bits: u128,
+    pub(super) prefix: u32,
+}
+
+impl V6 {
+    /// Reads an IPv6 address with an optional zone, which is dropped, or an IPv4 one; and an optional prefix.
+    pub(super) fn parse(text: &str) -> Option<V6> {
+        let text = text.trim();
+        if !text.contains(':') {
+            let v4 = V4::parse(text)?;
+            let bits = 0xffff_0000_0000u128 | u128::from(v4.bits);
+            return Some(V6 {
+                bits,
+                prefix: v4.prefix + 96,
+            });
+        }
+        let (address, prefix) = split(text, 128)?;
+        let address = address
+            .split_once('%')
+            .map_or(address, |(address, _)| address);
+        let bits = address.parse::<Ipv6Addr>().ok()?.to_bits();
+        Some(V6 { bits, prefix })
+    }
+
+    /// The bits that count, the others zero.
+    pub(super) fn network(self) -> u128 {
+        self.bits
+            & u128::MAX
+                .checked_shl(128u32.saturating_sub(self.prefix))
+                .unwrap_or(0)
+    }
+
+    /// The same with no more than `prefix` bits, or nothing where that is no number of bits.
+    pub(super) fn limited(self, prefix: i64) -> Option<V6> {
+        let prefix = u32::try_from(prefix).ok().filter(|prefix| *prefix <= 128)?;
+        Some(V6 {
+            prefix: self.prefix.min(prefix),
+            ..self
+        })
+    }
+
+    /// Eight groups of four digits.
+    pub(super) fn text(bits: u128) -> String {
+        let groups = Ipv6Addr::from_bits(bits).segments();
+        groups.map(|group| format!("{group:04x}")).join(":")
+    }
+}
+
+/// The address before a `/` and the number of bits after it.
+fn split(text: &str, most: u32) -> Option<(&str, u32)> {
+    let Some((address, prefix)) = text.split_once('/') else {
+        return Some((text, most));
+    };
+    let digits = !prefix.is_empty() && prefix.bytes().all(|b| b.is_ascii_digit());
+    let prefix = prefix
+        .parse()
+        .ok()
+        .filter(|prefix| digits && *prefix <= most)?;
+    Some((address, prefix))
+}
+
+fn v4_bits(text: &str) -> Option<u32> {
+    // The standard parser refuses leading zeros, missing parts and numbers above 255, as KQL does.
+    text.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v4_addresses_are_strict() {
+        let check = |text: &str, expected: Option<(u32, u32)>| {
+            assert_eq!(
+                V4::parse(text).map(|v4| (v4.network(), v4.prefix)),
+                expected,
+                "{text}"
+            );
+        };
+        check("10.0.0.1", Some((0x0a00_0001, 32)));
+        check(" 10.1.2.3/8 ", Some((0x0a00_0000, 8)));
+        check("10.0.0.1/0", Some((0, 0)));
+        check("10.0.0.01", None);
+        check("10.0.0", None);
+        check("10.0.0.256", None);
+        check("10.0.0.1/33", None);
+        check("", None);
+    }
+
+    #[test]
+    fn v6_addresses_take_in_v4() {
+        let check = |text: &str, expected: Option<&str>| {
+            let text_of = V6::parse(text).map(|v6| V6::text(v6.network()));
+            assert_eq!(text_of.as_deref(), expected, "{text}");
+        };
+        check("::1", Some("0000:0000:0000:0000:0000:0000:0000:0001"));
+        check(
+            "FE80::1%eth0",
+            Some("fe80:0000:0000:0000:0000:0000:0000:0001"),
+        );
+        check(
+            "192.168.1.9/24",
+            Some("0000:0000:0000:0000:0000:ffff:c0a8:0100"),
+        );
+        check(
+            "2001:db8::1/32",
+            Some("2001:0db8:0000:0000:0000:0000:0000:0000"),
+        );
+        check("1::2::3", None);
+    }
+}

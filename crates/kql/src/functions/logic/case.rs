@@ -1,0 +1,191 @@
+//! `iff` and `case`: the first branch whose condition is true; a null condition is not.
+
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::{cast, lit};
+
+use hindsight_kql_types::Encoder;
+
+use crate::functions::prelude::*;
+use crate::relation::Scalar;
+
+pub(crate) static IFF: ScalarFunction = ScalarFunction {
+    signatures: &["iff(if: bool, then: any, else: any) -> dynamic"],
+    aliases: &["iif"],
+    summary: "The second argument where the condition is true, else the third.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[
+        example("print s = iff(2 > 1, 'more', 'less')", "s:string\nmore"),
+        example("print n = iff(bool(null), 1, 2)", "n:long\n2"),
+    ],
+    eval: Eval::Typed(bind),
+};
+
+pub(crate) static CASE: ScalarFunction = ScalarFunction {
+    signatures: &["case(predicate: any, then: any, predicate_then_else: any...) -> dynamic"],
+    aliases: &[],
+    summary: "The value after the first condition that is true, else the last argument.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[example(
+        "print s = case(1 > 2, 'a', bool(null), 'b', 2 > 1, 'c', 'd')",
+        "s:string\nc",
+    )],
+    eval: Eval::Typed(bind),
+};
+
+fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
+    let Some((otherwise, pairs)) = call.args.split_last() else {
+        return Err(refuse(
+            call,
+            "SEM0219",
+            "case(): function expects 3 or more arguments",
+        ));
+    };
+    if pairs.is_empty() || pairs.len() % 2 != 0 {
+        return Err(refuse(
+            call,
+            "SEM0219",
+            "case(): function expects an odd number of arguments",
+        ));
+    }
+    let branches = || {
+        pairs
+            .chunks_exact(2)
+            .filter_map(|pair| pair.last())
+            .chain([otherwise])
+    };
+    let kind = branches().try_fold(None, |kind, branch| common(call, kind, branch))?;
+    let kind = kind.unwrap_or(otherwise.kind);
+    let mut when_then_expr = Vec::with_capacity(pairs.len() / 2);
+    for pair in pairs.chunks_exact(2) {
+        if let [condition, value] = pair {
+            let condition = condition_of(call, condition)?;
+            when_then_expr.push((Box::new(condition), Box::new(converted(call, value, kind)?)));
+        }
+    }
+    let else_expr = Some(Box::new(converted(call, otherwise, kind)?));
+    let expr = Expr::Case(Case {
+        expr: None,
+        when_then_expr,
+        else_expr,
+    });
+    Ok(Scalar {
+        expr,
+        kind,
+        constant: None,
+    })
+}
+
+fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnostic> {
+    match condition.kind {
+        ScalarType::Bool => Ok(condition.expr.clone()),
+        ScalarType::Int | ScalarType::Long => {
+            let zero = cast(lit(0i64), condition.kind.arrow());
+            Ok(condition.expr.clone().not_eq(zero))
+        }
+        other => Err(refuse(
+            call,
+            "SEM0252",
+            format!("a condition must be bool and is {other}"),
+        )),
+    }
+}
+
+/// The type of the branches so far joined with one more; a literal null claims none.
+fn common(
+    call: &CallArgs<'_>,
+    kind: Option<ScalarType>,
+    branch: &Scalar,
+) -> Result<Option<ScalarType>, Diagnostic> {
+    let integer = ScalarType::is_integer;
+    match (kind, branch.kind) {
+        _ if is_null(branch) => Ok(kind),
+        (None, new) => Ok(Some(new)),
+        (Some(old), new) if old == new => Ok(Some(old)),
+        // A dynamic holds any of the others.
+        (Some(ScalarType::Dynamic), _) | (Some(_), ScalarType::Dynamic) => {
+            Ok(Some(ScalarType::Dynamic))
+        }
+        (Some(old), new) if integer(old) && integer(new) => Ok(Some(ScalarType::Long)),
+        (Some(old), new) => Err(refuse(
+            call,
+            "SEM0525",
+            format!("the branches must be of one type and are {old} and {new}"),
+        )),
+    }
+}
+
+fn is_null(branch: &Scalar) -> bool {
+    matches!(branch.constant, Some(Value::Null(_)))
+}
+
+fn converted(call: &CallArgs<'_>, branch: &Scalar, kind: ScalarType) -> Result<Expr, Diagnostic> {
+    if branch.kind == kind {
+        return Ok(branch.expr.clone());
+    }
+    if is_null(branch) {
+        return match kind {
+            ScalarType::String => Ok(lit(ScalarValue::Utf8View(Some(String::new())))),
+            kind => ScalarValue::try_from(&kind.arrow())
+                .map(lit)
+                .map_err(|error| refuse(call, "SEM0001", error.to_string())),
+        };
+    }
+    if kind == ScalarType::Dynamic {
+        let args = std::slice::from_ref(branch);
+        let call = CallArgs {
+            args,
+            result: kind,
+            span: call.span,
+        };
+        return Ok(call_kernel(&call, "$pack", pack));
+    }
+    Ok(cast(branch.expr.clone(), kind.arrow()))
+}
+
+/// A value of another type as a dynamic one, as packing functions store it (`semantics.md §9.1`).
+fn pack(args: &KernelArgs<'_>) -> Answer {
+    let array = args.full(0)?;
+    let mut encoder = Encoder::new();
+    match args.kind(0) {
+        ScalarType::Bool => {
+            let value = args.bools(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let value = value.get(row).map(|value| encoder.bool(value));
+                finish(&mut encoder, value, out)
+            }))
+        }
+        ScalarType::Int | ScalarType::Long => {
+            let value = args.longs(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let value = value.get(row).map(|value| encoder.long(value));
+                finish(&mut encoder, value, out)
+            }))
+        }
+        ScalarType::Real => {
+            let value = args.reals(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let value = value.get(row).map(|value| encoder.real(value));
+                finish(&mut encoder, value, out)
+            }))
+        }
+        ScalarType::Dynamic => Ok(array),
+        _ => {
+            let text = args.texts(0)?;
+            Ok(args.collect_dynamics(|row, out| {
+                let index = if text.is_constant() { 0 } else { row };
+                let value = array.is_valid(index).then(|| encoder.string(text.get(row)));
+                finish(&mut encoder, value, out)
+            }))
+        }
+    }
+}
+
+fn finish(encoder: &mut Encoder, value: Option<()>, out: &mut Vec<u8>) -> bool {
+    if value.is_some() {
+        encoder.finish_into(out);
+    }
+    value.is_some()
+}

@@ -1,0 +1,24 @@
+//! Conditions, nulls and choices (`semantics.md §5, §12`).
+
+mod assert;
+mod case;
+mod coalesce;
+mod empty;
+mod extreme;
+mod not;
+
+use super::prelude::*;
+
+pub(crate) static LIST: &[&ScalarFunction] = &[
+    &assert::DEF,
+    &case::CASE,
+    &case::IFF,
+    &coalesce::DEF,
+    &empty::ISNULL,
+    &empty::ISNOTNULL,
+    &empty::ISEMPTY,
+    &empty::ISNOTEMPTY,
+    &extreme::MAX_OF,
+    &extreme::MIN_OF,
+    &not::DEF,
+];

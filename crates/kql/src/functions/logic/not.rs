@@ -1,0 +1,33 @@
+//! `not`.
+
+use arrow::datatypes::DataType;
+use datafusion::logical_expr::{cast, lit};
+
+use crate::functions::prelude::*;
+
+pub(crate) static DEF: ScalarFunction = ScalarFunction {
+    signatures: &[
+        "not(expression: bool) -> bool",
+        "not(expression: long) -> bool",
+    ],
+    aliases: &[],
+    summary: "The opposite of a bool; null stays null.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[
+        example("print b = not(1 > 2)", "b:bool\ntrue"),
+        example("print b = not(1)", "b:bool\nfalse"),
+        example("print b = not(bool(null))", "b:bool\nnull"),
+    ],
+    eval: Eval::Rewrite(|call| match call.args {
+        [value] if value.kind.is_integer() => {
+            Ok(cast(value.expr.clone(), DataType::Int64).eq(lit(0i64)))
+        }
+        [value] => Ok(Expr::Not(Box::new(value.expr.clone()))),
+        _ => Err(refuse(
+            call,
+            "SEM0219",
+            "not(): function expects 1 argument(s)",
+        )),
+    }),
+};

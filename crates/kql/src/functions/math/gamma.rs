@@ -1,0 +1,36 @@
+//! The gamma function, its logarithm, and the error functions.
+
+use super::map;
+use crate::functions::prelude::*;
+
+pub(crate) static GAMMA: ScalarFunction = function(
+    &["gamma(number: number) -> real"],
+    "The gamma function: the factorial of one less, for whole numbers.",
+    ResultName::FirstArgument,
+    &[example("print r = gamma(6)", "r:real\n120.0")],
+    |args| map(args, libm::tgamma),
+);
+
+pub(crate) static LOGGAMMA: ScalarFunction = function(
+    &["loggamma(number: number) -> real"],
+    "The natural logarithm of the gamma function's magnitude.",
+    ResultName::FirstArgument,
+    &[example("print r = loggamma(1)", "r:real\n0.0")],
+    |args| map(args, libm::lgamma),
+);
+
+pub(crate) static ERF: ScalarFunction = function(
+    &["erf(number: number) -> real"],
+    "The error function.",
+    ResultName::FirstArgument,
+    &[example("print r = erf(0)", "r:real\n0.0")],
+    |args| map(args, libm::erf),
+);
+
+pub(crate) static ERFC: ScalarFunction = function(
+    &["erfc(number: number) -> real"],
+    "One minus the error function, exact where that is tiny.",
+    ResultName::FirstArgument,
+    &[example("print r = erfc(0)", "r:real\n1.0")],
+    |args| map(args, libm::erfc),
+);

@@ -1,0 +1,20 @@
+//! Text with a structure (`semantics.md §11`).
+
+mod command_line;
+mod csv;
+mod extract_json;
+mod path;
+mod url;
+mod version;
+
+use super::prelude::*;
+
+pub(crate) static LIST: &[&ScalarFunction] = &[
+    &command_line::DEF,
+    &csv::DEF,
+    &extract_json::DEF,
+    &path::DEF,
+    &url::PARSE_URL,
+    &url::PARSE_URLQUERY,
+    &version::DEF,
+];

@@ -1,0 +1,71 @@
+//! What the file of a function needs.
+
+pub(crate) use std::borrow::Cow;
+pub(crate) use std::sync::Arc;
+
+pub(crate) use arrow::array::{Array, ArrayRef};
+pub(crate) use datafusion::logical_expr::Expr;
+pub(crate) use hindsight_kql_syntax::Diagnostic;
+pub(crate) use hindsight_kql_types::{ScalarType, Value};
+
+pub(crate) use super::kernel::{Kernel, KernelArgs, KernelError};
+pub(crate) use super::{CallArgs, Eval, Example, ResultName, ScalarFunction, example};
+
+/// What a kernel answers.
+pub(crate) type Answer = Result<ArrayRef, KernelError>;
+
+/// A function in one call, for families whose members differ in little but their kernel.
+pub(crate) const fn function(
+    signatures: &'static [&'static str],
+    summary: &'static str,
+    result_name: ResultName,
+    examples: &'static [Example],
+    kernel: Kernel,
+) -> ScalarFunction {
+    ScalarFunction {
+        signatures,
+        aliases: &[],
+        summary,
+        result_name,
+        volatile: false,
+        examples,
+        eval: Eval::Kernel(kernel),
+    }
+}
+
+impl ScalarFunction {
+    /// The same function with other names.
+    pub(crate) const fn with_aliases(mut self, aliases: &'static [&'static str]) -> ScalarFunction {
+        self.aliases = aliases;
+        self
+    }
+}
+
+/// The expression that runs `kernel` on the arguments of a call that the binder has checked.
+pub(crate) fn call_kernel(call: &CallArgs<'_>, name: &'static str, kernel: Kernel) -> Expr {
+    super::kernel_call(
+        name,
+        kernel,
+        call.args.iter().map(|arg| arg.expr.clone()).collect(),
+        call.args.iter().map(|arg| arg.kind).collect(),
+        call.result,
+        false,
+    )
+}
+
+/// The text of a constant string argument.
+pub(crate) fn constant_text(call: &CallArgs<'_>, index: usize) -> Option<String> {
+    match call.args.get(index)?.constant.as_ref()? {
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// Why a call is refused.
+pub(crate) fn refuse(
+    call: &CallArgs<'_>,
+    code: &'static str,
+    message: impl Into<String>,
+) -> Diagnostic {
+    Diagnostic::new(code, message, call.span)
+}

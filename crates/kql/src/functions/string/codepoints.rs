@@ -1,0 +1,106 @@
+//! `unicode_codepoints_from_string` and `unicode_codepoints_to_string`.
+
+use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::{DynamicRef, Encoder};
+
+use crate::functions::prelude::*;
+
+pub(crate) static FROM_STRING: ScalarFunction = function(
+    &["unicode_codepoints_from_string(value: text) -> dynamic"],
+    "The numbers of a text's code points.",
+    ResultName::None,
+    &[example(
+        "print d = unicode_codepoints_from_string('añ')",
+        "d:dynamic\n[97,241]",
+    )],
+    |args| {
+        let text = args.texts(0)?;
+        let mut encoder = Encoder::new();
+        Ok(args.collect_dynamics(|row, out| {
+            encoder.begin_array();
+            text.get(row)
+                .chars()
+                .for_each(|c| encoder.long(i64::from(u32::from(c))));
+            encoder.end();
+            encoder.finish_into(out);
+            true
+        }))
+    },
+);
+
+pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
+    signatures: &["unicode_codepoints_to_string(value: any...) -> string"],
+    aliases: &["make_string"],
+    summary: "The text of code points, given as numbers or arrays of them.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[example(
+        "print s = unicode_codepoints_to_string(dynamic([72, 101]), 106)",
+        "s:string\nHej",
+    )],
+    eval: Eval::Rewrite(|call| {
+        let wrong = call
+            .args
+            .iter()
+            .find(|arg| !arg.kind.is_integer() && arg.kind != ScalarType::Dynamic);
+        match wrong {
+            None => Ok(call_kernel(call, "unicode_codepoints_to_string", to_string)),
+            Some(arg) => Err(refuse(
+                call,
+                "SEM0252",
+                format!(
+                    "a code point is an integer or an array of them and not a {}",
+                    arg.kind
+                ),
+            )),
+        }
+    }),
+};
+
+fn to_string(args: &KernelArgs<'_>) -> Answer {
+    let mut texts = vec![Some(String::new()); args.rows()];
+    for index in 0..args.len() {
+        if args.kind(index) == ScalarType::Dynamic {
+            let value = args.dynamics(index)?;
+            append(&mut texts, |row, out| {
+                value
+                    .get(row)
+                    .is_some_and(|bytes| points(DynamicRef::new(bytes), out))
+            });
+        } else {
+            let value = args.longs(index)?;
+            append(&mut texts, |row, out| {
+                value.get(row).is_some_and(|number| point(number, out))
+            });
+        }
+    }
+    Ok(args.collect_strings(|row| texts.get_mut(row).and_then(Option::take).map(Cow::Owned)))
+}
+
+/// Adds to every text; one that cannot be added to has no value.
+fn append(texts: &mut [Option<String>], add: impl Fn(usize, &mut String) -> bool) {
+    for (row, text) in texts.iter_mut().enumerate() {
+        if text.as_mut().is_some_and(|text| !add(row, text)) {
+            *text = None;
+        }
+    }
+}
+
+fn points(value: DynamicRef<'_>, out: &mut String) -> bool {
+    match value.kind() {
+        Kind::Array => value
+            .iter_array()
+            .all(|item| item.to_long().is_some_and(|number| point(number, out))),
+        _ => value.to_long().is_some_and(|number| point(number, out)),
+    }
+}
+
+fn point(number: i64, out: &mut String) -> bool {
+    match u32::try_from(number).ok().and_then(char::from_u32) {
+        Some(character) => {
+            out.push(character);
+            true
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! `countof`.
+
+use super::regex::{Patterns, check};
+use crate::functions::prelude::*;
+
+pub(crate) static DEF: ScalarFunction = ScalarFunction {
+    signatures: &["countof(source: string, search: const string, [kind: const string]) -> long"],
+    aliases: &[],
+    summary: "How often a text occurs, overlaps counted; or how many matches a regular expression has.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[
+        example("print n = countof('banana', 'ana')", "n:long\n2"),
+        example("print n = countof('banana', 'ana', 'regex')", "n:long\n1"),
+    ],
+    eval: Eval::Rewrite(bind),
+};
+
+fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
+    match constant_text(call, 2).as_deref() {
+        None | Some("normal") => Ok(call_kernel(call, "countof", normal)),
+        Some("regex") => {
+            check(call, 1)?;
+            Ok(call_kernel(call, "countof_regex", regex))
+        }
+        Some(other) => Err(refuse(
+            call,
+            "SEM0001",
+            format!("countof(): the kind is 'normal' or 'regex' and not '{other}'"),
+        )),
+    }
+}
+
+fn normal(args: &KernelArgs<'_>) -> Answer {
+    let (text, search) = (args.texts(0)?, args.texts(1)?);
+    let search = search.get(0);
+    let step = search.chars().next().map_or(1, char::len_utf8);
+    Ok(args.collect_longs(|row| {
+        let mut rest = text.get(row);
+        let mut count = 0;
+        while let Some(at) = rest.find(search).filter(|_| !search.is_empty()) {
+            count += 1;
+            rest = rest.get(at + step..).unwrap_or("");
+        }
+        Some(count)
+    }))
+}
+
+fn regex(args: &KernelArgs<'_>) -> Answer {
+    let text = args.texts(0)?;
+    let mut patterns = Patterns::open(args, 1)?;
+    let empty = patterns.is_empty();
+    Ok(args.collect_longs(|row| {
+        let matches = patterns
+            .get(row)
+            .map_or(0, |regex| regex.find_iter(text.get(row)).count());
+        Some(if empty { 0 } else { matches as i64 })
+    }))
+}

@@ -1,0 +1,113 @@
+//! `extract_all`.
+
+use ::regex::Regex;
+use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::{DynamicRef, Encoder};
+
+use crate::functions::prelude::*;
+
+pub(crate) static DEF: ScalarFunction = ScalarFunction {
+    signatures: &[
+        "extract_all(regex: const string, source: string) -> dynamic",
+        "extract_all(regex: const string, captureGroups: dynamic, source: string) -> dynamic",
+    ],
+    aliases: &["extractall"],
+    summary: "The groups of all matches of a regular expression: flat for one group, arrays for several.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[
+        example(
+            r"print d = extract_all(@'(\d+)', 'a1 b22')",
+            "d:dynamic\n[\"1\",\"22\"]",
+        ),
+        example(
+            r"print d = extract_all(@'([a-z])(\d)', 'a1 b2')",
+            "d:dynamic\n[[\"a\",\"1\"],[\"b\",\"2\"]]",
+        ),
+        example(
+            r"print d = extract_all(@'([a-z])(\d)', dynamic([2]), 'a1 b2')",
+            "d:dynamic\n[\"1\",\"2\"]",
+        ),
+        example(r"print d = extract_all(@'(x)', 'a1 b2')", "d:dynamic\nnull"),
+    ],
+    eval: Eval::Rewrite(bind),
+};
+
+fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
+    let pattern = constant_text(call, 0).unwrap_or_default();
+    let Ok(regex) = Regex::new(&pattern) else {
+        return Err(refuse(
+            call,
+            "SEM0420",
+            format!("Regex pattern is ill-formed: '{pattern}'"),
+        ));
+    };
+    match regex.captures_len() {
+        2..=17 => Ok(call_kernel(call, "extract_all", kernel)),
+        _ => Err(refuse(
+            call,
+            "SEM0213",
+            "extract_all(): the regular expression must have 1 to 16 capture groups",
+        )),
+    }
+}
+
+fn kernel(args: &KernelArgs<'_>) -> Answer {
+    let pattern = args.strings(0)?;
+    let Ok(regex) = Regex::new(pattern.get(0)) else {
+        return Err(KernelError::Failed("Regex pattern is ill-formed".into()));
+    };
+    let selection = if args.len() > 2 {
+        Some(args.dynamics(1)?)
+    } else {
+        None
+    };
+    let text = args.texts(args.len().saturating_sub(1))?;
+    let every: Vec<usize> = (1..regex.captures_len()).collect();
+    let mut encoder = Encoder::new();
+    Ok(args.collect_dynamics(|row, out| {
+        let selected = selection
+            .as_ref()
+            .and_then(|s| s.get(row))
+            .map(|s| groups(&regex, s));
+        let selected = selected.filter(|groups| !groups.is_empty());
+        let selected = selected.as_deref().unwrap_or(&every);
+        let mut found = false;
+        encoder.begin_array();
+        for captures in regex.captures_iter(text.get(row)) {
+            found = true;
+            let group = |index: &usize| captures.get(*index).map_or("", |m| m.as_str());
+            match selected {
+                [only] => encoder.string(group(only)),
+                several => {
+                    encoder.begin_array();
+                    for index in several {
+                        encoder.string(group(index));
+                    }
+                    encoder.end();
+                }
+            }
+        }
+        encoder.end();
+        encoder.finish_into(out);
+        found
+    }))
+}
+
+/// The groups that an array selects by number or name; others are dropped.
+fn groups(regex: &Regex, selection: &[u8]) -> Vec<usize> {
+    let group = |item: DynamicRef<'_>| match item.kind() {
+        Kind::String => {
+            let name = item.as_str()?;
+            regex.capture_names().position(|n| n == Some(name))
+        }
+        _ => {
+            let index = usize::try_from(item.to_long()?).ok()?;
+            (index >= 1 && index < regex.captures_len()).then_some(index)
+        }
+    };
+    DynamicRef::new(selection)
+        .iter_array()
+        .filter_map(group)
+        .collect()
+}

@@ -1,0 +1,121 @@
+//! Regular expressions as arguments (`semantics.md §7`): RE2 syntax, replacements with backslashes.
+
+use ::regex::Regex;
+
+use crate::functions::kernel::Rows;
+use crate::functions::prelude::*;
+
+pub(crate) static REGEX_QUOTE: ScalarFunction = function(
+    &["regex_quote(string: text) -> string"],
+    "The text as a regular expression that matches it literally.",
+    ResultName::None,
+    &[example(
+        "print s = regex_quote('(a.b)')",
+        "s:string\n\\(a\\.b\\)",
+    )],
+    |args| {
+        let text = args.texts(0)?;
+        Ok(args.collect_strings(|row| Some(Cow::Owned(quote(text.get(row))))))
+    },
+);
+
+fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if r"\^$.|?*+()[]{}".contains(character) {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}
+
+/// A pattern argument: compiled once where it is constant, else once for each run of equal patterns.
+pub(super) struct Patterns {
+    rows: Rows<arrow::array::StringViewArray>,
+    last: Option<(String, Option<Regex>)>,
+}
+
+impl Patterns {
+    /// Argument `index`, wrapped as `wrap` says.
+    pub(super) fn open(args: &KernelArgs<'_>, index: usize) -> Result<Patterns, KernelError> {
+        Ok(Patterns {
+            rows: args.strings(index)?,
+            last: None,
+        })
+    }
+
+    /// Whether the first pattern is empty.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.get(0).is_empty()
+    }
+
+    /// The expression in `row`; none where the text is no expression.
+    pub(super) fn get(&mut self, row: usize) -> Option<&Regex> {
+        let text = self.rows.get(row);
+        if self.last.as_ref().is_none_or(|(last, _)| last != text) {
+            self.last = Some((text.to_owned(), Regex::new(text).ok()));
+        }
+        self.last.as_ref().and_then(|(_, regex)| regex.as_ref())
+    }
+}
+
+/// Refuses a constant pattern that is no regular expression.
+pub(super) fn check(call: &CallArgs<'_>, index: usize) -> Result<(), Diagnostic> {
+    match constant_text(call, index) {
+        Some(pattern) if Regex::new(&pattern).is_err() => Err(refuse(
+            call,
+            "SEM0420",
+            format!("Regex pattern is ill-formed: '{pattern}'"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Every match replaced; `\0` to `\9` stand for the match and its groups.
+pub(super) fn replace_all<'t>(regex: &Regex, text: &'t str, rewrite: &str) -> Cow<'t, str> {
+    regex.replace_all(text, |groups: &::regex::Captures<'_>| {
+        let mut out = String::new();
+        let mut rest = rewrite.chars();
+        while let Some(character) = rest.next() {
+            if character != '\\' {
+                out.push(character);
+                continue;
+            }
+            match rest.next() {
+                Some(digit) if digit.is_ascii_digit() => {
+                    let group = digit.to_digit(10).and_then(|n| groups.get(n as usize));
+                    out.push_str(group.map_or("", |g| g.as_str()));
+                }
+                Some('\\') => out.push('\\'),
+                Some(other) => {
+                    out.push('\\');
+                    out.push(other);
+                }
+                None => out.push('\\'),
+            }
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacements_name_groups_with_backslashes() {
+        let check = |pattern: &str, rewrite: &str, expected: &str| {
+            let regex = Regex::new(pattern).expect("a pattern");
+            assert_eq!(
+                replace_all(&regex, "ab12", rewrite),
+                expected,
+                "{pattern} {rewrite}"
+            );
+        };
+        check(r"(\w)(\d)", r"\2\1", "a1b2");
+        check(r"\d", r"[\0]", "ab[1][2]");
+        check(r"\d+", "$0", "ab$0");
+        check(r"(x)?b", r"<\1>", "a<>12");
+    }
+}

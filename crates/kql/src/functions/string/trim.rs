@@ -1,0 +1,117 @@
+//! `trim`, `trim_start`, `trim_end`: the first argument is a regular expression, and one match at each end goes.
+
+use ::regex::Regex;
+
+use crate::functions::prelude::*;
+
+pub(crate) static TRIM: ScalarFunction = ScalarFunction {
+    signatures: &["trim(regex: const string, source: string) -> string"],
+    aliases: &[],
+    summary: "The text without one match of a regular expression at its beginning and one at its end.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[
+        example("print s = trim('-', '--x--')", "s:string\n-x-"),
+        example("print s = trim('-+', '--x--')", "s:string\nx"),
+    ],
+    eval: Eval::Rewrite(|call| {
+        check(call, both)?;
+        Ok(call_kernel(call, "trim", |args| remove(args, both)))
+    }),
+};
+
+pub(crate) static TRIM_START: ScalarFunction = ScalarFunction {
+    signatures: &["trim_start(regex: const string, source: string) -> string"],
+    aliases: &[],
+    summary: "The text without one match of a regular expression at its beginning.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[example(
+        "print s = trim_start('-+', '--x--')",
+        "s:string\nx--",
+    )],
+    eval: Eval::Rewrite(|call| {
+        check(call, start)?;
+        Ok(call_kernel(call, "trim_start", |args| remove(args, start)))
+    }),
+};
+
+pub(crate) static TRIM_END: ScalarFunction = ScalarFunction {
+    signatures: &["trim_end(regex: const string, source: string) -> string"],
+    aliases: &[],
+    summary: "The text without one match of a regular expression at its end.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[example(
+        "print s = trim_end('-+', '--x--')",
+        "s:string\n--x",
+    )],
+    eval: Eval::Rewrite(|call| {
+        check(call, end)?;
+        Ok(call_kernel(call, "trim_end", |args| remove(args, end)))
+    }),
+};
+
+/// The anchored form of a pattern.
+type Anchor = fn(&str) -> String;
+
+fn both(pattern: &str) -> String {
+    format!("^({pattern})|({pattern})$")
+}
+
+fn start(pattern: &str) -> String {
+    format!("^({pattern})")
+}
+
+fn end(pattern: &str) -> String {
+    format!("({pattern})$")
+}
+
+fn check(call: &CallArgs<'_>, anchor: Anchor) -> Result<(), Diagnostic> {
+    let pattern = constant_text(call, 0).unwrap_or_default();
+    if pattern.is_empty() {
+        return Err(refuse(
+            call,
+            "SEM0217",
+            "the regular expression must not be empty",
+        ));
+    }
+    match Regex::new(&anchor(&pattern)) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(refuse(
+            call,
+            "SEM0420",
+            format!("Regex pattern is ill-formed: '{pattern}'"),
+        )),
+    }
+}
+
+fn remove(args: &KernelArgs<'_>, anchor: Anchor) -> Answer {
+    let (pattern, text) = (args.strings(0)?, args.texts(1)?);
+    let regex = Regex::new(&anchor(pattern.get(0))).ok();
+    Ok(args.collect_strings(|row| {
+        let text = text.get(row);
+        Some(match &regex {
+            Some(regex) => regex.replace_all(text, ""),
+            None => Cow::Borrowed(text),
+        })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_match_goes_at_each_end() {
+        let check = |pattern: &str, text: &str, expected: &str| {
+            let regex = Regex::new(&both(pattern)).expect("a pattern");
+            assert_eq!(regex.replace_all(text, ""), expected, "{pattern} {text}");
+        };
+        check("x", "xxabcxx", "xabcx");
+        check("x", "xxx", "x");
+        check("y", "y", "");
+        check(r"\s+", "  a  ", "a");
+        check(r"[\sx]", "trim\tme\t", "trim\tme");
+    }
+}

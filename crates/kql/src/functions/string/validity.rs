@@ -1,0 +1,23 @@
+//! `isascii` and `isutf8`.
+
+use crate::functions::prelude::*;
+
+pub(crate) static ISASCII: ScalarFunction = function(
+    &["isascii(value: text) -> bool"],
+    "Whether every character is an ASCII one.",
+    ResultName::None,
+    &[example("print b = isascii('naïve')", "b:bool\nfalse")],
+    |args| {
+        let text = args.texts(0)?;
+        Ok(args.collect_bools(|row| Some(text.get(row).is_ascii())))
+    },
+);
+
+// Texts of this engine are always UTF-8.
+pub(crate) static ISUTF8: ScalarFunction = function(
+    &["isutf8(value: text) -> bool"],
+    "Whether the text is valid UTF-8.",
+    ResultName::None,
+    &[example("print b = isutf8('naïve')", "b:bool\ntrue")],
+    |args| Ok(args.collect_bools(|_| Some(true))),
+);

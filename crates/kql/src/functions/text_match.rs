@@ -1,0 +1,249 @@
+//! The text operators' matching: terms, prefixes, substrings, with and without case (`semantics.md §6`).
+
+use std::borrow::Cow;
+
+use arrow::array::ArrayRef;
+use memchr::memmem::Finder;
+use memchr::{memchr_iter, memchr2_iter};
+
+use super::kernel::{KernelArgs, KernelError};
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// `has`: a whole term.
+    Has,
+    /// `hasprefix`: some term starts with it.
+    HasPrefix,
+    /// `hassuffix`: some term ends with it.
+    HasSuffix,
+    /// `contains`
+    Contains,
+    /// `startswith`
+    StartsWith,
+    /// `endswith`
+    EndsWith,
+    /// `=~`
+    Equals,
+}
+
+/// One needle, prepared.
+pub(crate) struct Matcher {
+    test: Test,
+    sensitive: bool,
+    /// The needle as it is compared: folded unless `sensitive`.
+    needle: String,
+    /// ASCII needles are found without folding the text.
+    ascii: bool,
+    /// `k` and `s` are also the folded forms of two letters beyond ASCII.
+    ambiguous: bool,
+    finder: Finder<'static>,
+}
+
+/// Simple case folding: one character for one. `ß` is itself, the dotless `ı` is no `i`.
+pub(crate) fn fold_char(c: char) -> char {
+    fn single(mut chars: impl Iterator<Item = char>, otherwise: char) -> char {
+        match (chars.next(), chars.next()) {
+            (Some(c), None) => c,
+            _ => otherwise,
+        }
+    }
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
+    if matches!(c, 'ı' | 'İ') {
+        return c;
+    }
+    let upper = single(c.to_uppercase(), c);
+    single(upper.to_lowercase(), upper)
+}
+
+/// `text` folded.
+pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return match text.bytes().any(|b| b.is_ascii_uppercase()) {
+            true => Cow::Owned(text.to_ascii_lowercase()),
+            false => Cow::Borrowed(text),
+        };
+    }
+    Cow::Owned(text.chars().map(fold_char).collect())
+}
+
+impl Matcher {
+    /// A matcher for one needle.
+    pub(crate) fn new(test: Test, sensitive: bool, needle: &str) -> Matcher {
+        let needle = match sensitive {
+            true => needle.to_owned(),
+            false => fold_text(needle).into_owned(),
+        };
+        Matcher {
+            test,
+            sensitive,
+            ascii: needle.is_ascii(),
+            ambiguous: needle.bytes().any(|b| matches!(b, b'k' | b's')),
+            finder: Finder::new(needle.as_bytes()).into_owned(),
+            needle,
+        }
+    }
+
+    /// Whether the test holds for `text`.
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        if self.needle.is_empty() {
+            return self.test != Test::Equals || text.is_empty();
+        }
+        if self.sensitive {
+            return self.found(text, self.finder.find_iter(text.as_bytes()));
+        }
+        if self.ascii && (!self.ambiguous || text.is_ascii()) {
+            return self.matches_ascii(text);
+        }
+        let folded = fold_text(text);
+        self.found(&folded, self.finder.find_iter(folded.as_bytes()))
+    }
+
+    /// The needle is ASCII and no other letter folds into it: look at the text's bytes as they are.
+    fn matches_ascii(&self, text: &str) -> bool {
+        let (bytes, needle) = (text.as_bytes(), self.needle.as_bytes());
+        match self.test {
+            Test::Equals => bytes.eq_ignore_ascii_case(needle),
+            Test::StartsWith => bytes
+                .get(..needle.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(needle)),
+            Test::EndsWith => bytes
+                .len()
+                .checked_sub(needle.len())
+                .and_then(|at| bytes.get(at..))
+                .is_some_and(|tail| tail.eq_ignore_ascii_case(needle)),
+            _ => {
+                // The last byte is as a rule rarer than the first, and any choice is right.
+                let last = needle.len() - 1;
+                let byte = needle.get(last).copied().unwrap_or_default();
+                let upper = byte.to_ascii_uppercase();
+                let tail = bytes.get(last..).unwrap_or_default();
+                let at = |start: &usize| {
+                    bytes
+                        .get(*start..*start + needle.len())
+                        .is_some_and(|window| window.eq_ignore_ascii_case(needle))
+                };
+                match byte == upper {
+                    true => self.found(text, memchr_iter(byte, tail).filter(at)),
+                    false => self.found(text, memchr2_iter(byte, upper, tail).filter(at)),
+                }
+            }
+        }
+    }
+
+    /// Whether one of the occurrences passes the test. `text` is folded as the needle is, or the needle is ASCII.
+    fn found(&self, text: &str, mut occurrences: impl Iterator<Item = usize>) -> bool {
+        match self.test {
+            Test::Contains => occurrences.next().is_some(),
+            Test::StartsWith => text.starts_with(&self.needle),
+            Test::EndsWith => text.ends_with(&self.needle),
+            Test::Equals => text == self.needle,
+            Test::Has => {
+                occurrences.any(|at| self.left_edge(text, at) && self.right_edge(text, at))
+            }
+            Test::HasPrefix => occurrences.any(|at| self.left_edge(text, at)),
+            Test::HasSuffix => occurrences.any(|at| self.right_edge(text, at)),
+        }
+    }
+
+    fn left_edge(&self, text: &str, at: usize) -> bool {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        !(self.needle.chars().next().is_some_and(is_term) && before.is_some_and(is_term))
+    }
+
+    fn right_edge(&self, text: &str, at: usize) -> bool {
+        let after = text
+            .get(at + self.needle.len()..)
+            .and_then(|t| t.chars().next());
+        !(self.needle.chars().next_back().is_some_and(is_term) && after.is_some_and(is_term))
+    }
+}
+
+/// Terms are made of letters and digits of any script; `_` separates.
+fn is_term(c: char) -> bool {
+    c.is_alphanumeric()
+}
+
+/// A kernel body over `(text, needle)`.
+pub(crate) fn run(
+    args: &KernelArgs<'_>,
+    test: Test,
+    sensitive: bool,
+) -> Result<ArrayRef, KernelError> {
+    let (texts, needles) = (args.texts(0)?, args.texts(1)?);
+    if needles.is_constant() {
+        let matcher = Matcher::new(test, sensitive, needles.get(0));
+        return Ok(args.collect_bools(|row| Some(matcher.matches(texts.get(row)))));
+    }
+    Ok(args.collect_bools(|row| {
+        Some(Matcher::new(test, sensitive, needles.get(row)).matches(texts.get(row)))
+    }))
+}
+
+/// `matches regex`: an unanchored search.
+pub(crate) fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
+    if patterns.is_constant() {
+        let pattern = compile(patterns.get(0))?;
+        return Ok(args.collect_bools(|row| Some(pattern.is_match(texts.get(row)))));
+    }
+    let mut cache = std::collections::HashMap::new();
+    let mut out = Vec::with_capacity(args.rows());
+    for row in 0..args.rows() {
+        let text = patterns.get(row);
+        if !cache.contains_key(text) {
+            cache.insert(text, compile(text)?);
+        }
+        out.push(cache.get(text).map(|p| p.is_match(texts.get(row))));
+    }
+    Ok(args.collect_bools(|row| out.get(row).copied().flatten()))
+}
+
+/// A regular expression of the language, with a bound on what it may cost.
+pub(crate) fn compile(pattern: &str) -> Result<regex::Regex, KernelError> {
+    regex::RegexBuilder::new(pattern)
+        .size_limit(4 << 20)
+        .dfa_size_limit(8 << 20)
+        .build()
+        .map_err(|_| KernelError::Failed(format!("Regex pattern is ill-formed: '{pattern}'")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(test: Test, text: &str, needle: &str, expected: bool) {
+        let found = Matcher::new(test, false, needle).matches(text);
+        assert_eq!(found, expected, "{test:?}: '{needle}' in '{text}'");
+    }
+
+    #[test]
+    fn terms_are_letters_and_digits() {
+        check(Test::Has, "snake_case", "SNAKE", true);
+        check(Test::Has, "élan", "lan", false);
+        check(Test::Has, "v2", "v", false);
+        check(Test::Has, "10.20.30", "20.30", true);
+        check(Test::Has, "xy z", "y ", false);
+        check(Test::Has, "x y", "x ", true);
+        check(Test::Has, "", "", true);
+    }
+
+    #[test]
+    fn only_the_needles_own_edges_matter() {
+        check(Test::HasPrefix, "p qr s", " q", true);
+        check(Test::HasSuffix, "p-query", "que", false);
+        check(Test::HasPrefix, "war um", "r u", false);
+        check(Test::Has, "p q-r s", "q-r", true);
+    }
+
+    #[test]
+    fn case_folds_one_character_for_one() {
+        check(Test::Equals, "CAFÉ", "café", true);
+        check(Test::Equals, "Gruß", "GRUSS", false);
+        check(Test::Contains, "\u{212a}elvin", "KEL", true);
+        check(Test::StartsWith, "ΣΑΣ", "σας", true);
+        check(Test::EndsWith, "abcÉ", "CÉ", true);
+    }
+}

@@ -1,0 +1,28 @@
+//! `count`: one row with the number of rows (`semantics.md §15.9`).
+
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::logical_expr::lit;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::CountOperator;
+use hindsight_kql_types::ScalarType;
+
+use super::support::{self, groups, pass};
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &CountOperator,
+    input: Relation,
+    _binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let name = node.name.as_ref().map_or("Count", |n| n.text.as_str());
+    let keys = groups(&input).iter().map(pass).collect();
+    let count = count_udaf().call(vec![lit(1_i64)]);
+    support::aggregate(
+        input,
+        keys,
+        vec![(name.to_owned(), ScalarType::Long, count)],
+        span,
+    )
+}

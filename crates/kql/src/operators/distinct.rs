@@ -1,0 +1,47 @@
+//! `distinct`: each combination of values once (`semantics.md §15.8`).
+
+use std::sync::Arc;
+
+use datafusion::logical_expr::{Distinct, LogicalPlan};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::DistinctOperator;
+use hindsight_kql_types::ScalarType;
+
+use super::{support, window};
+use crate::bind::{BindResult, Binder, NamingMode};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &DistinctOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let bound = binder.bind_projection(&node.columns, &input, NamingMode::Distinct)?;
+    if let Some(column) = bound.iter().find(|c| c.scalar.kind == ScalarType::Dynamic) {
+        return Err(binder.error(
+            "SEM0001",
+            format!(
+                "the column '{}' is of type dynamic, which cannot be a key",
+                column.name
+            ),
+            span,
+        ));
+    }
+    let input = window::absorb(binder, input, span)?;
+    let columns = bound
+        .into_iter()
+        .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
+        .collect();
+    let projected = support::project(input, columns, span)?;
+    Ok(distinct(projected))
+}
+
+/// The distinct rows of all fields.
+pub(crate) fn distinct(input: Relation) -> Relation {
+    Relation {
+        plan: LogicalPlan::Distinct(Distinct::All(Arc::new(input.plan))),
+        columns: input.columns,
+        serialized: false,
+    }
+}

@@ -1,0 +1,46 @@
+//! `extend`: new columns at the end, existing ones replaced in place (`semantics.md §15.4`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{ExtendOperator, NamedExpr};
+
+use super::support::{self, Output, pass};
+use super::window;
+use crate::bind::{BindResult, Binder, NamingMode};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &ExtendOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    extend(&node.columns, input, binder, span)
+}
+
+/// The columns of `input` with those of `items` in their places or at the end; all of them read `input`.
+pub(crate) fn extend(
+    items: &[NamedExpr],
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let bound = binder.bind_projection(items, &input, NamingMode::Extend)?;
+    let input = window::absorb(binder, input, span)?;
+    let new = bound
+        .into_iter()
+        .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
+        .collect();
+    add_columns(input, new, span)
+}
+
+/// The columns of `input` with `new` ones in the places of their namesakes or at the end.
+pub(crate) fn add_columns(input: Relation, new: Vec<Output>, span: Span) -> BindResult<Relation> {
+    let mut columns: Vec<Output> = input.columns.iter().map(pass).collect();
+    for column in new {
+        match columns.iter_mut().find(|c| c.0 == column.0) {
+            Some(place) => *place = column,
+            None => columns.push(column),
+        }
+    }
+    support::project(input, columns, span)
+}

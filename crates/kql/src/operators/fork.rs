@@ -1,0 +1,49 @@
+//! `fork`: a result for each branch over the same input (`semantics.md §23.2`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{ForkOperator, Operator};
+
+use super::support;
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &ForkOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    support::refuse_groups(&input, binder, span)?;
+    let mut last = None;
+    for branch in &node.branches {
+        let name = branch.name.as_ref().map(|n| n.text.clone());
+        if let Some((name, relation)) = last.take() {
+            binder.add_result(name, relation, None, span)?;
+        }
+        let (relation, label) = run(&branch.operators, input.clone(), binder)?;
+        last = Some((name.or(label), relation));
+    }
+    // The last branch is the pipeline's own result, so that results stand in the order of the text.
+    let Some((name, relation)) = last else {
+        return Ok(input);
+    };
+    binder.label = name;
+    Ok(relation)
+}
+
+/// A pipeline of operators over rows that are bound already, and the name that its `as` gave.
+pub(crate) fn run(
+    operators: &[Operator],
+    input: Relation,
+    binder: &mut Binder<'_>,
+) -> BindResult<(Relation, Option<String>)> {
+    let env = binder.env.clone();
+    let label = binder.label.take();
+    let mut result = Ok(input);
+    for operator in operators {
+        result = result.and_then(|relation| binder.bind_operator(operator, relation));
+    }
+    binder.env = env;
+    let inner = std::mem::replace(&mut binder.label, label);
+    result.map(|relation| (relation, inner))
+}

@@ -1,0 +1,122 @@
+//! The first rows of a relation, or of each of its subtables.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::SchemaRef;
+use arrow::row::{OwnedRow, RowConverter, SortField};
+use datafusion::common::{DataFusionError, Result};
+use hindsight_kql_syntax::Span;
+
+use super::support::{groups, limit};
+use crate::bind::BindResult;
+use crate::exec::{Reads, Transform, TransformState, transform};
+use crate::relation::Relation;
+
+/// At most `count` rows; of each subtable inside `mv-apply` and `partition`.
+pub(crate) fn limit_groups(input: Relation, count: usize, span: Span) -> BindResult<Relation> {
+    let keys: Vec<String> = groups(&input).into_iter().map(|c| c.name).collect();
+    if keys.is_empty() {
+        return Ok(limit(input, count));
+    }
+    limit_by(input.finish(span)?, keys, count, span)
+}
+
+/// The first `count` rows of each combination of the fields `keys`, in the order of `input`.
+pub(crate) fn limit_by(
+    input: Relation,
+    keys: Vec<String>,
+    count: usize,
+    span: Span,
+) -> BindResult<Relation> {
+    let columns = input
+        .columns
+        .iter()
+        .map(|c| (c.name.clone(), c.kind))
+        .collect();
+    let work = GroupLimit { keys, count };
+    transform(Arc::new(work), input.plan, columns, input.serialized, span)
+}
+
+#[derive(Debug)]
+struct GroupLimit {
+    keys: Vec<String>,
+    count: usize,
+}
+
+impl Transform for GroupLimit {
+    fn name(&self) -> &'static str {
+        "GroupLimit"
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::OneStream
+    }
+
+    fn start(&self, input: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {
+        let indices = self
+            .keys
+            .iter()
+            .map(|key| Ok(input.index_of(key)?))
+            .collect::<Result<Vec<usize>>>()?;
+        let fields = indices
+            .iter()
+            .filter_map(|i| input.fields().get(*i))
+            .map(|f| SortField::new(f.data_type().clone()))
+            .collect();
+        Ok(Box::new(State {
+            indices,
+            converter: RowConverter::new(fields)?,
+            seen: HashMap::new(),
+            bytes: 0,
+            count: self.count,
+            ready: None,
+        }))
+    }
+}
+
+struct State {
+    indices: Vec<usize>,
+    converter: RowConverter,
+    seen: HashMap<OwnedRow, usize>,
+    bytes: usize,
+    count: usize,
+    ready: Option<RecordBatch>,
+}
+
+impl TransformState for State {
+    fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        let keys: Vec<ArrayRef> = self
+            .indices
+            .iter()
+            .filter_map(|i| batch.columns().get(*i).cloned())
+            .collect();
+        let rows = self
+            .converter
+            .convert_columns(&keys)
+            .map_err(DataFusionError::from)?;
+        let keep: BooleanArray = rows
+            .iter()
+            .map(|row| {
+                let seen = self.seen.entry(row.owned()).or_insert_with(|| {
+                    self.bytes += row.as_ref().len() + 64;
+                    0
+                });
+                *seen += 1;
+                Some(*seen <= self.count)
+            })
+            .collect();
+        self.ready = Some(filter_record_batch(&batch, &keep)?);
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(self.ready.take())
+    }
+
+    fn memory(&self) -> usize {
+        self.bytes
+    }
+}

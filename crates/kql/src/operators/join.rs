@@ -1,0 +1,74 @@
+//! `join` (`semantics.md §17.1`).
+
+use datafusion::logical_expr::JoinType;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, JoinOperator};
+
+use super::join_keys::{JoinKey, join_keys};
+use super::join_plan::{RightColumns, join_plan};
+use super::support::parameter;
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &JoinOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let (kind, unique) = kind(parameter(&node.parameters, &["kind"]), binder)?;
+    if let Some(filter) = &node.filter {
+        return Err(binder.unsupported("'where' in place of 'on'", filter.span));
+    }
+    let right = bind_right(&node.right, binder)?;
+    let keys = join_keys(&node.on, &input, &right, binder, span)?;
+    let left = match unique {
+        true => first_rows(input, &keys, span)?,
+        false => input,
+    };
+    join_plan(left, right, &keys, kind, RightColumns::All, span)
+}
+
+/// The right side; what the pipeline around it has set stays as it is.
+pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Relation> {
+    let before = (
+        binder.operator.take(),
+        binder.render.take(),
+        binder.label.take(),
+    );
+    let result = binder.bind_tabular(right);
+    (binder.operator, binder.render, binder.label) = before;
+    result
+}
+
+/// `innerunique`: the left side keeps the first row of each key.
+fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relation> {
+    let left = left.finish(span)?;
+    let mut names: Vec<String> = super::support::groups(&left)
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    names.extend(keys.iter().map(|k| k.left.name.clone()));
+    super::group_limit::limit_by(left, names, 1, span)
+}
+
+fn kind(word: Option<&Expr>, binder: &mut Binder<'_>) -> BindResult<(JoinType, bool)> {
+    let Some(expr) = word else {
+        return Ok((JoinType::Inner, true));
+    };
+    let word = binder.constant_word(expr)?;
+    Ok(match word.as_str() {
+        "innerunique" => (JoinType::Inner, true),
+        "inner" => (JoinType::Inner, false),
+        "leftouter" => (JoinType::Left, false),
+        "rightouter" => (JoinType::Right, false),
+        "fullouter" => (JoinType::Full, false),
+        "leftsemi" => (JoinType::LeftSemi, false),
+        "rightsemi" => (JoinType::RightSemi, false),
+        "anti" | "leftanti" | "leftantisemi" => (JoinType::LeftAnti, false),
+        "rightanti" | "rightantisemi" => (JoinType::RightAnti, false),
+        other => {
+            return Err(binder.error("SEM0001", format!("unknown join kind '{other}'"), expr.span));
+        }
+    })
+}

@@ -1,0 +1,127 @@
+//! The conditions of `join` and `lookup`: pairs of columns that must be equal.
+
+use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
+use hindsight_kql_types::ScalarType;
+
+use super::support::plain_name;
+use crate::bind::{BindResult, Binder, convert, widest};
+use crate::relation::{Column, Relation};
+
+/// A pair of columns that must be equal, and the type they are compared in.
+#[derive(Debug, Clone)]
+pub(crate) struct JoinKey {
+    pub(crate) left: Column,
+    pub(crate) right: Column,
+    kind: ScalarType,
+}
+
+impl JoinKey {
+    /// The left side, over the left fields.
+    pub(crate) fn left_expr(&self) -> PlanExpr {
+        convert(self.left.scalar(), self.kind).expr
+    }
+
+    /// The right side over the field `field`.
+    pub(crate) fn right_expr(&self, field: &str) -> PlanExpr {
+        let column = Column {
+            field: field.to_owned(),
+            ..self.right.clone()
+        };
+        convert(column.scalar(), self.kind).expr
+    }
+}
+
+/// Reads `on a, $left.b == $right.c and …`.
+pub(crate) fn join_keys(
+    on: &[Expr],
+    left: &Relation,
+    right: &Relation,
+    binder: &Binder<'_>,
+    span: Span,
+) -> BindResult<Vec<JoinKey>> {
+    let mut keys = Vec::new();
+    for condition in on {
+        add_condition(condition, left, right, binder, &mut keys)?;
+    }
+    match keys.is_empty() {
+        true => Err(binder.error("SYN0002", "a join condition ('on …') is expected", span)),
+        false => Ok(keys),
+    }
+}
+
+fn add_condition(
+    condition: &Expr,
+    left: &Relation,
+    right: &Relation,
+    binder: &Binder<'_>,
+    keys: &mut Vec<JoinKey>,
+) -> BindResult<()> {
+    let condition = condition.unparenthesised();
+    let pair = match &condition.kind {
+        ExprKind::Binary {
+            op: BinaryOp::And,
+            left: first,
+            right: second,
+        } => {
+            add_condition(first, left, right, binder, keys)?;
+            return add_condition(second, left, right, binder, keys);
+        }
+        ExprKind::Binary {
+            op: BinaryOp::Equal,
+            left: first,
+            right: second,
+        } => sides(first, second),
+        _ => plain_name(condition).map(|name| (name, name)),
+    };
+    let Some((left_name, right_name)) = pair else {
+        return Err(binder.error(
+            "SEM0001",
+            "join conditions must be column names, or equalities between '$left.x' and '$right.y'",
+            condition.span,
+        ));
+    };
+    let left = column(left, left_name, binder, condition.span)?;
+    let right = column(right, right_name, binder, condition.span)?;
+    let kind = common_kind(left.kind, right.kind).ok_or_else(|| {
+        let message = format!(
+            "the join key '{left_name}' is {} on the left and '{right_name}' is {} on the right",
+            left.kind, right.kind
+        );
+        binder.error("SEM0001", message, condition.span)
+    })?;
+    keys.push(JoinKey { left, right, kind });
+    Ok(())
+}
+
+/// The names of `$left.a == $right.b`, in either order.
+fn sides<'e>(first: &'e Expr, second: &'e Expr) -> Option<(&'e str, &'e str)> {
+    match (side(first)?, side(second)?) {
+        (("$left", a), ("$right", b)) | (("$right", b), ("$left", a)) => Some((a, b)),
+        _ => None,
+    }
+}
+
+fn side(expr: &Expr) -> Option<(&str, &str)> {
+    match &expr.unparenthesised().kind {
+        ExprKind::Member { value, member } => Some((plain_name(value)?, &member.text)),
+        _ => None,
+    }
+}
+
+fn column(relation: &Relation, name: &str, binder: &Binder<'_>, span: Span) -> BindResult<Column> {
+    relation.column(name).cloned().ok_or_else(|| {
+        let message = format!("Failed to resolve column or scalar expression named '{name}'");
+        binder.error("SEM0100", message, span)
+    })
+}
+
+/// The type in which two keys are compared: equal ones, or numbers by the wider; dynamic is no key.
+fn common_kind(left: ScalarType, right: ScalarType) -> Option<ScalarType> {
+    match (left, right) {
+        (ScalarType::Dynamic, _) | (_, ScalarType::Dynamic) => None,
+        (a, b) if a == b => Some(a),
+        (a, b) => widest(a, b),
+    }
+}

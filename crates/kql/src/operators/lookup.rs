@@ -1,0 +1,37 @@
+//! `lookup`: a join with a small table that never drops or repeats keys' columns (`semantics.md §17.2`).
+
+use datafusion::logical_expr::JoinType;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::LookupOperator;
+
+use super::join::bind_right;
+use super::join_keys::join_keys;
+use super::join_plan::{RightColumns, join_plan};
+use super::support::parameter;
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &LookupOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let kind = match parameter(&node.parameters, &["kind"]) {
+        None => JoinType::Left,
+        Some(expr) => match binder.constant_word(expr)?.as_str() {
+            "leftouter" => JoinType::Left,
+            "inner" => JoinType::Inner,
+            other => {
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("unknown lookup kind '{other}'"),
+                    expr.span,
+                ));
+            }
+        },
+    };
+    let right = bind_right(&node.right, binder)?;
+    let keys = join_keys(&node.on, &input, &right, binder, span)?;
+    join_plan(input, right, &keys, kind, RightColumns::WithoutKeys, span)
+}

@@ -1,0 +1,16 @@
+//! `macro-expand`: not there yet, refused by name.
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::MacroExpandOperator;
+
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    _node: &MacroExpandOperator,
+    _input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    Err(binder.unsupported("The operator 'macro-expand'", span))
+}

@@ -1,0 +1,228 @@
+//! `make-series`: arrays of aggregates over the bins of an axis (`semantics.md §19`).
+//!
+//! Rows are aggregated by keys and bin number, which DataFusion does; then one pass puts the bins of each key into
+//! arrays.
+
+use std::sync::Arc;
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, MakeSeriesOperator, NamedExpr, SeriesBins};
+use hindsight_kql_types::{ScalarType, Value};
+
+use super::series_rows::{Axis, Series, SeriesRows};
+use super::support::{self, Output, hidden_name, parameter};
+use super::{summarize, window};
+use crate::bind::{BindResult, Binder, NamingMode, convert, widest};
+use crate::exec::transform;
+use crate::functions::kernel::{KernelArgs, KernelError};
+use crate::functions::kernel_call;
+use crate::relation::{Relation, Scalar};
+
+pub(crate) fn bind(
+    node: &MakeSeriesOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    support::refuse_groups(&input, binder, span)?;
+    let axis = bind_axis(&node.axis, &input, binder)?;
+    let (from, to, step, inclusive) = match &node.bins {
+        SeriesBins::FromToStep { from, to, step } => (from.as_ref(), to.as_ref(), step, false),
+        SeriesBins::InRange { from, to, step } => (Some(from), Some(to), step, true),
+    };
+    let bins = Bins {
+        from: bound(from, axis.1.kind, binder)?,
+        to: bound(to, axis.1.kind, binder)?,
+        step: step_of(step, axis.1.kind, binder)?,
+        inclusive,
+    };
+    let nonempty = match parameter(&node.parameters, &["kind"]) {
+        None => false,
+        Some(expr) => match binder.constant_word(expr)?.as_str() {
+            "nonempty" => true,
+            other => {
+                return Err(binder.error("SEM0001", format!("unknown kind '{other}'"), expr.span));
+            }
+        },
+    };
+    let keys = summarize::bind_keys(&node.by, &input, binder, span)?;
+    let items: Vec<NamedExpr> = node
+        .aggregates
+        .iter()
+        .map(|a| a.aggregate.clone())
+        .collect();
+    let aggregates = binder.bind_aggregates(&items, &keys, &input)?;
+    if aggregates.len() != node.aggregates.len() {
+        return Err(binder.error(
+            "SEM0001",
+            "an aggregate of several columns makes no series",
+            span,
+        ));
+    }
+    let mut series = Vec::new();
+    for (aggregate, written) in aggregates.iter().zip(&node.aggregates) {
+        let default = match &written.default {
+            None => Value::Long(0).convert(aggregate.kind),
+            Some(expr) => binder.bind_constant(expr)?.convert(aggregate.kind),
+        };
+        series.push(Series {
+            name: aggregate.name.clone(),
+            kind: aggregate.kind,
+            default,
+        });
+    }
+    let input = window::absorb(binder, input, span)?;
+    let input = bins.inside(input, &axis.1, span)?;
+    let mut group: Vec<Output> = keys
+        .into_iter()
+        .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
+        .collect();
+    let key_names: Vec<(String, ScalarType)> =
+        group.iter().map(|(n, k, _)| (n.clone(), *k)).collect();
+    group.push((hidden_name("bin"), ScalarType::Long, bins.number(&axis.1)));
+    let binned = summarize::aggregated(input, group, aggregates, span)?;
+    let work = SeriesRows {
+        keys: key_names.iter().map(|(name, _)| name.clone()).collect(),
+        bin: hidden_name("bin"),
+        axis: Axis {
+            kind: axis.1.kind,
+            from: bins.from.clone(),
+            to: bins.to.clone(),
+            step: bins.step.clone(),
+            inclusive,
+        },
+        nonempty: nonempty && key_names.is_empty(),
+        series: series.clone(),
+    };
+    let mut columns = key_names;
+    columns.extend(series.into_iter().map(|s| (s.name, ScalarType::Dynamic)));
+    let axis_name = support::free_name(&axis.0, |n| columns.iter().any(|(taken, _)| taken == n));
+    columns.push((axis_name, ScalarType::Dynamic));
+    transform(Arc::new(work), binned.plan, columns, false, span)
+}
+
+/// The axis: its name and its value.
+fn bind_axis(
+    axis: &NamedExpr,
+    input: &Relation,
+    binder: &mut Binder<'_>,
+) -> BindResult<(String, Scalar)> {
+    let bound = binder.bind_projection(std::slice::from_ref(axis), input, NamingMode::Summarize)?;
+    let Some(column) = bound.into_iter().next() else {
+        return Err(binder.error("SEM0001", "the axis is missing", axis.expr.span));
+    };
+    match column.scalar.kind {
+        ScalarType::Int => Ok((column.name, convert(column.scalar, ScalarType::Long))),
+        ScalarType::Long | ScalarType::Real | ScalarType::DateTime | ScalarType::TimeSpan => {
+            Ok((column.name, column.scalar))
+        }
+        other => Err(binder.error(
+            "SEM0001",
+            format!("the axis cannot be {other}"),
+            axis.expr.span,
+        )),
+    }
+}
+
+fn bound(
+    expr: Option<&Expr>,
+    kind: ScalarType,
+    binder: &mut Binder<'_>,
+) -> BindResult<Option<Value>> {
+    let Some(expr) = expr else {
+        return Ok(None);
+    };
+    let value = binder.bind_constant(expr)?;
+    let fits = value.kind() == kind || widest(value.kind(), kind).is_some();
+    match fits && !value.is_null() {
+        true => Ok(Some(value.convert(kind))),
+        false => Err(binder.error(
+            "SEM0001",
+            format!("the bound of an axis of type {kind} is {}", value.kind()),
+            expr.span,
+        )),
+    }
+}
+
+fn step_of(expr: &Expr, axis: ScalarType, binder: &mut Binder<'_>) -> BindResult<Value> {
+    let value = binder.bind_constant(expr)?;
+    let step = match (axis, &value) {
+        (ScalarType::DateTime | ScalarType::TimeSpan, Value::TimeSpan(v)) if *v > 0 => Some(value),
+        (ScalarType::Long, Value::Int(_) | Value::Long(_)) => Some(value.convert(ScalarType::Long)),
+        (ScalarType::Real, _) => Some(value.convert(ScalarType::Real)),
+        _ => None,
+    };
+    let positive = |step: &Value| match step {
+        Value::Long(v) | Value::TimeSpan(v) => *v > 0,
+        Value::Real(v) => *v > 0.0,
+        _ => false,
+    };
+    step.filter(positive).ok_or_else(|| {
+        binder.error(
+            "SEM0001",
+            format!("the step does not fit an axis of type {axis}"),
+            expr.span,
+        )
+    })
+}
+
+/// How the axis is cut.
+struct Bins {
+    from: Option<Value>,
+    to: Option<Value>,
+    step: Value,
+    inclusive: bool,
+}
+
+impl Bins {
+    /// The rows between the bounds; a null axis is in no bin.
+    fn inside(&self, input: Relation, axis: &Scalar, span: Span) -> BindResult<Relation> {
+        let mut predicate = axis.expr.clone().is_not_null();
+        if let Some(from) = &self.from {
+            let from = Scalar::constant(from.clone()).expr;
+            predicate = predicate.and(axis.expr.clone().gt_eq(from));
+        }
+        if let Some(to) = &self.to {
+            let to = Scalar::constant(to.clone()).expr;
+            predicate = predicate.and(match self.inclusive {
+                true => axis.expr.clone().lt_eq(to),
+                false => axis.expr.clone().lt(to),
+            });
+        }
+        input.filter(predicate, span)
+    }
+
+    /// The number of a value's bin, counted from `from`, or from 0 where there is none.
+    fn number(&self, axis: &Scalar) -> datafusion::logical_expr::Expr {
+        let zero = Value::null(axis.kind);
+        let from = self.from.clone().unwrap_or(zero);
+        let args = [
+            axis.clone(),
+            Scalar::constant(from),
+            Scalar::constant(self.step.clone()),
+        ];
+        kernel_call(
+            "$series_bin",
+            bin_number,
+            args.iter().map(|a| a.expr.clone()).collect(),
+            args.iter().map(|a| a.kind).collect(),
+            ScalarType::Long,
+            false,
+        )
+    }
+}
+
+fn bin_number(args: &KernelArgs<'_>) -> Result<arrow::array::ArrayRef, KernelError> {
+    if args.kind(0) == ScalarType::Real {
+        let (axis, from, step) = (args.reals(0)?, args.reals(1)?, args.reals(2)?);
+        return Ok(args.collect_longs(|row| {
+            let step = step.get(row)?;
+            Some(((axis.get(row)? - from.get(row).unwrap_or(0.0)) / step).floor() as i64)
+        }));
+    }
+    let (axis, from, step) = (args.longs(0)?, args.longs(1)?, args.longs(2)?);
+    Ok(args.collect_longs(|row| {
+        let distance = axis.get(row)?.wrapping_sub(from.get(row).unwrap_or(0));
+        distance.checked_div_euclid(step.get(row)?)
+    }))
+}

@@ -1,0 +1,79 @@
+//! `mv-apply`: a pipeline over the elements of each row's list (`semantics.md §18.2`).
+//!
+//! Rows are numbered and expanded; the pipeline runs over all elements at once, and the row's number keeps the subtables
+//! apart. The row's own columns travel beside its number, so that what the pipeline drops can come back.
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::MvApplyOperator;
+use hindsight_kql_types::ScalarType;
+
+use super::fork::run;
+use super::mv_expand::expand;
+use super::support::{self, Output, field, hidden_name, pass, visible};
+use crate::bind::{BindResult, Binder};
+use crate::relation::{Column, Relation};
+
+pub(crate) fn bind(
+    node: &MvApplyOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    support::refuse_groups(&input, binder, span)?;
+    if node.context_id.is_some() {
+        return Err(binder.unsupported("'mv-apply' with an id", span));
+    }
+    let input = input.finish(span)?;
+    let serialized = input.serialized;
+    let before = input.columns.clone();
+    let expanded = expand(
+        &node.columns,
+        &node.parameters,
+        node.limit.as_ref(),
+        input,
+        binder,
+        span,
+        true,
+    )?;
+    // The row's own columns travel with its number, so that what the pipeline drops can come back without a join: they
+    // are functions of the number.
+    let mut outputs: Vec<Output> = vec![(
+        hidden_name("row"),
+        ScalarType::Long,
+        field(&expanded.row_field),
+    )];
+    let carried: Vec<Column> = before
+        .into_iter()
+        .filter(|c| !expanded.element_names.contains(&c.name))
+        .collect();
+    outputs.extend(
+        carried
+            .iter()
+            .map(|c| (carried_name(&c.name), c.kind, field(&c.name))),
+    );
+    outputs.extend(expanded.outputs);
+    let rows = expanded.relation.project(outputs, span)?;
+    let (result, _) = run(&node.subquery, rows, binder)?;
+    let mut columns: Vec<Output> = carried
+        .iter()
+        .map(|c| match result.column(&c.name) {
+            // A column that the pipeline gives itself stands in the input's place.
+            Some(own) => pass(own),
+            None => (c.name.clone(), c.kind, field(&carried_name(&c.name))),
+        })
+        .collect();
+    let own: Vec<Output> = visible(&result)
+        .filter(|c| !carried.iter().any(|k| k.name == c.name))
+        .map(pass)
+        .collect();
+    columns.extend(own);
+    let result = result.project(columns, span)?;
+    Ok(Relation {
+        serialized: serialized && result.serialized,
+        ..result
+    })
+}
+
+fn carried_name(name: &str) -> String {
+    hidden_name(&format!("carried.{name}"))
+}

@@ -1,0 +1,140 @@
+//! The row work of `parse`: one regular expression over each text.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result};
+use hindsight_kql_types::{ScalarType, Value};
+use regex::Regex;
+
+use super::support::array_of;
+use crate::exec::{Reads, Transform, TransformState};
+
+/// `kind=` of `parse`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParseMode {
+    /// One column that does not convert blanks the row.
+    Simple,
+    /// Each column converts alone.
+    Relaxed,
+    /// Literals are regular expressions.
+    Regex,
+}
+
+/// A column and the group of the expression that holds it.
+#[derive(Debug, Clone)]
+pub(crate) struct ParsedColumn {
+    pub(crate) name: String,
+    pub(crate) kind: ScalarType,
+    pub(crate) group: String,
+}
+
+/// Adds a field for each column, then whether the row matched and converted.
+#[derive(Debug, Clone)]
+pub(crate) struct ParseRows {
+    text: String,
+    regex: Regex,
+    mode: ParseMode,
+    columns: Vec<ParsedColumn>,
+}
+
+impl ParseRows {
+    /// Parses the field `text` by `pattern`.
+    pub(crate) fn new(
+        text: String,
+        pattern: &str,
+        mode: ParseMode,
+        columns: Vec<ParsedColumn>,
+    ) -> std::result::Result<ParseRows, regex::Error> {
+        Ok(ParseRows {
+            text,
+            regex: Regex::new(pattern)?,
+            mode,
+            columns,
+        })
+    }
+
+    /// The columns, in order.
+    pub(crate) fn columns(&self) -> &[ParsedColumn] {
+        &self.columns
+    }
+
+    /// The values of a row, and whether the row matched and all of them converted.
+    fn row(&self, text: &str) -> (Vec<Value>, bool) {
+        let blank = || self.columns.iter().map(|c| Value::null(c.kind)).collect();
+        let Some(captures) = self.regex.captures(text) else {
+            return (blank(), false);
+        };
+        let mut all = true;
+        let values = self
+            .columns
+            .iter()
+            .map(|column| {
+                let text = captures.name(&column.group).map_or("", |m| m.as_str());
+                let value = Value::String(text.to_owned()).convert(column.kind);
+                all &= !value.is_null();
+                value
+            })
+            .collect();
+        match (all, self.mode) {
+            (false, ParseMode::Simple) => (blank(), false),
+            _ => (values, all),
+        }
+    }
+}
+
+impl Transform for ParseRows {
+    fn name(&self) -> &'static str {
+        "ParseRows"
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Partitions
+    }
+
+    fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
+        Ok(Box::new(State {
+            work: self.clone(),
+            schema: Arc::clone(output),
+            ready: None,
+        }))
+    }
+}
+
+struct State {
+    work: ParseRows,
+    schema: SchemaRef,
+    ready: Option<RecordBatch>,
+}
+
+impl TransformState for State {
+    fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        let texts = batch
+            .column_by_name(&self.work.text)
+            .and_then(|array| array.as_string_view_opt())
+            .ok_or_else(|| DataFusionError::Internal("the parsed field is no string".to_owned()))?;
+        let mut columns: Vec<Vec<Value>> =
+            vec![Vec::with_capacity(texts.len()); self.work.columns.len()];
+        let mut matched = Vec::with_capacity(texts.len());
+        for text in texts {
+            let (values, fits) = self.work.row(text.unwrap_or(""));
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(value);
+            }
+            matched.push(fits);
+        }
+        let mut arrays = batch.columns().to_vec();
+        for (values, column) in columns.iter().zip(&self.work.columns) {
+            let array: ArrayRef = array_of(values.iter(), column.kind)?;
+            arrays.push(array);
+        }
+        arrays.push(Arc::new(BooleanArray::from(matched)));
+        self.ready = Some(RecordBatch::try_new(Arc::clone(&self.schema), arrays)?);
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(self.ready.take())
+    }
+}

@@ -1,0 +1,45 @@
+//! `project-by-names`: the columns that names, patterns and arrays of them select (`semantics.md §15.3`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::ProjectByNamesOperator;
+use hindsight_kql_types::{DynamicRef, Value};
+
+use super::support::{self, pass, visible};
+use crate::bind::{BindResult, Binder, wildcard_matches};
+use crate::relation::{Column, Relation};
+
+pub(crate) fn bind(
+    node: &ProjectByNamesOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut patterns = Vec::new();
+    for expr in &node.names {
+        match binder.bind_constant(expr)? {
+            Value::String(text) => patterns.push(text),
+            Value::Dynamic(bytes) => patterns.extend(
+                DynamicRef::new(&bytes)
+                    .iter_array()
+                    .filter_map(|e| e.as_str().map(str::to_owned)),
+            ),
+            other => {
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("a column name must be a string and is {}", other.kind()),
+                    expr.span,
+                ));
+            }
+        }
+    }
+    let mut selected: Vec<Column> = Vec::new();
+    for pattern in &patterns {
+        for column in visible(&input).filter(|c| wildcard_matches(pattern, &c.name)) {
+            if !selected.contains(column) {
+                selected.push(column.clone());
+            }
+        }
+    }
+    let columns = selected.iter().map(pass).collect();
+    support::project(input, columns, span)
+}

@@ -1,0 +1,33 @@
+//! `project-rename`: new names at the old places (`semantics.md §15.3`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::ProjectRenameOperator;
+
+use super::support::{self, Output, column_named, pass};
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &ProjectRenameOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut columns: Vec<Output> = input.columns.iter().map(pass).collect();
+    for item in &node.columns {
+        let old = column_named(&item.expr, &input, binder)?;
+        let Some(new) = item.names.first() else {
+            continue;
+        };
+        let index = input.columns.iter().position(|c| c.name == old.name);
+        if let Some(column) = index.and_then(|i| columns.get_mut(i)) {
+            column.0.clone_from(&new.text);
+        }
+    }
+    for (index, (name, ..)) in columns.iter().enumerate() {
+        if columns.iter().take(index).any(|c| c.0 == *name) {
+            return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
+        }
+    }
+    support::project(input, columns, span)
+}

@@ -1,0 +1,184 @@
+//! `range`: values at equal distances, both ends included (`semantics.md §15.1`).
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array, RecordBatch,
+};
+use arrow::datatypes::{Decimal128Type, Float64Type, Int64Type, SchemaRef};
+use datafusion::common::{DataFusionError, Result};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::RangeOperator;
+use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
+
+use crate::bind::{BindResult, Binder, convert, widest};
+use crate::exec::{Reads, Transform, TransformState, transform};
+use crate::relation::Relation;
+
+const BATCH_ROWS: i128 = 8192;
+
+pub(crate) fn bind(
+    node: &RangeOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let from = binder.bind_scalar(&node.from, &input)?;
+    let to = binder.bind_scalar(&node.to, &input)?;
+    let step = binder.bind_scalar(&node.step, &input)?;
+    let Some((kind, step_kind)) = kinds(from.kind, to.kind, step.kind) else {
+        return Err(binder.error(
+            "SEM0001",
+            format!(
+                "no range runs from {} to {} by {}",
+                from.kind, to.kind, step.kind
+            ),
+            span,
+        ));
+    };
+    let fields = vec![
+        ("from".to_owned(), kind, convert(from, kind).expr),
+        ("to".to_owned(), kind, convert(to, kind).expr),
+        ("step".to_owned(), step_kind, convert(step, step_kind).expr),
+    ];
+    let bounds = input.project(fields, span)?;
+    let columns = vec![(node.column.text.clone(), kind)];
+    transform(Arc::new(Steps { kind }), bounds.plan, columns, true, span)
+}
+
+/// The types of the values and of the step; `int` counts as `long`.
+fn kinds(from: ScalarType, to: ScalarType, step: ScalarType) -> Option<(ScalarType, ScalarType)> {
+    match (from, to, step) {
+        (ScalarType::DateTime, ScalarType::DateTime, ScalarType::TimeSpan) => Some((from, step)),
+        (ScalarType::TimeSpan, ScalarType::TimeSpan, ScalarType::TimeSpan) => Some((from, step)),
+        _ => match widest(widest(from, to)?, step)? {
+            ScalarType::Int => Some((ScalarType::Long, ScalarType::Long)),
+            kind => Some((kind, kind)),
+        },
+    }
+}
+
+/// Turns the one row of bounds into the values.
+#[derive(Debug)]
+struct Steps {
+    kind: ScalarType,
+}
+
+impl Transform for Steps {
+    fn name(&self) -> &'static str {
+        "Range"
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::OneStream
+    }
+
+    fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
+        Ok(Box::new(State {
+            kind: self.kind,
+            schema: Arc::clone(output),
+            bounds: None,
+            next: 0,
+        }))
+    }
+}
+
+/// The bounds: exact for integers, ticks and decimals.
+#[derive(Clone, Copy)]
+enum Bounds {
+    Exact { from: i128, step: i128, count: i128 },
+    Real { from: f64, step: f64, count: i128 },
+}
+
+struct State {
+    kind: ScalarType,
+    schema: SchemaRef,
+    bounds: Option<Bounds>,
+    next: i128,
+}
+
+impl TransformState for State {
+    fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        let columns = batch.columns();
+        let (Some(from), Some(to), Some(step)) = (columns.first(), columns.get(1), columns.get(2))
+        else {
+            return Err(DataFusionError::Internal(
+                "a range without bounds".to_owned(),
+            ));
+        };
+        let known = batch.num_rows() > 0 && from.is_valid(0) && to.is_valid(0) && step.is_valid(0);
+        self.bounds = match (known, self.kind) {
+            (false, _) => None,
+            (true, ScalarType::Real) => real_bounds(real(from), real(to), real(step)),
+            (true, _) => exact_bounds(exact(from), exact(to), exact(step)),
+        };
+        self.next = 0;
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(bounds) = self.bounds else {
+            return Ok(None);
+        };
+        let count = match bounds {
+            Bounds::Exact { count, .. } | Bounds::Real { count, .. } => count,
+        };
+        let end = count.min(self.next + BATCH_ROWS);
+        if self.next >= end {
+            return Ok(None);
+        }
+        let numbers = self.next..end;
+        let array: ArrayRef = match bounds {
+            Bounds::Real { from, step, .. } => Arc::new(Float64Array::from_iter_values(
+                numbers.map(|n| from + n as f64 * step),
+            )),
+            Bounds::Exact { from, step, .. } if self.kind == ScalarType::Decimal => {
+                let values = Decimal128Array::from_iter_values(numbers.map(|n| from + n * step));
+                Arc::new(values.with_precision_and_scale(38, DECIMAL_SCALE)?)
+            }
+            // Values between two 64-bit bounds are 64-bit.
+            Bounds::Exact { from, step, .. } => Arc::new(Int64Array::from_iter_values(
+                numbers.map(|n| (from + n * step) as i64),
+            )),
+        };
+        self.next = end;
+        Ok(Some(RecordBatch::try_new(
+            Arc::clone(&self.schema),
+            vec![array],
+        )?))
+    }
+}
+
+fn exact_bounds(from: i128, to: i128, step: i128) -> Option<Bounds> {
+    let count = to.checked_sub(from)?.checked_div(step)?;
+    let wrong_way = (to > from && step < 0) || (to < from && step > 0);
+    (!wrong_way).then_some(Bounds::Exact {
+        from,
+        step,
+        count: count + 1,
+    })
+}
+
+fn real_bounds(from: f64, to: f64, step: f64) -> Option<Bounds> {
+    let count = ((to - from) / step).floor();
+    (count.is_finite() && count >= 0.0).then_some(Bounds::Real {
+        from,
+        step,
+        count: count as i128 + 1,
+    })
+}
+
+fn real(array: &ArrayRef) -> f64 {
+    array
+        .as_primitive_opt::<Float64Type>()
+        .map_or(f64::NAN, |a| a.value(0))
+}
+
+fn exact(array: &ArrayRef) -> i128 {
+    match array.as_primitive_opt::<Int64Type>() {
+        Some(array) => i128::from(array.value(0)),
+        None => array
+            .as_primitive_opt::<Decimal128Type>()
+            .map_or(0, |a| a.value(0)),
+    }
+}

@@ -1,0 +1,100 @@
+//! `render`: how a result wants to be drawn; the rows stay as they are (`semantics.md §28.3`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{RenderOperator, RenderProperty};
+
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+const KINDS: &[&str] = &[
+    "table",
+    "list",
+    "barchart",
+    "columnchart",
+    "piechart",
+    "ladderchart",
+    "timechart",
+    "linechart",
+    "anomalychart",
+    "areachart",
+    "stackedareachart",
+    "scatterchart",
+    "timepivot",
+    "pivotchart",
+    "timeline",
+    "card",
+    "treemap",
+    "plotly",
+    "graph",
+    "sankey",
+    "3Dchart",
+];
+
+const PROPERTIES: &[&str] = &[
+    "title",
+    "xcolumn",
+    "series",
+    "ycolumns",
+    "anomalycolumns",
+    "kind",
+    "xtitle",
+    "ytitle",
+    "xaxis",
+    "yaxis",
+    "legend",
+    "ysplit",
+    "accumulate",
+    "ymin",
+    "ymax",
+    "xmin",
+    "xmax",
+];
+
+pub(crate) fn bind(
+    node: &RenderOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    _span: Span,
+) -> BindResult<Relation> {
+    if !KINDS.contains(&node.kind.text.as_str()) {
+        return Err(binder.error(
+            "SEM0001",
+            format!("unknown visualization '{}'", node.kind.text),
+            node.kind.span(),
+        ));
+    }
+    for property in &node.properties {
+        check(property, binder)?;
+    }
+    binder.render = Some(node.clone());
+    Ok(input)
+}
+
+fn check(property: &RenderProperty, binder: &mut Binder<'_>) -> BindResult<()> {
+    let name = property.name.text.as_str();
+    if !PROPERTIES.contains(&name) {
+        return Err(binder.error(
+            "SEM0001",
+            format!("unknown property '{name}'"),
+            property.name.span(),
+        ));
+    }
+    let allowed: &[&str] = match name {
+        "kind" => &["default", "unstacked", "stacked", "stacked100", "map"],
+        "xaxis" | "yaxis" => &["linear", "log"],
+        "legend" => &["visible", "hidden"],
+        "ysplit" => &["none", "axes", "panels"],
+        _ => return Ok(()),
+    };
+    for value in &property.values {
+        let word = binder.constant_word(value)?;
+        if !allowed.contains(&word.as_str()) {
+            return Err(binder.error(
+                "SEM0001",
+                format!("the property '{name}' cannot be '{word}'"),
+                value.span,
+            ));
+        }
+    }
+    Ok(())
+}

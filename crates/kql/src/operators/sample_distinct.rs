@@ -1,0 +1,32 @@
+//! `sample-distinct`: some distinct values of an expression, the first seen (`semantics.md §21`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::SampleDistinctOperator;
+
+use super::group_limit::{limit_by, limit_groups};
+use super::take::row_count;
+use super::{summarize, support, window};
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &SampleDistinctOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let count = row_count(binder.constant_long(&node.count)?);
+    let bound = summarize::bind_keys(std::slice::from_ref(&node.of), &input, binder, span)?;
+    let input = window::absorb(binder, input, span)?;
+    let columns = bound
+        .into_iter()
+        .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
+        .collect();
+    let values = support::project(input, columns, span)?;
+    let keys = values.columns.iter().map(|c| c.name.clone()).collect();
+    let first = Relation {
+        serialized: false,
+        ..limit_by(values, keys, 1, span)?
+    };
+    limit_groups(first, count, span)
+}

@@ -1,0 +1,216 @@
+//! `search`: rows of which some column matches (`semantics.md §23.4`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{
+    Argument, BinaryOp, Call, Expr, ExprKind, Literal, Name, SEARCH_COLUMN_TERM, SearchOperator,
+};
+use hindsight_kql_types::ScalarType;
+
+use super::support::{self, hidden_name, parameter, pass, visible};
+use super::union::{bind_legs, matching_tables};
+use super::union_plan::{Leg, union_plan};
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &SearchOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    support::refuse_groups(&input, binder, span)?;
+    let case_sensitive = match parameter(&node.parameters, &["kind"]) {
+        None => false,
+        Some(expr) => match binder.constant_word(expr)?.as_str() {
+            "case_sensitive" => true,
+            "case_insensitive" | "default" => false,
+            other => {
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("unknown search kind '{other}'"),
+                    expr.span,
+                ));
+            }
+        },
+    };
+    let source = hidden_name("source");
+    let legs = legs(node, input, binder, span)?;
+    let rows = union_plan(legs, Some(&source), false, span)?;
+    let predicate = Terms {
+        case_sensitive,
+        columns: &rows,
+    }
+    .rewrite(&node.predicate);
+    let predicate = binder.bind_predicate(&predicate, &rows)?;
+    let mut columns = Vec::new();
+    if let Some(source) = rows.column(&source) {
+        columns.push(("$table".to_owned(), source.kind, source.expr()));
+    }
+    columns.extend(visible(&rows).map(pass));
+    rows.filter(predicate, span)?.project(columns, span)
+}
+
+fn legs(
+    node: &SearchOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Vec<Leg>> {
+    if !node.tables.is_empty() {
+        return bind_legs(&node.tables, 0, "search_arg", false, binder);
+    }
+    if !input.is_unit() {
+        let label = binder.label.take();
+        return Ok(vec![Leg {
+            label: label.unwrap_or_else(|| "search_arg0".to_owned()),
+            relation: input,
+        }]);
+    }
+    let tables: Vec<Expr> = matching_tables("*", binder, span)?
+        .into_iter()
+        .map(|name| Expr::new(ExprKind::Name(Name::new(name, span)), span))
+        .collect();
+    match tables.is_empty() {
+        true => Err(binder.error("SEM0100", "there is no table to search", span)),
+        false => bind_legs(&tables, 0, "search_arg", false, binder),
+    }
+}
+
+/// Turns the terms of a search into tests of columns.
+struct Terms<'r> {
+    case_sensitive: bool,
+    columns: &'r Relation,
+}
+
+impl Terms<'_> {
+    fn rewrite(&self, expr: &Expr) -> Expr {
+        let kind = match &expr.kind {
+            ExprKind::Parenthesised(inner) => {
+                ExprKind::Parenthesised(Box::new(self.rewrite(inner)))
+            }
+            ExprKind::Literal(Literal::String(term)) => return self.anywhere(term, expr.span),
+            ExprKind::Binary {
+                op: op @ (BinaryOp::And | BinaryOp::Or),
+                left,
+                right,
+            } => ExprKind::Binary {
+                op: *op,
+                left: Box::new(self.rewrite(left)),
+                right: Box::new(self.rewrite(right)),
+            },
+            ExprKind::Call(call) if call.function.text == SEARCH_COLUMN_TERM => {
+                match call.arguments.as_slice() {
+                    [column, term] => return self.in_column(&column.value, &term.value, expr.span),
+                    _ => return expr.clone(),
+                }
+            }
+            ExprKind::Call(call) if call.function.text == "not" => ExprKind::Call(Call {
+                function: call.function.clone(),
+                arguments: call
+                    .arguments
+                    .iter()
+                    .map(|a| Argument {
+                        name: a.name.clone(),
+                        value: self.rewrite(&a.value),
+                    })
+                    .collect(),
+            }),
+            _ => return expr.clone(),
+        };
+        Expr::new(kind, expr.span)
+    }
+
+    /// A term that stands alone: some column of text has it, or some whole number reads so.
+    fn anywhere(&self, term: &str, span: Span) -> Expr {
+        let (op, text) = self.test(term);
+        let literal = || {
+            Box::new(Expr::new(
+                ExprKind::Literal(Literal::String(text.clone())),
+                span,
+            ))
+        };
+        let mut test = Expr::new(
+            ExprKind::AnyColumn {
+                op,
+                right: literal(),
+            },
+            span,
+        );
+        let numbers =
+            visible(self.columns).filter(|c| matches!(c.kind, ScalarType::Int | ScalarType::Long));
+        for column in numbers {
+            let name = Expr::new(ExprKind::Name(Name::new(&column.name, span)), span);
+            let call = Call {
+                function: Name::new("tostring", span),
+                arguments: vec![Argument {
+                    name: None,
+                    value: name,
+                }],
+            };
+            let number = ExprKind::Binary {
+                op,
+                left: Box::new(Expr::new(ExprKind::Call(call), span)),
+                right: literal(),
+            };
+            test = Expr::new(
+                ExprKind::Binary {
+                    op: BinaryOp::Or,
+                    left: Box::new(test),
+                    right: Box::new(Expr::new(number, span)),
+                },
+                span,
+            );
+        }
+        test
+    }
+
+    fn in_column(&self, column: &Expr, term: &Expr, span: Span) -> Expr {
+        let (op, right) = match &term.kind {
+            ExprKind::Literal(Literal::String(text)) => {
+                let (op, text) = self.test(text);
+                (
+                    op,
+                    Expr::new(ExprKind::Literal(Literal::String(text)), term.span),
+                )
+            }
+            _ => (self.op(BinaryOp::Has, BinaryOp::HasCs), term.clone()),
+        };
+        let kind = ExprKind::Binary {
+            op,
+            left: Box::new(column.clone()),
+            right: Box::new(right),
+        };
+        Expr::new(kind, span)
+    }
+
+    fn op(&self, any_case: BinaryOp, exact: BinaryOp) -> BinaryOp {
+        if self.case_sensitive { exact } else { any_case }
+    }
+
+    /// What a term asks: stars at its ends and inside choose the operator.
+    fn test(&self, term: &str) -> (BinaryOp, String) {
+        let starts = term.starts_with('*');
+        let ends = term.len() > 1 && term.ends_with('*');
+        let inner = term.strip_prefix('*').unwrap_or(term);
+        let inner = if ends {
+            inner.strip_suffix('*').unwrap_or(inner)
+        } else {
+            inner
+        };
+        if inner.contains('*') {
+            let parts: Vec<String> = term.split('*').map(regex::escape).collect();
+            let flags = if self.case_sensitive { "" } else { "(?i)" };
+            return (
+                BinaryOp::MatchesRegex,
+                format!("{flags}{}", parts.join(".*")),
+            );
+        }
+        let op = match (starts, ends) {
+            (false, false) => self.op(BinaryOp::Has, BinaryOp::HasCs),
+            (false, true) => self.op(BinaryOp::HasPrefix, BinaryOp::HasPrefixCs),
+            (true, false) => self.op(BinaryOp::HasSuffix, BinaryOp::HasSuffixCs),
+            (true, true) => self.op(BinaryOp::Contains, BinaryOp::ContainsCs),
+        };
+        (op, inner.to_owned())
+    }
+}

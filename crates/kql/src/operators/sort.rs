@@ -1,0 +1,71 @@
+//! `sort`: rows in the order of keys (`semantics.md §15.5`).
+
+use std::sync::Arc;
+
+use datafusion::functions::expr_fn::isnan;
+use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Sort, SortExpr, lit, when};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Direction, Nulls, OrderedExpr, SortOperator};
+use hindsight_kql_types::ScalarType;
+
+use super::window;
+use crate::bind::{BindResult, Binder, plan_error};
+use crate::relation::{Relation, Scalar};
+
+pub(crate) fn bind(
+    node: &SortOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut keys = Vec::with_capacity(node.by.len());
+    for key in &node.by {
+        keys.extend(bind_key(key, &input, binder)?);
+    }
+    let input = window::absorb(binder, input, span)?;
+    Ok(sorted(input, keys, None))
+}
+
+/// `input` in the order of `keys`, or its first `fetch` rows in that order.
+pub(crate) fn sorted(input: Relation, keys: Vec<SortExpr>, fetch: Option<usize>) -> Relation {
+    Relation {
+        plan: LogicalPlan::Sort(Sort {
+            expr: keys,
+            input: Arc::new(input.plan),
+            fetch,
+        }),
+        columns: input.columns,
+        serialized: true,
+    }
+}
+
+/// The sort keys of one written key: descending unless said otherwise, null the smallest value.
+pub(crate) fn bind_key(
+    key: &OrderedExpr,
+    input: &Relation,
+    binder: &mut Binder<'_>,
+) -> BindResult<Vec<SortExpr>> {
+    let scalar = binder.bind_scalar(&key.expr, input)?;
+    if scalar.kind == ScalarType::Dynamic {
+        return Err(binder.error("SEM0480", "key can't be of dynamic type", key.expr.span));
+    }
+    let ascending = key.direction == Some(Direction::Asc);
+    let nulls_first = key.nulls.map_or(ascending, |n| n == Nulls::First);
+    sort_keys(scalar, ascending, nulls_first).map_err(|e| plan_error(e, key.expr.span))
+}
+
+/// NaN stands with null, on the side of the values; the engine itself would put it beyond infinity.
+pub(crate) fn sort_keys(
+    scalar: Scalar,
+    ascending: bool,
+    nulls_first: bool,
+) -> datafusion::common::Result<Vec<SortExpr>> {
+    let value = SortExpr::new(scalar.expr.clone(), ascending, nulls_first);
+    if scalar.kind != ScalarType::Real {
+        return Ok(vec![value]);
+    }
+    let rank: PlanExpr = when(scalar.expr.clone().is_null(), lit(0_i32))
+        .when(isnan(scalar.expr), lit(1_i32))
+        .otherwise(lit(2_i32))?;
+    Ok(vec![SortExpr::new(rank, nulls_first, false), value])
+}

@@ -1,0 +1,129 @@
+//! `summarize`: groups of rows and aggregates over them (`semantics.md §16.1`).
+
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::functions::expr_fn::coalesce;
+use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
+use hindsight_kql_types::ScalarType;
+
+use super::support::{self, Output, field, groups, hidden_name, missing, pass, visible};
+use super::{distinct, window};
+use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &SummarizeOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    summarize(&node.aggregates, &node.by, input, binder, span)
+}
+
+/// Aggregates of `input` by keys: one row without keys, the distinct keys without aggregates.
+pub(crate) fn summarize(
+    aggregates: &[NamedExpr],
+    by: &[NamedExpr],
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let keys = bind_keys(by, &input, binder, span)?;
+    let aggregates = binder.bind_aggregates(aggregates, &keys, &without_groups(&input))?;
+    let input = window::absorb(binder, input, span)?;
+    let outputs = keys
+        .into_iter()
+        .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
+        .collect();
+    match aggregates.is_empty() {
+        true => Ok(distinct::distinct(support::project(input, outputs, span)?)),
+        false => aggregated(input, outputs, aggregates, span),
+    }
+}
+
+/// The input as the expressions of a query see it: without the columns that tell subtables apart.
+pub(crate) fn without_groups(input: &Relation) -> Relation {
+    Relation {
+        columns: visible(input).cloned().collect(),
+        ..input.clone()
+    }
+}
+
+/// The keys of an operator that groups; a dynamic is none.
+pub(crate) fn bind_keys(
+    by: &[NamedExpr],
+    input: &Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Vec<BoundColumn>> {
+    let keys = binder.bind_projection(by, &without_groups(input), NamingMode::Summarize)?;
+    match keys.iter().find(|k| k.scalar.kind == ScalarType::Dynamic) {
+        None => Ok(keys),
+        Some(key) => Err(binder.error(
+            "SEM0001",
+            format!(
+                "the key '{}' is of type dynamic, which cannot be a key",
+                key.name
+            ),
+            span,
+        )),
+    }
+}
+
+/// The aggregation of `input`: first the aggregate calls, then the formulas around them.
+pub(crate) fn aggregated(
+    input: Relation,
+    keys: Vec<Output>,
+    aggregates: Vec<BoundAggregate>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut calls = Vec::new();
+    let mut formulas = Vec::with_capacity(aggregates.len());
+    for aggregate in aggregates {
+        let formula = split(aggregate.expr, &mut calls).map_err(|e| plan_error(e, span))?;
+        // An aggregate over no value is null in the engine; a string never is.
+        let formula = match aggregate.kind {
+            ScalarType::String => coalesce(vec![formula, missing(ScalarType::String)]),
+            _ => formula,
+        };
+        formulas.push((aggregate.name, aggregate.kind, formula));
+    }
+    let mut all_keys: Vec<Output> = groups(&input).iter().map(pass).collect();
+    all_keys.extend(keys);
+    let calls = calls
+        .into_iter()
+        .enumerate()
+        // The type of a call inside a formula is the engine's; nobody reads it.
+        .map(|(i, call)| (call_name(i), ScalarType::Dynamic, call))
+        .collect();
+    let outputs = all_keys
+        .iter()
+        .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
+        .chain(formulas)
+        .collect();
+    support::aggregate(input, all_keys, calls, span)?.project(outputs, span)
+}
+
+fn call_name(index: usize) -> String {
+    hidden_name(&format!("aggregate{index}"))
+}
+
+/// Takes the aggregate calls out of a formula; equal calls are one. What stays reads them by [`call_name`].
+fn split(expr: PlanExpr, calls: &mut Vec<PlanExpr>) -> datafusion::common::Result<PlanExpr> {
+    let split = expr.transform_down(|e| match e {
+        PlanExpr::AggregateFunction(_) => {
+            let index = calls.iter().position(|c| *c == e).unwrap_or_else(|| {
+                calls.push(e);
+                calls.len() - 1
+            });
+            Ok(Transformed::new(
+                field(&call_name(index)),
+                true,
+                TreeNodeRecursion::Jump,
+            ))
+        }
+        e => Ok(Transformed::no(e)),
+    })?;
+    Ok(split.data)
+}

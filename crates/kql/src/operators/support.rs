@@ -1,0 +1,270 @@
+//! What several operators need: hidden group columns, names in lists, fixed rows.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, new_empty_array};
+use arrow::datatypes::{Field, Schema};
+use datafusion::common::{Column as PlanColumn, DFSchema, ScalarValue};
+use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::logical_expr::{
+    Aggregate, EmptyRelation, Expr as PlanExpr, Limit, LogicalPlan, LogicalPlanBuilder, lit,
+};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
+use hindsight_kql_types::{ScalarType, Value};
+
+use crate::bind::{BindResult, Binder, null_scalar, plan_error, value_to_scalar, wildcard_matches};
+use crate::relation::{Column, Relation, named};
+
+/// A column's name, type and expression, as [`Relation::project`] takes them.
+pub(crate) type Output = (String, ScalarType, PlanExpr);
+
+/// Begins the names of columns that split a relation into independent subtables: `mv-apply` and `partition` run their
+/// pipelines over all subtables at once, and every operator inside keeps them apart. No query can write such a name.
+const HIDDEN: char = '\0';
+
+/// A name that no query can write.
+pub(crate) fn hidden_name(tag: &str) -> String {
+    format!("{HIDDEN}{tag}")
+}
+
+/// Whether a column tells subtables apart.
+pub(crate) fn is_hidden(column: &Column) -> bool {
+    column.name.starts_with(HIDDEN)
+}
+
+/// The columns that tell subtables apart; none outside `mv-apply` and `partition`.
+pub(crate) fn groups(input: &Relation) -> Vec<Column> {
+    input
+        .columns
+        .iter()
+        .filter(|c| is_hidden(c))
+        .cloned()
+        .collect()
+}
+
+/// The columns of the result.
+pub(crate) fn visible(input: &Relation) -> impl Iterator<Item = &Column> {
+    input.columns.iter().filter(|c| !is_hidden(c))
+}
+
+/// A column as an output of a projection.
+pub(crate) fn pass(column: &Column) -> Output {
+    (column.name.clone(), column.kind, column.expr())
+}
+
+/// The field called `name`.
+pub(crate) fn field(name: &str) -> PlanExpr {
+    PlanExpr::Column(PlanColumn::new_unqualified(name))
+}
+
+/// Null of a type; `""` for strings.
+pub(crate) fn missing(kind: ScalarType) -> PlanExpr {
+    PlanExpr::Literal(null_scalar(kind), None)
+}
+
+/// A projection that keeps the columns that tell subtables apart.
+pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> BindResult<Relation> {
+    let mut all: Vec<Output> = input
+        .columns
+        .iter()
+        .filter(|c| is_hidden(c))
+        .map(pass)
+        .collect();
+    all.extend(
+        columns
+            .into_iter()
+            .filter(|(name, ..)| !name.starts_with(HIDDEN)),
+    );
+    input.project(all, span)
+}
+
+/// Refuses an operator that cannot keep subtables apart.
+pub(crate) fn refuse_groups(input: &Relation, binder: &Binder<'_>, span: Span) -> BindResult<()> {
+    match groups(input).is_empty() {
+        true => Ok(()),
+        false => Err(binder.unsupported("this operator inside 'mv-apply' or 'partition'", span)),
+    }
+}
+
+/// At most `count` rows.
+pub(crate) fn limit(input: Relation, count: usize) -> Relation {
+    let fetch = i64::try_from(count).unwrap_or(i64::MAX);
+    Relation {
+        plan: LogicalPlan::Limit(Limit {
+            skip: None,
+            fetch: Some(Box::new(lit(fetch))),
+            input: Arc::new(input.plan),
+        }),
+        ..input
+    }
+}
+
+/// The relation over an aggregation: keys and aggregates by name.
+pub(crate) fn aggregate(
+    input: Relation,
+    keys: Vec<Output>,
+    aggregates: Vec<Output>,
+    span: Span,
+) -> BindResult<Relation> {
+    let exprs = |list: &[Output]| list.iter().map(|(n, _, e)| named(e.clone(), n)).collect();
+    let plan = Aggregate::try_new(Arc::new(input.plan), exprs(&keys), exprs(&aggregates))
+        .map(LogicalPlan::Aggregate)
+        .map_err(|e| plan_error(e, span))?;
+    Ok(Relation {
+        plan,
+        columns: keys
+            .into_iter()
+            .chain(aggregates)
+            .map(|(name, kind, _)| Column {
+                field: name.clone(),
+                name,
+                kind,
+            })
+            .collect(),
+        serialized: false,
+    })
+}
+
+/// No rows.
+pub(crate) fn no_rows(columns: &[(String, ScalarType)], span: Span) -> BindResult<Relation> {
+    let schema = DFSchema::try_from(schema_of(columns)).map_err(|e| plan_error(e, span))?;
+    Ok(Relation {
+        plan: LogicalPlan::EmptyRelation(EmptyRelation {
+            produce_one_row: false,
+            schema: Arc::new(schema),
+        }),
+        columns: columns
+            .iter()
+            .map(|(name, kind)| Column {
+                name: name.clone(),
+                kind: *kind,
+                field: name.clone(),
+            })
+            .collect(),
+        serialized: false,
+    })
+}
+
+/// Rows that are known while binding; `rows` holds a value of the column's type for each column.
+pub(crate) fn fixed_rows(
+    columns: &[(String, ScalarType)],
+    rows: &[Vec<Value>],
+    span: Span,
+) -> BindResult<Relation> {
+    if rows.is_empty() || columns.is_empty() {
+        return no_rows(columns, span);
+    }
+    let arrays = columns
+        .iter()
+        .enumerate()
+        .map(|(index, (_, kind))| array_of(rows.iter().filter_map(|row| row.get(index)), *kind))
+        .collect::<datafusion::common::Result<Vec<ArrayRef>>>()
+        .map_err(|e| plan_error(e, span))?;
+    let schema = Arc::new(schema_of(columns));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
+        .map_err(|e| plan_error(e.into(), span))?;
+    let table = MemTable::try_new(schema, vec![vec![batch]]).map_err(|e| plan_error(e, span))?;
+    let plan = LogicalPlanBuilder::scan("rows", provider_as_source(Arc::new(table)), None)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(|e| plan_error(e, span))?;
+    let outputs = columns
+        .iter()
+        .map(|(name, kind)| {
+            let column = PlanExpr::Column(PlanColumn::new(Some("rows"), name));
+            (name.clone(), *kind, column.alias(name))
+        })
+        .collect();
+    let scan = Relation {
+        plan,
+        columns: Vec::new(),
+        serialized: false,
+    };
+    scan.project(outputs, span)
+}
+
+/// The array of values of one type.
+pub(crate) fn array_of<'v>(
+    values: impl Iterator<Item = &'v Value>,
+    kind: ScalarType,
+) -> datafusion::common::Result<ArrayRef> {
+    let mut scalars = values.map(value_to_scalar).peekable();
+    match scalars.peek() {
+        Some(_) => ScalarValue::iter_to_array(scalars),
+        None => Ok(new_empty_array(&kind.arrow())),
+    }
+}
+
+/// The Arrow schema of columns.
+pub(crate) fn schema_of(columns: &[(String, ScalarType)]) -> Schema {
+    Schema::new(
+        columns
+            .iter()
+            .map(|(name, kind)| Field::new(name, kind.arrow(), true))
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// The plain name that an item of a list of columns is.
+pub(crate) fn plain_name(expr: &Expr) -> Option<&str> {
+    match &expr.unparenthesised().kind {
+        ExprKind::Name(name) => Some(&name.text),
+        _ => None,
+    }
+}
+
+/// The column that a plain name means.
+pub(crate) fn column_named<'r>(
+    expr: &Expr,
+    input: &'r Relation,
+    binder: &Binder<'_>,
+) -> BindResult<&'r Column> {
+    let Some(name) = plain_name(expr) else {
+        return Err(binder.error("SEM0001", "a column name is expected here", expr.span));
+    };
+    input.column(name).ok_or_else(|| {
+        binder.error(
+            "SEM0100",
+            format!("Failed to resolve column or scalar expression named '{name}'"),
+            expr.span,
+        )
+    })
+}
+
+/// The visible columns that a name or a pattern with `*` means, in the input's order. A pattern may match nothing.
+pub(crate) fn columns_matching(
+    expr: &Expr,
+    input: &Relation,
+    binder: &Binder<'_>,
+) -> BindResult<Vec<Column>> {
+    match &expr.unparenthesised().kind {
+        ExprKind::Wildcard(pattern) => Ok(visible(input)
+            .filter(|c| wildcard_matches(pattern, &c.name))
+            .cloned()
+            .collect()),
+        _ => Ok(vec![column_named(expr, input, binder)?.clone()]),
+    }
+}
+
+/// The value of an operator's parameter, by any of its spellings.
+pub(crate) fn parameter<'p>(
+    parameters: &'p [OperatorParameter],
+    names: &[&str],
+) -> Option<&'p Expr> {
+    parameters
+        .iter()
+        .rev()
+        .find(|p| names.iter().any(|n| p.name.text.eq_ignore_ascii_case(n)))
+        .map(|p| &p.value)
+}
+
+/// `name`, or `name1`, `name2`, … where it is taken.
+pub(crate) fn free_name(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    match taken(name) {
+        false => name.to_owned(),
+        true => (1..)
+            .map(|n: usize| format!("{name}{n}"))
+            .find(|n| !taken(n))
+            .unwrap_or_default(),
+    }
+}

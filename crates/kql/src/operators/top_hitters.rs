@@ -1,0 +1,60 @@
+//! `top-hitters`: the most frequent values, counted exactly (`semantics.md §21`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{
+    Argument, Call, Expr, ExprKind, Name, NamedExpr, TopHittersOperator,
+};
+
+use super::group_limit::limit_groups;
+use super::take::row_count;
+use super::{sort, summarize};
+use crate::bind::{BindResult, Binder, plan_error};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &TopHittersOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let count = row_count(binder.constant_long(&node.count)?);
+    let keys = summarize::bind_keys(std::slice::from_ref(&node.of), &input, binder, span)?;
+    let key = keys.first().map_or("", |k| k.name.as_str());
+    let (function, arguments, name) = match &node.by {
+        None => ("count", vec![], format!("approximate_count_{key}")),
+        Some(summand) => {
+            let bound = summarize::bind_keys(std::slice::from_ref(summand), &input, binder, span)?;
+            let summand_name = bound.first().map_or("", |c| c.name.as_str());
+            let argument = Argument {
+                name: None,
+                value: summand.expr.clone(),
+            };
+            (
+                "sum",
+                vec![argument],
+                format!("approximate_sum_{summand_name}"),
+            )
+        }
+    };
+    let call = Call {
+        function: Name::new(function, span),
+        arguments,
+    };
+    let aggregate = NamedExpr {
+        names: vec![Name::new(name, span)],
+        tuple: false,
+        expr: Expr::new(ExprKind::Call(call), span),
+    };
+    let counted = summarize::summarize(
+        &[aggregate],
+        std::slice::from_ref(&node.of),
+        input,
+        binder,
+        span,
+    )?;
+    let Some(rank) = counted.columns.last() else {
+        return Ok(counted);
+    };
+    let order = sort::sort_keys(rank.scalar(), false, false).map_err(|e| plan_error(e, span))?;
+    limit_groups(sort::sorted(counted, order, None), count, span)
+}

@@ -1,0 +1,16 @@
+//! `top-nested`: not there yet, refused by name.
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::TopNestedOperator;
+
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    _node: &TopNestedOperator,
+    _input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    Err(binder.unsupported("The operator 'top-nested'", span))
+}

@@ -1,0 +1,154 @@
+//! `union`: the rows of several tables, columns by name (`semantics.md §17.4`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
+
+use super::support::{self, parameter};
+use super::union_plan::{Leg, union_plan};
+use crate::bind::{BindResult, Binder, Entry, Env, wildcard_matches};
+use crate::catalog::TableScope;
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &UnionOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    support::refuse_groups(&input, binder, span)?;
+    let inner = match parameter(&node.parameters, &["kind"]) {
+        None => false,
+        Some(expr) => match binder.constant_word(expr)?.as_str() {
+            "inner" => true,
+            "outer" => false,
+            other => {
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("unknown union kind '{other}'"),
+                    expr.span,
+                ));
+            }
+        },
+    };
+    let source = match parameter(&node.parameters, &["withsource", "with_source"]) {
+        Some(expr) => Some(binder.constant_word(expr)?),
+        None => None,
+    };
+    let fuzzy = match parameter(&node.parameters, &["isfuzzy"]) {
+        Some(expr) => binder.constant_bool(expr)?,
+        None => false,
+    };
+    let mut legs = Vec::new();
+    if !input.is_unit() {
+        let label = binder.label.take();
+        legs.push(Leg {
+            label: label.unwrap_or_else(|| "union_arg0".to_owned()),
+            relation: input,
+        });
+    }
+    legs.extend(bind_legs(
+        &node.tables,
+        legs.len(),
+        "union_arg",
+        fuzzy,
+        binder,
+    )?);
+    if legs.is_empty() {
+        return Err(binder.error("SEM0100", "Failed to resolve table expression", span));
+    }
+    union_plan(legs, source.as_deref(), inner, span)
+}
+
+/// Binds a list of tables. `first` is the position of its first one; `unnamed` begins the labels of those without a
+/// name; `fuzzy` drops what cannot be found.
+pub(crate) fn bind_legs(
+    tables: &[Expr],
+    first: usize,
+    unnamed: &str,
+    fuzzy: bool,
+    binder: &mut Binder<'_>,
+) -> BindResult<Vec<Leg>> {
+    let mut legs = Vec::new();
+    for (position, table) in (first..).zip(tables) {
+        let label = format!("{unnamed}{position}");
+        match bind_table(table, label, binder) {
+            Ok(found) => legs.extend(found),
+            Err(error) if fuzzy && error.code == "SEM0100" => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(legs)
+}
+
+fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindResult<Vec<Leg>> {
+    if let ExprKind::Wildcard(pattern) = &table.unparenthesised().kind {
+        let mut legs = Vec::new();
+        for name in matching_tables(pattern, binder, table.span)? {
+            legs.extend(bind_table(&name_expr(&name, table.span), name, binder)?);
+        }
+        return match legs.is_empty() {
+            true => Err(binder.error(
+                "SEM0100",
+                format!("Failed to resolve table expression named '{pattern}'"),
+                table.span,
+            )),
+            false => Ok(legs),
+        };
+    }
+    let before = (
+        binder.operator.take(),
+        binder.render.take(),
+        binder.label.take(),
+    );
+    let relation = binder.bind_tabular(table);
+    let inner = binder.label.take();
+    (binder.operator, binder.render, binder.label) = before;
+    let label = label_of(table, &binder.env).or(inner).unwrap_or(unnamed);
+    Ok(vec![Leg {
+        label,
+        relation: relation?,
+    }])
+}
+
+fn name_expr(name: &str, span: Span) -> Expr {
+    Expr::new(
+        ExprKind::Name(hindsight_kql_syntax::ast::Name::new(name, span)),
+        span,
+    )
+}
+
+/// The tables of the request and the views that match a pattern, in order of creation.
+pub(crate) fn matching_tables(
+    pattern: &str,
+    binder: &Binder<'_>,
+    span: Span,
+) -> BindResult<Vec<String>> {
+    let mut names = binder
+        .catalog
+        .table_names(&TableScope::Request)
+        .map_err(|e| binder.error("SEM0001", e.to_string(), span))?;
+    let views = binder
+        .env
+        .names(|entry| matches!(entry, Entry::Function(f) if f.view));
+    names.extend(views);
+    names.retain(|name| wildcard_matches(pattern, name));
+    Ok(names)
+}
+
+/// The name that a table shows as: its own, also through lets that only name it.
+fn label_of(table: &Expr, env: &Env) -> Option<String> {
+    match &table.unparenthesised().kind {
+        ExprKind::Name(name) => match env.find(&name.text) {
+            Some((Entry::Tabular(target), seen)) => label_of(target, seen),
+            _ => Some(name.text.clone()),
+        },
+        ExprKind::Member { member, .. } => Some(member.text.clone()),
+        ExprKind::Call(call) => match env.find(&call.function.text) {
+            Some((Entry::Function(function), _)) if function.view => {
+                Some(call.function.text.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,18 @@
+//! `where`: the rows of which the predicate is true (`semantics.md §15.2`).
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::WhereOperator;
+
+use super::window;
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+pub(crate) fn bind(
+    node: &WhereOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let predicate = binder.bind_predicate(&node.predicate, &input)?;
+    window::absorb(binder, input, span)?.filter(predicate, span)
+}

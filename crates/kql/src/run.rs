@@ -1,0 +1,179 @@
+//! Running a bound query: its steps in order, then its results.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::SessionContext;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::prelude::SessionConfig;
+use hindsight_kql_syntax::ast::RenderOperator;
+use hindsight_kql_types::{Encoder, ScalarType};
+
+use crate::bind::{BoundQuery, Step, StepKind, null_scalar, value_from_scalar};
+use crate::exec::KqlQueryPlanner;
+use crate::relation::Column;
+
+/// The rows of one result.
+#[derive(Debug)]
+pub struct ResultTable {
+    /// Its name, where the query gives one.
+    pub name: Option<String>,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows; the fields are the columns in order.
+    pub batches: Vec<RecordBatch>,
+    /// `render`, where the result is to be drawn.
+    pub render: Option<RenderOperator>,
+    /// The rows have a defined order.
+    pub sorted: bool,
+}
+
+/// The settings that the language's meaning depends on; callers add memory, partitions and object stores.
+pub fn session_config() -> SessionConfig {
+    let mut config = SessionConfig::new().with_information_schema(false);
+    let options = config.options_mut();
+    // Rows of small inputs stay in the order in which they were written.
+    options.optimizer.enable_round_robin_repartition = false;
+    options.optimizer.prefer_existing_sort = true;
+    options.execution.parquet.pushdown_filters = true;
+    config
+}
+
+/// A context with [`session_config`] and memory of its own.
+pub fn session_context() -> SessionContext {
+    session_context_with(session_config(), Arc::new(RuntimeEnv::default()))
+}
+
+/// A context for queries of this language: `config` begins as [`session_config`], `runtime` grants memory.
+pub fn session_context_with(config: SessionConfig, runtime: Arc<RuntimeEnv>) -> SessionContext {
+    let state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features()
+        .with_query_planner(Arc::new(KqlQueryPlanner))
+        .build();
+    SessionContext::new_with_state(state)
+}
+
+/// Runs the steps of `query`, then gives the results' plans with every placeholder filled.
+///
+/// # Errors
+/// What DataFusion says of a plan, or a run-time failure of a kernel.
+pub async fn prepare(
+    steps: Vec<Step>,
+    context: &SessionContext,
+) -> Result<HashMap<String, ScalarValue>> {
+    let mut values = HashMap::new();
+    for step in steps {
+        let plan = substitute(step.plan, &values)?;
+        let batches = context.execute_logical_plan(plan).await?.collect().await?;
+        match step.kind {
+            StepKind::Scalar(kind) => {
+                values.insert(step.id, first_value(&batches, kind)?);
+            }
+            StepKind::List(kind) => {
+                values.insert(step.id, list_value(&batches, kind)?);
+            }
+            StepKind::Table(table) => {
+                let schema = Arc::clone(table.arrow_schema());
+                let batches = batches
+                    .into_iter()
+                    .map(|b| RecordBatch::try_new(Arc::clone(&schema), b.columns().to_vec()))
+                    .collect::<std::result::Result<Vec<_>, _>>()?;
+                table.fill(batches);
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// Runs everything and keeps all rows.
+///
+/// # Errors
+/// As [`prepare`].
+pub async fn collect(query: BoundQuery, context: &SessionContext) -> Result<Vec<ResultTable>> {
+    let values = prepare(query.steps, context).await?;
+    let mut tables = Vec::with_capacity(query.results.len());
+    for result in query.results {
+        let plan = substitute(result.plan, &values)?;
+        let batches = context.execute_logical_plan(plan).await?.collect().await?;
+        tables.push(ResultTable {
+            name: result.name,
+            columns: result.columns,
+            batches,
+            render: result.render,
+            sorted: result.sorted,
+        });
+    }
+    Ok(tables)
+}
+
+/// `plan` with the values of earlier steps in place of their placeholders.
+///
+/// # Errors
+/// A placeholder whose step has not run.
+pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> Result<LogicalPlan> {
+    if values.is_empty() {
+        return Ok(plan);
+    }
+    let replace = |expr: Expr| match &expr {
+        Expr::Placeholder(Placeholder { id, .. }) => match values.get(id) {
+            Some(value) => Ok(Transformed::yes(Expr::Literal(value.clone(), None))),
+            None => Err(DataFusionError::Internal(format!(
+                "the step {id} has not run"
+            ))),
+        },
+        _ => Ok(Transformed::no(expr)),
+    };
+    plan.transform_up_with_subqueries(|node| {
+        node.map_expressions(|expr| {
+            if !holds_placeholder(&expr)? {
+                return Ok(Transformed::no(expr));
+            }
+            let name = expr.schema_name().to_string();
+            let is_name_kept = matches!(expr, Expr::Alias(_));
+            let replaced = expr.transform_up(replace)?.data;
+            Ok(Transformed::yes(
+                match is_name_kept || replaced.schema_name().to_string() == name {
+                    true => replaced,
+                    false => replaced.alias(name),
+                },
+            ))
+        })?
+        .map_data(LogicalPlan::recompute_schema)
+    })
+    .map(|t| t.data)
+}
+
+fn holds_placeholder(expr: &Expr) -> Result<bool> {
+    expr.exists(|e| Ok(matches!(e, Expr::Placeholder(_))))
+}
+
+fn first_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {
+    match batches.iter().find(|b| b.num_rows() > 0) {
+        Some(batch) => ScalarValue::try_from_array(batch.column(0), 0),
+        None => Ok(null_scalar(kind)),
+    }
+}
+
+fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {
+    let mut encoder = Encoder::new();
+    encoder.begin_array();
+    for batch in batches {
+        for row in 0..batch.num_rows() {
+            let scalar = ScalarValue::try_from_array(batch.column(0), row)?;
+            match value_from_scalar(&scalar, kind) {
+                Some(value) => value.pack(&mut encoder),
+                None => encoder.null(),
+            }
+        }
+    }
+    encoder.end();
+    Ok(ScalarValue::BinaryView(Some(encoder.finish())))
+}

@@ -1,0 +1,272 @@
+//! The folder's lock, limits of memory, merging, retention and deletion.
+
+use super::*;
+use crate::{NewApplication, StoreError, TICKS_PER_HOUR, holder, is_held};
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+#[tokio::test]
+async fn a_second_writer_is_refused_and_told_who_holds_the_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!((is_held(dir.path()), holder(dir.path())), (true, None));
+    store.announce("http://127.0.0.1:4321").unwrap();
+    assert_eq!(holder(dir.path()).unwrap().url, "http://127.0.0.1:4321");
+    let refused = Store::open(quiet(dir.path()))
+        .await
+        .expect_err("the folder is held");
+    assert!(matches!(refused, StoreError::Locked { .. }));
+    assert!(
+        refused.to_string().contains("http://127.0.0.1:4321"),
+        "{refused}"
+    );
+
+    store.close().await.unwrap();
+    assert_eq!((is_held(dir.path()), holder(dir.path())), (false, None));
+    Store::open(quiet(dir.path()))
+        .await
+        .expect("closed is free");
+}
+
+#[tokio::test]
+async fn a_folder_of_a_newer_program_is_left_untouched() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("format"), "hindsight 99\n").unwrap();
+    let refused = Store::open(quiet(dir.path())).await;
+    assert!(
+        matches!(refused, Err(StoreError::NewerFormat { found: 99, .. })),
+        "{refused:?}"
+    );
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn a_full_memory_refuses_until_it_is_sealed() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        hot_limit_bytes: 1,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    let refused = put(&store, app(1), &[item("b", 1)]).await;
+    assert!(
+        matches!(refused, Err(StoreError::Overloaded { .. })),
+        "{refused:?}"
+    );
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &[item("b", 1)]).await.unwrap();
+}
+
+#[tokio::test]
+async fn memory_is_sealed_by_age_and_by_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        seal_rows: 3,
+        clock: clock.clone(),
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    assert!(!store.seal_is_due());
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    assert!(!store.seal_is_due());
+    clock.pass(Duration::from_secs(301));
+    assert!(store.seal_is_due(), "old");
+    store.seal_all().await.unwrap();
+    assert!(!store.seal_is_due());
+    put(&store, app(1), &[item("b", 1), item("c", 1), item("d", 1)])
+        .await
+        .unwrap();
+    assert!(store.seal_is_due(), "many");
+}
+
+#[tokio::test]
+async fn many_small_requests_become_few_chunks_and_the_log_is_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        log_file_bytes: 4096,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    for n in 0..100 {
+        put(&store, app(1), &[item(format!("{n:03}"), n)])
+            .await
+            .unwrap();
+    }
+    let logs = || std::fs::read_dir(dir.path().join("log")).unwrap().count();
+    assert!(logs() > 3);
+    let chunks = store
+        .view
+        .get()
+        .tables
+        .values()
+        .map(|state| state.open.list.len())
+        .sum::<usize>();
+    assert!(chunks < 32, "{chunks}");
+    assert_eq!(ids(&store, app(1)).await.len(), 100);
+    store.seal_all().await.unwrap();
+    assert_eq!(logs(), 1);
+}
+
+#[tokio::test]
+async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    for round in 0..3 {
+        let items: Vec<Item> = (0..4)
+            .map(|n| item(format!("{round}{n}"), n * TICKS_PER_HOUR + round))
+            .collect();
+        put(&store, app(1), &items).await.unwrap();
+        store.seal_all().await.unwrap();
+    }
+    let segments = || store.stats().tables[0].segments;
+    assert_eq!(segments(), 12);
+    assert_eq!(store.compact().await.unwrap(), 0, "no hour is closed yet");
+    clock.pass(Duration::from_secs(2 * 3600 + 1800));
+    assert_eq!(store.compact().await.unwrap(), 2);
+    assert_eq!(segments(), 2 + 6);
+
+    let running = store.snapshot();
+    clock.pass(2 * DAY);
+    store.compact().await.unwrap();
+    assert_eq!(segments(), 1);
+    let files = || {
+        let folder = dir
+            .path()
+            .join("segments")
+            .join(app(1).to_string())
+            .join("requests");
+        std::fs::read_dir(folder).unwrap().count()
+    };
+    assert!(files() > 1, "a query may still read the old files");
+    assert_eq!(frame(&running, app(1)).count().await.unwrap(), 12);
+    drop(running);
+    assert_eq!(files(), 1);
+    let times = times(&frame(&store.snapshot(), app(1)).collect().await.unwrap());
+    assert!(
+        times.is_sorted_by(|a, b| a >= b) && times.len() == 12,
+        "{times:?}"
+    );
+}
+
+#[tokio::test]
+async fn old_segments_expire() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    assert_eq!(store.expire().await.unwrap(), 0);
+    put(&store, app(1), &[item("old", 0)]).await.unwrap();
+    put(
+        &store,
+        app(1),
+        &[
+            item("new", 10 * 24 * TICKS_PER_HOUR),
+            item("newer", 11 * 24 * TICKS_PER_HOUR),
+        ],
+    )
+    .await
+    .unwrap();
+    store.seal_all().await.unwrap();
+    clock.pass(DAY * 89);
+    assert_eq!(store.expire().await.unwrap(), 0);
+    clock.pass(DAY * 2);
+    assert_eq!(store.expire().await.unwrap(), 1);
+    assert_eq!(ids(&store, app(1)).await, ["new", "newer"]);
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_deletes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config.clone()).await.unwrap();
+    put(
+        &store,
+        app(1),
+        &[item("a", 0), item("b", 20 * 24 * TICKS_PER_HOUR)],
+    )
+    .await
+    .unwrap();
+    store.seal_all().await.unwrap();
+    store.expire().await.unwrap();
+    clock.jump(7000 * 365 * 24 * TICKS_PER_HOUR);
+    for _ in 0..3 {
+        clock.pass(Duration::from_secs(600));
+        assert_eq!(store.expire().await.unwrap(), 0, "while the store runs");
+    }
+    store.close().await.unwrap();
+
+    let store = Store::open(config).await.unwrap();
+    assert_eq!(
+        store.expire().await.unwrap(),
+        0,
+        "a wrong clock at the start needs a second run"
+    );
+    assert_eq!(
+        store.expire().await.unwrap(),
+        0,
+        "at once does not count as a second run"
+    );
+    clock.pass(Duration::from_secs(600));
+    assert_eq!(store.expire().await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn bytes_bound_an_application_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        retention_bytes: Some(1),
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    put(&store, app(1), &[item("a", 0)]).await.unwrap();
+    store.seal_all().await.unwrap();
+    assert_eq!(store.expire().await.unwrap(), 1);
+    assert_eq!(ids(&store, app(1)).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_deleted_application_loses_its_data_and_others_keep_theirs() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    for number in [1, 2] {
+        let new = NewApplication {
+            id: app(number),
+            name: number.to_string(),
+            instrumentation_key: Uuid::from_u128(number),
+            created: START,
+        };
+        store.catalogue().create_app(new).await.unwrap();
+        put(&store, app(number), &[item("sealed", 1)])
+            .await
+            .unwrap();
+    }
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &[item("hot", 1)]).await.unwrap();
+    store.catalogue().delete_app(app(1), START).await.unwrap();
+    assert_eq!(store.purge_deleted().await.unwrap(), 1);
+    assert_eq!(ids(&store, app(1)).await, Vec::<String>::new());
+    drop(store);
+
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!(
+        ids(&store, app(1)).await,
+        Vec::<String>::new(),
+        "the log does not bring it back"
+    );
+    assert_eq!(ids(&store, app(2)).await, ["sealed"]);
+}
