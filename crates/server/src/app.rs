@@ -51,7 +51,10 @@ impl App {
     }
 
     /// As [`App::build`], with a last change to the store's settings: tests set the clock.
-    pub(crate) async fn build_with(settings: Settings, change: impl FnOnce(&mut StoreConfig)) -> anyhow::Result<Arc<App>> {
+    pub(crate) async fn build_with(
+        settings: Settings,
+        change: impl FnOnce(&mut StoreConfig),
+    ) -> anyhow::Result<Arc<App>> {
         let mut config = StoreConfig::new(&settings.data);
         config.retention = settings.retention;
         config.retention_bytes = settings.retention_bytes;
@@ -91,7 +94,9 @@ impl App {
         if !self.store.catalogue().apps().await?.is_empty() {
             return Ok(None);
         }
-        create_app(self.store.catalogue(), "default", self.now()).await.map(Some)
+        create_app(self.store.catalogue(), "default", self.now())
+            .await
+            .map(Some)
     }
 
     /// Seals what is in memory and releases the folder.
@@ -104,9 +109,17 @@ impl App {
 }
 
 /// Makes an application with random identities.
-pub(crate) async fn create_app(catalogue: &hindsight_store::Catalogue, name: &str, now: i64) -> anyhow::Result<Application> {
+pub(crate) async fn create_app(
+    catalogue: &hindsight_store::Catalogue,
+    name: &str,
+    now: i64,
+) -> anyhow::Result<Application> {
     let name = name.trim();
-    if name.is_empty() || name.len() > 128 || name.contains(['/', '\\', '?', '#', '\'']) || name.chars().any(char::is_control) {
+    if name.is_empty()
+        || name.len() > 128
+        || name.contains(['/', '\\', '?', '#', '\''])
+        || name.chars().any(char::is_control)
+    {
         anyhow::bail!("an application's name has 1 to 128 characters and none of / \\ ? # '");
     }
     let new = NewApplication {
@@ -154,7 +167,10 @@ fn token_path(data: &Path) -> PathBuf {
 
 /// The token of the server that holds a folder, if this user may read it.
 pub(crate) fn read_token(data: &Path) -> Option<String> {
-    std::fs::read_to_string(token_path(data)).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    std::fs::read_to_string(token_path(data))
+        .ok()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
 }
 
 /// Writes a new token that only this user can read.
@@ -166,7 +182,9 @@ fn write_token(data: &Path) -> anyhow::Result<String> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&path).and_then(|mut file| std::io::Write::write_all(&mut file, token.as_bytes()));
+    let written = options
+        .open(&path)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, token.as_bytes()));
     written.with_context(|| format!("cannot write {}", path.display()))?;
     Ok(token)
 }

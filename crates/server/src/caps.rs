@@ -16,7 +16,11 @@ impl DailyUse {
     /// Bytes of today.
     pub(crate) fn bytes(&self, app: AppId, now: i64) -> u64 {
         let state = self.0.lock();
-        if state.0 == now / DAY { state.1.get(&app).copied().unwrap_or(0) } else { 0 }
+        if state.0 == now / DAY {
+            state.1.get(&app).copied().unwrap_or(0)
+        } else {
+            0
+        }
     }
 
     /// Adds what was accepted.

@@ -44,7 +44,10 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// The application with this id or, if there is none, this exact name.
     pub(crate) fn app(&self, name_or_id: &str) -> Option<Arc<AppRecord>> {
-        let by_id = Uuid::parse_str(name_or_id).ok().map(AppId).filter(|id| self.apps.contains_key(id));
+        let by_id = Uuid::parse_str(name_or_id)
+            .ok()
+            .map(AppId)
+            .filter(|id| self.apps.contains_key(id));
         let id = by_id.or_else(|| self.names.get(name_or_id).copied())?;
         self.apps.get(&id).cloned()
     }
@@ -81,8 +84,16 @@ impl Directory {
     pub(crate) async fn open(catalogue: Catalogue) -> Result<Directory, StoreError> {
         let version = catalogue.version().await?;
         let snapshot = Arc::new(load(&catalogue).await?);
-        let state = RwLock::new(State { snapshot, version, checked: Instant::now() });
-        Ok(Directory { catalogue, state, loading: tokio::sync::Mutex::new(()) })
+        let state = RwLock::new(State {
+            snapshot,
+            version,
+            checked: Instant::now(),
+        });
+        Ok(Directory {
+            catalogue,
+            state,
+            loading: tokio::sync::Mutex::new(()),
+        })
     }
 
     /// A snapshot that is at most a fraction of a second old.
@@ -111,7 +122,11 @@ impl Directory {
         // The version is read first: a change between the two reads makes the next look load again.
         let version = self.catalogue.version().await?;
         let unchanged = version == self.state.read().version;
-        let loaded = if unchanged { None } else { Some(Arc::new(load(&self.catalogue).await?)) };
+        let loaded = if unchanged {
+            None
+        } else {
+            Some(Arc::new(load(&self.catalogue).await?))
+        };
         let mut state = self.state.write();
         if let Some(snapshot) = loaded {
             state.snapshot = snapshot;

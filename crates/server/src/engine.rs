@@ -9,7 +9,11 @@ use hindsight_store::{Clock, Store};
 use crate::config::Settings;
 
 /// The engine over a store, with the limits of the settings.
-pub(crate) fn open(store: Arc<Store>, settings: &Settings, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<QueryEngine>> {
+pub(crate) fn open(
+    store: Arc<Store>,
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<Arc<QueryEngine>> {
     let config = EngineConfig {
         max_rows: settings.query_max_rows,
         max_bytes: settings.query_max_bytes,

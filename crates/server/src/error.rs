@@ -38,7 +38,9 @@ pub(crate) enum ApiError {
     #[error("{0}")]
     InvalidBody(String),
     /// 402 (`D20`).
-    #[error("The application is in the pricing tier '{has}', and this operation needs at least '{needs}'")]
+    #[error(
+        "The application is in the pricing tier '{has}', and this operation needs at least '{needs}'"
+    )]
     PaymentRequired {
         /// The application's tier.
         has: &'static str,
@@ -81,7 +83,11 @@ const RETRY_SECONDS: u64 = 5;
 impl ApiError {
     /// 400 with this sentence.
     pub(crate) fn bad(message: impl Into<String>) -> ApiError {
-        ApiError::Bad { message: message.into(), target: None, position: None }
+        ApiError::Bad {
+            message: message.into(),
+            target: None,
+            position: None,
+        }
     }
 
     /// The status code.
@@ -125,10 +131,16 @@ impl ApiError {
             ApiError::PathNotFound => (text, "PathNotFoundError", None),
             ApiError::NotFound(_) => {
                 let inner = json!({ "code": "NotFoundError", "message": text });
-                (ApiError::PathNotFound.to_string(), "PathNotFoundError", Some(inner))
+                (
+                    ApiError::PathNotFound.to_string(),
+                    "PathNotFoundError",
+                    Some(inner),
+                )
             }
             ApiError::MethodNotAllowed => (text, "MethodNotAllowedError", None),
-            ApiError::Bad { target, position, .. } => bad_argument(validation(&text, target.as_deref(), *position)),
+            ApiError::Bad {
+                target, position, ..
+            } => bad_argument(validation(&text, target.as_deref(), *position)),
             ApiError::InvalidBody(_) => bad_argument(json!({
                 "code": "QueryValidationError",
                 "message": "Failed parsing the query",
@@ -137,8 +149,13 @@ impl ApiError {
             ApiError::PaymentRequired { .. } => (text, "PaymentRequiredError", None),
             ApiError::TooLarge(_) => (text, "RequestTooLargeError", None),
             ApiError::Throttled { limit, .. } => {
-                let inner = json!({ "code": "ThrottledError", "message": text, "limitValue": limit });
-                ("Rate limit is exceeded".to_owned(), "ThrottledError", Some(inner))
+                let inner =
+                    json!({ "code": "ThrottledError", "message": text, "limitValue": limit });
+                (
+                    "Rate limit is exceeded".to_owned(),
+                    "ThrottledError",
+                    Some(inner),
+                )
             }
             ApiError::Unavailable(_) => (text, "ServiceUnavailableError", None),
             ApiError::Internal(_) => internal(),
@@ -148,7 +165,11 @@ impl ApiError {
 }
 
 fn bad_argument(inner: Value) -> (String, &'static str, Option<Value>) {
-    ("The request had some invalid properties".to_owned(), "BadArgumentError", Some(inner))
+    (
+        "The request had some invalid properties".to_owned(),
+        "BadArgumentError",
+        Some(inner),
+    )
 }
 
 fn validation(message: &str, target: Option<&str>, position: Option<usize>) -> Value {
@@ -166,7 +187,11 @@ fn validation(message: &str, target: Option<&str>, position: Option<usize>) -> V
 
 fn internal() -> (String, &'static str, Option<Value>) {
     let inner = json!({ "code": "InternalServerFault", "message": "Something went wrong while running the request" });
-    ("Unexpected error occurred".to_owned(), "InternalServerFault", Some(inner))
+    (
+        "Unexpected error occurred".to_owned(),
+        "InternalServerFault",
+        Some(inner),
+    )
 }
 
 fn engine_status(error: &EngineError) -> StatusCode {
@@ -185,12 +210,20 @@ fn engine_status(error: &EngineError) -> StatusCode {
 fn engine_parts(error: &EngineError) -> (String, &'static str, Option<Value>) {
     let message = error.to_string();
     match error {
-        EngineError::Query { text, diagnostics } => bad_argument(diagnosed(text, diagnostics, &message)),
-        EngineError::BadParameter { parameter, position, .. } => {
-            bad_argument(validation(&message, Some(parameter), *position))
+        EngineError::Query { text, diagnostics } => {
+            bad_argument(diagnosed(text, diagnostics, &message))
         }
-        EngineError::ResourcesExceeded(_) => bad_argument(json!({ "code": "QueryResourcesExceeded", "message": message })),
-        EngineError::Failed(_) => bad_argument(json!({ "code": "QueryExecutionError", "message": message })),
+        EngineError::BadParameter {
+            parameter,
+            position,
+            ..
+        } => bad_argument(validation(&message, Some(parameter), *position)),
+        EngineError::ResourcesExceeded(_) => {
+            bad_argument(json!({ "code": "QueryResourcesExceeded", "message": message }))
+        }
+        EngineError::Failed(_) => {
+            bad_argument(json!({ "code": "QueryExecutionError", "message": message }))
+        }
         EngineError::NotFound(_) => ApiError::NotFound(message).parts(),
         EngineError::Forbidden => ApiError::Forbidden.parts(),
         EngineError::TimedOut { .. } => {
@@ -243,7 +276,10 @@ impl IntoResponse for ApiError {
         let mut response = self.status().into_response();
         let headers = response.headers_mut();
         if matches!(self, ApiError::Unauthenticated) {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE));
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static(CHALLENGE),
+            );
         }
         let retry = match &self {
             ApiError::Throttled { retry_after, .. } => Some(*retry_after),
@@ -263,7 +299,13 @@ mod tests {
     use super::*;
     use hindsight_engine::{Diagnostic, Span};
 
-    fn query_error(code: &'static str, text: &str, start: usize, end: usize, message: &str) -> ApiError {
+    fn query_error(
+        code: &'static str,
+        text: &str,
+        start: usize,
+        end: usize,
+        message: &str,
+    ) -> ApiError {
         ApiError::Engine(EngineError::Query {
             text: text.to_owned(),
             diagnostics: vec![Diagnostic::new(code, message, Span::new(start, end))],
@@ -272,7 +314,13 @@ mod tests {
 
     #[test]
     fn a_syntax_error_has_the_recorded_shape() {
-        let error = query_error("SYN0002", "print 1\n| oops", 10, 14, "Query could not be parsed at 'oops' on line [2,2]");
+        let error = query_error(
+            "SYN0002",
+            "print 1\n| oops",
+            10,
+            14,
+            "Query could not be parsed at 'oops' on line [2,2]",
+        );
         assert_eq!(error.status(), 400);
         assert_eq!(
             error.body(Some("c")).to_string(),
@@ -288,15 +336,25 @@ mod tests {
     #[test]
     fn a_semantic_error_is_told_from_a_syntax_error() {
         let body = query_error("SEM0100", "where x", 6, 7, "no x").body(None);
-        assert_eq!(body.pointer("/error/innererror/code"), Some(&json!("SemanticError")));
-        assert_eq!(body.pointer("/error/innererror/innererror/code"), Some(&json!("SEM0100")));
+        assert_eq!(
+            body.pointer("/error/innererror/code"),
+            Some(&json!("SemanticError"))
+        );
+        assert_eq!(
+            body.pointer("/error/innererror/innererror/code"),
+            Some(&json!("SEM0100"))
+        );
     }
 
     #[test]
     fn every_kind_of_failure_has_its_status_and_code() {
         let check = |error: ApiError, status: u16, code: &str| {
             assert_eq!(error.status().as_u16(), status, "{error}");
-            assert_eq!(error.body(None).pointer("/error/code"), Some(&json!(code)), "{error}");
+            assert_eq!(
+                error.body(None).pointer("/error/code"),
+                Some(&json!(code)),
+                "{error}"
+            );
         };
         check(ApiError::Unauthenticated, 401, "AuthorizationRequiredError");
         check(ApiError::Forbidden, 403, "InsufficientAccessError");
@@ -304,26 +362,67 @@ mod tests {
         check(ApiError::NotFound("x".into()), 404, "PathNotFoundError");
         check(ApiError::bad("x"), 400, "BadArgumentError");
         check(ApiError::InvalidBody("x".into()), 400, "BadArgumentError");
-        check(ApiError::PaymentRequired { has: "free", needs: "basic" }, 402, "PaymentRequiredError");
-        check(ApiError::Throttled { message: "x".into(), limit: 5, retry_after: 1 }, 429, "ThrottledError");
-        check(ApiError::Unavailable("x".into()), 503, "ServiceUnavailableError");
+        check(
+            ApiError::PaymentRequired {
+                has: "free",
+                needs: "basic",
+            },
+            402,
+            "PaymentRequiredError",
+        );
+        check(
+            ApiError::Throttled {
+                message: "x".into(),
+                limit: 5,
+                retry_after: 1,
+            },
+            429,
+            "ThrottledError",
+        );
+        check(
+            ApiError::Unavailable("x".into()),
+            503,
+            "ServiceUnavailableError",
+        );
         check(ApiError::Internal("x".into()), 500, "InternalServerFault");
-        check(EngineError::TimedOut { seconds: 1 }.into(), 504, "GatewayTimeout");
-        check(EngineError::Forbidden.into(), 403, "InsufficientAccessError");
-        check(EngineError::NotFound("x".into()).into(), 404, "PathNotFoundError");
+        check(
+            EngineError::TimedOut { seconds: 1 }.into(),
+            504,
+            "GatewayTimeout",
+        );
+        check(
+            EngineError::Forbidden.into(),
+            403,
+            "InsufficientAccessError",
+        );
+        check(
+            EngineError::NotFound("x".into()).into(),
+            404,
+            "PathNotFoundError",
+        );
     }
 
     #[test]
     fn what_broke_inside_is_not_told() {
-        let body = ApiError::Internal("disk /secret/path".into()).body(None).to_string();
+        let body = ApiError::Internal("disk /secret/path".into())
+            .body(None)
+            .to_string();
         assert!(!body.contains("secret"), "{body}");
     }
 
     #[test]
     fn a_401_challenges_and_a_503_says_when_to_come_back() {
         let response = ApiError::Unauthenticated.into_response();
-        assert!(response.headers().get("www-authenticate").is_some_and(|value| value.to_str().unwrap().contains("Basic")));
+        assert!(
+            response
+                .headers()
+                .get("www-authenticate")
+                .is_some_and(|value| value.to_str().unwrap().contains("Basic"))
+        );
         let response = ApiError::Unavailable("x".into()).into_response();
-        assert_eq!(response.headers().get("retry-after"), Some(&HeaderValue::from(RETRY_SECONDS)));
+        assert_eq!(
+            response.headers().get("retry-after"),
+            Some(&HeaderValue::from(RETRY_SECONDS))
+        );
     }
 }

@@ -19,8 +19,17 @@ fn ticks(duration: std::time::Duration) -> i64 {
 }
 
 /// Decodes, judges and stores a request; returns when what was accepted is on disk.
-pub(crate) async fn take(app: &Arc<App>, codec: Codec, body: Bytes, sender: Sender) -> Result<Verdict, BodyError> {
-    let request = Request { codec, body, sender };
+pub(crate) async fn take(
+    app: &Arc<App>,
+    codec: Codec,
+    body: Bytes,
+    sender: Sender,
+) -> Result<Verdict, BodyError> {
+    let request = Request {
+        codec,
+        body,
+        sender,
+    };
     match decode_fresh(app, Arc::new(request)).await {
         Ok(decoded) => Ok(store(app, decoded).await),
         Err(Refused::Body(error)) => Err(error),
@@ -36,10 +45,15 @@ struct Request {
 
 /// Decodes against the snapshot at hand and, where a key was not in it, once more if the catalogue has changed since.
 async fn decode_fresh(app: &Arc<App>, request: Arc<Request>) -> Result<Decoded, Refused> {
-    let unreachable = |error: StoreError| Refused::Whole(Verdict::refused(0, 503, unavailable(&error)));
+    let unreachable =
+        |error: StoreError| Refused::Whole(Verdict::refused(0, 503, unavailable(&error)));
     let directory = app.directory.snapshot().await.map_err(unreachable)?;
     let decoded = decode_aside(app, request.clone(), directory.clone()).await?;
-    if !decoded.errors.iter().any(|error| error.message == UNKNOWN_KEY) {
+    if !decoded
+        .errors
+        .iter()
+        .any(|error| error.message == UNKNOWN_KEY)
+    {
         return Ok(decoded);
     }
     let current = app.directory.current().await.map_err(unreachable)?;
@@ -50,13 +64,31 @@ async fn decode_fresh(app: &Arc<App>, request: Arc<Request>) -> Result<Decoded, 
 }
 
 /// Decodes on a thread that may take its time.
-async fn decode_aside(app: &Arc<App>, request: Arc<Request>, directory: Arc<Snapshot>) -> Result<Decoded, Refused> {
+async fn decode_aside(
+    app: &Arc<App>,
+    request: Arc<Request>,
+    directory: Arc<Snapshot>,
+) -> Result<Decoded, Refused> {
     let app = app.clone();
-    let work = move || decode(&app, request.codec, &request.body, &request.sender, &directory);
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "decoding failed");
-        Err(Refused::Whole(Verdict::refused(0, 500, "The request could not be decoded")))
-    })
+    let work = move || {
+        decode(
+            &app,
+            request.codec,
+            &request.body,
+            &request.sender,
+            &directory,
+        )
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| {
+            tracing::error!(%error, "decoding failed");
+            Err(Refused::Whole(Verdict::refused(
+                0,
+                500,
+                "The request could not be decoded",
+            )))
+        })
 }
 
 enum Refused {
@@ -64,16 +96,29 @@ enum Refused {
     Whole(Verdict),
 }
 
-fn decode(app: &App, codec: Codec, packed: &[u8], sender: &Sender, directory: &Snapshot) -> Result<Decoded, Refused> {
+fn decode(
+    app: &App,
+    codec: Codec,
+    packed: &[u8],
+    sender: &Sender,
+    directory: &Snapshot,
+) -> Result<Decoded, Refused> {
     let settings = &app.settings;
-    let plain = body::decode(codec, packed, settings.ingest_max_decompressed_bytes).map_err(Refused::Body)?;
+    let plain = body::decode(codec, packed, settings.ingest_max_decompressed_bytes)
+        .map_err(Refused::Body)?;
     let received = ingest::count(&plain);
     if received == 0 {
-        return Err(Refused::Whole(Verdict::refused(0, 400, "The body holds no telemetry items")));
+        return Err(Refused::Whole(Verdict::refused(
+            0,
+            400,
+            "The body holds no telemetry items",
+        )));
     }
     if received > settings.ingest_max_items {
         let limit = settings.ingest_max_items;
-        let message = format!("The request has {received} items, more than the limit of {limit} (`ingest.max_items`)");
+        let message = format!(
+            "The request has {received} items, more than the limit of {limit} (`ingest.max_items`)"
+        );
         return Err(Refused::Whole(Verdict::refused(received, 413, message)));
     }
     let now = app.now();
@@ -86,32 +131,56 @@ fn decode(app: &App, codec: Codec, packed: &[u8], sender: &Sender, directory: &S
     let find = |ikey: &str| find_app(app, directory, ikey, now);
     let decoded = ingest::decode(&plain, &rules, sender, &find).map_err(|error| {
         tracing::error!(%error, "telemetry does not fit its schema");
-        Refused::Whole(Verdict::refused(received, 500, "The items could not be put into columns"))
+        Refused::Whole(Verdict::refused(
+            received,
+            500,
+            "The items could not be put into columns",
+        ))
     })?;
     Ok(decoded)
 }
 
 /// The application of an instrumentation key, if it takes telemetry now.
-fn find_app(app: &App, directory: &Snapshot, ikey: &str, now: i64) -> Result<Arc<AppRecord>, (u16, String)> {
-    let record = directory.by_ikey(ikey).ok_or_else(|| (400, UNKNOWN_KEY.to_owned()))?;
+fn find_app(
+    app: &App,
+    directory: &Snapshot,
+    ikey: &str,
+    now: i64,
+) -> Result<Arc<AppRecord>, (u16, String)> {
+    let record = directory
+        .by_ikey(ikey)
+        .ok_or_else(|| (400, UNKNOWN_KEY.to_owned()))?;
     match record.daily_cap_bytes {
-        Some(cap) if app.daily.bytes(record.id, now) >= cap => {
-            Err((402, format!("The daily cap of {cap} bytes of the application is spent")))
-        }
+        Some(cap) if app.daily.bytes(record.id, now) >= cap => Err((
+            402,
+            format!("The daily cap of {cap} bytes of the application is spent"),
+        )),
         _ => Ok(record),
     }
 }
 
 /// Stores each application's rows. What cannot be stored fails its items and no others.
 async fn store(app: &App, decoded: Decoded) -> Verdict {
-    let Decoded { received, apps, mut errors } = decoded;
+    let Decoded {
+        received,
+        apps,
+        mut errors,
+    } = decoded;
     let only = match apps.as_slice() {
         [one] => Some(one.app.to_string()),
         _ => None,
     };
     let mut accepted = 0;
-    for AppBatches { app: id, items, batches } in apps {
-        let bytes: usize = batches.iter().map(|(_, batch)| batch.get_array_memory_size()).sum();
+    for AppBatches {
+        app: id,
+        items,
+        batches,
+    } in apps
+    {
+        let bytes: usize = batches
+            .iter()
+            .map(|(_, batch)| batch.get_array_memory_size())
+            .sum();
         match app.store.append(AppendRequest { app: id, batches }).await {
             Ok(_) => {
                 accepted += items.len();
@@ -119,12 +188,21 @@ async fn store(app: &App, decoded: Decoded) -> Verdict {
             }
             Err(error) => {
                 let (status, message) = (503, unavailable(&error));
-                errors.extend(items.into_iter().map(|index| ItemError { index, status, message: message.clone() }));
+                errors.extend(items.into_iter().map(|index| ItemError {
+                    index,
+                    status,
+                    message: message.clone(),
+                }));
             }
         }
     }
     errors.sort_by_key(|error| error.index);
-    Verdict { items_received: received, items_accepted: accepted, app_id: only.filter(|_| accepted > 0), errors }
+    Verdict {
+        items_received: received,
+        items_accepted: accepted,
+        app_id: only.filter(|_| accepted > 0),
+        errors,
+    }
 }
 
 /// What a sender is told; details of this machine go to the log.

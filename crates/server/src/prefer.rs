@@ -43,7 +43,10 @@ impl Prefer {
     fn add(&mut self, text: &str) {
         for preference in text.split([',', ';']) {
             let (name, value) = preference.split_once('=').unwrap_or((preference, "true"));
-            self.set(name.trim().to_ascii_lowercase().as_str(), value.trim().trim_matches('"'));
+            self.set(
+                name.trim().to_ascii_lowercase().as_str(),
+                value.trim().trim_matches('"'),
+            );
         }
     }
 
@@ -75,9 +78,17 @@ mod tests {
 
     #[test]
     fn preferences_come_from_header_and_parameter() {
-        let prefer = read("wait=60, include-statistics=true,include-render=true", "prefer=ai.response-thinning%3Dtrue");
-        let expected =
-            Prefer { wait: Some(60), statistics: true, render: true, thin: Some(true), ..Prefer::default() };
+        let prefer = read(
+            "wait=60, include-statistics=true,include-render=true",
+            "prefer=ai.response-thinning%3Dtrue",
+        );
+        let expected = Prefer {
+            wait: Some(60),
+            statistics: true,
+            render: true,
+            thin: Some(true),
+            ..Prefer::default()
+        };
         assert_eq!(prefer, expected);
     }
 

@@ -22,12 +22,24 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v2/track", post(ingest::track))
         .route("/v2.1/track", post(ingest::track))
         // Questions in
-        .route("/{version}/apps/{app}/query", get(query::get).post(query::post))
-        .route("/{version}/workspaces/{app}/query", get(query::workspace_get).post(query::workspace_post))
+        .route(
+            "/{version}/apps/{app}/query",
+            get(query::get).post(query::post),
+        )
+        .route(
+            "/{version}/workspaces/{app}/query",
+            get(query::workspace_get).post(query::workspace_post),
+        )
         .route("/{version}/apps/{app}/metrics", post(metrics::post))
         .route("/{version}/apps/{app}/metrics/{*metric}", get(metrics::get))
-        .route("/{version}/apps/{app}/events/{event_type}", get(events::list))
-        .route("/{version}/apps/{app}/events/{event_type}/{event_id}", get(events::single))
+        .route(
+            "/{version}/apps/{app}/events/{event_type}",
+            get(events::list),
+        )
+        .route(
+            "/{version}/apps/{app}/events/{event_type}/{event_id}",
+            get(events::single),
+        )
         // The server itself
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
@@ -44,7 +56,13 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 /// Browsers of any origin may send telemetry and ask with a key; they may not send cookies, and there are none.
 fn cors() -> CorsLayer {
-    let exposed = ["retry-after", "age", "www-authenticate", "x-resource-identities", "x-ms-status-location"];
+    let exposed = [
+        "retry-after",
+        "age",
+        "www-authenticate",
+        "x-resource-identities",
+        "x-ms-status-location",
+    ];
     CorsLayer::new()
         .allow_origin(Any)
         .allow_methods(AllowMethods::mirror_request())
@@ -55,6 +73,12 @@ fn cors() -> CorsLayer {
 
 /// A panic is a bug; the caller sees 500 and the log the text.
 fn panicked(payload: Box<dyn std::any::Any + Send + 'static>) -> axum::response::Response {
-    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
-    axum::response::IntoResponse::into_response(ApiError::Internal(format!("panic: {}", text.unwrap_or("unknown"))))
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied());
+    axum::response::IntoResponse::into_response(ApiError::Internal(format!(
+        "panic: {}",
+        text.unwrap_or("unknown")
+    )))
 }

@@ -61,7 +61,10 @@ impl Drop for Place<'_> {
 impl Throttle {
     /// Limits for every principal.
     pub(crate) fn new(limits: Limits) -> Throttle {
-        Throttle { limits, principals: Mutex::default() }
+        Throttle {
+            limits,
+            principals: Mutex::default(),
+        }
     }
 
     /// Waits for the right to run a query.
@@ -74,12 +77,20 @@ impl Throttle {
         }
         if usage.waiting.fetch_add(1, Ordering::Relaxed) >= self.limits.queue {
             usage.waiting.fetch_sub(1, Ordering::Relaxed);
-            return Err(throttled("queries may wait (`query.queue`)", self.limits.queue, WINDOW));
+            return Err(throttled(
+                "queries may wait (`query.queue`)",
+                self.limits.queue,
+                WINDOW,
+            ));
         }
         let _place = Place(&usage);
         match tokio::time::timeout(self.limits.queue_time, usage.wait(self.limits.rate)).await {
             Ok(permit) => permit,
-            Err(_) => Err(throttled("queries may begin in 30 seconds (`query.rate`)", self.limits.rate, WINDOW)),
+            Err(_) => Err(throttled(
+                "queries may begin in 30 seconds (`query.rate`)",
+                self.limits.rate,
+                WINDOW,
+            )),
         }
     }
 
@@ -95,7 +106,10 @@ impl Throttle {
                 begun: Mutex::default(),
             })
         };
-        principals.entry(principal.clone()).or_insert_with(new).clone()
+        principals
+            .entry(principal.clone())
+            .or_insert_with(new)
+            .clone()
     }
 }
 
@@ -121,7 +135,10 @@ impl Usage {
     fn begin(&self, rate: usize) -> Option<Duration> {
         let now = Instant::now();
         let mut begun = self.begun.lock();
-        while begun.front().is_some_and(|first| now.duration_since(*first) >= WINDOW) {
+        while begun
+            .front()
+            .is_some_and(|first| now.duration_since(*first) >= WINDOW)
+        {
             begun.pop_front();
         }
         if begun.len() < rate {
@@ -129,11 +146,18 @@ impl Usage {
             return None;
         }
         let oldest = begun.front().copied().unwrap_or(now);
-        Some(WINDOW.saturating_sub(now.duration_since(oldest)).max(Duration::from_millis(5)))
+        Some(
+            WINDOW
+                .saturating_sub(now.duration_since(oldest))
+                .max(Duration::from_millis(5)),
+        )
     }
 
     fn idle(&self) -> bool {
-        self.begun.lock().back().is_none_or(|last| last.elapsed() >= WINDOW)
+        self.begun
+            .lock()
+            .back()
+            .is_none_or(|last| last.elapsed() >= WINDOW)
     }
 }
 
@@ -142,7 +166,12 @@ mod tests {
     use super::*;
 
     fn throttle(concurrency: usize, rate: usize, queue: usize) -> Throttle {
-        Throttle::new(Limits { concurrency, rate, queue, queue_time: Duration::from_millis(50) })
+        Throttle::new(Limits {
+            concurrency,
+            rate,
+            queue,
+            queue_time: Duration::from_millis(50),
+        })
     }
 
     #[tokio::test]
@@ -150,7 +179,10 @@ mod tests {
         let throttle = throttle(1, 100, 0);
         let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
         let held = throttle.admit(&a).await.unwrap();
-        assert!(matches!(throttle.admit(&a).await, Err(ApiError::Throttled { limit: 0, .. })));
+        assert!(matches!(
+            throttle.admit(&a).await,
+            Err(ApiError::Throttled { limit: 0, .. })
+        ));
         assert!(throttle.admit(&b).await.is_ok());
         drop(held);
         assert!(throttle.admit(&a).await.is_ok());
@@ -164,7 +196,10 @@ mod tests {
             drop(throttle.admit(&a).await.unwrap());
         }
         let begun = Instant::now();
-        assert!(matches!(throttle.admit(&a).await, Err(ApiError::Throttled { limit: 2, .. })));
+        assert!(matches!(
+            throttle.admit(&a).await,
+            Err(ApiError::Throttled { limit: 2, .. })
+        ));
         assert!(begun.elapsed() >= Duration::from_millis(50));
     }
 }

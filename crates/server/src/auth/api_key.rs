@@ -31,7 +31,11 @@ pub(crate) fn generate() -> anyhow::Result<NewApiKey> {
     let id = random_digits(ID_LENGTH)?;
     let body = format!("{PREFIX}{id}_{}", random_digits(SECRET_LENGTH)?);
     let text = format!("{body}{}", checksum(&body));
-    Ok(NewApiKey { hash: hash(&text), id, text })
+    Ok(NewApiKey {
+        hash: hash(&text),
+        id,
+        text,
+    })
 }
 
 /// A random token of 256 bits.
@@ -65,9 +69,18 @@ fn random_digits(count: usize) -> anyhow::Result<String> {
     let mut text = String::with_capacity(count);
     let mut bytes = [0_u8; 64];
     while text.len() < count {
-        OsRng.try_fill_bytes(&mut bytes).map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
-        let digits = bytes.iter().filter(|byte| **byte < 248).filter_map(|byte| DIGITS.get(usize::from(byte % 62)));
-        text.extend(digits.take(count - text.len()).map(|digit| char::from(*digit)));
+        OsRng
+            .try_fill_bytes(&mut bytes)
+            .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
+        let digits = bytes
+            .iter()
+            .filter(|byte| **byte < 248)
+            .filter_map(|byte| DIGITS.get(usize::from(byte % 62)));
+        text.extend(
+            digits
+                .take(count - text.len())
+                .map(|digit| char::from(*digit)),
+        );
     }
     Ok(text)
 }
@@ -105,7 +118,16 @@ mod tests {
         check(&key[..13]);
         check(&format!("{key}0"));
         check(&key.replace("hs_", "HS_"));
-        let swapped: String = key.chars().map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c }).collect();
+        let swapped: String = key
+            .chars()
+            .map(|c| {
+                if c.is_ascii_lowercase() {
+                    c.to_ascii_uppercase()
+                } else {
+                    c
+                }
+            })
+            .collect();
         check(&swapped);
     }
 

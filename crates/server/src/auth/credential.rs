@@ -45,7 +45,10 @@ pub(crate) fn find(headers: &HeaderMap, uri: &Uri) -> Credential {
 }
 
 /// The one value of a header: its text, or `Err` where it is no text.
-fn single<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<Option<Result<&'h str, ()>>, Credential> {
+fn single<'h>(
+    headers: &'h HeaderMap,
+    name: &'static str,
+) -> Result<Option<Result<&'h str, ()>>, Credential> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();
     if values.next().is_some() {
@@ -73,7 +76,11 @@ fn authorization(value: &str) -> Credential {
 
 /// The key is the user name, or the password where there is no user name.
 fn basic(encoded: &str) -> Credential {
-    let Some(text) = STANDARD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
+    let Some(text) = STANDARD
+        .decode(encoded)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+    else {
         return Credential::Malformed;
     };
     let Some((user, password)) = text.split_once(':') else {
@@ -83,7 +90,8 @@ fn basic(encoded: &str) -> Credential {
 }
 
 fn parameter(uri: &Uri) -> Credential {
-    let mut values = crate::params::pairs(uri.query().unwrap_or_default()).filter(|(name, _)| name == API_KEY_PARAMETER);
+    let mut values = crate::params::pairs(uri.query().unwrap_or_default())
+        .filter(|(name, _)| name == API_KEY_PARAMETER);
     match (values.next(), values.next()) {
         (Some(_), Some(_)) => Credential::Repeated(API_KEY_PARAMETER),
         (Some((_, key)), None) => key_or_absent(&key),
@@ -101,7 +109,11 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        assert_eq!(find(&map, &uri.parse().unwrap()), expected, "{headers:?} {uri}");
+        assert_eq!(
+            find(&map, &uri.parse().unwrap()),
+            expected,
+            "{headers:?} {uri}"
+        );
     }
 
     fn key(text: &str) -> Credential {
@@ -115,23 +127,43 @@ mod tests {
     #[test]
     fn a_key_is_found_in_each_place() {
         check(&[("x-api-key", "k")], "/", key("k"));
-        check(&[("X-API-KEY".to_ascii_lowercase().leak(), "k")], "/", key("k"));
+        check(
+            &[("X-API-KEY".to_ascii_lowercase().leak(), "k")],
+            "/",
+            key("k"),
+        );
         check(&[("authorization", &basic_header("k:"))], "/", key("k"));
         check(&[("authorization", &basic_header(":k"))], "/", key("k"));
-        check(&[("authorization", "Bearer t")], "/", Credential::Bearer("t".to_owned()));
+        check(
+            &[("authorization", "Bearer t")],
+            "/",
+            Credential::Bearer("t".to_owned()),
+        );
         check(&[], "/?a=1&api_key=k%5F1", key("k_1"));
     }
 
     #[test]
     fn the_user_name_wins_over_the_password() {
-        check(&[("authorization", &basic_header("user:pass"))], "/", key("user"));
+        check(
+            &[("authorization", &basic_header("user:pass"))],
+            "/",
+            key("user"),
+        );
         check(&[("authorization", &basic_header(":a:b"))], "/", key("a:b"));
     }
 
     #[test]
     fn of_several_credentials_the_first_in_order_counts_alone() {
-        check(&[("x-api-key", "h"), ("authorization", &basic_header("b:"))], "/?api_key=q", key("h"));
-        check(&[("authorization", &basic_header("b:"))], "/?api_key=q", key("b"));
+        check(
+            &[("x-api-key", "h"), ("authorization", &basic_header("b:"))],
+            "/?api_key=q",
+            key("h"),
+        );
+        check(
+            &[("authorization", &basic_header("b:"))],
+            "/?api_key=q",
+            key("b"),
+        );
     }
 
     #[test]
@@ -145,9 +177,25 @@ mod tests {
 
     #[test]
     fn unreadable_and_repeated_credentials_are_named_so() {
-        check(&[("authorization", "Basic ???")], "/", Credential::Malformed);
-        check(&[("authorization", "Negotiate x")], "/", Credential::Malformed);
-        check(&[("x-api-key", "a"), ("x-api-key", "b")], "/", Credential::Repeated("x-api-key"));
-        check(&[], "/?api_key=a&api_key=b", Credential::Repeated("api_key"));
+        check(
+            &[("authorization", "Basic ???")],
+            "/",
+            Credential::Malformed,
+        );
+        check(
+            &[("authorization", "Negotiate x")],
+            "/",
+            Credential::Malformed,
+        );
+        check(
+            &[("x-api-key", "a"), ("x-api-key", "b")],
+            "/",
+            Credential::Repeated("x-api-key"),
+        );
+        check(
+            &[],
+            "/?api_key=a&api_key=b",
+            Credential::Repeated("api_key"),
+        );
     }
 }

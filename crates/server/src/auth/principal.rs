@@ -43,7 +43,11 @@ pub(crate) struct Principal {
 impl Principal {
     /// The command line on this machine, which read the token file.
     pub(crate) fn local() -> Principal {
-        Principal { id: "local".into(), access: Access::All, scopes: Scope::Admin.name().into() }
+        Principal {
+            id: "local".into(),
+            access: Access::All,
+            scopes: Scope::Admin.name().into(),
+        }
     }
 
     fn of_key(key: &KeyRecord) -> Principal {
@@ -56,13 +60,19 @@ impl Principal {
 
     /// Whether a scope is granted.
     pub(crate) fn may(&self, scope: Scope) -> bool {
-        self.scopes.split([',', ' ']).any(|granted| granted == scope.name() || granted == Scope::Admin.name())
+        self.scopes
+            .split([',', ' '])
+            .any(|granted| granted == scope.name() || granted == Scope::Admin.name())
     }
 
     /// The application of a URL, if this principal may read it.
     ///
     /// A principal with named applications learns nothing of others: known or not, the answer is the same 403.
-    pub(crate) fn app(&self, snapshot: &Snapshot, name_or_id: &str) -> Result<Arc<AppRecord>, ApiError> {
+    pub(crate) fn app(
+        &self,
+        snapshot: &Snapshot,
+        name_or_id: &str,
+    ) -> Result<Arc<AppRecord>, ApiError> {
         if !self.may(Scope::Read) {
             return Err(ApiError::Forbidden);
         }
@@ -77,7 +87,10 @@ impl Principal {
 
     /// The engine's view of this principal.
     pub(crate) fn caller(&self, app: AppId) -> Caller {
-        Caller { access: self.access.clone(), app }
+        Caller {
+            access: self.access.clone(),
+            app,
+        }
     }
 }
 
@@ -102,7 +115,9 @@ impl Gate {
         let snapshot = directory.snapshot().await?;
         let (text, bearer) = match credential {
             Credential::Absent | Credential::Malformed => return Err(ApiError::Unauthenticated),
-            Credential::Repeated(name) => return Err(ApiError::bad(format!("'{name}' was sent more than once"))),
+            Credential::Repeated(name) => {
+                return Err(ApiError::bad(format!("'{name}' was sent more than once")));
+            }
             Credential::Key(text) => (text, false),
             Credential::Bearer(text) => (text, true),
         };
@@ -118,11 +133,14 @@ impl Gate {
         }
         // A key that was made a moment ago: look again before saying no.
         let snapshot = directory.current().await?;
-        by_key(&text, &snapshot, now).map(|principal| (principal, snapshot)).ok_or(ApiError::Forbidden)
+        by_key(&text, &snapshot, now)
+            .map(|principal| (principal, snapshot))
+            .ok_or(ApiError::Forbidden)
     }
 
     fn is_admin(&self, text: &str) -> bool {
-        !self.admin_token.is_empty() && bool::from(self.admin_token.as_bytes().ct_eq(text.as_bytes()))
+        !self.admin_token.is_empty()
+            && bool::from(self.admin_token.as_bytes().ct_eq(text.as_bytes()))
     }
 }
 

@@ -79,7 +79,10 @@ pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String
 
 /// The application of this name or id.
 pub(super) async fn find(catalogue: &Catalogue, name_or_id: &str) -> anyhow::Result<Application> {
-    catalogue.app(name_or_id).await?.with_context(|| format!("there is no application '{name_or_id}'"))
+    catalogue
+        .app(name_or_id)
+        .await?
+        .with_context(|| format!("there is no application '{name_or_id}'"))
 }
 
 fn shape(app: &Application, base: &str) -> Value {
@@ -120,7 +123,14 @@ async fn list(data: &DataFolder, json: bool) -> anyhow::Result<()> {
     let header = ["NAME", "APPLICATION ID", "INSTRUMENTATION KEY", "CREATED"].map(str::to_owned);
     let rows: Vec<Vec<String>> = apps
         .iter()
-        .map(|app| vec![app.name.clone(), app.id.to_string(), app.instrumentation_key.to_string(), output::date(Some(app.created))])
+        .map(|app| {
+            vec![
+                app.name.clone(),
+                app.id.to_string(),
+                app.instrumentation_key.to_string(),
+                output::date(Some(app.created)),
+            ]
+        })
         .collect();
     output::print(&output::table(&header, &rows))
 }
@@ -128,11 +138,16 @@ async fn list(data: &DataFolder, json: bool) -> anyhow::Result<()> {
 async fn delete(name_or_id: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
     let (catalogue, _) = open(data).await?;
     let app = find(&catalogue, name_or_id).await?;
-    catalogue.delete_app(app.id, SystemClock::default().now_ticks()).await?;
+    catalogue
+        .delete_app(app.id, SystemClock::default().now_ticks())
+        .await?;
     let text = if json {
         json!({ "deleted": app.id.to_string() }).to_string()
     } else {
-        format!("deleted application '{}' ({}), its keys and its telemetry", app.name, app.id)
+        format!(
+            "deleted application '{}' ({}), its keys and its telemetry",
+            app.name, app.id
+        )
     };
     output::print(&format!("{text}\n"))
 }

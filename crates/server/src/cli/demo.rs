@@ -34,8 +34,17 @@ pub(super) async fn prepare(app: &App) -> anyhow::Result<DemoShop> {
         Some(record) => record,
         None => create_app(app.store.catalogue(), NAME, app.now()).await?,
     };
-    let has_history = app.store.stats().tables.iter().any(|table| table.app == record.id && table.rows() > 0);
-    Ok(DemoShop { app: record, created, has_history })
+    let has_history = app
+        .store
+        .stats()
+        .tables
+        .iter()
+        .any(|table| table.app == record.id && table.rows() > 0);
+    Ok(DemoShop {
+        app: record,
+        created,
+        has_history,
+    })
 }
 
 /// Fills in a day at once where there is none, then keeps up with the time until the server stops.
@@ -65,10 +74,14 @@ pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receive
 }
 
 async fn send(app: &Arc<App>, body: Vec<u8>) -> anyhow::Result<()> {
-    let sender = Sender { address: "127.0.0.1".to_owned(), user_agent: String::new() };
+    let sender = Sender {
+        address: "127.0.0.1".to_owned(),
+        user_agent: String::new(),
+    };
     let verdict = intake::take(app, Codec::Identity, body.into(), sender).await?;
     match verdict.errors.first() {
         None => Ok(()),
-        Some(first) => Err(anyhow::anyhow!("{}", first.message)).with_context(|| format!("item {}", first.index)),
+        Some(first) => Err(anyhow::anyhow!("{}", first.message))
+            .with_context(|| format!("item {}", first.index)),
     }
 }

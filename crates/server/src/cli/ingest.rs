@@ -58,7 +58,9 @@ impl Ingest {
         let mut tally = Tally::default();
         let mut outcome = Ok(());
         for file in &self.files {
-            outcome = send_file(file, &ikey, &target, &mut tally).await.with_context(|| file.display().to_string());
+            outcome = send_file(file, &ikey, &target, &mut tally)
+                .await
+                .with_context(|| file.display().to_string());
             if outcome.is_err() {
                 break;
             }
@@ -68,8 +70,16 @@ impl Ingest {
             output::complain(message);
         }
         outcome?;
-        output::print(&format!("{} items accepted, {} refused\n", tally.accepted, tally.received - tally.accepted))?;
-        Ok(if tally.accepted == tally.received { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        output::print(&format!(
+            "{} items accepted, {} refused\n",
+            tally.accepted,
+            tally.received - tally.accepted
+        ))?;
+        Ok(if tally.accepted == tally.received {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
     }
 }
 
@@ -92,15 +102,24 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         return Ok(bytes);
     }
     let mut plain = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut plain).context("broken gzip")?;
+    flate2::read::MultiGzDecoder::new(bytes.as_slice())
+        .read_to_end(&mut plain)
+        .context("broken gzip")?;
     Ok(plain)
 }
 
-async fn send_file(path: &Path, ikey: &str, target: &Target, tally: &mut Tally) -> anyhow::Result<()> {
+async fn send_file(
+    path: &Path,
+    ikey: &str,
+    target: &Target,
+    tally: &mut Tally,
+) -> anyhow::Result<()> {
     let bytes = read(path)?;
     // It draws on a terminal only.
     let bar = ProgressBar::new(bytes.len() as u64).with_message(path.display().to_string());
-    if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}") {
+    if let Ok(style) =
+        ProgressStyle::with_template("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+    {
         bar.set_style(style);
     }
     let mut batch = Batch::default();
@@ -126,11 +145,14 @@ struct Batch {
 impl Batch {
     /// Adds an envelope with the application's instrumentation key in place of its own.
     fn add(&mut self, piece: Result<&[u8], &str>, ikey: &str, tally: &mut Tally) {
-        let parsed = piece.map_err(str::to_owned).and_then(|text| serde_json::from_slice::<Value>(text).map_err(|error| error.to_string()));
+        let parsed = piece.map_err(str::to_owned).and_then(|text| {
+            serde_json::from_slice::<Value>(text).map_err(|error| error.to_string())
+        });
         match parsed {
             Ok(Value::Object(mut envelope)) => {
                 envelope.insert("iKey".to_owned(), ikey.into());
-                self.body.extend_from_slice(Value::Object(envelope).to_string().as_bytes());
+                self.body
+                    .extend_from_slice(Value::Object(envelope).to_string().as_bytes());
                 self.body.push(b'\n');
                 self.items += 1;
             }
@@ -144,13 +166,27 @@ impl Batch {
             return Ok(());
         }
         let Batch { body, items } = std::mem::take(self);
-        let reply = target.post("/v2.1/track", "application/x-json-stream", body).await?;
-        let verdict: Value = serde_json::from_slice(&reply.body).with_context(|| format!("status {} without a JSON body", reply.status))?;
-        let accepted = verdict.get("itemsAccepted").and_then(Value::as_u64).with_context(|| format!("status {}: {verdict}", reply.status))?;
+        let reply = target
+            .post("/v2.1/track", "application/x-json-stream", body)
+            .await?;
+        let verdict: Value = serde_json::from_slice(&reply.body)
+            .with_context(|| format!("status {} without a JSON body", reply.status))?;
+        let accepted = verdict
+            .get("itemsAccepted")
+            .and_then(Value::as_u64)
+            .with_context(|| format!("status {}: {verdict}", reply.status))?;
         tally.received += items as u64;
         tally.accepted += accepted;
-        for error in verdict.get("errors").and_then(Value::as_array).into_iter().flatten() {
-            let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason given");
+        for error in verdict
+            .get("errors")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let message = error
+                .get("message")
+                .and_then(Value::as_str)
+                .unwrap_or("no reason given");
             tally.note(message.to_owned());
         }
         Ok(())

@@ -55,26 +55,42 @@ pub(super) enum KeyCommand {
 impl KeyCommand {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
-            KeyCommand::Create { app, name, expires, data, json } => {
-                create(&app, &name, expires.as_deref(), &data, json).await
-            }
+            KeyCommand::Create {
+                app,
+                name,
+                expires,
+                data,
+                json,
+            } => create(&app, &name, expires.as_deref(), &data, json).await,
             KeyCommand::List { app, data, json } => list(&app, &data, json).await,
             KeyCommand::Delete { key_id, data, json } => delete(&key_id, &data, json).await,
         }
     }
 }
 
-async fn create(app: &str, name: &str, expires: Option<&str>, data: &DataFolder, json: bool) -> anyhow::Result<()> {
+async fn create(
+    app: &str,
+    name: &str,
+    expires: Option<&str>,
+    data: &DataFolder,
+    json: bool,
+) -> anyhow::Result<()> {
     let (catalogue, _) = app::open(data).await?;
     let app = app::find(&catalogue, app).await?;
     let now = SystemClock::default().now_ticks();
     let lifetime = expires.map(duration).transpose()?;
-    let expires = lifetime.map(|time| now.saturating_add(i64::try_from(time.as_nanos() / 100).unwrap_or(i64::MAX)));
+    let expires = lifetime
+        .map(|time| now.saturating_add(i64::try_from(time.as_nanos() / 100).unwrap_or(i64::MAX)));
     let (id, key) = create_key(&catalogue, app.id, name, now, expires).await?;
     if json {
-        return output::print(&format!("{}\n", json!({ "id": id, "name": name, "key": key })));
+        return output::print(&format!(
+            "{}\n",
+            json!({ "id": id, "name": name, "key": key })
+        ));
     }
-    output::print(&format!("id   {id}\nname {name}\nkey  {key}\n\nThe key is not shown again.\n"))
+    output::print(&format!(
+        "id   {id}\nname {name}\nkey  {key}\n\nThe key is not shown again.\n"
+    ))
 }
 
 async fn list(app: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
@@ -88,7 +104,15 @@ async fn list(app: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
     let header = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES"].map(str::to_owned);
     let rows: Vec<Vec<String>> = keys
         .iter()
-        .map(|key| vec![key.id.clone(), key.name.clone(), key.scopes.clone(), output::date(Some(key.created)), output::date(key.expires)])
+        .map(|key| {
+            vec![
+                key.id.clone(),
+                key.name.clone(),
+                key.scopes.clone(),
+                output::date(Some(key.created)),
+                output::date(key.expires),
+            ]
+        })
         .collect();
     output::print(&output::table(&header, &rows))
 }
@@ -108,6 +132,10 @@ async fn delete(id: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
     if !catalogue.delete_key(id).await? {
         bail!("there is no key '{id}'");
     }
-    let text = if json { json!({ "deleted": id }).to_string() } else { format!("deleted key {id}") };
+    let text = if json {
+        json!({ "deleted": id }).to_string()
+    } else {
+        format!("deleted key {id}")
+    };
     output::print(&format!("{text}\n"))
 }

@@ -24,12 +24,19 @@ const MAX_STREAMS: u32 = 128;
 const MAX_PENDING_RESETS: usize = 32;
 
 /// Accepts connections until `stop` becomes true, then waits for open requests at most `patience`.
-pub(super) async fn run(listener: TcpListener, router: Router, mut stop: watch::Receiver<bool>, patience: Duration) {
+pub(super) async fn run(
+    listener: TcpListener,
+    router: Router,
+    mut stop: watch::Receiver<bool>,
+    patience: Duration,
+) {
     let builder = builder();
     let connections = TaskTracker::new();
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
     loop {
-        let Ok(slot) = slots.clone().acquire_owned().await else { break };
+        let Ok(slot) = slots.clone().acquire_owned().await else {
+            break;
+        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stopped(&mut stop) => break,
@@ -51,7 +58,10 @@ pub(super) async fn run(listener: TcpListener, router: Router, mut stop: watch::
     }
     drop(listener);
     connections.close();
-    if tokio::time::timeout(patience, connections.wait()).await.is_err() {
+    if tokio::time::timeout(patience, connections.wait())
+        .await
+        .is_err()
+    {
         tracing::warn!(open = connections.len(), "stopping with open connections");
     }
 }
@@ -77,7 +87,13 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-async fn serve(builder: Builder<TokioExecutor>, stream: TcpStream, peer: SocketAddr, router: Router, mut stop: watch::Receiver<bool>) {
+async fn serve(
+    builder: Builder<TokioExecutor>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    mut stop: watch::Receiver<bool>,
+) {
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router.layer(Extension(ConnectInfo(peer))));
     let connection = builder.serve_connection(TokioIo::new(stream), service);

@@ -84,7 +84,9 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
 }
 
 fn start(command: Command) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
         match command {
             Command::Serve(command) => command.run().await?,

@@ -21,16 +21,36 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>]) -> String {
     /// Cells are cut at this width: one long message must not push the others off the screen.
     const WIDEST: usize = 80;
     let cell = |text: &String| -> String {
-        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        if line.chars().count() <= WIDEST { line } else { line.chars().take(WIDEST - 1).chain(['…']).collect() }
+        let line: String = text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        if line.chars().count() <= WIDEST {
+            line
+        } else {
+            line.chars().take(WIDEST - 1).chain(['…']).collect()
+        }
     };
-    let lines: Vec<Vec<String>> =
-        std::iter::once(header).chain(rows.iter().map(Vec::as_slice)).map(|row| row.iter().map(cell).collect()).collect();
-    let width = |column: usize| lines.iter().filter_map(|line| line.get(column)).map(|text| text.chars().count()).max().unwrap_or(0);
+    let lines: Vec<Vec<String>> = std::iter::once(header)
+        .chain(rows.iter().map(Vec::as_slice))
+        .map(|row| row.iter().map(cell).collect())
+        .collect();
+    let width = |column: usize| {
+        lines
+            .iter()
+            .filter_map(|line| line.get(column))
+            .map(|text| text.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..header.len()).map(width).collect();
     let mut out = String::new();
     for (index, line) in lines.iter().enumerate() {
-        let padded: Vec<String> = line.iter().zip(&widths).map(|(text, width)| format!("{text:<width$}")).collect();
+        let padded: Vec<String> = line
+            .iter()
+            .zip(&widths)
+            .map(|(text, width)| format!("{text:<width$}"))
+            .collect();
         out.push_str(padded.join("  ").trim_end());
         out.push('\n');
         if index == 0 {
@@ -58,7 +78,13 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_cut() {
-        let text = table(&["a".into(), "bee".into()], &[vec!["long\nvalue".into(), "x".into()], vec!["é".into(), "y".repeat(100)]]);
+        let text = table(
+            &["a".into(), "bee".into()],
+            &[
+                vec!["long\nvalue".into(), "x".into()],
+                vec!["é".into(), "y".repeat(100)],
+            ],
+        );
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.first(), Some(&"a           bee"));
         assert_eq!(lines.get(2), Some(&"long value  x"));

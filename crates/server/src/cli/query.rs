@@ -60,14 +60,21 @@ impl Query {
         if let (Some(timespan), Some(object)) = (&self.timespan, body.as_object_mut()) {
             object.insert("timespan".to_owned(), timespan.as_str().into());
         }
-        let reply = target.post(&format!("/v1/apps/{app}/query"), "application/json", body.to_string().into_bytes()).await;
+        let reply = target
+            .post(
+                &format!("/v1/apps/{app}/query"),
+                "application/json",
+                body.to_string().into_bytes(),
+            )
+            .await;
         target.close().await?;
         self.show(&reply?)
     }
 
     fn text(&self) -> anyhow::Result<String> {
         match (&self.file, self.kql.as_deref()) {
-            (Some(path), _) => std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())),
+            (Some(path), _) => std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display())),
             (None, Some("-")) => {
                 let mut text = String::new();
                 std::io::stdin().lock().read_to_string(&mut text)?;
@@ -79,14 +86,18 @@ impl Query {
     }
 
     fn show(&self, reply: &Reply) -> anyhow::Result<ExitCode> {
-        let value: Value = serde_json::from_slice(&reply.body).with_context(|| format!("status {} without a JSON body", reply.status))?;
+        let value: Value = serde_json::from_slice(&reply.body)
+            .with_context(|| format!("status {} without a JSON body", reply.status))?;
         if reply.status != 200 {
             bail!("{}", failure(reply.status, &value));
         }
         if self.output == Format::Json {
             output::print(&format!("{}\n", String::from_utf8_lossy(&reply.body)))?;
         } else {
-            let tables = value.get("tables").and_then(Value::as_array).context("the reply holds no tables")?;
+            let tables = value
+                .get("tables")
+                .and_then(Value::as_array)
+                .context("the reply holds no tables")?;
             for (index, table) in tables.iter().enumerate() {
                 if index > 0 {
                     output::print("\n")?;
@@ -115,21 +126,47 @@ fn innermost(error: &Value) -> String {
         return innermost(inner);
     }
     let text = |key: &str| error.get(key).and_then(Value::as_str);
-    let place = match (error.get("line").and_then(Value::as_u64), error.get("pos").and_then(Value::as_u64)) {
+    let place = match (
+        error.get("line").and_then(Value::as_u64),
+        error.get("pos").and_then(Value::as_u64),
+    ) {
         (Some(line), Some(pos)) => format!(" (line {line}, column {})", pos + 1),
         _ => String::new(),
     };
-    let code = text("code").map(|code| format!("{code}: ")).unwrap_or_default();
+    let code = text("code")
+        .map(|code| format!("{code}: "))
+        .unwrap_or_default();
     format!("{code}{}{place}", text("message").unwrap_or("no message"))
 }
 
 fn render(table: &Value, format: Format) -> String {
-    let list = |key: &str| table.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let header: Vec<String> =
-        list("columns").iter().map(|column| column.get("name").and_then(Value::as_str).unwrap_or_default().to_owned()).collect();
+    let list = |key: &str| {
+        table
+            .get(key)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    };
+    let header: Vec<String> = list("columns")
+        .iter()
+        .map(|column| {
+            column
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect();
     let rows: Vec<Vec<String>> = list("rows")
         .iter()
-        .map(|row| row.as_array().map(Vec::as_slice).unwrap_or_default().iter().map(plain).collect())
+        .map(|row| {
+            row.as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default()
+                .iter()
+                .map(plain)
+                .collect()
+        })
         .collect();
     if format == Format::Table {
         return output::table(&header, &rows);
@@ -158,12 +195,16 @@ mod tests {
     fn the_most_exact_message_is_shown_with_its_place() {
         let value = json!({"error": {"message": "outer", "code": "BadArgumentError", "innererror": {
             "code": "SyntaxError", "message": "x", "innererror": {"code": "SYN0002", "message": "no", "line": 1, "pos": 4}}}});
-        assert_eq!(failure(400, &value), "status 400: SYN0002: no (line 1, column 5)");
+        assert_eq!(
+            failure(400, &value),
+            "status 400: SYN0002: no (line 1, column 5)"
+        );
     }
 
     #[test]
     fn tables_become_text_and_csv() {
-        let table = json!({"columns": [{"name": "a"}, {"name": "b"}], "rows": [[1, null], ["x,y", true]]});
+        let table =
+            json!({"columns": [{"name": "a"}, {"name": "b"}], "rows": [[1, null], ["x,y", true]]});
         assert_eq!(render(&table, Format::Csv), "a,b\r\n1,\r\n\"x,y\",true\r\n");
         assert!(render(&table, Format::Table).contains("x,y  true"));
     }

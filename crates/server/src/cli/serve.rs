@@ -60,22 +60,45 @@ impl Serve {
     }
 }
 
-async fn serve(app: &Arc<App>, with_demo: bool, patience: std::time::Duration) -> anyhow::Result<()> {
+async fn serve(
+    app: &Arc<App>,
+    with_demo: bool,
+    patience: std::time::Duration,
+) -> anyhow::Result<()> {
     let address = app.settings.listen.clone();
-    let listener = TcpListener::bind(&address).await.with_context(|| format!("cannot listen on {address}"))?;
+    let listener = TcpListener::bind(&address)
+        .await
+        .with_context(|| format!("cannot listen on {address}"))?;
     let local = format!("http://{}", listener.local_addr()?);
-    let base = if app.settings.public_url.is_empty() { local.clone() } else { app.settings.public_url.clone() };
-    let mut lines = vec![format!("Hindsight {} at {base}", env!("CARGO_PKG_VERSION")), format!("data folder: {}", app.settings.data.display())];
+    let base = if app.settings.public_url.is_empty() {
+        local.clone()
+    } else {
+        app.settings.public_url.clone()
+    };
+    let mut lines = vec![
+        format!("Hindsight {} at {base}", env!("CARGO_PKG_VERSION")),
+        format!("data folder: {}", app.settings.data.display()),
+    ];
     if let Some(first) = app.create_first_app().await? {
         lines.extend(introduce(app, &first, &base).await?);
     } else if let Some(known) = app.store.catalogue().apps().await?.first() {
-        lines.push(format!("connection string of '{}': {}", known.name, connection_string(&base, known)));
+        lines.push(format!(
+            "connection string of '{}': {}",
+            known.name,
+            connection_string(&base, known)
+        ));
     }
-    let shop = if with_demo { Some(demo::prepare(app).await?) } else { None };
+    let shop = if with_demo {
+        Some(demo::prepare(app).await?)
+    } else {
+        None
+    };
     if let Some(shop) = &shop {
         match shop.created {
             true => lines.extend(introduce(app, &shop.app, &base).await?),
-            false => lines.push("a new key for the demo: hindsight key create --app demo".to_owned()),
+            false => {
+                lines.push("a new key for the demo: hindsight key create --app demo".to_owned())
+            }
         }
     }
     app.store.announce(&local)?;
@@ -88,7 +111,13 @@ async fn serve(app: &Arc<App>, with_demo: bool, patience: std::time::Duration) -
         tracing::info!("stopping");
         stop.send(true)
     });
-    listen::run(listener, crate::router::router(app.clone()), stopped, patience).await;
+    listen::run(
+        listener,
+        crate::router::router(app.clone()),
+        stopped,
+        patience,
+    )
+    .await;
     signal.abort();
     if let Some(feeding) = feeding {
         feeding.await?;
@@ -104,7 +133,10 @@ async fn introduce(app: &App, new: &Application, base: &str) -> anyhow::Result<V
         format!("application '{}': {}", new.name, new.id),
         format!("key (shown only now): {key}"),
         format!("connection string: {}", connection_string(base, new)),
-        format!("try: curl -H 'X-Api-Key: {key}' '{base}/v1/apps/{}/query?query=union%20*%20%7C%20count'", new.id),
+        format!(
+            "try: curl -H 'X-Api-Key: {key}' '{base}/v1/apps/{}/query?query=union%20*%20%7C%20count'",
+            new.id
+        ),
     ])
 }
 

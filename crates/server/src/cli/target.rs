@@ -20,7 +20,11 @@ pub(super) enum Target {
         credential: Option<(&'static str, String)>,
     },
     /// In this process.
-    Local { app: Arc<App>, router: Router, token: String },
+    Local {
+        app: Arc<App>,
+        router: Router,
+        token: String,
+    },
 }
 
 /// A reply: status and body.
@@ -33,17 +37,29 @@ impl Target {
     /// A server at a URL, with an API key.
     pub(super) fn at(url: &str, key: Option<&str>) -> anyhow::Result<Target> {
         let credential = key.map(|key| ("x-api-key", key.to_owned()));
-        Ok(Target::Remote { client: client()?, base: url.trim_end_matches('/').to_owned(), credential })
+        Ok(Target::Remote {
+            client: client()?,
+            base: url.trim_end_matches('/').to_owned(),
+            credential,
+        })
     }
 
     /// The server that holds a folder if there is one, or else the folder.
     pub(super) async fn folder(data: &DataFolder) -> anyhow::Result<Target> {
         let settings = data.settings()?;
         if let Some(server) = hindsight_store::holder(&settings.data) {
-            let token = read_token(&settings.data)
-                .with_context(|| format!("the server at {} holds the folder, and its token cannot be read", server.url))?;
+            let token = read_token(&settings.data).with_context(|| {
+                format!(
+                    "the server at {} holds the folder, and its token cannot be read",
+                    server.url
+                )
+            })?;
             let credential = Some(("authorization", format!("Bearer {token}")));
-            return Ok(Target::Remote { client: client()?, base: server.url, credential });
+            return Ok(Target::Remote {
+                client: client()?,
+                base: server.url,
+                credential,
+            });
         }
         if !settings.data.exists() {
             bail!("there is no data folder {}", settings.data.display());
@@ -56,15 +72,33 @@ impl Target {
     }
 
     /// Sends a request with a body.
-    pub(super) async fn post(&self, path: &str, content_type: &str, body: Vec<u8>) -> anyhow::Result<Reply> {
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        content_type: &str,
+        body: Vec<u8>,
+    ) -> anyhow::Result<Reply> {
         match self {
-            Target::Remote { client, base, credential } => {
-                let mut request = client.post(format!("{base}{path}")).header(header::CONTENT_TYPE, content_type).body(body);
+            Target::Remote {
+                client,
+                base,
+                credential,
+            } => {
+                let mut request = client
+                    .post(format!("{base}{path}"))
+                    .header(header::CONTENT_TYPE, content_type)
+                    .body(body);
                 if let Some((name, value)) = credential {
                     request = request.header(*name, value);
                 }
-                let reply = request.send().await.with_context(|| format!("cannot reach {base}"))?;
-                Ok(Reply { status: reply.status().as_u16(), body: reply.bytes().await? })
+                let reply = request
+                    .send()
+                    .await
+                    .with_context(|| format!("cannot reach {base}"))?;
+                Ok(Reply {
+                    status: reply.status().as_u16(),
+                    body: reply.bytes().await?,
+                })
             }
             Target::Local { router, token, .. } => {
                 let request = Request::builder()
@@ -75,7 +109,10 @@ impl Target {
                     .body(Body::from(body))?;
                 let reply = router.clone().oneshot(request).await?;
                 let status = reply.status().as_u16();
-                Ok(Reply { status, body: axum::body::to_bytes(reply.into_body(), usize::MAX).await? })
+                Ok(Reply {
+                    status,
+                    body: axum::body::to_bytes(reply.into_body(), usize::MAX).await?,
+                })
             }
         }
     }

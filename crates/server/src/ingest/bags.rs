@@ -11,7 +11,10 @@ use super::tolerant::{Loose, Pairs};
 /// Properties: every value is a text. Nothing where there are none.
 pub(crate) fn dimensions(pairs: Pairs<'_>, bag: &mut BagBuilder) -> Option<Vec<u8>> {
     for (key, value) in pairs.0.into_iter().take(limits::PAIRS) {
-        bag.string(&cut(key, limits::KEY), &cut(value.into_text(), limits::PROPERTY));
+        bag.string(
+            &cut(key, limits::KEY),
+            &cut(value.into_text(), limits::PROPERTY),
+        );
     }
     finish(bag)
 }
@@ -46,7 +49,12 @@ pub(crate) fn details(exceptions: &[ExceptionDetails<'_>]) -> Option<Vec<u8>> {
 
 fn detail(exception: &ExceptionDetails<'_>, out: &mut Encoder) {
     out.begin_bag();
-    text("outerId", or_zero(exception.outer_id.as_str()), limits::NAME, out);
+    text(
+        "outerId",
+        or_zero(exception.outer_id.as_str()),
+        limits::NAME,
+        out,
+    );
     text("message", exception.message.as_str(), limits::MESSAGE, out);
     text("type", exception.type_name.as_str(), limits::NAME, out);
     text("id", or_zero(exception.id.as_str()), limits::NAME, out);

@@ -72,15 +72,21 @@ const ZSTD_WINDOW_LOG: u32 = 23;
 pub(crate) fn decode(codec: Codec, body: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, BodyError> {
     let corrupt = || BodyError::Corrupt(codec.name());
     match codec {
-        Codec::Identity if body.len() > limit => Err(BodyError::TooLarge { limit, setting: SETTING }),
+        Codec::Identity if body.len() > limit => Err(BodyError::TooLarge {
+            limit,
+            setting: SETTING,
+        }),
         Codec::Identity => Ok(Cow::Borrowed(body)),
         Codec::Gzip => read(flate2::read::MultiGzDecoder::new(body), codec, limit),
         Codec::Deflate if is_zlib(body) => read(flate2::read::ZlibDecoder::new(body), codec, limit),
         Codec::Deflate => read(flate2::read::DeflateDecoder::new(body), codec, limit),
         Codec::Brotli => read(brotli::Decompressor::new(body, 4096), codec, limit),
         Codec::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(body).map_err(|_| corrupt())?;
-            decoder.window_log_max(ZSTD_WINDOW_LOG).map_err(|_| corrupt())?;
+            let mut decoder =
+                zstd::stream::read::Decoder::with_buffer(body).map_err(|_| corrupt())?;
+            decoder
+                .window_log_max(ZSTD_WINDOW_LOG)
+                .map_err(|_| corrupt())?;
             read(decoder, codec, limit)
         }
     }
@@ -102,7 +108,10 @@ fn read(decoder: impl Read, codec: Codec, limit: usize) -> Result<Cow<'static, [
         .read_to_end(&mut plain)
         .map_err(|_| BodyError::Corrupt(codec.name()))?;
     if plain.len() > limit {
-        return Err(BodyError::TooLarge { limit, setting: SETTING });
+        return Err(BodyError::TooLarge {
+            limit,
+            setting: SETTING,
+        });
     }
     Ok(Cow::Owned(plain))
 }
@@ -118,12 +127,14 @@ mod tests {
         match codec {
             Codec::Identity => plain.to_vec(),
             Codec::Gzip => {
-                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+                let mut encoder =
+                    flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
                 encoder.write_all(plain).unwrap();
                 encoder.finish().unwrap()
             }
             Codec::Deflate => {
-                let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+                let mut encoder =
+                    flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
                 encoder.write_all(plain).unwrap();
                 encoder.finish().unwrap()
             }
@@ -143,13 +154,18 @@ mod tests {
     fn every_codec_gives_back_what_went_in() {
         for codec in CODECS {
             let packed = encode(codec, b"[{\"name\":\"x\"}]");
-            assert_eq!(decode(codec, &packed, 1000).unwrap().as_ref(), b"[{\"name\":\"x\"}]", "{codec:?}");
+            assert_eq!(
+                decode(codec, &packed, 1000).unwrap().as_ref(),
+                b"[{\"name\":\"x\"}]",
+                "{codec:?}"
+            );
         }
     }
 
     #[test]
     fn bare_deflate_is_read_too() {
-        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        let mut encoder =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(b"{}").unwrap();
         let packed = encoder.finish().unwrap();
         assert_eq!(decode(Codec::Deflate, &packed, 10).unwrap().as_ref(), b"{}");
@@ -162,7 +178,10 @@ mod tests {
             let bomb = encode(codec, &zeros);
             assert!(bomb.len() < 200_000, "{codec:?} is no bomb: {}", bomb.len());
             let error = decode(codec, &bomb, 1 << 20).unwrap_err();
-            assert!(matches!(error, BodyError::TooLarge { limit, .. } if limit == 1 << 20), "{codec:?}: {error}");
+            assert!(
+                matches!(error, BodyError::TooLarge { limit, .. } if limit == 1 << 20),
+                "{codec:?}: {error}"
+            );
         }
     }
 
@@ -177,7 +196,10 @@ mod tests {
     #[test]
     fn unknown_and_stacked_encodings_are_refused() {
         for header in ["gzip, gzip", "compress", "gzip,br"] {
-            assert!(matches!(Codec::parse(header), Err(BodyError::Unsupported(_))), "{header}");
+            assert!(
+                matches!(Codec::parse(header), Err(BodyError::Unsupported(_))),
+                "{header}"
+            );
         }
         assert_eq!(Codec::parse(" GZip "), Ok(Codec::Gzip));
         assert_eq!(Codec::parse(""), Ok(Codec::Identity));

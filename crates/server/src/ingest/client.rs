@@ -46,9 +46,16 @@ pub(crate) fn browser(agent: &str) -> String {
             continue;
         }
         if let Some((_, after)) = agent.split_once(mark) {
-            let version: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+            let version: String = after
+                .chars()
+                .take_while(|c| c.is_ascii_digit() || *c == '.')
+                .collect();
             let mut parts = version.split('.').filter(|part| !part.is_empty());
-            let version = [parts.next(), parts.next()].into_iter().flatten().collect::<Vec<_>>().join(".");
+            let version = [parts.next(), parts.next()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(".");
             return format!("{name} {version}").trim_end().to_owned();
         }
     }
@@ -59,9 +66,18 @@ pub(crate) fn browser(agent: &str) -> String {
 pub(crate) fn operating_system(agent: &str) -> String {
     let version = |mark: &str| -> Option<String> {
         let (_, after) = agent.split_once(mark)?;
-        let text: String = after.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_')).collect();
+        let text: String = after
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_'))
+            .collect();
         let mut parts = text.split(['.', '_']).filter(|part| !part.is_empty());
-        Some([parts.next(), parts.next()].into_iter().flatten().collect::<Vec<_>>().join("."))
+        Some(
+            [parts.next(), parts.next()]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("."),
+        )
     };
     if let Some(nt) = version("Windows NT ") {
         return match nt.as_str() {
@@ -95,7 +111,8 @@ mod tests {
 
     #[test]
     fn addresses_lose_their_last_octet() {
-        let check = |address: &str, expected: &str| assert_eq!(mask_ip(address), expected, "{address}");
+        let check =
+            |address: &str, expected: &str| assert_eq!(mask_ip(address), expected, "{address}");
         check("203.0.113.9", "203.0.113.0");
         check("203.0.113.9:443", "203.0.113.0");
         check("::ffff:203.0.113.9", "203.0.113.0");
@@ -106,7 +123,11 @@ mod tests {
     #[test]
     fn user_agents_give_browser_and_system() {
         let check = |agent: &str, name: &str, system: &str| {
-            assert_eq!((browser(agent).as_str(), operating_system(agent).as_str()), (name, system), "{agent}");
+            assert_eq!(
+                (browser(agent).as_str(), operating_system(agent).as_str()),
+                (name, system),
+                "{agent}"
+            );
         };
         check(
             "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/119.0.0.0 Safari/537.36",
@@ -123,7 +144,11 @@ mod tests {
             "Safari 16.6",
             "iOS 16.6",
         );
-        check("Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/118.0", "Firefox 118.0", "Linux");
+        check(
+            "Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/118.0",
+            "Firefox 118.0",
+            "Linux",
+        );
         check("curl/8.1.2", "curl 8.1", "");
         check("", "", "");
     }

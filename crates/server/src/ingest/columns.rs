@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use arrow::array::{
-    ArrayRef, BinaryViewBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch, StringViewBuilder,
+    ArrayRef, BinaryViewBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch,
+    StringViewBuilder,
 };
 use arrow::error::ArrowError;
 use hindsight_kql_types::ScalarType;
@@ -27,20 +28,38 @@ const SOURCES: &[(&str, Source)] = &[
     ("timestamp", Source::Integer(|r| Some(r.timestamp))),
     ("itemId", Source::Text(|r| &r.item_id)),
     ("itemType", Source::Text(|r| r.item_type)),
-    ("itemCount", Source::Integer(|r| Some(i64::from(r.item_count)))),
+    (
+        "itemCount",
+        Source::Integer(|r| Some(i64::from(r.item_count))),
+    ),
     ("appId", Source::Text(|r| r.app.id)),
     ("appName", Source::Text(|r| r.app.name)),
     ("iKey", Source::Text(|r| r.app.ikey)),
     ("_ResourceId", Source::Text(|r| r.app.resource_id)),
-    ("customDimensions", Source::Dynamic(|r| r.dimensions.as_deref())),
-    ("customMeasurements", Source::Dynamic(|r| r.measurements.as_deref())),
+    (
+        "customDimensions",
+        Source::Dynamic(|r| r.dimensions.as_deref()),
+    ),
+    (
+        "customMeasurements",
+        Source::Dynamic(|r| r.measurements.as_deref()),
+    ),
     ("operation_Name", Source::Text(|r| &r.tags.operation_name)),
     ("operation_Id", Source::Text(|r| &r.tags.operation_id)),
-    ("operation_ParentId", Source::Text(|r| &r.tags.operation_parent_id)),
-    ("operation_SyntheticSource", Source::Text(|r| &r.tags.synthetic_source)),
+    (
+        "operation_ParentId",
+        Source::Text(|r| &r.tags.operation_parent_id),
+    ),
+    (
+        "operation_SyntheticSource",
+        Source::Text(|r| &r.tags.synthetic_source),
+    ),
     ("session_Id", Source::Text(|r| &r.tags.session_id)),
     ("user_Id", Source::Text(|r| &r.tags.user_id)),
-    ("user_AuthenticatedId", Source::Text(|r| &r.tags.authenticated_id)),
+    (
+        "user_AuthenticatedId",
+        Source::Text(|r| &r.tags.authenticated_id),
+    ),
     ("user_AccountId", Source::Text(|r| &r.tags.account_id)),
     ("application_Version", Source::Text(|r| &r.tags.version)),
     ("client_Type", Source::Text(|r| &r.tags.client_type)),
@@ -52,7 +71,10 @@ const SOURCES: &[(&str, Source)] = &[
     ("client_CountryOrRegion", Source::Text(|r| &r.tags.country)),
     ("client_Browser", Source::Text(|r| &r.tags.browser)),
     ("cloud_RoleName", Source::Text(|r| &r.tags.role_name)),
-    ("cloud_RoleInstance", Source::Text(|r| &r.tags.role_instance)),
+    (
+        "cloud_RoleInstance",
+        Source::Text(|r| &r.tags.role_instance),
+    ),
     ("sdkVersion", Source::Text(|r| &r.tags.sdk_version)),
     ("id", Source::Text(|r| &r.id)),
     ("name", Source::Text(|r| &r.name)),
@@ -66,7 +88,10 @@ const SOURCES: &[(&str, Source)] = &[
     ("resultCode", Source::Text(|r| &r.result_code)),
     ("duration", Source::Real(|r| r.duration)),
     ("performanceBucket", Source::Text(|r| r.performance_bucket)),
-    ("severityLevel", Source::Integer(|r| r.severity.map(i64::from))),
+    (
+        "severityLevel",
+        Source::Integer(|r| r.severity.map(i64::from)),
+    ),
     ("location", Source::Text(|r| &r.location)),
     ("size", Source::Real(|r| r.size)),
     ("problemId", Source::Text(|r| &r.problem_id)),
@@ -94,11 +119,15 @@ const SOURCES: &[(&str, Source)] = &[
     ("networkDuration", Source::Real(|r| r.network_duration)),
     ("sendDuration", Source::Real(|r| r.send_duration)),
     ("receiveDuration", Source::Real(|r| r.receive_duration)),
-    ("processingDuration", Source::Real(|r| r.processing_duration)),
+    (
+        "processingDuration",
+        Source::Real(|r| r.processing_duration),
+    ),
     ("totalDuration", Source::Real(|r| r.total_duration)),
 ];
 
-static BY_NAME: LazyLock<HashMap<&'static str, Source>> = LazyLock::new(|| SOURCES.iter().copied().collect());
+static BY_NAME: LazyLock<HashMap<&'static str, Source>> =
+    LazyLock::new(|| SOURCES.iter().copied().collect());
 
 /// A column being filled.
 enum Column {
@@ -106,17 +135,26 @@ enum Column {
     Int(Int32Builder, fn(&Row<'_>) -> Option<i64>),
     Long(Int64Builder, fn(&Row<'_>) -> Option<i64>),
     Real(Float64Builder, fn(&Row<'_>) -> Option<f64>),
-    Dynamic(BinaryViewBuilder, for<'r> fn(&'r Row<'_>) -> Option<&'r [u8]>),
+    Dynamic(
+        BinaryViewBuilder,
+        for<'r> fn(&'r Row<'_>) -> Option<&'r [u8]>,
+    ),
 }
 
 impl Column {
     fn new(name: &str, kind: ScalarType) -> Option<Column> {
         Some(match (*BY_NAME.get(name)?, kind) {
-            (Source::Text(read), ScalarType::String) => Column::Text(StringViewBuilder::new(), read),
+            (Source::Text(read), ScalarType::String) => {
+                Column::Text(StringViewBuilder::new(), read)
+            }
             (Source::Integer(read), ScalarType::Int) => Column::Int(Int32Builder::new(), read),
-            (Source::Integer(read), ScalarType::Long | ScalarType::DateTime) => Column::Long(Int64Builder::new(), read),
+            (Source::Integer(read), ScalarType::Long | ScalarType::DateTime) => {
+                Column::Long(Int64Builder::new(), read)
+            }
             (Source::Real(read), ScalarType::Real) => Column::Real(Float64Builder::new(), read),
-            (Source::Dynamic(read), ScalarType::Dynamic) => Column::Dynamic(BinaryViewBuilder::new(), read),
+            (Source::Dynamic(read), ScalarType::Dynamic) => {
+                Column::Dynamic(BinaryViewBuilder::new(), read)
+            }
             _ => return None,
         })
     }
@@ -125,7 +163,8 @@ impl Column {
         match self {
             Column::Text(builder, read) => builder.append_value(read(row)),
             Column::Int(builder, read) => {
-                builder.append_option(read(row).map(|value| i32::try_from(value).unwrap_or(i32::MAX)));
+                builder
+                    .append_option(read(row).map(|value| i32::try_from(value).unwrap_or(i32::MAX)));
             }
             Column::Long(builder, read) => builder.append_option(read(row)),
             Column::Real(builder, read) => builder.append_option(read(row)),
@@ -172,7 +211,10 @@ impl TableRows {
     /// The batch in the table's schema.
     pub(crate) fn finish(mut self) -> Result<(Table, RecordBatch), ArrowError> {
         let arrays = self.columns.iter_mut().map(Column::finish).collect();
-        Ok((self.table, RecordBatch::try_new(self.table.arrow_schema(), arrays)?))
+        Ok((
+            self.table,
+            RecordBatch::try_new(self.table.arrow_schema(), arrays)?,
+        ))
     }
 }
 
@@ -184,7 +226,11 @@ mod tests {
     fn every_column_of_every_table_has_a_source_of_its_type() {
         for table in Table::ALL {
             for column in table.columns() {
-                assert!(Column::new(column.name, column.scalar_type).is_some(), "{table}.{}", column.name);
+                assert!(
+                    Column::new(column.name, column.scalar_type).is_some(),
+                    "{table}.{}",
+                    column.name
+                );
             }
         }
     }
@@ -192,7 +238,10 @@ mod tests {
     #[test]
     fn every_source_fills_a_column() {
         for (name, _) in SOURCES {
-            assert!(Table::ALL.iter().any(|table| table.column(name).is_some()), "{name}");
+            assert!(
+                Table::ALL.iter().any(|table| table.column(name).is_some()),
+                "{name}"
+            );
         }
     }
 
@@ -202,7 +251,11 @@ mod tests {
             let mut rows = TableRows::new(table);
             rows.push(&Row::default());
             let (_, batch) = rows.finish().unwrap();
-            assert_eq!((batch.schema(), batch.num_rows()), (table.arrow_schema(), 1), "{table}");
+            assert_eq!(
+                (batch.schema(), batch.num_rows()),
+                (table.arrow_schema(), 1),
+                "{table}"
+            );
         }
     }
 }

@@ -12,7 +12,12 @@ use super::row::{Row, Thrown};
 use super::tolerant::Text;
 
 /// Fills the row's own columns from `data` and says which table it belongs to; `None` for an unknown base type.
-pub(crate) fn read<'a>(base_type: &str, mut data: BaseData<'a>, row: &mut Row<'a>, bag: &mut BagBuilder) -> Option<Table> {
+pub(crate) fn read<'a>(
+    base_type: &str,
+    mut data: BaseData<'a>,
+    row: &mut Row<'a>,
+    bag: &mut BagBuilder,
+) -> Option<Table> {
     row.dimensions = bags::dimensions(std::mem::take(&mut data.properties), bag);
     row.measurements = bags::measurements(std::mem::take(&mut data.measurements), bag);
     let table = match base_type {
@@ -23,9 +28,10 @@ pub(crate) fn read<'a>(base_type: &str, mut data: BaseData<'a>, row: &mut Row<'a
         "EventData" => event(data, row),
         "MetricData" => metric(data, row),
         "PageViewData" | "PageviewData" => page_view(data, row),
-        "PageViewPerfData" | "PageviewPerfData" | "PageViewPerformanceData" | "PageviewPerformanceData" => {
-            browser_timing(data, row)
-        }
+        "PageViewPerfData"
+        | "PageviewPerfData"
+        | "PageViewPerformanceData"
+        | "PageviewPerformanceData" => browser_timing(data, row),
         "AvailabilityData" => availability(data, row),
         "PerformanceCounterData" => old_counter(data, row),
         _ => return None,
@@ -57,7 +63,10 @@ fn bucket(milliseconds: f64) -> &'static str {
         (120_000.0, "1min-2min"),
         (300_000.0, "2min-5min"),
     ];
-    BUCKETS.iter().find(|(limit, _)| milliseconds < *limit).map_or(">=5min", |(_, name)| name)
+    BUCKETS
+        .iter()
+        .find(|(limit, _)| milliseconds < *limit)
+        .map_or(">=5min", |(_, name)| name)
 }
 
 fn truth(value: bool) -> &'static str {
@@ -107,7 +116,10 @@ fn page_view<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
 }
 
 fn browser_timing<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
-    let total = data.perf_total.milliseconds().or_else(|| data.duration.milliseconds());
+    let total = data
+        .perf_total
+        .milliseconds()
+        .or_else(|| data.duration.milliseconds());
     timed(row, total);
     row.total_duration = total;
     row.network_duration = data.network_connect.milliseconds();
@@ -122,7 +134,11 @@ fn browser_timing<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
 fn availability<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
     timed(row, data.duration.milliseconds());
     // Recorded as digits, unlike the other tables' words.
-    row.success = if data.success.truth().unwrap_or(false) { "1" } else { "0" };
+    row.success = if data.success.truth().unwrap_or(false) {
+        "1"
+    } else {
+        "0"
+    };
     row.size = data.size.number();
     row.id = text(data.id, limits::ID);
     row.name = text(data.name, limits::NAME);
@@ -133,10 +149,22 @@ fn availability<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
 
 fn metric<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
     // Only the first data point is used, as the service documents.
-    let point = data.metrics.unwrap_or_default().into_iter().next().unwrap_or_default();
+    let point = data
+        .metrics
+        .unwrap_or_default()
+        .into_iter()
+        .next()
+        .unwrap_or_default();
     if let Some((category, instance, counter)) = counter_path(point.name.as_str()) {
-        let (category, instance, counter) = (category.to_owned(), instance.to_owned(), counter.to_owned());
-        return counter_row(row, category.into(), counter.into(), instance.into(), point.value.number());
+        let (category, instance, counter) =
+            (category.to_owned(), instance.to_owned(), counter.to_owned());
+        return counter_row(
+            row,
+            category.into(),
+            counter.into(),
+            instance.into(),
+            point.value.number(),
+        );
     }
     measured(point, row);
     Table::CustomMetrics
@@ -158,14 +186,24 @@ fn measured<'a>(point: DataPoint<'a>, row: &mut Row<'a>) {
 fn counter_path(name: &str) -> Option<(&str, &str, &str)> {
     let (object, counter) = name.strip_prefix('\\')?.split_once('\\')?;
     Some(match object.split_once('(') {
-        Some((category, instance)) => (category, instance.strip_suffix(')').unwrap_or(instance), counter),
+        Some((category, instance)) => (
+            category,
+            instance.strip_suffix(')').unwrap_or(instance),
+            counter,
+        ),
         None => (object, "", counter),
     })
 }
 
 fn old_counter<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
     let value = data.value.number();
-    counter_row(row, data.category_name.0, data.counter_name.0, data.instance_name.0, value)
+    counter_row(
+        row,
+        data.category_name.0,
+        data.counter_name.0,
+        data.instance_name.0,
+        value,
+    )
 }
 
 fn counter_row<'a>(
@@ -206,7 +244,10 @@ fn thrown(exception: &ExceptionDetails<'_>) -> Thrown<'static> {
         kind: own(exception.type_name.as_str(), limits::NAME),
         message: own(exception.message.as_str(), limits::MESSAGE),
         method: own(top.map_or("", |frame| frame.method.as_str()), limits::NAME),
-        assembly: own(top.map_or("", |frame| frame.assembly.as_str()), limits::NAME),
+        assembly: own(
+            top.map_or("", |frame| frame.assembly.as_str()),
+            limits::NAME,
+        ),
     }
 }
 

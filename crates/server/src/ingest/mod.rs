@@ -78,7 +78,12 @@ pub(crate) fn pieces(body: &[u8]) -> impl Iterator<Item = Result<&[u8], &'static
 }
 
 /// Decodes a request's plain body.
-pub(crate) fn decode(body: &[u8], rules: &ItemRules, sender: &Sender, find: &FindApp<'_>) -> Result<Decoded, arrow::error::ArrowError> {
+pub(crate) fn decode(
+    body: &[u8],
+    rules: &ItemRules,
+    sender: &Sender,
+    find: &FindApp<'_>,
+) -> Result<Decoded, arrow::error::ArrowError> {
     let pieces = split::split(body);
     let mut gathered = Gathered::default();
     let mut errors = Vec::new();
@@ -99,10 +104,18 @@ pub(crate) fn decode(body: &[u8], rules: &ItemRules, sender: &Sender, find: &Fin
             }),
         };
         if let Err((status, message)) = outcome {
-            errors.push(ItemError { index, status, message });
+            errors.push(ItemError {
+                index,
+                status,
+                message,
+            });
         }
     }
-    Ok(Decoded { received: pieces.len(), apps: gathered.finish()?, errors })
+    Ok(Decoded {
+        received: pieces.len(),
+        apps: gathered.finish()?,
+        errors,
+    })
 }
 
 /// Rows by application and table.
@@ -130,15 +143,26 @@ impl Gathered {
         let (table, row) = item::row(envelope, app, sender, bag, rules)?;
         let rows = self.apps.entry(app.id).or_default();
         rows.items.push(index);
-        rows.tables.entry(table).or_insert_with(|| TableRows::new(table)).push(&row);
+        rows.tables
+            .entry(table)
+            .or_insert_with(|| TableRows::new(table))
+            .push(&row);
         Ok(())
     }
 
     fn finish(self) -> Result<Vec<AppBatches>, arrow::error::ArrowError> {
         let mut apps: Vec<AppBatches> = Vec::with_capacity(self.apps.len());
         for (app, rows) in self.apps {
-            let batches = rows.tables.into_values().map(TableRows::finish).collect::<Result<_, _>>()?;
-            apps.push(AppBatches { app, items: rows.items, batches });
+            let batches = rows
+                .tables
+                .into_values()
+                .map(TableRows::finish)
+                .collect::<Result<_, _>>()?;
+            apps.push(AppBatches {
+                app,
+                items: rows.items,
+                batches,
+            });
         }
         apps.sort_by_key(|app| app.app);
         Ok(apps)

@@ -29,8 +29,12 @@ pub(crate) fn split(body: &[u8]) -> Vec<Piece<'_>> {
 
 /// Blanks, commas and the brackets of top-level arrays: what lies between items.
 fn skip_separators(text: &[u8]) -> &[u8] {
-    let is_separator = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']');
-    let start = text.iter().position(|byte| !is_separator(byte)).unwrap_or(text.len());
+    let is_separator =
+        |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']');
+    let start = text
+        .iter()
+        .position(|byte| !is_separator(byte))
+        .unwrap_or(text.len());
     text.get(start..).unwrap_or_default()
 }
 
@@ -40,8 +44,15 @@ fn next(text: &[u8]) -> (Option<Piece<'_>>, &[u8]) {
         return object(text);
     }
     // Not an object: everything up to the next line or separator is one bad item.
-    let end = text.iter().position(|byte| matches!(byte, b'\n' | b',' | b'{')).unwrap_or(text.len()).max(1);
-    (Some(Piece::Bad("An item must be a JSON object")), text.get(end..).unwrap_or_default())
+    let end = text
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b',' | b'{'))
+        .unwrap_or(text.len())
+        .max(1);
+    (
+        Some(Piece::Bad("An item must be a JSON object")),
+        text.get(end..).unwrap_or_default(),
+    )
 }
 
 /// The object that `text` begins with, found by counting braces outside strings.
@@ -73,7 +84,10 @@ fn object(text: &[u8]) -> (Option<Piece<'_>>, &[u8]) {
             (false, _) => {}
         }
     }
-    (Some(Piece::Bad("The item ends before its closing brace")), &[])
+    (
+        Some(Piece::Bad("The item ends before its closing brace")),
+        &[],
+    )
 }
 
 #[cfg(test)]
@@ -93,9 +107,15 @@ mod tests {
 
     #[test]
     fn arrays_single_objects_and_lines_are_all_items() {
-        check(r#"[{"a":1},{"b":[2]}]"#, &[Ok(r#"{"a":1}"#), Ok(r#"{"b":[2]}"#)]);
+        check(
+            r#"[{"a":1},{"b":[2]}]"#,
+            &[Ok(r#"{"a":1}"#), Ok(r#"{"b":[2]}"#)],
+        );
         check(r#" {"a":1} "#, &[Ok(r#"{"a":1}"#)]);
-        check("{\"a\":1}\r\n{\"b\":2}\n", &[Ok(r#"{"a":1}"#), Ok(r#"{"b":2}"#)]);
+        check(
+            "{\"a\":1}\r\n{\"b\":2}\n",
+            &[Ok(r#"{"a":1}"#), Ok(r#"{"b":2}"#)],
+        );
         check("", &[]);
         check("[]", &[]);
         check("\u{feff}[{}]", &[Ok("{}")]);
@@ -103,19 +123,31 @@ mod tests {
 
     #[test]
     fn braces_and_quotes_in_strings_do_not_count() {
-        check(r#"[{"a":"}\"{"},{"b":"\\"}]"#, &[Ok(r#"{"a":"}\"{"}"#), Ok(r#"{"b":"\\"}"#)]);
+        check(
+            r#"[{"a":"}\"{"},{"b":"\\"}]"#,
+            &[Ok(r#"{"a":"}\"{"}"#), Ok(r#"{"b":"\\"}"#)],
+        );
     }
 
     #[test]
     fn an_array_on_a_line_among_lines_gives_its_items() {
-        check("{\"a\":1}\n[{\"b\":2}]", &[Ok(r#"{"a":1}"#), Ok(r#"{"b":2}"#)]);
+        check(
+            "{\"a\":1}\n[{\"b\":2}]",
+            &[Ok(r#"{"a":1}"#), Ok(r#"{"b":2}"#)],
+        );
     }
 
     #[test]
     fn what_is_no_object_is_one_bad_item() {
-        check("[1,{\"a\":1}]", &[Err("An item must be a JSON object"), Ok(r#"{"a":1}"#)]);
+        check(
+            "[1,{\"a\":1}]",
+            &[Err("An item must be a JSON object"), Ok(r#"{"a":1}"#)],
+        );
         check("hello", &[Err("An item must be a JSON object")]);
-        check("[{\"a\":1", &[Err("The item ends before its closing brace")]);
+        check(
+            "[{\"a\":1",
+            &[Err("The item ends before its closing brace")],
+        );
     }
 
     #[test]

@@ -74,6 +74,10 @@ fn complete(tags: &mut Tags<'_>, sender: &Sender) {
     if tags.client_os.is_empty() {
         tags.client_os = Cow::Owned(system);
     }
-    let address = if tags.client_ip.is_empty() { &sender.address } else { tags.client_ip.as_ref() };
+    let address = if tags.client_ip.is_empty() {
+        &sender.address
+    } else {
+        tags.client_ip.as_ref()
+    };
     tags.client_ip = client::mask_ip(address);
 }

@@ -88,7 +88,10 @@ impl<'a> Loose<'a> {
     pub(crate) fn severity(&self) -> Option<i32> {
         match self {
             Loose::Text(text) => severity_word(text.trim()),
-            other => other.number().map(|value| value as i32).filter(|level| (0..=4).contains(level)),
+            other => other
+                .number()
+                .map(|value| value as i32)
+                .filter(|level| (0..=4).contains(level)),
         }
     }
 }
@@ -106,7 +109,9 @@ fn severity_word(word: &str) -> Option<i32> {
 
 /// `[-][d.]hh:mm:ss[.f…]` in milliseconds.
 fn clock_milliseconds(text: &str) -> Option<f64> {
-    let (sign, text) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
+    let (sign, text) = text
+        .strip_prefix('-')
+        .map_or((1.0, text), |rest| (-1.0, rest));
     let mut parts = text.split(':');
     let (first, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
     if parts.next().is_some() {
@@ -114,7 +119,10 @@ fn clock_milliseconds(text: &str) -> Option<f64> {
     }
     let (days, hours) = first.split_once('.').unwrap_or(("0", first));
     let whole = |part: &str| part.parse::<u32>().ok().map(f64::from);
-    let seconds: f64 = seconds.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
+    let seconds: f64 = seconds
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
     let minutes = (whole(days)? * 24.0 + whole(hours)?) * 60.0 + whole(minutes)?;
     // Seconds are counted in ticks first, so that 0.018 s is 18 ms and not 17.999…
     Some(sign * (minutes * 60_000.0 + (seconds * 10_000_000.0).round() / 10_000.0))
@@ -226,7 +234,9 @@ mod tests {
 
     #[test]
     fn durations_come_as_clock_texts_and_as_milliseconds() {
-        let check = |json: &str, expected: Option<f64>| assert_eq!(loose(json).milliseconds(), expected, "{json}");
+        let check = |json: &str, expected: Option<f64>| {
+            assert_eq!(loose(json).milliseconds(), expected, "{json}")
+        };
         check(r#""0.00:00:00.003""#, Some(3.0));
         check(r#""00:00:00.018""#, Some(18.0));
         check(r#""1.02:03:04.5""#, Some(93_784_500.0));
@@ -238,7 +248,9 @@ mod tests {
 
     #[test]
     fn severities_come_as_numbers_and_as_words() {
-        let check = |json: &str, expected: Option<i32>| assert_eq!(loose(json).severity(), expected, "{json}");
+        let check = |json: &str, expected: Option<i32>| {
+            assert_eq!(loose(json).severity(), expected, "{json}")
+        };
         check("2", Some(2));
         check(r#""Warning""#, Some(2));
         check(r#""CRITICAL""#, Some(4));
@@ -249,7 +261,8 @@ mod tests {
 
     #[test]
     fn every_json_value_has_a_text() {
-        let check = |json: &str, expected: &str| assert_eq!(loose(json).into_text(), expected, "{json}");
+        let check =
+            |json: &str, expected: &str| assert_eq!(loose(json).into_text(), expected, "{json}");
         check("10", "10");
         check("1.5", "1.5");
         check("true", "true");
@@ -260,7 +273,9 @@ mod tests {
 
     #[test]
     fn success_comes_as_truth_text_or_number() {
-        let check = |json: &str, expected: Option<bool>| assert_eq!(loose(json).truth(), expected, "{json}");
+        let check = |json: &str, expected: Option<bool>| {
+            assert_eq!(loose(json).truth(), expected, "{json}")
+        };
         check("true", Some(true));
         check(r#""False""#, Some(false));
         check("1", Some(true));

@@ -32,8 +32,17 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// The whole request is refused for one reason.
     pub(crate) fn refused(received: usize, status: u16, message: impl Into<String>) -> Verdict {
-        let error = ItemError { index: 0, status, message: message.into() };
-        Verdict { items_received: received, items_accepted: 0, app_id: None, errors: vec![error] }
+        let error = ItemError {
+            index: 0,
+            status,
+            message: message.into(),
+        };
+        Verdict {
+            items_received: received,
+            items_accepted: 0,
+            app_id: None,
+            errors: vec![error],
+        }
     }
 
     /// 200 for all, 206 for some, and the first item's status for none.
@@ -53,8 +62,17 @@ mod tests {
     #[test]
     fn the_status_tells_all_some_or_none() {
         let check = |accepted: usize, failed: &[u16], expected: u16| {
-            let errors = failed.iter().map(|status| ItemError { index: 0, status: *status, message: String::new() });
-            let verdict = Verdict { items_received: 2, items_accepted: accepted, app_id: None, errors: errors.collect() };
+            let errors = failed.iter().map(|status| ItemError {
+                index: 0,
+                status: *status,
+                message: String::new(),
+            });
+            let verdict = Verdict {
+                items_received: 2,
+                items_accepted: accepted,
+                app_id: None,
+                errors: errors.collect(),
+            };
             assert_eq!(verdict.status(), expected);
         };
         check(2, &[], 200);

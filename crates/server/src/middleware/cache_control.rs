@@ -6,7 +6,10 @@ use hindsight_engine::CacheControl;
 /// The directives that count. Unknown ones are ignored, names are case-insensitive.
 pub(crate) fn read(headers: &HeaderMap) -> CacheControl {
     let mut control = CacheControl::default();
-    let values = headers.get_all(header::CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok());
+    let values = headers
+        .get_all(header::CACHE_CONTROL)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     for directive in values.flat_map(|value| value.split(',')) {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         match name.trim().to_ascii_lowercase().as_str() {
@@ -15,7 +18,14 @@ pub(crate) fn read(headers: &HeaderMap) -> CacheControl {
                 control.bypass = true;
                 control.no_store = true;
             }
-            "max-age" => control.max_age = value.trim().trim_matches('"').parse().ok().or(control.max_age),
+            "max-age" => {
+                control.max_age = value
+                    .trim()
+                    .trim_matches('"')
+                    .parse()
+                    .ok()
+                    .or(control.max_age)
+            }
             _ => {}
         }
     }
@@ -44,7 +54,15 @@ mod tests {
         let check = |text: &'static str, bypass: bool, no_store: bool, max_age: Option<u64>| {
             let mut headers = HeaderMap::new();
             headers.insert("cache-control", HeaderValue::from_static(text));
-            assert_eq!(read(&headers), CacheControl { bypass, no_store, max_age }, "{text}");
+            assert_eq!(
+                read(&headers),
+                CacheControl {
+                    bypass,
+                    no_store,
+                    max_age
+                },
+                "{text}"
+            );
         };
         check("No-Cache", true, false, None);
         check("no-store", true, true, None);

@@ -26,7 +26,10 @@ pub(crate) async fn run(mut request: Request, next: Next) -> Response {
     let id = uuid::Uuid::new_v4().to_string();
     let method = request.method().clone();
     let shown = redacted(request.uri());
-    let route = request.extensions().get::<MatchedPath>().map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
     let client_id = client_request_id(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
 
@@ -36,13 +39,17 @@ pub(crate) async fn run(mut request: Request, next: Next) -> Response {
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
     tracing::info!(request_id = %id, %method, url = %shown, status, milliseconds, "request");
     metrics::counter!("hindsight_http_requests_total", "route" => route.clone(), "status" => status.to_string()).increment(1);
-    metrics::histogram!("hindsight_http_request_seconds", "route" => route).record(milliseconds / 1000.0);
+    metrics::histogram!("hindsight_http_request_seconds", "route" => route)
+        .record(milliseconds / 1000.0);
     response
 }
 
 /// An id that may be echoed: short and printable.
 fn client_request_id(headers: &HeaderMap) -> Option<HeaderValue> {
-    headers.get(&CLIENT_REQUEST_ID).filter(|value| value.len() <= 128 && value.to_str().is_ok()).cloned()
+    headers
+        .get(&CLIENT_REQUEST_ID)
+        .filter(|value| value.len() <= 128 && value.to_str().is_ok())
+        .cloned()
 }
 
 fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
@@ -51,8 +58,13 @@ fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
             tracing::error!(request_id = %id, error = ?error, "request failed");
         }
         let text = error.body(Some(id)).to_string();
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
-        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
+        response.headers_mut().insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json; charset=utf-8"),
+        );
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
         *response.body_mut() = Body::from(text);
     }
     let headers = response.headers_mut();
@@ -62,8 +74,14 @@ fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
     if let Some(value) = client_id {
         headers.insert(CLIENT_REQUEST_ID, value);
     }
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
 }
 
 /// The URL without secrets.
@@ -75,7 +93,11 @@ fn redacted(uri: &Uri) -> String {
         .split('&')
         .map(|pair| {
             let secret = crate::params::pairs(pair).any(|(name, _)| is_secret(&name));
-            if secret { format!("{}=***", pair.split('=').next().unwrap_or_default()) } else { pair.to_owned() }
+            if secret {
+                format!("{}=***", pair.split('=').next().unwrap_or_default())
+            } else {
+                pair.to_owned()
+            }
         })
         .collect();
     format!("{}?{}", uri.path(), shown.join("&"))
@@ -92,10 +114,17 @@ mod tests {
 
     #[test]
     fn keys_never_reach_the_log() {
-        let check = |uri: &str, expected: &str| assert_eq!(redacted(&uri.parse().unwrap()), expected);
-        check("/v1/apps/a/query?query=x&api_key=hs_abc&b=1", "/v1/apps/a/query?query=x&api_key=***&b=1");
+        let check =
+            |uri: &str, expected: &str| assert_eq!(redacted(&uri.parse().unwrap()), expected);
+        check(
+            "/v1/apps/a/query?query=x&api_key=hs_abc&b=1",
+            "/v1/apps/a/query?query=x&api_key=***&b=1",
+        );
         check("/v1?api%5Fkey=hs_abc", "/v1?api%5Fkey=***");
-        check("/v1?API_KEY=hs_abc&access_token=t", "/v1?API_KEY=***&access_token=***");
+        check(
+            "/v1?API_KEY=hs_abc&access_token=t",
+            "/v1?API_KEY=***&access_token=***",
+        );
         check("/health", "/health");
     }
 }

@@ -72,27 +72,48 @@ pub(crate) async fn principal(
     headers: &HeaderMap,
     uri: &Uri,
 ) -> Result<(Principal, Arc<crate::directory::Snapshot>), ApiError> {
-    app.gate.admit(credential::find(headers, uri), &app.directory, app.now()).await
+    app.gate
+        .admit(credential::find(headers, uri), &app.directory, app.now())
+        .await
 }
 
 impl FromRequestParts<Arc<App>> for Access {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Access, ApiError> {
-        let path = RawPathParams::from_request_parts(parts, app).await.map_err(|_| ApiError::PathNotFound)?;
-        let segment = |name: &str| path.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+        let path = RawPathParams::from_request_parts(parts, app)
+            .await
+            .map_err(|_| ApiError::PathNotFound)?;
+        let segment = |name: &str| {
+            path.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value)
+        };
         // Who asks comes first: without a credential nobody learns which paths exist.
         let (principal, snapshot) = principal(app, &parts.headers, &parts.uri).await?;
-        let version = segment("version").and_then(Version::parse).ok_or(ApiError::PathNotFound)?;
+        let version = segment("version")
+            .and_then(Version::parse)
+            .ok_or(ApiError::PathNotFound)?;
         let app_text = segment("app").unwrap_or_default().to_owned();
         let record = principal.app(&snapshot, &app_text)?;
         if record.tier < app.settings.minimum_tier {
             let needs = app.settings.minimum_tier.name();
-            return Err(ApiError::PaymentRequired { has: record.tier.name(), needs });
+            return Err(ApiError::PaymentRequired {
+                has: record.tier.name(),
+                needs,
+            });
         }
         let params = Params::parse(parts.uri.query());
         let prefer = Prefer::read(&parts.headers, &params)?;
         let cache = cache_control::read(&parts.headers);
-        Ok(Access { version, app_text, app: record, principal, params, prefer, cache })
+        Ok(Access {
+            version,
+            app_text,
+            app: record,
+            principal,
+            params,
+            prefer,
+            cache,
+        })
     }
 }

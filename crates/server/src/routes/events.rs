@@ -27,7 +27,9 @@ fn format(text: Option<&str>) -> Result<Format, ApiError> {
     let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
     let media = parts.next().unwrap_or_default();
     let wrong = || ApiError::Bad {
-        message: format!("'{text}' is no format; use json, application/json with odata.metadata=none, minimal or full, or csv"),
+        message: format!(
+            "'{text}' is no format; use json, application/json with odata.metadata=none, minimal or full, or csv"
+        ),
         target: Some("$format".to_owned()),
         position: Some(0),
     };
@@ -70,8 +72,19 @@ pub(crate) async fn list(
         apply: params.one("$apply")?,
     };
     let _permit = access.permit(&app).await?;
-    let answer = app.engine.events(&access.caller(), &parameters, access.cache).await?;
-    Ok(reply(&app, &access, &headers, &event_type, false, &format, &answer))
+    let answer = app
+        .engine
+        .events(&access.caller(), &parameters, access.cache)
+        .await?;
+    Ok(reply(
+        &app,
+        &access,
+        &headers,
+        &event_type,
+        false,
+        &format,
+        &answer,
+    ))
 }
 
 /// `GET …/events/{eventType}/{eventId}`
@@ -83,10 +96,25 @@ pub(crate) async fn single(
 ) -> Result<Response, ApiError> {
     let format = format(access.params.one("$format")?.as_deref())?;
     let timespan = access.params.one("timespan")?;
-    let parameters = EventParameters { event_type: event_type.clone(), id: event_id, timespan };
+    let parameters = EventParameters {
+        event_type: event_type.clone(),
+        id: event_id,
+        timespan,
+    };
     let _permit = access.permit(&app).await?;
-    let answer = app.engine.event(&access.caller(), &parameters, access.cache).await?;
-    Ok(reply(&app, &access, &headers, &event_type, true, &format, &answer))
+    let answer = app
+        .engine
+        .event(&access.caller(), &parameters, access.cache)
+        .await?;
+    Ok(reply(
+        &app,
+        &access,
+        &headers,
+        &event_type,
+        true,
+        &format,
+        &answer,
+    ))
 }
 
 fn reply(
@@ -100,19 +128,41 @@ fn reply(
 ) -> Response {
     let Format::Json(metadata) = format else {
         let text = csv::table(&answer.value.table);
-        return typed(text, HeaderValue::from_static("text/csv; charset=utf-8"), answer.age, &access.prefer);
+        return typed(
+            text,
+            HeaderValue::from_static("text/csv; charset=utf-8"),
+            answer.age,
+            &access.prefer,
+        );
     };
     let version = match access.version {
         Version::V1 => "v1",
         Version::Beta => "beta",
     };
-    let base = format!("{}/{version}/apps/{}/events", origin(app, headers), access.app_text);
-    let text = events::reply(&answer.value, &events::Context { base: &base, event_type, single });
-    let content_type = format!("application/json; charset=utf-8; ieee754compatible=false; odata.metadata={metadata}; odata.streaming=false");
-    let content_type = HeaderValue::from_str(&content_type).unwrap_or(HeaderValue::from_static("application/json"));
+    let base = format!(
+        "{}/{version}/apps/{}/events",
+        origin(app, headers),
+        access.app_text
+    );
+    let text = events::reply(
+        &answer.value,
+        &events::Context {
+            base: &base,
+            event_type,
+            single,
+        },
+    );
+    let content_type = format!(
+        "application/json; charset=utf-8; ieee754compatible=false; odata.metadata={metadata}; odata.streaming=false"
+    );
+    let content_type = HeaderValue::from_str(&content_type)
+        .unwrap_or(HeaderValue::from_static("application/json"));
     let mut response = typed(text, content_type, answer.age, &access.prefer);
     // The semicolon is what the service sends.
-    response.headers_mut().insert(HeaderName::from_static("odata-version"), HeaderValue::from_static("4.0;"));
+    response.headers_mut().insert(
+        HeaderName::from_static("odata-version"),
+        HeaderValue::from_static("4.0;"),
+    );
     response
 }
 
@@ -121,7 +171,9 @@ fn origin(app: &App, headers: &HeaderMap) -> String {
     if !app.settings.public_url.is_empty() {
         return app.settings.public_url.clone();
     }
-    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok());
+    let host = headers
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok());
     format!("http://{}", host.unwrap_or(&app.settings.listen))
 }
 
@@ -131,10 +183,15 @@ mod tests {
 
     #[test]
     fn formats_are_json_or_csv() {
-        let check = |text: Option<&str>, expected: Format| assert_eq!(format(text).unwrap(), expected, "{text:?}");
+        let check = |text: Option<&str>, expected: Format| {
+            assert_eq!(format(text).unwrap(), expected, "{text:?}")
+        };
         check(None, Format::Json("none"));
         check(Some("application/json"), Format::Json("none"));
-        check(Some("application/json;odata.metadata=full"), Format::Json("full"));
+        check(
+            Some("application/json;odata.metadata=full"),
+            Format::Json("full"),
+        );
         check(Some("csv"), Format::Csv);
         for text in ["xml", "application/json;odata.metadata=some"] {
             assert!(format(Some(text)).is_err(), "{text}");

@@ -15,12 +15,18 @@ pub(crate) async fn unknown(State(app): State<Arc<App>>, headers: HeaderMap, uri
 }
 
 /// A known path with a method that it does not have; the router adds `Allow`.
-pub(crate) async fn wrong_method(State(app): State<Arc<App>>, headers: HeaderMap, uri: Uri) -> ApiError {
+pub(crate) async fn wrong_method(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> ApiError {
     refuse(&app, &headers, &uri, ApiError::MethodNotAllowed).await
 }
 
 async fn refuse(app: &App, headers: &HeaderMap, uri: &Uri, error: ApiError) -> ApiError {
-    let asks = ["/v1/", "/beta/"].iter().any(|prefix| uri.path().starts_with(prefix));
+    let asks = ["/v1/", "/beta/"]
+        .iter()
+        .any(|prefix| uri.path().starts_with(prefix));
     if !asks {
         return error;
     }

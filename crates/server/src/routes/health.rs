@@ -17,7 +17,11 @@ pub(crate) async fn health() -> Json<Value> {
 /// 200 while telemetry can be stored.
 pub(crate) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
     let health = app.store.health();
-    let status = if health.writable { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status = if health.writable {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
     // The reason may name files of this machine; it is in the log.
     let text = match (health.writable, health.reason.is_some()) {
         (false, _) => "read-only",

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::access::Access;
-use super::query::read_body;
 use super::json;
+use super::query::read_body;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::wire::json as write;
@@ -42,13 +42,24 @@ pub(crate) async fn get(
         filter: params.one("filter")?,
     };
     let _permit = access.permit(&app).await?;
-    let answer = app.engine.metric(&access.caller(), &parameters, access.cache).await?;
-    let text = metrics::reply(&answer.value, leaf(&app, &access), access.prefer.query_payload);
+    let answer = app
+        .engine
+        .metric(&access.caller(), &parameters, access.cache)
+        .await?;
+    let text = metrics::reply(
+        &answer.value,
+        leaf(&app, &access),
+        access.prefer.query_payload,
+    );
     Ok(json(text, answer.age, &access.prefer))
 }
 
 fn bad_top(text: &str) -> ApiError {
-    ApiError::Bad { message: format!("'{text}' is no whole number"), target: Some("top".to_owned()), position: None }
+    ApiError::Bad {
+        message: format!("'{text}' is no whole number"),
+        target: Some("top".to_owned()),
+        position: None,
+    }
 }
 
 fn leaf(app: &App, access: &Access) -> LeafForm {
@@ -93,16 +104,30 @@ impl List {
             Some(List::Text(text)) => vec![text],
             Some(List::Items(items)) => items,
         };
-        items.iter().flat_map(|item| item.split(',')).map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+        items
+            .iter()
+            .flat_map(|item| item.split(','))
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .map(str::to_owned)
+            .collect()
     }
 }
 
 /// `POST …/metrics` (`D6`, `D7`)
-pub(crate) async fn post(State(app): State<Arc<App>>, access: Access, body: Body) -> Result<Response, ApiError> {
+pub(crate) async fn post(
+    State(app): State<Arc<App>>,
+    access: Access,
+    body: Body,
+) -> Result<Response, ApiError> {
     let body = read_body(body, app.settings.query_max_body_bytes).await?;
-    let members: Vec<Value> = serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?;
+    let members: Vec<Value> =
+        serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?;
     if members.len() > MAX_BATCH {
-        return Err(ApiError::bad(format!("A batch has at most {MAX_BATCH} members, this one has {}", members.len())));
+        return Err(ApiError::bad(format!(
+            "A batch has at most {MAX_BATCH} members, this one has {}",
+            members.len()
+        )));
     }
     let _permit = access.permit(&app).await?;
     let mut seen: Vec<String> = Vec::with_capacity(members.len());
@@ -122,12 +147,22 @@ pub(crate) async fn post(State(app): State<Arc<App>>, access: Access, body: Body
 }
 
 async fn run(app: &App, access: &Access, parameters: MetricParameters) -> Result<String, ApiError> {
-    let answer = app.engine.metric(&access.caller(), &parameters, access.cache).await?;
-    Ok(metrics::reply(&answer.value, leaf(app, access), access.prefer.query_payload))
+    let answer = app
+        .engine
+        .metric(&access.caller(), &parameters, access.cache)
+        .await?;
+    Ok(metrics::reply(
+        &answer.value,
+        leaf(app, access),
+        access.prefer.query_payload,
+    ))
 }
 
 /// The member's id, and its parameters or what is wrong with it.
-fn prepare(member: Value, seen: &mut Vec<String>) -> (Option<String>, Result<MetricParameters, ApiError>) {
+fn prepare(
+    member: Value,
+    seen: &mut Vec<String>,
+) -> (Option<String>, Result<MetricParameters, ApiError>) {
     let id = member.get("id").and_then(Value::as_str).map(str::to_owned);
     let member: Member = match serde_json::from_value(member) {
         Ok(member) => member,
@@ -143,7 +178,10 @@ fn prepare(member: Value, seen: &mut Vec<String>) -> (Option<String>, Result<Met
     seen.push(name.clone());
     let given = member.parameters.unwrap_or_default();
     let Some(metric) = given.metric_id.filter(|metric| !metric.is_empty()) else {
-        return (Some(name), Err(ApiError::bad("'metricId' property is required")));
+        return (
+            Some(name),
+            Err(ApiError::bad("'metricId' property is required")),
+        );
     };
     let parameters = MetricParameters {
         metric,
@@ -184,7 +222,13 @@ mod tests {
         let (id, parameters) = prepare(member, &mut seen);
         let parameters = parameters.unwrap();
         assert_eq!(id.as_deref(), Some("a"));
-        assert_eq!((parameters.aggregation, parameters.segment), (vec!["sum".to_owned(), "avg".to_owned()], vec!["request/name".to_owned()]));
+        assert_eq!(
+            (parameters.aggregation, parameters.segment),
+            (
+                vec!["sum".to_owned(), "avg".to_owned()],
+                vec!["request/name".to_owned()]
+            )
+        );
     }
 
     #[test]
@@ -195,8 +239,14 @@ mod tests {
             let message = outcome.unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         };
-        check(json!({"id": "a", "parameters": {"metricId": "x"}}), "more than once");
-        check(json!({"parameters": {"metricId": "x"}}), "'id' property is required");
+        check(
+            json!({"id": "a", "parameters": {"metricId": "x"}}),
+            "more than once",
+        );
+        check(
+            json!({"parameters": {"metricId": "x"}}),
+            "'id' property is required",
+        );
         check(json!({"id": "b"}), "'metricId' property is required");
         check(json!({"id": 5}), "string");
         check(json!(5), "invalid type");

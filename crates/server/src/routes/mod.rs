@@ -32,7 +32,12 @@ fn typed(text: String, content_type: HeaderValue, age: Option<u64>, prefer: &Pre
 
 /// `Preference-Applied`, on errors too: a time-out is the preference at work.
 fn applied(response: &mut Response, prefer: &Prefer) {
-    if let Some(value) = prefer.wait.and_then(|wait| HeaderValue::from_str(&format!("wait={wait}")).ok()) {
-        response.headers_mut().insert(HeaderName::from_static("preference-applied"), value);
+    if let Some(value) = prefer
+        .wait
+        .and_then(|wait| HeaderValue::from_str(&format!("wait={wait}")).ok())
+    {
+        response
+            .headers_mut()
+            .insert(HeaderName::from_static("preference-applied"), value);
     }
 }

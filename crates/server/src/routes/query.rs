@@ -27,22 +27,44 @@ struct Body {
 }
 
 /// `GET …/query?query=`
-pub(crate) async fn get(State(app): State<Arc<App>>, access: Access, id: Extension<RequestId>, headers: HeaderMap) -> Response {
+pub(crate) async fn get(
+    State(app): State<Arc<App>>,
+    access: Access,
+    id: Extension<RequestId>,
+    headers: HeaderMap,
+) -> Response {
     answer(&app, &access, &id.0, &headers, None, false).await
 }
 
 /// `POST …/query`
-pub(crate) async fn post(State(app): State<Arc<App>>, access: Access, id: Extension<RequestId>, headers: HeaderMap, body: axum::body::Body) -> Response {
+pub(crate) async fn post(
+    State(app): State<Arc<App>>,
+    access: Access,
+    id: Extension<RequestId>,
+    headers: HeaderMap,
+    body: axum::body::Body,
+) -> Response {
     answer(&app, &access, &id.0, &headers, Some(body), false).await
 }
 
 /// `GET /v1/workspaces/{id}/query`
-pub(crate) async fn workspace_get(State(app): State<Arc<App>>, access: Access, id: Extension<RequestId>, headers: HeaderMap) -> Response {
+pub(crate) async fn workspace_get(
+    State(app): State<Arc<App>>,
+    access: Access,
+    id: Extension<RequestId>,
+    headers: HeaderMap,
+) -> Response {
     answer(&app, &access, &id.0, &headers, None, true).await
 }
 
 /// `POST /v1/workspaces/{id}/query`
-pub(crate) async fn workspace_post(State(app): State<Arc<App>>, access: Access, id: Extension<RequestId>, headers: HeaderMap, body: axum::body::Body) -> Response {
+pub(crate) async fn workspace_post(
+    State(app): State<Arc<App>>,
+    access: Access,
+    id: Extension<RequestId>,
+    headers: HeaderMap,
+    body: axum::body::Body,
+) -> Response {
     answer(&app, &access, &id.0, &headers, Some(body), true).await
 }
 
@@ -88,11 +110,18 @@ async fn request(
             let body = parse(&read_body(body, app.settings.query_max_body_bytes).await?)?;
             query = body.query;
             timespans.extend(body.timespan.filter(|text| !text.is_empty()));
-            applications.extend(body.applications.into_iter().chain(body.workspaces).flatten());
+            applications.extend(
+                body.applications
+                    .into_iter()
+                    .chain(body.workspaces)
+                    .flatten(),
+            );
         }
         None => query = params.one("query")?.or(query),
     }
-    let query = query.filter(|text| !text.trim().is_empty()).ok_or_else(|| ApiError::bad("'query' property is required"))?;
+    let query = query
+        .filter(|text| !text.trim().is_empty())
+        .ok_or_else(|| ApiError::bad("'query' property is required"))?;
     Ok(QueryRequest {
         caller: access.caller(),
         query: query.into(),
@@ -107,9 +136,13 @@ async fn request(
 pub(super) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bytes, ApiError> {
     axum::body::to_bytes(body, limit).await.map_err(|error| {
         use std::error::Error;
-        let too_large = error.source().is_some_and(|source| source.is::<http_body_util::LengthLimitError>());
+        let too_large = error
+            .source()
+            .is_some_and(|source| source.is::<http_body_util::LengthLimitError>());
         if too_large {
-            ApiError::TooLarge(format!("The body is larger than {limit} bytes (`query.max_body_bytes`)"))
+            ApiError::TooLarge(format!(
+                "The body is larger than {limit} bytes (`query.max_body_bytes`)"
+            ))
         } else {
             ApiError::InvalidBody("The body could not be read to its end".to_owned())
         }
@@ -121,15 +154,35 @@ fn parse(body: &[u8]) -> Result<Body, ApiError> {
     serde_json::from_slice(body).map_err(|error| ApiError::InvalidBody(error.to_string()))
 }
 
-fn shown(app: &App, access: &Access, id: &RequestId, headers: &HeaderMap, answer: &Answer<Arc<QueryResult>>) -> Response {
+fn shown(
+    app: &App,
+    access: &Access,
+    id: &RequestId,
+    headers: &HeaderMap,
+    answer: &Answer<Arc<QueryResult>>,
+) -> Response {
     let thin = access.prefer.thin.unwrap_or(access.version == Version::V1);
     let text = if thin {
         let prefer = access.prefer;
-        let extras = Extras { render: prefer.render, statistics: prefer.statistics, data_sources: prefer.data_sources };
+        let extras = Extras {
+            render: prefer.render,
+            statistics: prefer.statistics,
+            data_sources: prefer.data_sources,
+        };
         query::thin(&answer.value, extras)
     } else {
-        let client_id = headers.get("x-ms-client-request-id").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        query::full(&answer.value, Stamp { now: app.now(), request_id: &id.0, client_id })
+        let client_id = headers
+            .get("x-ms-client-request-id")
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        query::full(
+            &answer.value,
+            Stamp {
+                now: app.now(),
+                request_id: &id.0,
+                client_id,
+            },
+        )
     };
     (StatusCode::OK, json(text, answer.age, &access.prefer)).into_response()
 }

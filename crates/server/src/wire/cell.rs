@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use arrow::array::{
-    Array, BinaryViewArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float64Array, Int32Array, Int64Array,
-    StringViewArray,
+    Array, BinaryViewArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Float64Array,
+    Int32Array, Int64Array, StringViewArray,
 };
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, decimal, guid, timespan};
 
@@ -69,7 +69,9 @@ impl<'a> Cells<'a> {
         match self {
             Cells::Bool(array) => array.is_null(row),
             Cells::Int(array) => array.is_null(row),
-            Cells::Long(array) | Cells::DateTime(array) | Cells::TimeSpan(array) => array.is_null(row),
+            Cells::Long(array) | Cells::DateTime(array) | Cells::TimeSpan(array) => {
+                array.is_null(row)
+            }
             Cells::Real(array) => array.is_null(row),
             Cells::Decimal(array) => array.is_null(row),
             // A string is never null.
@@ -99,7 +101,9 @@ impl<'a> Cells<'a> {
             }
             Cells::Dynamic(array) => match form {
                 DynamicForm::Nested => DynamicRef::new(array.value(row)).write_json(out),
-                DynamicForm::Text => json::string(&DynamicRef::new(array.value(row)).to_json(), out),
+                DynamicForm::Text => {
+                    json::string(&DynamicRef::new(array.value(row)).to_json(), out)
+                }
             },
             Cells::Unknown => out.push_str("null"),
         }
@@ -156,22 +160,56 @@ mod tests {
 
     #[test]
     fn every_type_has_its_form() {
-        check(ScalarType::Bool, &BooleanArray::from(vec![Some(true), None]), &["true", "null"]);
+        check(
+            ScalarType::Bool,
+            &BooleanArray::from(vec![Some(true), None]),
+            &["true", "null"],
+        );
         check(ScalarType::Int, &Int32Array::from(vec![-1]), &["-1"]);
-        check(ScalarType::Long, &Int64Array::from(vec![i64::MIN]), &["-9223372036854775808"]);
-        check(ScalarType::Real, &Float64Array::from(vec![Some(1.5), Some(f64::NAN), None]), &["1.5", "\"NaN\"", "null"]);
-        check(ScalarType::String, &StringViewArray::from(vec![Some("a\"b"), Some("")]), &[r#""a\"b""#, r#""""#]);
-        let decimals = Decimal128Array::from(vec![1_500_000_000_000]).with_precision_and_scale(38, 12).unwrap();
+        check(
+            ScalarType::Long,
+            &Int64Array::from(vec![i64::MIN]),
+            &["-9223372036854775808"],
+        );
+        check(
+            ScalarType::Real,
+            &Float64Array::from(vec![Some(1.5), Some(f64::NAN), None]),
+            &["1.5", "\"NaN\"", "null"],
+        );
+        check(
+            ScalarType::String,
+            &StringViewArray::from(vec![Some("a\"b"), Some("")]),
+            &[r#""a\"b""#, r#""""#],
+        );
+        let decimals = Decimal128Array::from(vec![1_500_000_000_000])
+            .with_precision_and_scale(38, 12)
+            .unwrap();
         check(ScalarType::Decimal, &decimals, &["\"1.5\""]);
         let at = datetime::parse("2024-01-02T03:04:05.25Z").unwrap();
-        check(ScalarType::DateTime, &Int64Array::from(vec![at]), &["\"2024-01-02T03:04:05.25Z\""]);
-        check(ScalarType::TimeSpan, &Int64Array::from(vec![-17 * 36_000_000_000]), &["\"-17:00:00\""]);
+        check(
+            ScalarType::DateTime,
+            &Int64Array::from(vec![at]),
+            &["\"2024-01-02T03:04:05.25Z\""],
+        );
+        check(
+            ScalarType::TimeSpan,
+            &Int64Array::from(vec![-17 * 36_000_000_000]),
+            &["\"-17:00:00\""],
+        );
         let guid = FixedSizeBinaryArray::try_from_iter(std::iter::once([0x12_u8; 16])).unwrap();
-        check(ScalarType::Guid, &guid, &["\"12121212-1212-1212-1212-121212121212\""]);
+        check(
+            ScalarType::Guid,
+            &guid,
+            &["\"12121212-1212-1212-1212-121212121212\""],
+        );
         let mut bag = BagBuilder::new();
         bag.string("k", "v");
         let bag = bag.finish();
-        check(ScalarType::Dynamic, &BinaryViewArray::from(vec![bag.as_slice()]), &[r#""{\"k\":\"v\"}""#]);
+        check(
+            ScalarType::Dynamic,
+            &BinaryViewArray::from(vec![bag.as_slice()]),
+            &[r#""{\"k\":\"v\"}""#],
+        );
     }
 
     #[test]

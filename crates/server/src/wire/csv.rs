@@ -7,10 +7,17 @@ use super::cell::Cells;
 /// The table with a header line.
 pub(crate) fn table(table: &ResultTable) -> String {
     let mut out = String::new();
-    line(table.columns.iter().map(|column| column.name.clone()), &mut out);
+    line(
+        table.columns.iter().map(|column| column.name.clone()),
+        &mut out,
+    );
     for batch in &table.batches {
-        let cells: Vec<Cells<'_>> =
-            table.columns.iter().zip(batch.columns()).map(|(column, array)| Cells::new(column.kind, array)).collect();
+        let cells: Vec<Cells<'_>> = table
+            .columns
+            .iter()
+            .zip(batch.columns())
+            .map(|(column, array)| Cells::new(column.kind, array))
+            .collect();
         for row in 0..batch.num_rows() {
             let texts = cells.iter().map(|cell| {
                 let mut text = String::new();
@@ -52,7 +59,12 @@ mod tests {
     #[test]
     fn fields_are_quoted_where_needed() {
         let mut out = String::new();
-        line(["a", "b,c", "say \"x\"", "=1+1", "-5"].into_iter().map(str::to_owned), &mut out);
+        line(
+            ["a", "b,c", "say \"x\"", "=1+1", "-5"]
+                .into_iter()
+                .map(str::to_owned),
+            &mut out,
+        );
         assert_eq!(out, "a,\"b,c\",\"say \"\"x\"\"\",\"'=1+1\",-5\r\n");
     }
 }

@@ -37,31 +37,51 @@ struct Shape {
     common: Vec<Section>,
 }
 
-static SHAPES: LazyLock<HashMap<&'static str, Shape>> =
-    LazyLock::new(|| Table::ALL.into_iter().map(|table| (table.item_type(), shape(table))).collect());
+static SHAPES: LazyLock<HashMap<&'static str, Shape>> = LazyLock::new(|| {
+    Table::ALL
+        .into_iter()
+        .map(|table| (table.item_type(), shape(table)))
+        .collect()
+});
 
 fn shape(table: Table) -> Shape {
-    let mut own = Section { name: table.item_type(), properties: Vec::new() };
+    let mut own = Section {
+        name: table.item_type(),
+        properties: Vec::new(),
+    };
     let mut bags = Vec::new();
     let mut common: Vec<Section> = Vec::new();
     for column in table.columns() {
-        let Some(path) = column.odata_path else { continue };
+        let Some(path) = column.odata_path else {
+            continue;
+        };
         let Some((section, key)) = path.split_once('/') else {
             if path.starts_with("custom") {
                 bags.push(column.name);
             }
             continue;
         };
-        let property = Property { key, column: column.name };
+        let property = Property {
+            key,
+            column: column.name,
+        };
         if section == own.name {
             own.properties.push(property);
         } else if let Some(known) = common.iter_mut().find(|known| known.name == section) {
             known.properties.push(property);
         } else {
-            common.push(Section { name: section, properties: vec![property] });
+            common.push(Section {
+                name: section,
+                properties: vec![property],
+            });
         }
     }
-    Shape { counted: table.column("itemCount").is_some(), own, bags, common }
+    Shape {
+        counted: table.column("itemCount").is_some(),
+        own,
+        bags,
+        common,
+    }
 }
 
 /// The address of the metadata document that a reply names.
@@ -76,7 +96,11 @@ pub(crate) struct Context<'a> {
 
 impl Context<'_> {
     fn address(&self) -> String {
-        let Context { base, event_type, single } = self;
+        let Context {
+            base,
+            event_type,
+            single,
+        } = self;
         match (*event_type, single) {
             ("$all", _) => format!("{base}/$metadata#Collection(Edm.EntityType)"),
             (name, true) => format!("{base}/{name}/$metadata#{name}"),
@@ -132,18 +156,28 @@ struct Selection<'a>(Option<&'a [String]>);
 impl Selection<'_> {
     /// Whether anything at or under a top-level name is shown.
     fn touches(self, name: &str) -> bool {
-        self.any(|path| path == name || path.strip_prefix(name).is_some_and(|rest| rest.starts_with('/')))
+        self.any(|path| {
+            path == name
+                || path
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.starts_with('/'))
+        })
     }
 
     /// Whether `section/key` is shown.
     fn shows(self, section: &str, key: &str) -> bool {
         self.any(|path| {
-            path == section || path.strip_prefix(section).and_then(|rest| rest.strip_prefix('/')) == Some(key)
+            path == section
+                || path
+                    .strip_prefix(section)
+                    .and_then(|rest| rest.strip_prefix('/'))
+                    == Some(key)
         })
     }
 
     fn any(self, test: impl Fn(&str) -> bool) -> bool {
-        self.0.is_none_or(|paths| paths.iter().any(|path| path == "*" || test(path)))
+        self.0
+            .is_none_or(|paths| paths.iter().any(|path| path == "*" || test(path)))
     }
 }
 
@@ -155,9 +189,17 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(table: &'a ResultTable, batch: &'a RecordBatch) -> Reader<'a> {
-        let names = table.columns.iter().map(|column| column.name.as_str()).collect();
-        let cells =
-            table.columns.iter().zip(batch.columns()).map(|(column, array)| Cells::new(column.kind, array)).collect();
+        let names = table
+            .columns
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
+        let cells = table
+            .columns
+            .iter()
+            .zip(batch.columns())
+            .map(|(column, array)| Cells::new(column.kind, array))
+            .collect();
         Reader { names, cells }
     }
 
@@ -228,13 +270,26 @@ impl<'a> Reader<'a> {
         object.close();
     }
 
-    fn top(&self, object: &mut Object<'_>, key: &str, column: &str, row: usize, selection: Selection<'_>) {
+    fn top(
+        &self,
+        object: &mut Object<'_>,
+        key: &str,
+        column: &str,
+        row: usize,
+        selection: Selection<'_>,
+    ) {
         if selection.touches(key) {
             self.write(column, row, object.value(key));
         }
     }
 
-    fn section(&self, object: &mut Object<'_>, section: &Section, row: usize, selection: Selection<'_>) {
+    fn section(
+        &self,
+        object: &mut Object<'_>,
+        section: &Section,
+        row: usize,
+        selection: Selection<'_>,
+    ) {
         if !selection.touches(section.name) {
             return;
         }
@@ -249,7 +304,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Properties that are computed and not stored (`schema.json`, extra properties).
-    fn derived_properties(&self, inner: &mut Object<'_>, section: &str, row: usize, selection: Selection<'_>) {
+    fn derived_properties(
+        &self,
+        inner: &mut Object<'_>,
+        section: &str,
+        row: usize,
+        selection: Selection<'_>,
+    ) {
         match section {
             "browserTiming" => {
                 let (host, path) = split_url(self.text("url", row));
@@ -266,7 +327,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn derived(&self, object: &mut Object<'_>, item_type: &str, row: usize, selection: Selection<'_>) {
+    fn derived(
+        &self,
+        object: &mut Object<'_>,
+        item_type: &str,
+        row: usize,
+        selection: Selection<'_>,
+    ) {
         if item_type == "browserTiming" && selection.touches("clientPerformance") {
             let mut inner = Object::open(object.value("clientPerformance"));
             self.write("name", row, inner.value("name"));
@@ -280,7 +347,9 @@ impl<'a> Reader<'a> {
         }
         let out = object.value(column);
         let bytes = match self.cell(column) {
-            Some(Cells::Dynamic(array)) if !arrow::array::Array::is_null(*array, row) => array.value(row),
+            Some(Cells::Dynamic(array)) if !arrow::array::Array::is_null(*array, row) => {
+                array.value(row)
+            }
             _ => return out.push_str("null"),
         };
         let bag = DynamicRef::new(bytes);
@@ -337,14 +406,21 @@ impl<'o> Object<'o> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int32Array, Int64Array, StringViewArray};
+    use arrow::array::{
+        ArrayRef, BinaryViewArray, Float64Array, Int32Array, Int64Array, StringViewArray,
+    };
     use hindsight_engine::ResultColumn;
     use hindsight_kql_types::{BagBuilder, ScalarType, datetime};
     use std::sync::Arc;
 
     /// One row of a table, with the given texts and nothing else but a time.
     fn result(table: Table, texts: &[(&str, &str)], select: Option<&[&str]>) -> EventsResult {
-        let text = |name: &str| texts.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| *text);
+        let text = |name: &str| {
+            texts
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map_or("", |(_, text)| *text)
+        };
         let mut bag = BagBuilder::new();
         bag.string("plan", "pro");
         bag.string("a b", "1");
@@ -357,17 +433,24 @@ mod tests {
                     ScalarType::Int => Arc::new(Int32Array::from(vec![1])),
                     ScalarType::Long => Arc::new(Int64Array::from(vec![1])),
                     ScalarType::Real => Arc::new(Float64Array::from(vec![Some(2.0)])),
-                    ScalarType::DateTime => Arc::new(Int64Array::from(vec![datetime::parse("2024-05-06").unwrap()])),
+                    ScalarType::DateTime => Arc::new(Int64Array::from(vec![
+                        datetime::parse("2024-05-06").unwrap(),
+                    ])),
                     ScalarType::Dynamic if column.name == "customDimensions" => {
                         Arc::new(BinaryViewArray::from(vec![bag.as_slice()]))
                     }
                     ScalarType::Dynamic => Arc::new(BinaryViewArray::from(vec![None::<&[u8]>])),
-                    _ if column.name == "itemType" => Arc::new(StringViewArray::from(vec![table.item_type()])),
+                    _ if column.name == "itemType" => {
+                        Arc::new(StringViewArray::from(vec![table.item_type()]))
+                    }
                     _ => Arc::new(StringViewArray::from(vec![text(column.name)])),
                 }
             })
             .collect();
-        let columns = table.columns().iter().map(|c| ResultColumn { name: c.name.to_owned(), kind: c.scalar_type });
+        let columns = table.columns().iter().map(|c| ResultColumn {
+            name: c.name.to_owned(),
+            kind: c.scalar_type,
+        });
         EventsResult {
             messages: vec![("AddedLimitToQuery".to_owned(), "cut".to_owned())],
             count: None,
@@ -382,7 +465,11 @@ mod tests {
     }
 
     fn event(table: Table, texts: &[(&str, &str)], select: Option<&[&str]>) -> serde_json::Value {
-        let context = Context { base: "http://h/v1/apps/a/events", event_type: table.name(), single: false };
+        let context = Context {
+            base: "http://h/v1/apps/a/events",
+            event_type: table.name(),
+            single: false,
+        };
         let text = reply(&result(table, texts, select), &context);
         serde_json::from_str::<serde_json::Value>(&text).unwrap()["value"][0].clone()
     }
@@ -391,29 +478,59 @@ mod tests {
     fn every_type_has_its_own_object_and_the_common_ones() {
         for table in Table::ALL {
             let event = event(table, &[], None);
-            for section in [table.item_type(), "operation", "session", "user", "application", "client", "cloud", "ai"] {
+            for section in [
+                table.item_type(),
+                "operation",
+                "session",
+                "user",
+                "application",
+                "client",
+                "cloud",
+                "ai",
+            ] {
                 assert!(event[section].is_object(), "{table}: {section} in {event}");
             }
             let counted = !matches!(table, Table::CustomMetrics | Table::PerformanceCounters);
             assert_eq!(event.get("count").is_some(), counted, "{table}");
-            assert_eq!(event.get("customMeasurements").is_some(), counted, "{table}");
-            assert_eq!(event["customDimensions"].to_string(), r#"{"plan":"pro","a b":"1"}"#);
+            assert_eq!(
+                event.get("customMeasurements").is_some(),
+                counted,
+                "{table}"
+            );
+            assert_eq!(
+                event["customDimensions"].to_string(),
+                r#"{"plan":"pro","a b":"1"}"#
+            );
             assert_eq!(event["timestamp"], "2024-05-06T00:00:00Z");
         }
     }
 
     #[test]
     fn a_request_has_the_recorded_keys_in_order() {
-        let event = event(Table::Requests, &[("success", "True"), ("itemId", "i"), ("id", "r")], None);
+        let event = event(
+            Table::Requests,
+            &[("success", "True"), ("itemId", "i"), ("id", "r")],
+            None,
+        );
         let keys: Vec<_> = event.as_object().unwrap().keys().take(5).cloned().collect();
         assert_eq!(keys, ["id", "count", "type", "timestamp", "request"]);
-        assert_eq!((&event["id"], &event["request"]["id"]), (&"i".into(), &"r".into()));
-        assert_eq!((&event["request"]["success"], &event["request"]["duration"]), (&"True".into(), &2.into()));
+        assert_eq!(
+            (&event["id"], &event["request"]["id"]),
+            (&"i".into(), &"r".into())
+        );
+        assert_eq!(
+            (&event["request"]["success"], &event["request"]["duration"]),
+            (&"True".into(), &2.into())
+        );
     }
 
     #[test]
     fn computed_properties_are_there() {
-        let timing = event(Table::BrowserTimings, &[("url", "https://shop.example/cart?x=1"), ("name", "Cart")], None);
+        let timing = event(
+            Table::BrowserTimings,
+            &[("url", "https://shop.example/cart?x=1"), ("name", "Cart")],
+            None,
+        );
         assert_eq!(timing["browserTiming"]["urlHost"], "shop.example");
         assert_eq!(timing["browserTiming"]["urlPath"], "/cart");
         assert_eq!(timing["clientPerformance"]["name"], "Cart");
@@ -424,14 +541,25 @@ mod tests {
     #[test]
     fn a_selection_shows_its_paths_only() {
         let select = ["id", "request/name", "customDimensions/plan"];
-        let event = event(Table::Requests, &[("name", "GET /"), ("itemId", "i")], Some(&select));
-        assert_eq!(event.to_string(), r#"{"id":"i","request":{"name":"GET /"},"customDimensions":{"plan":"pro"}}"#);
+        let event = event(
+            Table::Requests,
+            &[("name", "GET /"), ("itemId", "i")],
+            Some(&select),
+        );
+        assert_eq!(
+            event.to_string(),
+            r#"{"id":"i","request":{"name":"GET /"},"customDimensions":{"plan":"pro"}}"#
+        );
     }
 
     #[test]
     fn the_context_names_the_metadata_as_recorded() {
         let check = |event_type: &str, single: bool, expected: &str| {
-            let context = Context { base: "B", event_type, single };
+            let context = Context {
+                base: "B",
+                event_type,
+                single,
+            };
             assert_eq!(context.address(), expected);
         };
         check("requests", false, "B/$metadata#requests");

@@ -44,7 +44,11 @@ pub(crate) fn real(value: f64, out: &mut String) {
     let _ = if value.is_nan() {
         out.write_str("\"NaN\"")
     } else if value.is_infinite() {
-        out.write_str(if value > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" })
+        out.write_str(if value > 0.0 {
+            "\"Infinity\""
+        } else {
+            "\"-Infinity\""
+        })
     } else if value != 0.0 && !(1e-5..1e16).contains(&magnitude) {
         write!(out, "{value:e}")
     } else {
@@ -71,11 +75,19 @@ pub(crate) fn time_milliseconds(at: i64, out: &mut String) {
     let mut second = String::new();
     let whole = ticks::from_unix_millis(full_milliseconds - milliseconds).unwrap_or(at);
     let _ = datetime::write_trimmed(whole, &mut second);
-    let _ = write!(out, "\"{}.{milliseconds:03}Z\"", second.trim_end_matches('Z'));
+    let _ = write!(
+        out,
+        "\"{}.{milliseconds:03}Z\"",
+        second.trim_end_matches('Z')
+    );
 }
 
 /// Writes a list with commas between its items.
-pub(crate) fn list<T>(items: impl IntoIterator<Item = T>, out: &mut String, mut write: impl FnMut(T, &mut String)) {
+pub(crate) fn list<T>(
+    items: impl IntoIterator<Item = T>,
+    out: &mut String,
+    mut write: impl FnMut(T, &mut String),
+) {
     for (index, item) in items.into_iter().enumerate() {
         if index > 0 {
             out.push(',');
@@ -124,6 +136,9 @@ mod tests {
         time(at, &mut out);
         time_milliseconds(at, &mut out);
         time_milliseconds(datetime::parse("2024-05-06").unwrap(), &mut out);
-        assert_eq!(out, r#""2024-05-06T07:08:09.5Z""2024-05-06T07:08:09.500Z""2024-05-06T00:00:00.000Z""#);
+        assert_eq!(
+            out,
+            r#""2024-05-06T07:08:09.5Z""2024-05-06T07:08:09.500Z""2024-05-06T00:00:00.000Z""#
+        );
     }
 }

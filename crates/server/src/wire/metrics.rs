@@ -1,6 +1,8 @@
 //! Metrics as JSON, with both forms of segment leaves (`D2`).
 
-use hindsight_engine::{MetricBody, MetricBucket, MetricResult, MetricSegment, MetricValues, TimeRange};
+use hindsight_engine::{
+    MetricBody, MetricBucket, MetricResult, MetricSegment, MetricValues, TimeRange,
+};
 use hindsight_kql_types::Value;
 
 use super::json;
@@ -28,7 +30,11 @@ pub(crate) fn reply(result: &MetricResult, leaf: LeafForm, query: bool) -> Strin
 
 /// The object under `value`.
 fn value(result: &MetricResult, leaf: LeafForm, out: &mut String) {
-    let writer = Writer { metric: &result.metric, aggregations: &result.aggregations, leaf };
+    let writer = Writer {
+        metric: &result.metric,
+        aggregations: &result.aggregations,
+        leaf,
+    };
     out.push('{');
     range(result.range, out);
     if let Some(interval) = &result.interval {
@@ -113,30 +119,38 @@ impl Writer<'_> {
 
     /// `"avg":1.5,"max":2`; no data is null (`D10`).
     fn pairs(&self, values: &MetricValues, out: &mut String) {
-        json::list(self.aggregations.iter().zip(values), out, |(name, value), out| {
-            json::key(name, out);
-            match value {
-                Some(value) => json::real(rounded(*value), out),
-                None => out.push_str("null"),
-            }
-        });
+        json::list(
+            self.aggregations.iter().zip(values),
+            out,
+            |(name, value), out| {
+                json::key(name, out);
+                match value {
+                    Some(value) => json::real(rounded(*value), out),
+                    None => out.push_str("null"),
+                }
+            },
+        );
     }
 
     fn dimension(&self, segment: &MetricSegment, out: &mut String) {
         json::key(&segment.dimension, out);
         match (self.leaf, &segment.value) {
             (LeafForm::Object, value) => json::string(&text(value), out),
-            (LeafForm::Flat, Value::Bool(value)) => out.push_str(if *value { "true" } else { "false" }),
+            (LeafForm::Flat, Value::Bool(value)) => {
+                out.push_str(if *value { "true" } else { "false" })
+            }
             (LeafForm::Flat, Value::Int(value)) => json::integer(i64::from(*value), out),
             (LeafForm::Flat, Value::Long(value)) => json::integer(*value, out),
             (LeafForm::Flat, Value::Real(value)) => json::real(*value, out),
             (LeafForm::Flat, Value::Null(_)) => out.push_str("null"),
             // `success` is kept as text, and the specification's example shows it as a truth value.
-            (LeafForm::Flat, Value::String(text)) if segment.dimension.ends_with("/success") => match text.as_str() {
-                "True" => out.push_str("true"),
-                "False" => out.push_str("false"),
-                other => json::string(other, out),
-            },
+            (LeafForm::Flat, Value::String(text)) if segment.dimension.ends_with("/success") => {
+                match text.as_str() {
+                    "True" => out.push_str("true"),
+                    "False" => out.push_str("false"),
+                    other => json::string(other, out),
+                }
+            }
             (LeafForm::Flat, value) => json::string(&text(value), out),
         }
     }
@@ -156,7 +170,11 @@ fn text(value: &Value) -> String {
 /// Two decimals, as recorded (`D10`).
 fn rounded(value: f64) -> f64 {
     let scaled = value * 100.0;
-    if scaled.is_finite() && scaled.abs() < 9e15 { scaled.round() / 100.0 } else { value }
+    if scaled.is_finite() && scaled.abs() < 9e15 {
+        scaled.round() / 100.0
+    } else {
+        value
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +189,10 @@ mod tests {
     fn result(body: MetricBody, interval: Option<&str>) -> MetricResult {
         MetricResult {
             metric: "requests/duration".to_owned(),
-            range: TimeRange { start: at("2024-01-01T00:30:00Z"), end: at("2024-01-01T01:30:00Z") },
+            range: TimeRange {
+                start: at("2024-01-01T00:30:00Z"),
+                end: at("2024-01-01T01:30:00Z"),
+            },
             interval: interval.map(str::to_owned),
             aggregations: vec!["avg".to_owned(), "max".to_owned()],
             body,
@@ -191,7 +212,11 @@ mod tests {
     #[test]
     fn a_plain_value_is_an_object_under_the_metric() {
         assert_eq!(
-            reply(&result(MetricBody::Values(vec![Some(2.0), None]), None), LeafForm::Flat, false),
+            reply(
+                &result(MetricBody::Values(vec![Some(2.0), None]), None),
+                LeafForm::Flat,
+                false
+            ),
             concat!(
                 r#"{"value":{"start":"2024-01-01T00:30:00.000Z","end":"2024-01-01T01:30:00.000Z","#,
                 r#""requests/duration":{"avg":2,"max":null}}}"#
@@ -213,7 +238,10 @@ mod tests {
 
     #[test]
     fn buckets_hold_values_or_nested_segments() {
-        let range = TimeRange { start: at("2024-01-01T00:30:00Z"), end: at("2024-01-01T01:00:00Z") };
+        let range = TimeRange {
+            start: at("2024-01-01T00:30:00Z"),
+            end: at("2024-01-01T01:00:00Z"),
+        };
         let outer = MetricSegment {
             dimension: "request/name".to_owned(),
             value: Value::String("GET /".to_owned()),
@@ -221,14 +249,25 @@ mod tests {
             segments: vec![leaf("request/resultCode", "200")],
         };
         let body = MetricBody::Buckets(vec![
-            MetricBucket { range, values: Some(vec![Some(1.0), Some(2.0)]), segments: vec![] },
-            MetricBucket { range, values: None, segments: vec![outer] },
+            MetricBucket {
+                range,
+                values: Some(vec![Some(1.0), Some(2.0)]),
+                segments: vec![],
+            },
+            MetricBucket {
+                range,
+                values: None,
+                segments: vec![outer],
+            },
         ]);
         let text = reply(&result(body, Some("PT1H")), LeafForm::Object, true);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["value"]["interval"], "PT1H");
         assert_eq!(value["value"]["segments"][0]["requests/duration"]["max"], 2);
-        assert_eq!(value["value"]["segments"][1]["segments"][0]["segments"][0]["request/resultCode"], "200");
+        assert_eq!(
+            value["value"]["segments"][1]["segments"][0]["segments"][0]["request/resultCode"],
+            "200"
+        );
         assert_eq!(value["@ai.query"], "requests");
     }
 }

@@ -1,7 +1,9 @@
 //! The two spellings of a query's result (`D1`).
 
 use arrow::record_batch::RecordBatch;
-use hindsight_engine::{PartialError, QueryResult, RenderInfo, ResultColumn, ResultTable, Statistics};
+use hindsight_engine::{
+    PartialError, QueryResult, RenderInfo, ResultColumn, ResultTable, Statistics,
+};
 use hindsight_kql_types::{ScalarType, timespan};
 
 use super::cell::{Cells, DynamicForm};
@@ -43,7 +45,11 @@ pub(crate) fn thin(result: &QueryResult, extras: Extras) -> String {
 }
 
 fn estimate(result: &QueryResult) -> usize {
-    let cells: usize = result.tables.iter().map(|table| table.rows() * table.columns.len()).sum();
+    let cells: usize = result
+        .tables
+        .iter()
+        .map(|table| table.rows() * table.columns.len())
+        .sum();
     256 + cells.saturating_mul(12).min(64 << 20)
 }
 
@@ -72,7 +78,9 @@ fn rows(table: &ResultTable, out: &mut String) {
         for row in 0..batch.num_rows() {
             out.push_str(if first { "[" } else { ",[" });
             first = false;
-            json::list(&cells, out, |cell, out| cell.write(row, DynamicForm::Text, out));
+            json::list(&cells, out, |cell, out| {
+                cell.write(row, DynamicForm::Text, out)
+            });
             out.push(']');
         }
     }
@@ -80,7 +88,11 @@ fn rows(table: &ResultTable, out: &mut String) {
 }
 
 fn columns<'b>(columns: &[ResultColumn], batch: &'b RecordBatch) -> Vec<Cells<'b>> {
-    columns.iter().zip(batch.columns()).map(|(column, array)| Cells::new(column.kind, array)).collect()
+    columns
+        .iter()
+        .zip(batch.columns())
+        .map(|(column, array)| Cells::new(column.kind, array))
+        .collect()
 }
 
 /// What a partial result says (`api-facts.md §2`).
@@ -125,8 +137,18 @@ fn property(name: &str) -> &str {
 /// The recorded keys come first and always; further properties follow where the query wrote them.
 fn render(render: &RenderInfo, out: &mut String) {
     const FIXED: [&str; 4] = ["title", "accumulate", "kind", "annotation"];
-    let given = |name: &str| render.properties.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let visualization = if render.visualization.is_empty() { "table" } else { &render.visualization };
+    let given = |name: &str| {
+        render
+            .properties
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    };
+    let visualization = if render.visualization.is_empty() {
+        "table"
+    } else {
+        &render.visualization
+    };
     let mut value = serde_json::json!({
         "visualization": visualization,
         "title": given("title").unwrap_or_default(),
@@ -137,7 +159,10 @@ fn render(render: &RenderInfo, out: &mut String) {
         "by": null,
     });
     if let Some(object) = value.as_object_mut() {
-        let more = render.properties.iter().filter(|(name, _)| !FIXED.contains(&name.as_str()));
+        let more = render
+            .properties
+            .iter()
+            .filter(|(name, _)| !FIXED.contains(&name.as_str()));
         object.extend(more.map(|(name, value)| (property(name).to_owned(), value.as_str().into())));
     }
     out.push_str(&value.to_string());
@@ -148,7 +173,11 @@ fn statistics(result: &QueryResult, out: &mut String) {
         .tables
         .iter()
         .map(|table| {
-            let bytes: usize = table.batches.iter().map(RecordBatch::get_array_memory_size).sum();
+            let bytes: usize = table
+                .batches
+                .iter()
+                .map(RecordBatch::get_array_memory_size)
+                .sum();
             serde_json::json!({ "tableRowCount": table.rows(), "tableSize": bytes })
         })
         .collect();
@@ -195,7 +224,14 @@ pub(crate) fn full(result: &QueryResult, stamp: Stamp<'_>) -> String {
     let mut out = String::with_capacity(estimate(result) + 4096);
     out.push_str("{\"Tables\":[");
     for (index, table) in result.tables.iter().enumerate() {
-        open_table(index, table.columns.iter().map(|column| (column.name.as_str(), column.kind)), &mut out);
+        open_table(
+            index,
+            table
+                .columns
+                .iter()
+                .map(|column| (column.name.as_str(), column.kind)),
+            &mut out,
+        );
         rows(table, &mut out);
         out.push_str("},");
     }
@@ -213,7 +249,11 @@ pub(crate) fn full(result: &QueryResult, stamp: Stamp<'_>) -> String {
     out
 }
 
-fn open_table<'c>(index: usize, columns: impl Iterator<Item = (&'c str, ScalarType)>, out: &mut String) {
+fn open_table<'c>(
+    index: usize,
+    columns: impl Iterator<Item = (&'c str, ScalarType)>,
+    out: &mut String,
+) {
     out.push_str(&format!("{{\"TableName\":\"Table_{index}\",\"Columns\":["));
     json::list(columns, out, |(name, kind), out| {
         out.push_str("{\"ColumnName\":");
@@ -228,7 +268,13 @@ fn open_table<'c>(index: usize, columns: impl Iterator<Item = (&'c str, ScalarTy
 }
 
 fn properties_table(index: usize, render: &RenderInfo, out: &mut String) {
-    let given = |name: &str| render.properties.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let given = |name: &str| {
+        render
+            .properties
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    };
     let value = serde_json::json!({
         "Visualization": if render.visualization.is_empty() { "table" } else { &render.visualization },
         "Title": given("title"),
@@ -298,16 +344,28 @@ fn status_row(severity: i64, name: &str, description: &str, stamp: Stamp<'_>, ou
 
 fn index_table(results: usize, stamp: Stamp<'_>, out: &mut String) {
     use ScalarType::{Long, String as Text};
-    let columns = [("Ordinal", Long), ("Kind", Text), ("Name", Text), ("Id", Text)];
+    let columns = [
+        ("Ordinal", Long),
+        ("Kind", Text),
+        ("Name", Text),
+        ("Id", Text),
+    ];
     open_table(results + 2, columns.into_iter(), out);
     let primary = (0..results).map(|_| ("QueryResult", "PrimaryResult"));
-    let others = [("QueryProperties", "@ExtendedProperties"), ("QueryStatus", "QueryStatus")];
+    let others = [
+        ("QueryProperties", "@ExtendedProperties"),
+        ("QueryStatus", "QueryStatus"),
+    ];
     out.push('[');
-    json::list(primary.chain(others).enumerate(), out, |(ordinal, (kind, name)), out| {
-        out.push_str(&format!("[{ordinal},\"{kind}\",\"{name}\","));
-        json::string(&format!("{}-{ordinal}", stamp.request_id), out);
-        out.push(']');
-    });
+    json::list(
+        primary.chain(others).enumerate(),
+        out,
+        |(ordinal, (kind, name)), out| {
+            out.push_str(&format!("[{ordinal},\"{kind}\",\"{name}\","));
+            json::string(&format!("{}-{ordinal}", stamp.request_id), out);
+            out.push(']');
+        },
+    );
     out.push_str("]}");
 }
 
@@ -327,11 +385,17 @@ mod tests {
             Arc::new(StringViewArray::from(vec!["Oslo", "Bern"])),
             Arc::new(Int64Array::from(vec![Some(3), None])),
         ];
-        let column = |name: &str, kind| ResultColumn { name: name.to_owned(), kind };
+        let column = |name: &str, kind| ResultColumn {
+            name: name.to_owned(),
+            kind,
+        };
         QueryResult {
             tables: vec![ResultTable {
                 name: "PrimaryResult".to_owned(),
-                columns: vec![column("city", ScalarType::String), column("n", ScalarType::Long)],
+                columns: vec![
+                    column("city", ScalarType::String),
+                    column("n", ScalarType::Long),
+                ],
                 batches: vec![RecordBatch::try_new(schema.into(), columns).unwrap()],
             }],
             render: RenderInfo::default(),
@@ -353,41 +417,80 @@ mod tests {
 
     #[test]
     fn render_and_statistics_come_when_asked_for() {
-        let text = thin(&sample(), Extras { render: true, statistics: true, data_sources: false });
+        let text = thin(
+            &sample(),
+            Extras {
+                render: true,
+                statistics: true,
+                data_sources: false,
+            },
+        );
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
             value["render"].to_string(),
             r#"{"visualization":"table","title":"","accumulate":false,"isQuerySorted":false,"kind":"","annotation":"","by":null}"#
         );
-        assert_eq!(value["statistics"]["query"]["datasetStatistics"][0]["tableRowCount"], 2);
+        assert_eq!(
+            value["statistics"]["query"]["datasetStatistics"][0]["tableRowCount"],
+            2
+        );
     }
 
     #[test]
     fn the_full_form_has_four_tables() {
-        let stamp = Stamp { now: 0, request_id: "11111111-1111-1111-1111-111111111111", client_id: "" };
+        let stamp = Stamp {
+            now: 0,
+            request_id: "11111111-1111-1111-1111-111111111111",
+            client_id: "",
+        };
         let value: serde_json::Value = serde_json::from_str(&full(&sample(), stamp)).unwrap();
-        let names: Vec<_> = value["Tables"].as_array().unwrap().iter().map(|t| t["TableName"].clone()).collect();
+        let names: Vec<_> = value["Tables"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| t["TableName"].clone())
+            .collect();
         assert_eq!(names, ["Table_0", "Table_1", "Table_2", "Table_3"]);
         assert_eq!(
             value["Tables"][0]["Columns"][1].to_string(),
             r#"{"ColumnName":"n","DataType":"Int64","ColumnType":"long"}"#
         );
-        assert_eq!(value["Tables"][0]["Rows"].to_string(), r#"[["Oslo",3],["Bern",null]]"#);
+        assert_eq!(
+            value["Tables"][0]["Rows"].to_string(),
+            r#"[["Oslo",3],["Bern",null]]"#
+        );
         assert_eq!(value["Tables"][1]["Columns"][0]["ColumnName"], "Value");
-        let kinds: Vec<_> = value["Tables"][3]["Rows"].as_array().unwrap().iter().map(|row| row[1].clone()).collect();
+        let kinds: Vec<_> = value["Tables"][3]["Rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row[1].clone())
+            .collect();
         assert_eq!(kinds, ["QueryResult", "QueryProperties", "QueryStatus"]);
         for table in value["Tables"].as_array().unwrap() {
             let width = table["Columns"].as_array().unwrap().len();
-            assert!(table["Rows"].as_array().unwrap().iter().all(|row| row.as_array().unwrap().len() == width));
+            assert!(
+                table["Rows"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|row| row.as_array().unwrap().len() == width)
+            );
         }
     }
 
     #[test]
     fn a_cut_result_says_so() {
         let mut result = sample();
-        result.partial = Some(PartialError { message: "cut at 2 rows".to_owned() });
-        let value: serde_json::Value = serde_json::from_str(&thin(&result, Extras::default())).unwrap();
+        result.partial = Some(PartialError {
+            message: "cut at 2 rows".to_owned(),
+        });
+        let value: serde_json::Value =
+            serde_json::from_str(&thin(&result, Extras::default())).unwrap();
         assert_eq!(value["error"]["code"], "PartialError");
-        assert_eq!(value["error"]["details"][0]["innererror"]["message"], "cut at 2 rows");
+        assert_eq!(
+            value["error"]["details"][0]["innererror"]["message"],
+            "cut at 2 rows"
+        );
     }
 }
