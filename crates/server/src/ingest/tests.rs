@@ -29,7 +29,10 @@ fn decode_text(body: &str) -> Decoded {
         max_ahead: 6_000_000_000,
         max_item_bytes: 65_536,
     };
-    let sender = Sender { address: "198.51.100.7".to_owned(), user_agent: "curl/8.1".to_owned() };
+    let sender = Sender {
+        address: "198.51.100.7".to_owned(),
+        user_agent: "curl/8.1".to_owned(),
+    };
     let find = |ikey: &str| {
         if ikey == IKEY || ikey == "bbbbbbbb-0000-0000-0000-000000000002" {
             Ok(app(ikey))
@@ -71,7 +74,11 @@ fn check(item: Value, table: Table, expected: Value) {
 fn check_refused(item: Value, message: &str) {
     let decoded = decode_text(&item.to_string());
     assert!(decoded.apps.is_empty(), "{item}");
-    assert_eq!((decoded.errors[0].status, decoded.errors[0].message.as_str()), (400, message), "{item}");
+    assert_eq!(
+        (decoded.errors[0].status, decoded.errors[0].message.as_str()),
+        (400, message),
+        "{item}"
+    );
 }
 
 #[test]
@@ -105,7 +112,11 @@ fn dependencies() {
 fn traces() {
     let check_severity = |severity: Value, expected: Value| {
         let data = json!({"message": "hello", "severityLevel": severity});
-        check(envelope("MessageData", data), Table::Traces, json!({"message": "hello", "severityLevel": expected}));
+        check(
+            envelope("MessageData", data),
+            Table::Traces,
+            json!({"message": "hello", "severityLevel": expected}),
+        );
     };
     check_severity(json!(2), json!(2));
     check_severity(json!("Error"), json!(3));
@@ -120,7 +131,10 @@ fn exceptions() {
         {"id": 2, "outerId": 1, "typeName": "InnerError", "message": "inner", "stack": "at x"},
     ]);
     check(
-        envelope("ExceptionData", json!({"exceptions": chain, "severityLevel": "Critical"})),
+        envelope(
+            "ExceptionData",
+            json!({"exceptions": chain, "severityLevel": "Critical"}),
+        ),
         Table::Exceptions,
         json!({"type": "OuterError", "message": "outer", "method": "Shop.Cart.Add", "assembly": "Shop",
             "outerType": "OuterError", "innermostType": "InnerError", "innermostMessage": "inner", "severityLevel": 4,
@@ -134,10 +148,18 @@ fn exceptions() {
 
 #[test]
 fn events_and_pages() {
-    check(envelope("EventData", json!({"name": "Signup"})), Table::CustomEvents, json!({"name": "Signup"}));
+    check(
+        envelope("EventData", json!({"name": "Signup"})),
+        Table::CustomEvents,
+        json!({"name": "Signup"}),
+    );
     for spelling in ["PageViewData", "PageviewData"] {
         let data = json!({"name": "Home", "url": "http://shop/", "duration": 321});
-        check(envelope(spelling, data), Table::PageViews, json!({"name": "Home", "duration": 321, "performanceBucket": "250ms-500ms"}));
+        check(
+            envelope(spelling, data),
+            Table::PageViews,
+            json!({"name": "Home", "duration": 321, "performanceBucket": "250ms-500ms"}),
+        );
     }
 }
 
@@ -167,7 +189,11 @@ fn availability() {
 #[test]
 fn metrics_of_every_kind() {
     let check_metric = |point: Value, expected: Value| {
-        check(envelope("MetricData", json!({"metrics": [point]})), Table::CustomMetrics, expected);
+        check(
+            envelope("MetricData", json!({"metrics": [point]})),
+            Table::CustomMetrics,
+            expected,
+        );
     };
     check_metric(
         json!({"name": "queue", "kind": 1, "value": 42, "count": 5, "min": 1, "max": 50, "stdDev": 2.5}),
@@ -197,12 +223,18 @@ fn tags_fill_the_context() {
         json!({"operation_Id": "op", "operation_ParentId": "p", "user_AuthenticatedId": "alice", "cloud_RoleName": "web",
             "client_IP": "203.0.113.0", "application_Version": "2", "itemCount": 4, "client_Type": "PC", "client_Browser": ""}),
     );
-    check(envelope("EventData", json!({"name": "x"})), Table::CustomEvents, json!({"client_IP": "198.51.100.0"}));
+    check(
+        envelope("EventData", json!({"name": "x"})),
+        Table::CustomEvents,
+        json!({"client_IP": "198.51.100.0"}),
+    );
 }
 
 #[test]
 fn base_data_may_precede_base_type() {
-    let text = format!(r#"{{"data":{{"baseData":{{"name":"E"}},"baseType":"EventData"}},"time":"{NOW}","iKey":"{IKEY}"}}"#);
+    let text = format!(
+        r#"{{"data":{{"baseData":{{"name":"E"}},"baseType":"EventData"}},"time":"{NOW}","iKey":"{IKEY}"}}"#
+    );
     let decoded = decode_text(&text);
     assert_eq!((decoded.errors.len(), decoded.apps.len()), (0, 1));
 }
@@ -212,7 +244,12 @@ fn long_texts_are_cut() {
     let data = json!({"name": "n".repeat(600), "properties": {"k".repeat(200): "v".repeat(9000)}});
     let (_, row) = row_of(&envelope("EventData", data));
     assert_eq!(row["name"].as_str().unwrap().len(), 512);
-    let (key, value) = row["customDimensions"].as_object().unwrap().iter().next().unwrap();
+    let (key, value) = row["customDimensions"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .next()
+        .unwrap();
     assert_eq!((key.len(), value.as_str().unwrap().len()), (150, 8192));
 }
 
@@ -263,5 +300,9 @@ fn one_bad_item_costs_only_itself() {
 fn an_item_that_is_too_large_is_refused() {
     let item = envelope("MessageData", json!({"message": "m".repeat(70_000)}));
     let decoded = decode_text(&item.to_string());
-    assert!(decoded.errors[0].message.contains("65536"), "{:?}", decoded.errors);
+    assert!(
+        decoded.errors[0].message.contains("65536"),
+        "{:?}",
+        decoded.errors
+    );
 }

@@ -36,11 +36,14 @@ struct Reply {
 
 impl Reply {
     fn json(&self) -> Value {
-        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&self.bytes)))
+        serde_json::from_slice(&self.bytes)
+            .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&self.bytes)))
     }
 
     fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 }
 
@@ -56,20 +59,44 @@ impl Server {
         settings.query_memory = 256 << 20;
         change(&mut settings);
         let app = App::build(settings).await.unwrap();
-        let shop = create_app(app.store.catalogue(), "shop", app.now()).await.unwrap();
-        let (key_id, key) = create_key(app.store.catalogue(), shop.id, "test", app.now(), None).await.unwrap();
-        Server { router: crate::router::router(app.clone()), app, shop, key, key_id, _folder: folder }
+        let shop = create_app(app.store.catalogue(), "shop", app.now())
+            .await
+            .unwrap();
+        let (key_id, key) = create_key(app.store.catalogue(), shop.id, "test", app.now(), None)
+            .await
+            .unwrap();
+        Server {
+            router: crate::router::router(app.clone()),
+            app,
+            shop,
+            key,
+            key_id,
+            _folder: folder,
+        }
     }
 
     async fn send(&self, request: Request<Body>) -> Reply {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
-        Reply { status: parts.status, headers: parts.headers, bytes }
+        let bytes = axum::body::to_bytes(body, usize::MAX)
+            .await
+            .unwrap()
+            .to_vec();
+        Reply {
+            status: parts.status,
+            headers: parts.headers,
+            bytes,
+        }
     }
 
     /// A request with these headers.
-    async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Reply {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Reply {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -80,14 +107,30 @@ impl Server {
     /// A GET under the shop's application with its key.
     async fn get(&self, path: &str) -> Reply {
         let path = format!("/v1/apps/{}/{path}", self.shop.id);
-        self.ask(Method::GET, &path, &[("x-api-key", &self.key)], Body::empty()).await
+        self.ask(
+            Method::GET,
+            &path,
+            &[("x-api-key", &self.key)],
+            Body::empty(),
+        )
+        .await
     }
 
     /// A KQL query.
     async fn query(&self, kql: &str) -> Reply {
         let path = format!("/v1/apps/{}/query", self.shop.id);
-        let headers = [("x-api-key", self.key.as_str()), ("content-type", "application/json"), ("cache-control", "no-cache")];
-        self.ask(Method::POST, &path, &headers, serde_json::json!({"query": kql}).to_string()).await
+        let headers = [
+            ("x-api-key", self.key.as_str()),
+            ("content-type", "application/json"),
+            ("cache-control", "no-cache"),
+        ];
+        self.ask(
+            Method::POST,
+            &path,
+            &headers,
+            serde_json::json!({"query": kql}).to_string(),
+        )
+        .await
     }
 
     /// An envelope of now.
@@ -99,6 +142,12 @@ impl Server {
     }
 
     async fn track(&self, body: impl Into<Body>) -> Reply {
-        self.ask(Method::POST, "/v2.1/track", &[("content-type", "application/json")], body).await
+        self.ask(
+            Method::POST,
+            "/v2.1/track",
+            &[("content-type", "application/json")],
+            body,
+        )
+        .await
     }
 }
