@@ -6,8 +6,8 @@
 
 mod node;
 mod planner;
-mod run;
 mod rows;
+mod run;
 
 pub use planner::KqlQueryPlanner;
 

@@ -107,7 +107,11 @@ impl UserDefinedLogicalNodeCore for TransformNode {
         f.write_str(&self.identity)
     }
 
-    fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<TransformNode> {
+    fn with_exprs_and_inputs(
+        &self,
+        _: Vec<Expr>,
+        inputs: Vec<LogicalPlan>,
+    ) -> Result<TransformNode> {
         let input = inputs.into_iter().next().ok_or_else(|| {
             DataFusionError::Internal(format!("{} needs an input", self.transform.name()))
         })?;

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::context::QueryPlanner;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::node::TransformNode;
@@ -47,9 +47,10 @@ impl ExtensionPlanner for TransformPlanner {
         let Some(transform) = node.as_any().downcast_ref::<TransformNode>() else {
             return Ok(None);
         };
-        let input = inputs.first().cloned().ok_or_else(|| {
-            DataFusionError::Internal(format!("{} needs an input", node.name()))
-        })?;
+        let input = inputs
+            .first()
+            .cloned()
+            .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", node.name())))?;
         Ok(Some(Arc::new(TransformExec::new(
             Arc::clone(&transform.transform),
             input,

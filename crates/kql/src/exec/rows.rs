@@ -36,7 +36,12 @@ pub(crate) struct Slicer {
 
 impl Slicer {
     /// Hands out the rows of `arrays` from now on; what was left of earlier output is gone.
-    pub(crate) fn set(&mut self, schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> Result<()> {
+    pub(crate) fn set(
+        &mut self,
+        schema: &SchemaRef,
+        arrays: Vec<ArrayRef>,
+        rows: usize,
+    ) -> Result<()> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         self.batch = Some(RecordBatch::try_new_with_options(
             Arc::clone(schema),
@@ -62,6 +67,8 @@ impl Slicer {
 
     /// Bytes of what is held.
     pub(crate) fn memory(&self) -> usize {
-        self.batch.as_ref().map_or(0, RecordBatch::get_array_memory_size)
+        self.batch
+            .as_ref()
+            .map_or(0, RecordBatch::get_array_memory_size)
     }
 }

@@ -9,11 +9,14 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{Distribution, EquivalenceProperties, OrderingRequirements, Partitioning};
+use datafusion::physical_expr::{
+    Distribution, EquivalenceProperties, OrderingRequirements, Partitioning,
+};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PhysicalExpr, PlanProperties,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PhysicalExpr,
+    PlanProperties,
 };
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -84,7 +87,12 @@ impl ExecutionPlan for TransformExec {
         match self.transform.reads() {
             Reads::Partitions => vec![None],
             Reads::OneStream => {
-                vec![self.input.output_ordering().cloned().map(OrderingRequirements::from)]
+                vec![
+                    self.input
+                        .output_ordering()
+                        .cloned()
+                        .map(OrderingRequirements::from),
+                ]
             }
         }
     }
@@ -119,7 +127,11 @@ impl ExecutionPlan for TransformExec {
         )))
     }
 
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
         let input = self.input.execute(partition, Arc::clone(&context))?;
         let state = self.transform.start(&self.input.schema(), &self.schema)?;
         let run = Run {

@@ -13,7 +13,9 @@ pub(crate) fn bind(
     _span: Span,
 ) -> BindResult<Relation> {
     // `hint.materialized` changes no answer, only how often the rows are computed.
-    binder.env = binder.env.with(&node.name.text, Entry::Relation(input.clone()));
+    binder.env = binder
+        .env
+        .with(&node.name.text, Entry::Relation(input.clone()));
     binder.label = Some(node.name.text.clone());
     Ok(input)
 }

@@ -18,10 +18,15 @@ pub(crate) fn bind(
     if written.eq(actual) {
         return Ok(input);
     }
-    let columns: Vec<String> = visible(&input).map(|c| format!("{}:{}", c.name, c.kind)).collect();
+    let columns: Vec<String> = visible(&input)
+        .map(|c| format!("{}:{}", c.name, c.kind))
+        .collect();
     Err(binder.error(
         "SEM0001",
-        format!("the schema is not the asserted one; it is ({})", columns.join(", ")),
+        format!(
+            "the schema is not the asserted one; it is ({})",
+            columns.join(", ")
+        ),
         span,
     ))
 }

@@ -19,5 +19,10 @@ pub(crate) fn bind(
     let name = node.name.as_ref().map_or("Count", |n| n.text.as_str());
     let keys = groups(&input).iter().map(pass).collect();
     let count = count_udaf().call(vec![lit(1_i64)]);
-    support::aggregate(input, keys, vec![(name.to_owned(), ScalarType::Long, count)], span)
+    support::aggregate(
+        input,
+        keys,
+        vec![(name.to_owned(), ScalarType::Long, count)],
+        span,
+    )
 }

@@ -19,7 +19,13 @@ pub(crate) fn bind(node: &DataTable, binder: &mut Binder<'_>, span: Span) -> Bin
             return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
         }
     }
-    if node.values.len().checked_rem(columns.len()).unwrap_or(node.values.len()) != 0 {
+    if node
+        .values
+        .len()
+        .checked_rem(columns.len())
+        .unwrap_or(node.values.len())
+        != 0
+    {
         return Err(binder.error(
             "SYN0002",
             format!(

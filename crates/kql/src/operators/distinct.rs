@@ -21,7 +21,10 @@ pub(crate) fn bind(
     if let Some(column) = bound.iter().find(|c| c.scalar.kind == ScalarType::Dynamic) {
         return Err(binder.error(
             "SEM0001",
-            format!("the column '{}' is of type dynamic, which cannot be a key", column.name),
+            format!(
+                "the column '{}' is of type dynamic, which cannot be a key",
+                column.name
+            ),
             span,
         ));
     }

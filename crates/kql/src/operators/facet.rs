@@ -32,7 +32,13 @@ pub(crate) fn bind(
             tuple: false,
             expr: column.clone(),
         };
-        results.push(summarize::summarize(&[count], &[key], input.clone(), binder, span)?);
+        results.push(summarize::summarize(
+            &[count],
+            &[key],
+            input.clone(),
+            binder,
+            span,
+        )?);
     }
     if let Some(with) = &node.with {
         results.push(run(with, input.clone(), binder)?.0);

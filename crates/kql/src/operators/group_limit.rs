@@ -31,7 +31,11 @@ pub(crate) fn limit_by(
     count: usize,
     span: Span,
 ) -> BindResult<Relation> {
-    let columns = input.columns.iter().map(|c| (c.name.clone(), c.kind)).collect();
+    let columns = input
+        .columns
+        .iter()
+        .map(|c| (c.name.clone(), c.kind))
+        .collect();
     let work = GroupLimit { keys, count };
     transform(Arc::new(work), input.plan, columns, input.serialized, span)
 }
@@ -89,7 +93,10 @@ impl TransformState for State {
             .iter()
             .filter_map(|i| batch.columns().get(*i).cloned())
             .collect();
-        let rows = self.converter.convert_columns(&keys).map_err(DataFusionError::from)?;
+        let rows = self
+            .converter
+            .convert_columns(&keys)
+            .map_err(DataFusionError::from)?;
         let keep: BooleanArray = rows
             .iter()
             .map(|row| {

@@ -20,7 +20,13 @@ pub(crate) fn bind(
         _ => None,
     };
     match found {
-        Some((function, seen)) => binder.call_tabular_function(&node.call, &function, seen, Some(input), span),
-        None => Err(binder.error("SEM0260", format!("Unknown function: '{}'.", name.text), name.span())),
+        Some((function, seen)) => {
+            binder.call_tabular_function(&node.call, &function, seen, Some(input), span)
+        }
+        None => Err(binder.error(
+            "SEM0260",
+            format!("Unknown function: '{}'.", name.text),
+            name.span(),
+        )),
     }
 }

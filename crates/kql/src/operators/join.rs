@@ -31,7 +31,11 @@ pub(crate) fn bind(
 
 /// The right side; what the pipeline around it has set stays as it is.
 pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Relation> {
-    let before = (binder.operator.take(), binder.render.take(), binder.label.take());
+    let before = (
+        binder.operator.take(),
+        binder.render.take(),
+        binder.label.take(),
+    );
     let result = binder.bind_tabular(right);
     (binder.operator, binder.render, binder.label) = before;
     result
@@ -40,7 +44,10 @@ pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Re
 /// `innerunique`: the left side keeps the first row of each key.
 fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relation> {
     let left = left.finish(span)?;
-    let mut names: Vec<String> = super::support::groups(&left).into_iter().map(|c| c.name).collect();
+    let mut names: Vec<String> = super::support::groups(&left)
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
     names.extend(keys.iter().map(|k| k.left.name.clone()));
     super::group_limit::limit_by(left, names, 1, span)
 }

@@ -92,7 +92,9 @@ fn outputs(
         if right_columns == RightColumns::WithoutKeys && keys.iter().any(|k| k.right == *column) {
             continue;
         }
-        let name = free_name(&column.name, |n| outputs.iter().any(|(taken, ..)| taken == n));
+        let name = free_name(&column.name, |n| {
+            outputs.iter().any(|(taken, ..)| taken == n)
+        });
         outputs.push(filled((name, column.kind, field(inner)), right_may_miss));
     }
     outputs

@@ -23,7 +23,11 @@ pub(crate) fn bind(
             "leftouter" => JoinType::Left,
             "inner" => JoinType::Inner,
             other => {
-                return Err(binder.error("SEM0001", format!("unknown lookup kind '{other}'"), expr.span));
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("unknown lookup kind '{other}'"),
+                    expr.span,
+                ));
             }
         },
     };

@@ -46,10 +46,18 @@ pub(crate) fn bind(
         },
     };
     let keys = summarize::bind_keys(&node.by, &input, binder, span)?;
-    let items: Vec<NamedExpr> = node.aggregates.iter().map(|a| a.aggregate.clone()).collect();
+    let items: Vec<NamedExpr> = node
+        .aggregates
+        .iter()
+        .map(|a| a.aggregate.clone())
+        .collect();
     let aggregates = binder.bind_aggregates(&items, &keys, &input)?;
     if aggregates.len() != node.aggregates.len() {
-        return Err(binder.error("SEM0001", "an aggregate of several columns makes no series", span));
+        return Err(binder.error(
+            "SEM0001",
+            "an aggregate of several columns makes no series",
+            span,
+        ));
     }
     let mut series = Vec::new();
     for (aggregate, written) in aggregates.iter().zip(&node.aggregates) {
@@ -69,7 +77,8 @@ pub(crate) fn bind(
         .into_iter()
         .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
         .collect();
-    let key_names: Vec<(String, ScalarType)> = group.iter().map(|(n, k, _)| (n.clone(), *k)).collect();
+    let key_names: Vec<(String, ScalarType)> =
+        group.iter().map(|(n, k, _)| (n.clone(), *k)).collect();
     group.push((hidden_name("bin"), ScalarType::Long, bins.number(&axis.1)));
     let binned = summarize::aggregated(input, group, aggregates, span)?;
     let work = SeriesRows {
@@ -93,7 +102,11 @@ pub(crate) fn bind(
 }
 
 /// The axis: its name and its value.
-fn bind_axis(axis: &NamedExpr, input: &Relation, binder: &mut Binder<'_>) -> BindResult<(String, Scalar)> {
+fn bind_axis(
+    axis: &NamedExpr,
+    input: &Relation,
+    binder: &mut Binder<'_>,
+) -> BindResult<(String, Scalar)> {
     let bound = binder.bind_projection(std::slice::from_ref(axis), input, NamingMode::Summarize)?;
     let Some(column) = bound.into_iter().next() else {
         return Err(binder.error("SEM0001", "the axis is missing", axis.expr.span));
@@ -103,11 +116,19 @@ fn bind_axis(axis: &NamedExpr, input: &Relation, binder: &mut Binder<'_>) -> Bin
         ScalarType::Long | ScalarType::Real | ScalarType::DateTime | ScalarType::TimeSpan => {
             Ok((column.name, column.scalar))
         }
-        other => Err(binder.error("SEM0001", format!("the axis cannot be {other}"), axis.expr.span)),
+        other => Err(binder.error(
+            "SEM0001",
+            format!("the axis cannot be {other}"),
+            axis.expr.span,
+        )),
     }
 }
 
-fn bound(expr: Option<&Expr>, kind: ScalarType, binder: &mut Binder<'_>) -> BindResult<Option<Value>> {
+fn bound(
+    expr: Option<&Expr>,
+    kind: ScalarType,
+    binder: &mut Binder<'_>,
+) -> BindResult<Option<Value>> {
     let Some(expr) = expr else {
         return Ok(None);
     };
@@ -175,7 +196,11 @@ impl Bins {
     fn number(&self, axis: &Scalar) -> datafusion::logical_expr::Expr {
         let zero = Value::null(axis.kind);
         let from = self.from.clone().unwrap_or(zero);
-        let args = [axis.clone(), Scalar::constant(from), Scalar::constant(self.step.clone())];
+        let args = [
+            axis.clone(),
+            Scalar::constant(from),
+            Scalar::constant(self.step.clone()),
+        ];
         kernel_call(
             "$series_bin",
             bin_number,

@@ -21,7 +21,15 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    let expanded = expand(&node.columns, &node.parameters, node.limit.as_ref(), input, binder, span, false)?;
+    let expanded = expand(
+        &node.columns,
+        &node.parameters,
+        node.limit.as_ref(),
+        input,
+        binder,
+        span,
+        false,
+    )?;
     let (relation, outputs) = (expanded.relation, expanded.outputs);
     support::project(relation, outputs, span)
 }
@@ -111,11 +119,18 @@ fn element_field(index: usize) -> String {
     hidden_name(&format!("element{index}"))
 }
 
-fn expanded_rows(input: Relation, lists: &[List], work: Expand, span: Span) -> BindResult<Relation> {
+fn expanded_rows(
+    input: Relation,
+    lists: &[List],
+    work: Expand,
+    span: Span,
+) -> BindResult<Relation> {
     let serialized = input.serialized;
     let mut fields: Vec<Output> = input.columns.iter().map(pass).collect();
-    let mut columns: Vec<(String, ScalarType)> =
-        fields.iter().map(|(name, kind, _)| (name.clone(), *kind)).collect();
+    let mut columns: Vec<(String, ScalarType)> = fields
+        .iter()
+        .map(|(name, kind, _)| (name.clone(), *kind))
+        .collect();
     for (i, list) in lists.iter().enumerate() {
         fields.push((list_field(i), ScalarType::Dynamic, list.scalar.expr.clone()));
         columns.push((element_field(i), list.kind));
@@ -130,7 +145,11 @@ fn expanded_rows(input: Relation, lists: &[List], work: Expand, span: Span) -> B
 }
 
 /// The columns to show: elements in place of their column or at the end, the element's number last.
-fn outputs(input: &Relation, lists: &[List], index: Option<String>) -> (Vec<Output>, Option<String>) {
+fn outputs(
+    input: &Relation,
+    lists: &[List],
+    index: Option<String>,
+) -> (Vec<Output>, Option<String>) {
     let mut outputs: Vec<Output> = support::visible(input)
         .map(|c| (c.name.clone(), c.kind, field(&c.name)))
         .collect();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, UInt32Builder,
+    Array, ArrayRef, AsArray, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions,
+    UInt32Builder,
 };
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
@@ -56,9 +57,15 @@ impl Transform for Expand {
             .iter()
             .map(|list| Ok(input.index_of(&list.field)?))
             .collect::<Result<Vec<usize>>>()?;
-        let kept = (0..input.fields().len()).filter(|i| !lists.contains(i)).collect();
+        let kept = (0..input.fields().len())
+            .filter(|i| !lists.contains(i))
+            .collect();
         Ok(Box::new(State {
-            builders: self.lists.iter().map(|l| ElementBuilder::new(l.kind)).collect(),
+            builders: self
+                .lists
+                .iter()
+                .map(|l| ElementBuilder::new(l.kind))
+                .collect(),
             work: self.clone(),
             schema: Arc::clone(output),
             lists,
@@ -142,7 +149,10 @@ impl State {
     fn expand_row(&mut self, lists: &[BinaryViewArray]) -> Result<usize> {
         let values: Vec<Option<DynamicRef<'_>>> = lists
             .iter()
-            .map(|list| list.is_valid(self.row).then(|| DynamicRef::new(list.value(self.row))))
+            .map(|list| {
+                list.is_valid(self.row)
+                    .then(|| DynamicRef::new(list.value(self.row)))
+            })
             .collect();
         let limit = self.work.limit;
         let lengths: Vec<usize> = values.iter().map(|v| length(*v).min(limit)).collect();

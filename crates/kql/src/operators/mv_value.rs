@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryViewBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, Int32Builder,
-    Int64Builder, StringViewBuilder, new_null_array,
+    ArrayRef, BinaryViewBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder,
+    Int32Builder, Int64Builder, StringViewBuilder, new_null_array,
 };
 use datafusion::common::Result;
 use hindsight_kql_types::dynamic::Kind;
@@ -105,7 +105,10 @@ fn to_bool(value: DynamicRef<'_>) -> Option<bool> {
     match value.kind() {
         Kind::Bool => value.as_bool(),
         Kind::Long => value.as_i64().map(|v| v != 0),
-        Kind::Real => value.as_f64().filter(|v| v.fract() == 0.0).map(|v| v != 0.0),
+        Kind::Real => value
+            .as_f64()
+            .filter(|v| v.fract() == 0.0)
+            .map(|v| v != 0.0),
         _ => None,
     }
 }

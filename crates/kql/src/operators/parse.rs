@@ -25,8 +25,13 @@ pub(crate) fn bind(
     let source = convert(source, ScalarType::String);
     let (pattern, columns) = pattern(node, mode, binder, span)?;
     let regex = format!("{flags}{pattern}");
-    let work = ParseRows::new(hidden_name("text"), &regex, mode, columns)
-        .map_err(|e| binder.error("SEM0476", format!("the pattern is not a regular expression: {e}"), span))?;
+    let work = ParseRows::new(hidden_name("text"), &regex, mode, columns).map_err(|e| {
+        binder.error(
+            "SEM0476",
+            format!("the pattern is not a regular expression: {e}"),
+            span,
+        )
+    })?;
     let input = window::absorb(binder, input, span)?;
     let relation = parsed(input, source.expr, work, span)?;
     match node.filtering {
@@ -50,8 +55,10 @@ fn parsed(
     let own = input.columns.len();
     let mut fields: Vec<Output> = input.columns.iter().map(pass).collect();
     fields.push((hidden_name("text"), ScalarType::String, text));
-    let mut columns: Vec<(String, ScalarType)> =
-        fields.iter().map(|(name, kind, _)| (name.clone(), *kind)).collect();
+    let mut columns: Vec<(String, ScalarType)> = fields
+        .iter()
+        .map(|(name, kind, _)| (name.clone(), *kind))
+        .collect();
     let parsed: Vec<(String, ScalarType)> = work
         .columns()
         .iter()
@@ -133,7 +140,11 @@ fn pattern(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<(String, Vec<ParsedColumn>)> {
-    let any = if mode == ParseMode::Regex { ".*?" } else { r"[\s\S]*?" };
+    let any = if mode == ParseMode::Regex {
+        ".*?"
+    } else {
+        r"[\s\S]*?"
+    };
     let mut regex = String::new();
     if !matches!(node.pattern.first(), Some(ParsePart::Star)) {
         regex.push('^');
@@ -144,8 +155,16 @@ fn pattern(
         let after = node.pattern.get(index + 1);
         match part {
             ParsePart::Star => {
-                if let Some(ParsePart::Column { kind: None | Some(ScalarType::String), name }) = before {
-                    return Err(binder.error("SEM0476", "'*' after a string column is ambiguous", name.span()));
+                if let Some(ParsePart::Column {
+                    kind: None | Some(ScalarType::String),
+                    name,
+                }) = before
+                {
+                    return Err(binder.error(
+                        "SEM0476",
+                        "'*' after a string column is ambiguous",
+                        name.span(),
+                    ));
                 }
                 if index > 0 && after.is_some() {
                     regex.push_str(any);
@@ -157,7 +176,11 @@ fn pattern(
             ParsePart::Literal(expr) => {
                 let text = binder.constant_string(expr)?;
                 if text.is_empty() {
-                    return Err(binder.error("SEM0476", "a literal of the pattern is empty", expr.span));
+                    return Err(binder.error(
+                        "SEM0476",
+                        "a literal of the pattern is empty",
+                        expr.span,
+                    ));
                 }
                 match mode {
                     ParseMode::Regex => {
@@ -177,7 +200,11 @@ fn pattern(
                     ));
                 }
                 if columns.iter().any(|c| c.name == name.text) {
-                    return Err(binder.error("SEM0034", format!("duplicate column '{}'", name.text), name.span()));
+                    return Err(binder.error(
+                        "SEM0034",
+                        format!("duplicate column '{}'", name.text),
+                        name.span(),
+                    ));
                 }
                 let kind = kind.unwrap_or(ScalarType::String);
                 regex.push_str(&group(kind, mode, after));

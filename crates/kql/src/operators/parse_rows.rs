@@ -114,7 +114,8 @@ impl TransformState for State {
             .column_by_name(&self.work.text)
             .and_then(|array| array.as_string_view_opt())
             .ok_or_else(|| DataFusionError::Internal("the parsed field is no string".to_owned()))?;
-        let mut columns: Vec<Vec<Value>> = vec![Vec::with_capacity(texts.len()); self.work.columns.len()];
+        let mut columns: Vec<Vec<Value>> =
+            vec![Vec::with_capacity(texts.len()); self.work.columns.len()];
         let mut matched = Vec::with_capacity(texts.len());
         for text in texts {
             let (values, fits) = self.work.row(text.unwrap_or(""));

@@ -17,6 +17,9 @@ pub(crate) fn bind(
     for expr in &node.columns {
         away.extend(columns_matching(expr, &input, binder)?);
     }
-    let columns = visible(&input).filter(|c| !away.contains(c)).map(pass).collect();
+    let columns = visible(&input)
+        .filter(|c| !away.contains(c))
+        .map(pass)
+        .collect();
     support::project(input, columns, span)
 }

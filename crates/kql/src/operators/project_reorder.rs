@@ -59,7 +59,9 @@ fn run(text: &str) -> &str {
     let Some(first) = text.chars().next() else {
         return "";
     };
-    let end = text.find(|c| digit(c) != digit(first)).unwrap_or(text.len());
+    let end = text
+        .find(|c| digit(c) != digit(first))
+        .unwrap_or(text.len());
     text.get(..end).unwrap_or("")
 }
 

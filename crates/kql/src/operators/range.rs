@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array, RecordBatch};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Decimal128Array, Float64Array, Int64Array, RecordBatch,
+};
 use arrow::datatypes::{Decimal128Type, Float64Type, Int64Type, SchemaRef};
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_syntax::Span;
@@ -27,7 +29,10 @@ pub(crate) fn bind(
     let Some((kind, step_kind)) = kinds(from.kind, to.kind, step.kind) else {
         return Err(binder.error(
             "SEM0001",
-            format!("no range runs from {} to {} by {}", from.kind, to.kind, step.kind),
+            format!(
+                "no range runs from {} to {} by {}",
+                from.kind, to.kind, step.kind
+            ),
             span,
         ));
     };
@@ -95,8 +100,11 @@ struct State {
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
         let columns = batch.columns();
-        let (Some(from), Some(to), Some(step)) = (columns.first(), columns.get(1), columns.get(2)) else {
-            return Err(DataFusionError::Internal("a range without bounds".to_owned()));
+        let (Some(from), Some(to), Some(step)) = (columns.first(), columns.get(1), columns.get(2))
+        else {
+            return Err(DataFusionError::Internal(
+                "a range without bounds".to_owned(),
+            ));
         };
         let known = batch.num_rows() > 0 && from.is_valid(0) && to.is_valid(0) && step.is_valid(0);
         self.bounds = match (known, self.kind) {
@@ -129,12 +137,15 @@ impl TransformState for State {
                 Arc::new(values.with_precision_and_scale(38, DECIMAL_SCALE)?)
             }
             // Values between two 64-bit bounds are 64-bit.
-            Bounds::Exact { from, step, .. } => {
-                Arc::new(Int64Array::from_iter_values(numbers.map(|n| (from + n * step) as i64)))
-            }
+            Bounds::Exact { from, step, .. } => Arc::new(Int64Array::from_iter_values(
+                numbers.map(|n| (from + n * step) as i64),
+            )),
         };
         self.next = end;
-        Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), vec![array])?))
+        Ok(Some(RecordBatch::try_new(
+            Arc::clone(&self.schema),
+            vec![array],
+        )?))
     }
 }
 
@@ -158,12 +169,16 @@ fn real_bounds(from: f64, to: f64, step: f64) -> Option<Bounds> {
 }
 
 fn real(array: &ArrayRef) -> f64 {
-    array.as_primitive_opt::<Float64Type>().map_or(f64::NAN, |a| a.value(0))
+    array
+        .as_primitive_opt::<Float64Type>()
+        .map_or(f64::NAN, |a| a.value(0))
 }
 
 fn exact(array: &ArrayRef) -> i128 {
     match array.as_primitive_opt::<Int64Type>() {
         Some(array) => i128::from(array.value(0)),
-        None => array.as_primitive_opt::<Decimal128Type>().map_or(0, |a| a.value(0)),
+        None => array
+            .as_primitive_opt::<Decimal128Type>()
+            .map_or(0, |a| a.value(0)),
     }
 }

@@ -7,14 +7,47 @@ use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
 
 const KINDS: &[&str] = &[
-    "table", "list", "barchart", "columnchart", "piechart", "ladderchart", "timechart", "linechart",
-    "anomalychart", "areachart", "stackedareachart", "scatterchart", "timepivot", "pivotchart", "timeline",
-    "card", "treemap", "plotly", "graph", "sankey", "3Dchart",
+    "table",
+    "list",
+    "barchart",
+    "columnchart",
+    "piechart",
+    "ladderchart",
+    "timechart",
+    "linechart",
+    "anomalychart",
+    "areachart",
+    "stackedareachart",
+    "scatterchart",
+    "timepivot",
+    "pivotchart",
+    "timeline",
+    "card",
+    "treemap",
+    "plotly",
+    "graph",
+    "sankey",
+    "3Dchart",
 ];
 
 const PROPERTIES: &[&str] = &[
-    "title", "xcolumn", "series", "ycolumns", "anomalycolumns", "kind", "xtitle", "ytitle", "xaxis", "yaxis",
-    "legend", "ysplit", "accumulate", "ymin", "ymax", "xmin", "xmax",
+    "title",
+    "xcolumn",
+    "series",
+    "ycolumns",
+    "anomalycolumns",
+    "kind",
+    "xtitle",
+    "ytitle",
+    "xaxis",
+    "yaxis",
+    "legend",
+    "ysplit",
+    "accumulate",
+    "ymin",
+    "ymax",
+    "xmin",
+    "xmax",
 ];
 
 pub(crate) fn bind(

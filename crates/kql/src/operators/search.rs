@@ -25,7 +25,11 @@ pub(crate) fn bind(
             "case_sensitive" => true,
             "case_insensitive" | "default" => false,
             other => {
-                return Err(binder.error("SEM0001", format!("unknown search kind '{other}'"), expr.span));
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("unknown search kind '{other}'"),
+                    expr.span,
+                ));
             }
         },
     };
@@ -81,7 +85,9 @@ struct Terms<'r> {
 impl Terms<'_> {
     fn rewrite(&self, expr: &Expr) -> Expr {
         let kind = match &expr.kind {
-            ExprKind::Parenthesised(inner) => ExprKind::Parenthesised(Box::new(self.rewrite(inner))),
+            ExprKind::Parenthesised(inner) => {
+                ExprKind::Parenthesised(Box::new(self.rewrite(inner)))
+            }
             ExprKind::Literal(Literal::String(term)) => return self.anywhere(term, expr.span),
             ExprKind::Binary {
                 op: op @ (BinaryOp::And | BinaryOp::Or),
@@ -117,9 +123,21 @@ impl Terms<'_> {
     /// A term that stands alone: some column of text has it, or some whole number reads so.
     fn anywhere(&self, term: &str, span: Span) -> Expr {
         let (op, text) = self.test(term);
-        let literal = || Box::new(Expr::new(ExprKind::Literal(Literal::String(text.clone())), span));
-        let mut test = Expr::new(ExprKind::AnyColumn { op, right: literal() }, span);
-        let numbers = visible(self.columns).filter(|c| matches!(c.kind, ScalarType::Int | ScalarType::Long));
+        let literal = || {
+            Box::new(Expr::new(
+                ExprKind::Literal(Literal::String(text.clone())),
+                span,
+            ))
+        };
+        let mut test = Expr::new(
+            ExprKind::AnyColumn {
+                op,
+                right: literal(),
+            },
+            span,
+        );
+        let numbers =
+            visible(self.columns).filter(|c| matches!(c.kind, ScalarType::Int | ScalarType::Long));
         for column in numbers {
             let name = Expr::new(ExprKind::Name(Name::new(&column.name, span)), span);
             let call = Call {
@@ -150,7 +168,10 @@ impl Terms<'_> {
         let (op, right) = match &term.kind {
             ExprKind::Literal(Literal::String(text)) => {
                 let (op, text) = self.test(text);
-                (op, Expr::new(ExprKind::Literal(Literal::String(text)), term.span))
+                (
+                    op,
+                    Expr::new(ExprKind::Literal(Literal::String(text)), term.span),
+                )
             }
             _ => (self.op(BinaryOp::Has, BinaryOp::HasCs), term.clone()),
         };
@@ -171,11 +192,18 @@ impl Terms<'_> {
         let starts = term.starts_with('*');
         let ends = term.len() > 1 && term.ends_with('*');
         let inner = term.strip_prefix('*').unwrap_or(term);
-        let inner = if ends { inner.strip_suffix('*').unwrap_or(inner) } else { inner };
+        let inner = if ends {
+            inner.strip_suffix('*').unwrap_or(inner)
+        } else {
+            inner
+        };
         if inner.contains('*') {
             let parts: Vec<String> = term.split('*').map(regex::escape).collect();
             let flags = if self.case_sensitive { "" } else { "(?i)" };
-            return (BinaryOp::MatchesRegex, format!("{flags}{}", parts.join(".*")));
+            return (
+                BinaryOp::MatchesRegex,
+                format!("{flags}{}", parts.join(".*")),
+            );
         }
         let op = match (starts, ends) {
             (false, false) => self.op(BinaryOp::Has, BinaryOp::HasCs),

@@ -141,7 +141,13 @@ impl State {
             .collect()
     }
 
-    fn groups(&self, rows: &RecordBatch, bins: &[i64], first: i64, count: usize) -> Result<Vec<Group>> {
+    fn groups(
+        &self,
+        rows: &RecordBatch,
+        bins: &[i64],
+        first: i64,
+        count: usize,
+    ) -> Result<Vec<Group>> {
         let empty = |row: usize| Group {
             first: row as u32,
             rows: vec![None; count],
@@ -154,7 +160,10 @@ impl State {
             }
             return Ok(vec![group]);
         }
-        let fields = keys.iter().map(|k| SortField::new(k.data_type().clone())).collect();
+        let fields = keys
+            .iter()
+            .map(|k| SortField::new(k.data_type().clone()))
+            .collect();
         let converted = RowConverter::new(fields)?.convert_columns(&keys)?;
         let mut groups: Vec<Group> = Vec::new();
         let mut places: HashMap<OwnedRow, usize> = HashMap::new();
@@ -173,7 +182,10 @@ impl State {
 
 impl Group {
     fn set(&mut self, bin: i64, row: usize) {
-        if let Some(place) = usize::try_from(bin).ok().and_then(|bin| self.rows.get_mut(bin)) {
+        if let Some(place) = usize::try_from(bin)
+            .ok()
+            .and_then(|bin| self.rows.get_mut(bin))
+        {
             *place = Some(row);
         }
     }
@@ -232,14 +244,21 @@ impl Axis {
                 "make-series: the series would have {count} bins; at most {MAX_BINS} are allowed"
             )));
         }
-        Ok(usize::try_from(count).ok().filter(|c| *c > 0).map(|c| (first, c)))
+        Ok(usize::try_from(count)
+            .ok()
+            .filter(|c| *c > 0)
+            .map(|c| (first, c)))
     }
 
     /// One past the number of the last bin.
     fn end(&self, to: &Value) -> i64 {
         if self.kind == ScalarType::Real {
             let bins = (real(Some(to)) - real(self.from.as_ref())) / real(Some(&self.step));
-            return if self.inclusive { bins.floor() as i64 + 1 } else { bins.ceil() as i64 };
+            return if self.inclusive {
+                bins.floor() as i64 + 1
+            } else {
+                bins.ceil() as i64
+            };
         }
         let distance = long(Some(to)).saturating_sub(long(self.from.as_ref()));
         let step = long(Some(&self.step)).max(1);
@@ -256,8 +275,9 @@ impl Axis {
         encoder.begin_array();
         for number in (first..).take(count) {
             match self.kind {
-                ScalarType::Real => encoder
-                    .real(real(self.from.as_ref()) + number as f64 * real(Some(&self.step))),
+                ScalarType::Real => {
+                    encoder.real(real(self.from.as_ref()) + number as f64 * real(Some(&self.step)))
+                }
                 kind => {
                     let value = long(self.from.as_ref())
                         .wrapping_add(number.wrapping_mul(long(Some(&self.step))));

@@ -62,7 +62,10 @@ pub(crate) fn bind_keys(
         None => Ok(keys),
         Some(key) => Err(binder.error(
             "SEM0001",
-            format!("the key '{}' is of type dynamic, which cannot be a key", key.name),
+            format!(
+                "the key '{}' is of type dynamic, which cannot be a key",
+                key.name
+            ),
             span,
         )),
     }
@@ -114,7 +117,11 @@ fn split(expr: PlanExpr, calls: &mut Vec<PlanExpr>) -> datafusion::common::Resul
                 calls.push(e);
                 calls.len() - 1
             });
-            Ok(Transformed::new(field(&call_name(index)), true, TreeNodeRecursion::Jump))
+            Ok(Transformed::new(
+                field(&call_name(index)),
+                true,
+                TreeNodeRecursion::Jump,
+            ))
         }
         e => Ok(Transformed::no(e)),
     })?;

@@ -35,7 +35,12 @@ pub(crate) fn is_hidden(column: &Column) -> bool {
 
 /// The columns that tell subtables apart; none outside `mv-apply` and `partition`.
 pub(crate) fn groups(input: &Relation) -> Vec<Column> {
-    input.columns.iter().filter(|c| is_hidden(c)).cloned().collect()
+    input
+        .columns
+        .iter()
+        .filter(|c| is_hidden(c))
+        .cloned()
+        .collect()
 }
 
 /// The columns of the result.
@@ -60,8 +65,17 @@ pub(crate) fn missing(kind: ScalarType) -> PlanExpr {
 
 /// A projection that keeps the columns that tell subtables apart.
 pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> BindResult<Relation> {
-    let mut all: Vec<Output> = input.columns.iter().filter(|c| is_hidden(c)).map(pass).collect();
-    all.extend(columns.into_iter().filter(|(name, ..)| !name.starts_with(HIDDEN)));
+    let mut all: Vec<Output> = input
+        .columns
+        .iter()
+        .filter(|c| is_hidden(c))
+        .map(pass)
+        .collect();
+    all.extend(
+        columns
+            .into_iter()
+            .filter(|(name, ..)| !name.starts_with(HIDDEN)),
+    );
     input.project(all, span)
 }
 
@@ -69,10 +83,7 @@ pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> Bind
 pub(crate) fn refuse_groups(input: &Relation, binder: &Binder<'_>, span: Span) -> BindResult<()> {
     match groups(input).is_empty() {
         true => Ok(()),
-        false => Err(binder.unsupported(
-            "this operator inside 'mv-apply' or 'partition'",
-            span,
-        )),
+        false => Err(binder.unsupported("this operator inside 'mv-apply' or 'partition'", span)),
     }
 }
 
@@ -236,7 +247,10 @@ pub(crate) fn columns_matching(
 }
 
 /// The value of an operator's parameter, by any of its spellings.
-pub(crate) fn parameter<'p>(parameters: &'p [OperatorParameter], names: &[&str]) -> Option<&'p Expr> {
+pub(crate) fn parameter<'p>(
+    parameters: &'p [OperatorParameter],
+    names: &[&str],
+) -> Option<&'p Expr> {
     parameters
         .iter()
         .rev()

@@ -1,7 +1,9 @@
 //! `top-hitters`: the most frequent values, counted exactly (`semantics.md §21`).
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Argument, Call, Expr, ExprKind, Name, NamedExpr, TopHittersOperator};
+use hindsight_kql_syntax::ast::{
+    Argument, Call, Expr, ExprKind, Name, NamedExpr, TopHittersOperator,
+};
 
 use super::group_limit::limit_groups;
 use super::take::row_count;
@@ -27,7 +29,11 @@ pub(crate) fn bind(
                 name: None,
                 value: summand.expr.clone(),
             };
-            ("sum", vec![argument], format!("approximate_sum_{summand_name}"))
+            (
+                "sum",
+                vec![argument],
+                format!("approximate_sum_{summand_name}"),
+            )
         }
     };
     let call = Call {
@@ -39,7 +45,13 @@ pub(crate) fn bind(
         tuple: false,
         expr: Expr::new(ExprKind::Call(call), span),
     };
-    let counted = summarize::summarize(&[aggregate], std::slice::from_ref(&node.of), input, binder, span)?;
+    let counted = summarize::summarize(
+        &[aggregate],
+        std::slice::from_ref(&node.of),
+        input,
+        binder,
+        span,
+    )?;
     let Some(rank) = counted.columns.last() else {
         return Ok(counted);
     };

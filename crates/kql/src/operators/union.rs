@@ -22,7 +22,11 @@ pub(crate) fn bind(
             "inner" => true,
             "outer" => false,
             other => {
-                return Err(binder.error("SEM0001", format!("unknown union kind '{other}'"), expr.span));
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("unknown union kind '{other}'"),
+                    expr.span,
+                ));
             }
         },
     };
@@ -42,7 +46,13 @@ pub(crate) fn bind(
             relation: input,
         });
     }
-    legs.extend(bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?);
+    legs.extend(bind_legs(
+        &node.tables,
+        legs.len(),
+        "union_arg",
+        fuzzy,
+        binder,
+    )?);
     if legs.is_empty() {
         return Err(binder.error("SEM0100", "Failed to resolve table expression", span));
     }
@@ -85,7 +95,11 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindRes
             false => Ok(legs),
         };
     }
-    let before = (binder.operator.take(), binder.render.take(), binder.label.take());
+    let before = (
+        binder.operator.take(),
+        binder.render.take(),
+        binder.label.take(),
+    );
     let relation = binder.bind_tabular(table);
     let inner = binder.label.take();
     (binder.operator, binder.render, binder.label) = before;
@@ -104,7 +118,11 @@ fn name_expr(name: &str, span: Span) -> Expr {
 }
 
 /// The tables of the request and the views that match a pattern, in order of creation.
-pub(crate) fn matching_tables(pattern: &str, binder: &Binder<'_>, span: Span) -> BindResult<Vec<String>> {
+pub(crate) fn matching_tables(
+    pattern: &str,
+    binder: &Binder<'_>,
+    span: Span,
+) -> BindResult<Vec<String>> {
     let mut names = binder
         .catalog
         .table_names(&TableScope::Request)
@@ -126,7 +144,9 @@ fn label_of(table: &Expr, env: &Env) -> Option<String> {
         },
         ExprKind::Member { member, .. } => Some(member.text.clone()),
         ExprKind::Call(call) => match env.find(&call.function.text) {
-            Some((Entry::Function(function), _)) if function.view => Some(call.function.text.clone()),
+            Some((Entry::Function(function), _)) if function.view => {
+                Some(call.function.text.clone())
+            }
             _ => None,
         },
         _ => None,

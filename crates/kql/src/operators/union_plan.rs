@@ -38,7 +38,11 @@ pub(crate) fn union_plan(
         let mut outputs: Vec<Output> = Vec::with_capacity(columns.len() + 1);
         if let Some(name) = source {
             let label = value_to_scalar(&Value::String(leg.label));
-            outputs.push((name.to_owned(), ScalarType::String, PlanExpr::Literal(label, None)));
+            outputs.push((
+                name.to_owned(),
+                ScalarType::String,
+                PlanExpr::Literal(label, None),
+            ));
         }
         outputs.extend(columns.iter().map(|c| output(c, &leg.relation)));
         let projected = leg.relation.project(outputs, span)?;
@@ -95,7 +99,8 @@ fn merge(legs: &[Leg], inner: bool) -> Vec<Merged> {
             let shown = match kinds.len() {
                 1 => (*name).to_owned(),
                 _ => {
-                    let shown = free_name(&format!("{name}_{kind}"), |n| taken.iter().any(|t| t == n));
+                    let shown =
+                        free_name(&format!("{name}_{kind}"), |n| taken.iter().any(|t| t == n));
                     taken.push(shown.clone());
                     shown
                 }

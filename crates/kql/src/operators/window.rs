@@ -90,17 +90,35 @@ pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> Bi
             kind: call.kind,
         });
     }
-    let mut outputs: Vec<(String, ScalarType)> =
-        fields.iter().map(|(name, kind, _)| (name.clone(), *kind)).collect();
-    outputs.extend(calls.iter().enumerate().map(|(i, c)| (call_field(i), c.kind)));
+    let mut outputs: Vec<(String, ScalarType)> = fields
+        .iter()
+        .map(|(name, kind, _)| (name.clone(), *kind))
+        .collect();
+    outputs.extend(
+        calls
+            .iter()
+            .enumerate()
+            .map(|(i, c)| (call_field(i), c.kind)),
+    );
     let span = calls.first().map_or(span, |c| c.span);
     let input = input.project(fields, span)?;
-    let mut relation = transform(Arc::new(WindowRows { specs }), input.plan, outputs, true, span)?;
+    let mut relation = transform(
+        Arc::new(WindowRows { specs }),
+        input.plan,
+        outputs,
+        true,
+        span,
+    )?;
     relation.columns.truncate(columns);
     Ok(relation)
 }
 
-fn prepare(name: &str, args: Vec<Scalar>, binder: &Binder<'_>, span: Span) -> BindResult<WindowCall> {
+fn prepare(
+    name: &str,
+    args: Vec<Scalar>,
+    binder: &Binder<'_>,
+    span: Span,
+) -> BindResult<WindowCall> {
     let long = |scalar: &Scalar| match &scalar.constant {
         Some(Value::Long(v)) => Ok(*v),
         Some(Value::Int(v)) => Ok(i64::from(*v)),
@@ -133,7 +151,11 @@ fn prepare(name: &str, args: Vec<Scalar>, binder: &Binder<'_>, span: Span) -> Bi
             wrong_count(0, 2)?;
             let start = first.as_ref().map_or(Ok(1), long)?;
             let restart = restart(second)?;
-            Ok(call(WindowFunction::RowNumber { start }, vec![restart], ScalarType::Long))
+            Ok(call(
+                WindowFunction::RowNumber { start },
+                vec![restart],
+                ScalarType::Long,
+            ))
         }
         "prev" | "next" => {
             wrong_count(1, 3)?;
@@ -141,14 +163,25 @@ fn prepare(name: &str, args: Vec<Scalar>, binder: &Binder<'_>, span: Span) -> Bi
                 return Err(binder.error("SEM0219", format!("{name}() needs an argument"), span));
             };
             let distance = second.as_ref().map_or(Ok(1), long)?;
-            let distance = usize::try_from(distance).ok().filter(|d| *d > 0).ok_or_else(|| {
-                binder.error("SEM0001", format!("{name}(): the distance must be 1 or more"), span)
-            })?;
+            let distance = usize::try_from(distance)
+                .ok()
+                .filter(|d| *d > 0)
+                .ok_or_else(|| {
+                    binder.error(
+                        "SEM0001",
+                        format!("{name}(): the distance must be 1 or more"),
+                        span,
+                    )
+                })?;
             let kind = value.kind;
             let default = match third {
                 None => Value::null(kind),
                 Some(scalar) => convert(scalar, kind).constant.ok_or_else(|| {
-                    binder.error("SEM0040", format!("{name}(): the default must be a constant"), span)
+                    binder.error(
+                        "SEM0040",
+                        format!("{name}(): the default must be a constant"),
+                        span,
+                    )
                 })?,
             };
             let function = match name {
@@ -164,10 +197,21 @@ fn prepare(name: &str, args: Vec<Scalar>, binder: &Binder<'_>, span: Span) -> Bi
                 _ => v,
             });
             let kind = value.as_ref().map_or(ScalarType::Long, |v| v.kind);
-            if !matches!(kind, ScalarType::Long | ScalarType::Real | ScalarType::Decimal | ScalarType::TimeSpan) {
-                return Err(binder.error("SEM0001", format!("row_cumsum() cannot add {kind}"), span));
+            if !matches!(
+                kind,
+                ScalarType::Long | ScalarType::Real | ScalarType::Decimal | ScalarType::TimeSpan
+            ) {
+                return Err(binder.error(
+                    "SEM0001",
+                    format!("row_cumsum() cannot add {kind}"),
+                    span,
+                ));
             }
-            Ok(call(WindowFunction::CumulativeSum, vec![value, restart(second)?], kind))
+            Ok(call(
+                WindowFunction::CumulativeSum,
+                vec![value, restart(second)?],
+                kind,
+            ))
         }
         "row_rank_dense" | "row_rank_min" => {
             wrong_count(1, 2)?;
@@ -190,7 +234,11 @@ fn prepare(name: &str, args: Vec<Scalar>, binder: &Binder<'_>, span: Span) -> Bi
                 between: ticks(&between)?,
             };
             let restart = restart(args.next())?;
-            Ok(call(function, vec![Some(time), restart], ScalarType::DateTime))
+            Ok(call(
+                function,
+                vec![Some(time), restart],
+                ScalarType::DateTime,
+            ))
         }
         other => Err(binder.unsupported(format_args!("the function '{other}'"), span)),
     }

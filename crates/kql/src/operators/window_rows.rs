@@ -108,11 +108,17 @@ impl TransformState for State {
         for call in &mut self.calls {
             columns.push(call.compute(&batch, &self.waiting)?);
         }
-        Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), columns)?))
+        Ok(Some(RecordBatch::try_new(
+            Arc::clone(&self.schema),
+            columns,
+        )?))
     }
 
     fn memory(&self) -> usize {
-        self.waiting.iter().map(RecordBatch::get_array_memory_size).sum()
+        self.waiting
+            .iter()
+            .map(RecordBatch::get_array_memory_size)
+            .sum()
     }
 }
 
@@ -172,10 +178,15 @@ impl Call {
                 Ok(self.row_number(batch.num_rows(), start, restart.as_ref()))
             }
             WindowFunction::Prev { distance, default } => self.prev(batch, distance, &default),
-            WindowFunction::Next { distance, default } => self.next(batch, later, distance, &default),
+            WindowFunction::Next { distance, default } => {
+                self.next(batch, later, distance, &default)
+            }
             WindowFunction::CumulativeSum => self.cumulative_sum(batch),
             WindowFunction::Rank { dense } => self.rank(batch, dense),
-            WindowFunction::Session { from_first, between } => self.session(batch, from_first, between),
+            WindowFunction::Session {
+                from_first,
+                between,
+            } => self.session(batch, from_first, between),
         }
     }
 
@@ -265,7 +276,10 @@ impl Call {
                     if is_true(restart.as_ref(), row) {
                         *sum = 0.0;
                     }
-                    *sum += values.is_valid(row).then(|| values.value(row)).unwrap_or(0.0);
+                    *sum += values
+                        .is_valid(row)
+                        .then(|| values.value(row))
+                        .unwrap_or(0.0);
                     *sum
                 });
                 Ok(Arc::new(Float64Array::from_iter_values(sums)))
@@ -276,7 +290,8 @@ impl Call {
                     if is_true(restart.as_ref(), row) {
                         *sum = 0;
                     }
-                    *sum = sum.wrapping_add(values.is_valid(row).then(|| values.value(row)).unwrap_or(0));
+                    *sum = sum
+                        .wrapping_add(values.is_valid(row).then(|| values.value(row)).unwrap_or(0));
                     *sum
                 });
                 let sums = Decimal128Array::from_iter_values(sums);
@@ -288,12 +303,15 @@ impl Call {
                     if is_true(restart.as_ref(), row) {
                         *sum = 0;
                     }
-                    *sum = sum.wrapping_add(values.is_valid(row).then(|| values.value(row)).unwrap_or(0));
+                    *sum = sum
+                        .wrapping_add(values.is_valid(row).then(|| values.value(row)).unwrap_or(0));
                     *sum
                 });
                 Ok(Arc::new(Int64Array::from_iter_values(sums)))
             }
-            _ => Err(DataFusionError::Internal("row_cumsum without a sum".to_owned())),
+            _ => Err(DataFusionError::Internal(
+                "row_cumsum without a sum".to_owned(),
+            )),
         }
     }
 
@@ -303,7 +321,9 @@ impl Call {
         let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())])?;
         let keys = converter.convert_columns(&[values])?;
         let Memory::Rank { last, rank, row } = &mut self.memory else {
-            return Err(DataFusionError::Internal("a rank without memory".to_owned()));
+            return Err(DataFusionError::Internal(
+                "a rank without memory".to_owned(),
+            ));
         };
         let mut ranks = Vec::with_capacity(keys.num_rows());
         for (index, key) in keys.iter().enumerate() {
@@ -324,7 +344,9 @@ impl Call {
         let restart = self.restart(batch, 1)?;
         let times = self.argument(batch, 0)?.as_primitive::<Int64Type>().clone();
         let Memory::Session { first, last } = &mut self.memory else {
-            return Err(DataFusionError::Internal("a session without memory".to_owned()));
+            return Err(DataFusionError::Internal(
+                "a session without memory".to_owned(),
+            ));
         };
         let starts: Int64Array = (0..times.len())
             .map(|row| {
