@@ -8,7 +8,7 @@ use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
 use super::support::{self, Output, field, groups, hidden_name, missing, pass, visible};
-use super::{distinct, window};
+use super::{distinct, group_limit, window};
 use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
 use crate::relation::Relation;
 
@@ -78,6 +78,7 @@ pub(crate) fn aggregated(
     aggregates: Vec<BoundAggregate>,
     span: Span,
 ) -> BindResult<Relation> {
+    let input = group_limit::in_order(input, span)?;
     let mut calls = Vec::new();
     let mut formulas = Vec::with_capacity(aggregates.len());
     for aggregate in aggregates {
