@@ -96,8 +96,9 @@ impl ExecutionPlan for TransformExec {
         vec![self.ordering.clone()]
     }
 
+    /// Not promised: the optimiser would push sorts by columns that only the output has below this node.
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![false]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {

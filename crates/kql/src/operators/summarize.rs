@@ -29,6 +29,7 @@ pub(crate) fn summarize(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
+    let input = group_limit::in_order(input, span)?;
     let keys = bind_keys(by, &input, binder, span)?;
     let aggregates = binder.bind_aggregates(aggregates, &keys, &without_groups(&input))?;
     let input = window::absorb(binder, input, span)?;
@@ -78,7 +79,6 @@ pub(crate) fn aggregated(
     aggregates: Vec<BoundAggregate>,
     span: Span,
 ) -> BindResult<Relation> {
-    let input = group_limit::in_order(input, span)?;
     let mut calls = Vec::new();
     let mut formulas = Vec::with_capacity(aggregates.len());
     for aggregate in aggregates {
