@@ -91,7 +91,7 @@ pub(crate) fn check(query: &str, expected: &str) {
     let expected = expected.trim();
     let same = match expected.strip_prefix("error ") {
         Some(code) => answer.starts_with(&format!("error {code}")),
-        None => answer == expected,
+        None => answer.trim() == expected,
     };
     assert!(same, "\nquery:    {query}\nexpected: {expected}\nanswer:   {answer}");
 }
@@ -117,7 +117,7 @@ fn print(table: &crate::run::ResultTable) -> String {
     lines.join("\n")
 }
 
-/// Null of any type is `null`; everything else is its text.
+/// Null of any type is `null`; datetimes are as short as in results; everything else is its text.
 fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
     let value = ScalarValue::try_from_array(array, row)
         .ok()
@@ -126,6 +126,11 @@ fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
         None => "?".to_owned(),
         Some(Value::Null(_)) => "null".to_owned(),
         Some(Value::Bool(v)) => v.to_string(),
+        Some(Value::DateTime(ticks)) => {
+            let mut out = String::new();
+            let _ = hindsight_kql_types::datetime::write_trimmed(ticks, &mut out);
+            out
+        }
         Some(value) => value.to_text(),
     }
 }
@@ -134,7 +139,7 @@ fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
 fn failing_examples<'e>(all: impl Iterator<Item = (&'e str, &'e crate::functions::Example)>) -> Vec<String> {
     all.filter_map(|(name, example)| {
         let answer = answer(example.query);
-        (answer != example.answer.trim()).then(|| {
+        (answer.trim() != example.answer.trim()).then(|| {
             format!("{name}: {}\n  expected: {}\n  answer:   {answer}", example.query, example.answer)
         })
     })

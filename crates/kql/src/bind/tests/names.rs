@@ -51,8 +51,8 @@ fn an_operator_reads_only_its_input() {
 #[test]
 fn what_cannot_be_resolved_is_named_with_its_operator() {
     assert_eq!(
-        answer("requests | where missing == 1"),
-        "error SEM0100: 'where' operator: Failed to resolve column or scalar expression named 'missing'"
+        answer("requests | where absent == 1"),
+        "error SEM0100: 'where' operator: Failed to resolve column or scalar expression named 'absent'"
     );
     check("nowhere | take 1", "error SEM0100");
     check("print nothing(1)", "error SEM0260");
