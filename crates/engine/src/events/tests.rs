@@ -71,7 +71,7 @@ fn a_request_without_limits_is_limited_and_told_so() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(
         flat,
-        "traces | where timestamp >= datetime(2025-03-06T00:00:00Z) and timestamp < datetime(2025-03-06T12:00:00Z) \
+        "traces | where timestamp >= datetime(2025-03-06) and timestamp < datetime(2025-03-06T12:00:00Z) \
          | sort by timestamp desc, itemId asc | take 500"
     );
     let said: Vec<&str> = plan

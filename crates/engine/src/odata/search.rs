@@ -35,10 +35,10 @@ enum Token {
 /// Reads a `$search`. Words side by side are joined by AND, which binds tighter than OR.
 pub(crate) fn parse_search(text: &str) -> Result<Search, Fault> {
     let tokens = tokens(text)?;
-    let terms = tokens
+    let mut terms = tokens
         .iter()
         .filter(|(token, _)| matches!(token, Token::Word(_) | Token::Phrase(_)));
-    if let Some((_, at)) = terms.skip(MAX_TERMS).next() {
+    if let Some((_, at)) = terms.nth(MAX_TERMS) {
         return Err(Fault::new(
             *at,
             format!("A search has up to {MAX_TERMS} words and phrases."),

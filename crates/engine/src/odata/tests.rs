@@ -61,7 +61,7 @@ fn comparisons_keep_their_types() {
     check("request/duration le -1.5", "duration <= real(-1.5)");
     check(
         "timestamp ge 2025-03-06",
-        "timestamp >= datetime(2025-03-06T00:00:00Z)",
+        "timestamp >= datetime(2025-03-06)",
     );
     check(
         "timestamp gt now() sub duration'P1D'",
@@ -158,7 +158,7 @@ fn functions_have_their_kql() {
     );
     check(
         "date(timestamp) eq 2025-03-06",
-        "startofday(timestamp) == datetime(2025-03-06T00:00:00Z)",
+        "startofday(timestamp) == datetime(2025-03-06)",
     );
     check(
         "round(request/duration) eq 3",
@@ -226,6 +226,26 @@ fn depth_is_bounded_and_length_is_not() {
     assert!(translate(&sum).is_err_and(|fault| fault.message.contains("nested")));
     let long = vec!["request/duration eq 1"; 2_000].join(" or ");
     assert!(translate(&long).is_ok());
+}
+
+#[test]
+fn nesting_does_not_multiply() {
+    let inner = format!(
+        "{}time(timestamp){}",
+        "time(timestamp add ".repeat(60),
+        ")".repeat(60)
+    );
+    let nested = format!("timestamp add {inner} gt now()");
+    assert!(translate(&nested).is_ok_and(|kql| kql.len() < 10_000));
+    let lists = format!("true {}", "in (true,request/success) ".repeat(100));
+    refused(&lists, 5, "truth value");
+    let remainders = format!("request/duration {} eq 0", "mod 2 ".repeat(100));
+    assert!(translate(&remainders).is_err_and(|fault| fault.message.contains("'mod'")));
+    check(
+        "request/duration mod 2 eq 1",
+        "iff(duration < 0 and duration % 2 != 0, duration % 2 - abs(2), duration % 2) == 1",
+    );
+    check("time(timestamp) lt 12:00:00", "timestamp % 1d < 12h");
 }
 
 #[test]

@@ -21,10 +21,10 @@ pub(super) fn compare(
         return null_test(t, op, left, right, at);
     }
     let (l, r) = (t.value(left)?, t.value(right)?);
-    if equality {
-        if let Some(expr) = spelled_flag(op, &l, right).or_else(|| spelled_flag(op, &r, left)) {
-            return Ok(truth(expr, false, at));
-        }
+    if equality
+        && let Some(expr) = spelled_flag(op, &l, right).or_else(|| spelled_flag(op, &r, left))
+    {
+        return Ok(truth(expr, false, at));
     }
     if !equality {
         return same_kind(op, l, r, at);
@@ -171,6 +171,13 @@ pub(super) fn in_list(
     at: usize,
 ) -> Result<Operand, Fault> {
     let left = t.value(value)?;
+    if left.kind == Kind::Bool {
+        // A truth value would be translated again for each item, and nested lists so without bound.
+        return Err(Fault::new(
+            at,
+            "'in' needs a value on its left, and this is a truth value.",
+        ));
+    }
     let constants = items
         .iter()
         .filter(|item| item.kind.is_constant())
@@ -181,7 +188,7 @@ pub(super) fn in_list(
         .collect::<Result<Vec<_>, _>>()?;
     let alike =
         |item: &Operand| item.kind == left.kind || (item.kind == Kind::Text && left.kind.is_text());
-    if constants.len() == items.len() && left.kind != Kind::Bool && constants.iter().all(alike) {
+    if constants.len() == items.len() && constants.iter().all(alike) {
         let expr = list(
             ListOp::In,
             left.expr,

@@ -1,7 +1,7 @@
 //! The functions of OData in KQL (4.01 part 2 §5.1.1.5–§5.1.1.10).
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, Literal};
-use hindsight_kql_types::ticks::{TICKS_PER_MINUTE, TICKS_PER_SECOND};
+use hindsight_kql_types::ticks::{TICKS_PER_DAY, TICKS_PER_MINUTE, TICKS_PER_SECOND};
 
 use super::convert::{of_kind, text};
 use super::{Kind, Operand, Translator};
@@ -213,14 +213,7 @@ fn of_moment(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
             nullable,
         ),
         "date" => (call("startofday", vec![expr]), Kind::Moment, nullable),
-        "time" => {
-            let midnight = call("startofday", vec![expr.clone()]);
-            (
-                binary(BinaryOp::Subtract, expr, midnight),
-                Kind::Span,
-                nullable,
-            )
-        }
+        "time" => (since(expr, TICKS_PER_DAY), Kind::Span, nullable),
         part => (
             call("datetime_part", vec![string(part), expr]),
             Kind::Number,
@@ -229,10 +222,9 @@ fn of_moment(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
     })
 }
 
-/// The time since the last multiple of `ticks`.
+/// The time since the last multiple of `ticks`. The moment stands here once: nested calls would double it at each level.
 fn since(moment: Expr, ticks: i64) -> Expr {
-    let start = call("bin", vec![moment.clone(), span(ticks)]);
-    binary(BinaryOp::Subtract, moment, start)
+    binary(BinaryOp::Modulo, moment, span(ticks))
 }
 
 fn span(ticks: i64) -> Expr {

@@ -12,7 +12,10 @@ use hindsight_kql_types::ScalarType;
 
 use super::Fault;
 use super::ast::{Arithmetic, Node, NodeKind};
-use crate::tree::{binary, call, literal};
+use crate::tree::{binary, call, literal, long};
+
+/// How deep the sides of `mod` may be.
+const MAX_MODULO_DEPTH: usize = 3;
 
 /// What a value is, for comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,6 +230,7 @@ impl Translator<'_> {
         right: &Node,
         at: usize,
     ) -> Result<Operand, Fault> {
+        let deepest = left.depth.max(right.depth);
         let (left, right) = (self.value(left)?, self.value(right)?);
         let (left, right) = convert::loose_numbers(left, right);
         let kind = match (left.kind, op, right.kind) {
@@ -245,6 +249,12 @@ impl Translator<'_> {
                 ));
             }
         };
+        if op == Arithmetic::Modulo && deepest > MAX_MODULO_DEPTH {
+            return Err(Fault::new(
+                at,
+                format!("The sides of 'mod' may be nested up to {MAX_MODULO_DEPTH} levels deep."),
+            ));
+        }
         let nullable = left.nullable || right.nullable;
         let expr = match op {
             Arithmetic::Add => binary(BinaryOp::Add, left.expr, right.expr),
@@ -256,7 +266,7 @@ impl Translator<'_> {
                 call("todouble", vec![left.expr]),
                 right.expr,
             ),
-            Arithmetic::Modulo => binary(BinaryOp::Modulo, left.expr, right.expr),
+            Arithmetic::Modulo => remainder(left.expr, right.expr),
         };
         // A division by zero has no value.
         let divides = matches!(
@@ -270,6 +280,19 @@ impl Translator<'_> {
             at,
         })
     }
+}
+
+/// `left mod right` with the sign of the left side, as OData has it; KQL's `%` is never negative. Both sides are written
+/// more than once, hence [`MAX_MODULO_DEPTH`].
+fn remainder(left: Expr, right: Expr) -> Expr {
+    let plain = binary(BinaryOp::Modulo, left.clone(), right.clone());
+    let negative = binary(BinaryOp::Less, left, long(0));
+    let uneven = binary(BinaryOp::NotEqual, plain.clone(), long(0));
+    let below = binary(BinaryOp::Subtract, plain.clone(), call("abs", vec![right]));
+    call(
+        "iff",
+        vec![binary(BinaryOp::And, negative, uneven), below, plain],
+    )
 }
 
 /// The truth value with null made false.
