@@ -101,7 +101,7 @@ impl Executor {
             .build_arc()
             .map_err(|e| failure(&e))?;
         let config = run::session_config().with_target_partitions(self.partitions);
-        Ok(SessionContext::new_with_config_rt(config, runtime))
+        Ok(run::session_context_with(config, runtime))
     }
 }
 

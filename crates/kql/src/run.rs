@@ -8,6 +8,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::SessionConfig;
@@ -44,10 +45,16 @@ pub fn session_config() -> SessionConfig {
     config
 }
 
-/// A context with [`session_config`].
+/// A context with [`session_config`] and memory of its own.
 pub fn session_context() -> SessionContext {
+    session_context_with(session_config(), Arc::new(RuntimeEnv::default()))
+}
+
+/// A context for queries of this language: `config` begins as [`session_config`], `runtime` grants memory.
+pub fn session_context_with(config: SessionConfig, runtime: Arc<RuntimeEnv>) -> SessionContext {
     let state = SessionStateBuilder::new()
-        .with_config(session_config())
+        .with_config(config)
+        .with_runtime_env(runtime)
         .with_default_features()
         .with_query_planner(Arc::new(KqlQueryPlanner))
         .build();

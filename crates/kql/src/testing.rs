@@ -99,7 +99,7 @@ pub(crate) fn check(query: &str, expected: &str) {
     let expected = expected.trim();
     let same = match expected.strip_prefix("error ") {
         Some(code) => answer.starts_with(&format!("error {code}")),
-        None => answer == expected,
+        None => answer.trim() == expected,
     };
     assert!(
         same,
@@ -128,7 +128,7 @@ fn print(table: &crate::run::ResultTable) -> String {
     lines.join("\n")
 }
 
-/// Null of any type is `null`; everything else is its text.
+/// Null of any type is `null`; datetimes are as short as in results; everything else is its text.
 fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
     let value = ScalarValue::try_from_array(array, row)
         .ok()
@@ -137,6 +137,39 @@ fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
         None => "?".to_owned(),
         Some(Value::Null(_)) => "null".to_owned(),
         Some(Value::Bool(v)) => v.to_string(),
+        Some(Value::DateTime(ticks)) => {
+            let mut out = String::new();
+            let _ = hindsight_kql_types::datetime::write_trimmed(ticks, &mut out);
+            out
+        }
         Some(value) => value.to_text(),
     }
+}
+
+/// The examples of everything in the library, and what is wrong with them.
+fn failing_examples<'e>(all: impl Iterator<Item = (&'e str, &'e crate::functions::Example)>) -> Vec<String> {
+    all.filter_map(|(name, example)| {
+        let answer = answer(example.query);
+        (answer.trim() != example.answer.trim()).then(|| {
+            format!("{name}: {}\n  expected: {}\n  answer:   {answer}", example.query, example.answer)
+        })
+    })
+    .collect()
+}
+
+#[test]
+fn the_functions_examples_hold() {
+    let all = crate::functions::registry().all().iter();
+    let failures = failing_examples(all.flat_map(|f| f.examples.iter().map(move |e| (f.name(), e))));
+    assert!(failures.is_empty(), "{} examples fail\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn the_aggregates_examples_hold() {
+    let all = crate::aggregates::all();
+    let failures = failing_examples(all.flat_map(|f| {
+        let name = f.signatures.first().copied().unwrap_or_default();
+        f.examples.iter().map(move |e| (name, e))
+    }));
+    assert!(failures.is_empty(), "{} examples fail\n{}", failures.len(), failures.join("\n"));
 }

@@ -1,6 +1,7 @@
 //! `count` and `countif`: rows, whatever they hold.
 
-use datafusion::functions_aggregate::count::count_all;
+use datafusion::functions_aggregate::expr_fn::count as count_values;
+use datafusion::logical_expr::lit;
 use hindsight_kql_syntax::Diagnostic;
 
 use super::build::filtered;
@@ -43,5 +44,5 @@ static COUNTIF: AggregateFunction = AggregateFunction {
 
 fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let predicate = conditional.then(|| call.expr(0)).transpose()?;
-    call.column(filtered(count_all(), predicate, call.span)?)
+    call.column(filtered(count_values(lit(1_i64)), predicate, call.span)?)
 }

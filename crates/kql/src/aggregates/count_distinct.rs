@@ -1,9 +1,9 @@
 //! `count_distinct` and `count_distinctif`: exact, so the memory grows with the number of values.
 
 use datafusion::functions_aggregate::expr_fn::count_distinct;
+use datafusion::logical_expr::when;
 use hindsight_kql_syntax::Diagnostic;
 
-use super::build::filtered;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::functions::example;
 
@@ -36,7 +36,13 @@ static COUNT_DISTINCTIF: AggregateFunction = AggregateFunction {
 };
 
 fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColumn>, Diagnostic> {
-    let predicate = conditional.then(|| call.expr(1)).transpose()?;
-    let counted = count_distinct(call.expr(0)?);
-    call.column(filtered(counted, predicate, call.span)?)
+    let value = call.expr(0)?;
+    // DataFusion 55 drops the filter of a distinct count, so rows that do not count become null instead.
+    let value = match conditional {
+        true => when(call.expr(1)?, value)
+            .end()
+            .map_err(|e| Diagnostic::new("SEM0001", e.to_string(), call.span))?,
+        false => value,
+    };
+    call.column(count_distinct(value))
 }

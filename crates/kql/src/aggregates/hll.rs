@@ -97,6 +97,14 @@ pub(crate) fn read_state(state: DynamicRef<'_>) -> Option<HyperLogLog> {
     HyperLogLog::decode(&BASE64_STANDARD.decode(text).ok()?)
 }
 
+/// The union of two sets.
+pub(crate) fn merge(mut left: HyperLogLog, right: HyperLogLog) -> HyperLogLog {
+    let mut bytes = Vec::new();
+    right.encode(&mut bytes);
+    left.merge(&bytes);
+    left
+}
+
 /// Writes a set in its dynamic form.
 pub(crate) fn write_state(set: &HyperLogLog, encoder: &mut Encoder) {
     let mut bytes = Vec::new();

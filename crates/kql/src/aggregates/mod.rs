@@ -22,6 +22,7 @@ mod sum;
 mod take_any;
 mod variance;
 
+pub(crate) use hll::{merge as merge_hll, read_state as read_hll, write_state as write_hll};
 pub use registry::{all, find};
 
 use datafusion::logical_expr::Expr;

@@ -27,6 +27,8 @@ mod statement;
 mod strings;
 mod subquery;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 

@@ -12,6 +12,8 @@ mod logic;
 mod math;
 mod parse;
 mod prelude;
+pub(crate) mod array;
+pub(crate) mod bag;
 mod registry;
 pub mod signature;
 mod string;

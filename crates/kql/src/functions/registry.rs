@@ -21,6 +21,9 @@ struct Entry {
 /// Every category's list.
 fn lists() -> Vec<&'static [&'static ScalarFunction]> {
     vec![
+        super::array::LIST,
+        super::bag::LIST,
+        super::dynamic::LIST,
         super::conversion::LIST,
         super::datetime::LIST,
         super::encoding::LIST,

@@ -22,11 +22,6 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
-    /// Of centroids in order of their means.
-    pub(crate) fn from_sorted(centroids: Vec<Centroid>) -> Digest {
-        Digest { centroids }
-    }
-
     /// The centroids in order of their means.
     pub(crate) fn centroids(&self) -> &[Centroid] {
         &self.centroids

@@ -61,15 +61,18 @@ impl Cells {
         }
     }
 
-    /// The type of the cells.
-    pub(crate) fn kind(&self) -> ScalarType {
-        self.kind
-    }
-
     /// Whether the cell is null; a string never is.
     pub(crate) fn is_null(&self, row: usize) -> bool {
         let array = self.array();
         self.kind != ScalarType::String && (row >= array.len() || array.is_null(row))
+    }
+
+    /// Whether the cell is null or `""`.
+    pub(crate) fn is_empty(&self, row: usize) -> bool {
+        match &self.column {
+            Column::Strings(a) => row >= a.len() || a.is_null(row) || a.value(row).is_empty(),
+            _ => self.is_null(row),
+        }
     }
 
     /// The dynamic in `row`, where the cells are dynamics; null otherwise.

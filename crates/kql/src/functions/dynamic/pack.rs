@@ -30,11 +30,31 @@ impl Arguments {
             .map(move |(cells, constant)| (cells, if *constant { 0 } else { row }))
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
     /// Argument `index` with the row to read for `row`.
     pub(crate) fn cell(&self, index: usize, row: usize) -> Option<(&Cells, usize)> {
         let (cells, constant) = self.cells.get(index)?;
         Some((cells, if *constant { 0 } else { row }))
     }
+}
+
+/// An array of the arguments.
+pub(crate) fn pack_array(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let arguments = Arguments::of(args)?;
+    let mut encoder = Encoder::new();
+    Ok(args.collect_dynamics(|row, out| {
+        encoder.begin_array();
+        for (cells, row) in arguments.row(row) {
+            cells.pack(row, &mut encoder);
+        }
+        encoder.end();
+        encoder.finish_into(out);
+        true
+    }))
 }
 
 /// An array of the arguments; null where all of them are.

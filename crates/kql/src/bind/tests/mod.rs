@@ -1,0 +1,5 @@
+//! What the binder promises, by subject.
+
+mod expressions;
+mod names;
+mod statements;

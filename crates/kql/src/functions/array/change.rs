@@ -1,0 +1,253 @@
+//! Functions that make new arrays of the elements of others.
+
+use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::{DynamicRef, Encoder};
+
+use crate::functions::dynamic::rows::{Row, each, write_array};
+use crate::functions::prelude::*;
+
+pub(crate) static ARRAY_CONCAT: ScalarFunction = function(
+    &["array_concat(array: dynamic...) -> dynamic"],
+    "The elements of all arrays in one; what is no array adds nothing.",
+    ResultName::None,
+    &[example(
+        "print a = array_concat(dynamic([1, 2]), dynamic(null), dynamic(['x']))",
+        "a:dynamic\n[1,2,\"x\"]",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            let arrays = (0..row.len()).filter_map(|index| row.array(index));
+            write_array(arrays.flatten(), encoder);
+            Some(())
+        })
+    },
+);
+
+pub(crate) static ARRAY_SLICE: ScalarFunction = function(
+    &["array_slice(array: dynamic, start: long, end: long) -> dynamic"],
+    "The elements from `start` to `end`, both included; negative positions count from the end.",
+    ResultName::None,
+    &[example(
+        "print a = array_slice(dynamic([1, 2, 3, 4, 5]), 2, -1)",
+        "a:dynamic\n[3,4,5]",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            let array = row.array(0)?;
+            let (start, end) = (row.long(1)?, row.long(2)?);
+            let count = i64::try_from(array.len()).ok()?;
+            let from_end = |at: i64| if at < 0 { at.saturating_add(count) } else { at };
+            let (start, end) = (from_end(start).max(0), from_end(end));
+            let kept = (0..)
+                .zip(array)
+                .filter(|(at, _)| (start..=end).contains(at));
+            write_array(kept.map(|(_, element)| element), encoder);
+            Some(())
+        })
+    },
+);
+
+pub(crate) static ARRAY_SPLIT: ScalarFunction = function(
+    &["array_split(array: dynamic, index: any) -> dynamic"],
+    "The array in parts that start at the index, or at each index of an array.",
+    ResultName::None,
+    &[
+        example(
+            "print a = array_split(dynamic([1, 2, 3, 4, 5]), 2)",
+            "a:dynamic\n[[1,2],[3,4,5]]",
+        ),
+        example(
+            "print a = array_split(dynamic([1, 2, 3, 4, 5]), dynamic([1, 3]))",
+            "a:dynamic\n[[1],[2,3],[4,5]]",
+        ),
+    ],
+    array_split,
+);
+
+pub(crate) static ARRAY_REVERSE: ScalarFunction = function(
+    &["array_reverse(array: dynamic) -> dynamic"],
+    "The elements from last to first; null for what is no array.",
+    ResultName::None,
+    &[example(
+        "print a = array_reverse(dynamic([1, 'b']))",
+        "a:dynamic\n[\"b\",1]",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            write_array(row.array(0)?.into_iter().rev(), encoder);
+            Some(())
+        })
+    },
+);
+
+pub(crate) static ARRAY_ROTATE_LEFT: ScalarFunction = function(
+    &["array_rotate_left(array: dynamic, count: long) -> dynamic"],
+    "The elements moved to the left; those that fall out come in at the right.",
+    ResultName::None,
+    &[example(
+        "print a = array_rotate_left(dynamic([1, 2, 3, 4]), 1)",
+        "a:dynamic\n[2,3,4,1]",
+    )],
+    |args| each(args, |row, encoder| rotate(row, row.long(1)?, encoder)),
+);
+
+pub(crate) static ARRAY_ROTATE_RIGHT: ScalarFunction = function(
+    &["array_rotate_right(array: dynamic, count: long) -> dynamic"],
+    "The elements moved to the right; those that fall out come in at the left.",
+    ResultName::None,
+    &[example(
+        "print a = array_rotate_right(dynamic([1, 2, 3, 4]), 1)",
+        "a:dynamic\n[4,1,2,3]",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            rotate(row, row.long(1)?.checked_neg()?, encoder)
+        })
+    },
+);
+
+pub(crate) static ARRAY_SHIFT_LEFT: ScalarFunction = function(
+    &["array_shift_left(array: dynamic, count: long, [fill: any]) -> dynamic"],
+    "The elements moved to the left; the places that become free hold `fill`, by default null.",
+    ResultName::None,
+    &[example(
+        "print a = array_shift_left(dynamic([1, 2, 3, 4]), 2)",
+        "a:dynamic\n[3,4,null,null]",
+    )],
+    |args| each(args, |row, encoder| shift(row, row.long(1)?, encoder)),
+);
+
+pub(crate) static ARRAY_SHIFT_RIGHT: ScalarFunction = function(
+    &["array_shift_right(array: dynamic, count: long, [fill: any]) -> dynamic"],
+    "The elements moved to the right; the places that become free hold `fill`, by default null.",
+    ResultName::None,
+    &[example(
+        "print a = array_shift_right(dynamic([1, 2, 3]), 1, 0)",
+        "a:dynamic\n[0,1,2]",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            shift(row, row.long(1)?.checked_neg()?, encoder)
+        })
+    },
+);
+
+pub(crate) static ARRAY_IFF: ScalarFunction = function(
+    &["array_iff(condition: dynamic, when_true: any, when_false: any) -> dynamic"],
+    "For each condition the element of one array or the other; numbers but 0 are true.",
+    ResultName::None,
+    &[example(
+        "print a = array_iff(dynamic([true, 0, null]), dynamic([1, 2, 3]), 9)",
+        "a:dynamic\n[1,9,null]",
+    )],
+    array_iff,
+)
+.with_aliases(&["array_iif"]);
+
+pub(crate) static ZIP: ScalarFunction = function(
+    &["zip(array: dynamic...) -> dynamic"],
+    "An array of arrays: the first elements, the second ones, and so on; null where an array has ended.",
+    ResultName::None,
+    &[example(
+        "print a = zip(dynamic([1, 2]), dynamic(['a']))",
+        "a:dynamic\n[[1,\"a\"],[2,null]]",
+    )],
+    zip,
+);
+
+fn array_split(args: &KernelArgs<'_>) -> Answer {
+    each(args, |row, encoder| {
+        let array = row.array(0)?;
+        let count = i64::try_from(array.len()).ok()?;
+        let wanted: Vec<i64> = match row.array(1) {
+            Some(indexes) => indexes.into_iter().filter_map(DynamicRef::as_i64).collect(),
+            None => vec![row.long(1)?],
+        };
+        let mut rest = array.as_slice();
+        let mut start = 0;
+        encoder.begin_array();
+        for at in wanted {
+            let at = if at < 0 { at.saturating_add(count) } else { at };
+            let length = usize::try_from(at.clamp(start, count) - start).ok()?;
+            let (part, tail) = rest.split_at_checked(length)?;
+            write_array(part.iter().copied(), encoder);
+            start += i64::try_from(length).ok()?;
+            rest = tail;
+        }
+        write_array(rest.iter().copied(), encoder);
+        encoder.end();
+        Some(())
+    })
+}
+
+fn rotate(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
+    let mut array = row.array(0)?;
+    if !array.is_empty() {
+        let by = count.rem_euclid(i64::try_from(array.len()).ok()?);
+        array.rotate_left(usize::try_from(by).ok()?);
+    }
+    write_array(array, encoder);
+    Some(())
+}
+
+fn shift(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
+    let array = row.array(0)?;
+    let length = i64::try_from(array.len()).ok()?;
+    encoder.begin_array();
+    for at in 0..length {
+        let source = at
+            .checked_add(count)
+            .and_then(|at| usize::try_from(at).ok());
+        match source.and_then(|at| array.get(at)) {
+            Some(element) => encoder.dynamic(*element),
+            None => row.pack(2, encoder),
+        }
+    }
+    encoder.end();
+    Some(())
+}
+
+fn array_iff(args: &KernelArgs<'_>) -> Answer {
+    each(args, |row, encoder| {
+        let conditions = row.array(0)?;
+        let choices = [row.array(1), row.array(2)];
+        encoder.begin_array();
+        for (at, condition) in conditions.into_iter().enumerate() {
+            let chosen = match condition.kind() {
+                Kind::Bool => condition.as_bool(),
+                Kind::Long => condition.as_i64().map(|n| n != 0),
+                Kind::Real => condition.as_f64().map(|n| n != 0.0),
+                _ => None,
+            };
+            let Some(chosen) = chosen else {
+                encoder.null();
+                continue;
+            };
+            let index = usize::from(!chosen);
+            match choices.get(index) {
+                Some(Some(array)) => {
+                    encoder.dynamic(array.get(at).copied().unwrap_or(DynamicRef::NULL));
+                }
+                _ => row.pack(index + 1, encoder),
+            }
+        }
+        encoder.end();
+        Some(())
+    })
+}
+
+fn zip(args: &KernelArgs<'_>) -> Answer {
+    each(args, |row, encoder| {
+        let arrays = (0..row.len())
+            .map(|index| row.array(index))
+            .collect::<Option<Vec<_>>>()?;
+        let longest = arrays.iter().map(Vec::len).max()?;
+        encoder.begin_array();
+        for at in 0..longest {
+            let elements = arrays.iter().map(|array| array.get(at).copied());
+            write_array(elements.map(|e| e.unwrap_or(DynamicRef::NULL)), encoder);
+        }
+        encoder.end();
+        Some(())
+    })
+}

@@ -1,0 +1,92 @@
+//! Functions that make bags of other values.
+
+use hindsight_kql_types::DynamicRef;
+
+use crate::functions::dynamic::rows::each;
+use crate::functions::kernel_call;
+use crate::functions::prelude::*;
+use crate::relation::Scalar;
+
+pub(crate) static BAG_PACK: ScalarFunction = function(
+    &["bag_pack(key_or_value: any...) -> dynamic"],
+    "A bag of keys and values, given in turn; nulls are kept.",
+    ResultName::None,
+    &[example(
+        "print b = bag_pack('id', 7, 'at', 1h, 'none', long(null))",
+        "b:dynamic\n{\"id\":7,\"at\":\"01:00:00\",\"none\":null}",
+    )],
+    pack_names_and_values,
+)
+.with_aliases(&["pack", "pack_dictionary"]);
+
+pub(crate) static BAG_ZIP: ScalarFunction = function(
+    &["bag_zip(keys: dynamic, values: dynamic) -> dynamic"],
+    "A bag of an array of keys and an array of values; keys that are no text are skipped.",
+    ResultName::None,
+    &[example(
+        "print b = bag_zip(dynamic(['a', 1, 'c']), dynamic([10, 20]))",
+        "b:dynamic\n{\"a\":10,\"c\":null}",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            let keys = row.array(0)?;
+            let values = row.array(1).unwrap_or_default();
+            encoder.begin_bag();
+            for (index, key) in keys.into_iter().enumerate() {
+                if let Some(key) = key.as_str() {
+                    encoder.key(key);
+                    encoder.dynamic(values.get(index).copied().unwrap_or(DynamicRef::NULL));
+                }
+            }
+            encoder.end();
+            Some(())
+        })
+    },
+);
+
+/// The bag of columns under their names: `bag_pack_columns` and `pack_all`.
+pub(crate) fn pack_columns(
+    columns: impl Iterator<Item = (String, Scalar)>,
+    skip_empty: bool,
+) -> Scalar {
+    let pairs = columns.flat_map(|(name, column)| [Scalar::constant(Value::String(name)), column]);
+    let (args, kinds) = pairs.map(|scalar| (scalar.expr, scalar.kind)).unzip();
+    let (name, kernel): (_, Kernel) = match skip_empty {
+        true => ("pack_all_but_empty", pack_names_and_values_but_empty),
+        false => ("bag_pack", pack_names_and_values),
+    };
+    let expr = kernel_call(name, kernel, args, kinds, ScalarType::Dynamic, false);
+    Scalar::new(expr, ScalarType::Dynamic)
+}
+
+/// A bag of arguments that are names and values in turn; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
+fn pack_names_and_values(args: &KernelArgs<'_>) -> Answer {
+    pack(args, false)
+}
+
+/// As [`pack_names_and_values`] without the properties that are null or `""`: `pack_all(true)`.
+fn pack_names_and_values_but_empty(args: &KernelArgs<'_>) -> Answer {
+    pack(args, true)
+}
+
+fn pack(args: &KernelArgs<'_>, skip_empty: bool) -> Answer {
+    let names = (0..args.len())
+        .step_by(2)
+        .map(|index| args.texts(index))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut at = 0;
+    each(args, |row, encoder| {
+        encoder.begin_bag();
+        for (index, name) in names.iter().enumerate() {
+            let value = row.cells().nth(2 * index + 1);
+            let empty = value.is_none_or(|(cells, row)| cells.is_empty(row));
+            if !(skip_empty && empty) {
+                encoder.key(name.get(at));
+                row.pack(2 * index + 1, encoder);
+            }
+        }
+        encoder.end();
+        at += 1;
+        Some(())
+    })
+}

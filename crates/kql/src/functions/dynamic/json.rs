@@ -1,0 +1,97 @@
+//! `parse_json`, `dynamic_to_json`, `treepath` (`semantics.md §9.2, §9.6, §9.8`).
+
+use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::{DynamicRef, Encoder};
+
+use super::rows::{each, with_rows};
+use crate::functions::prelude::*;
+
+pub(crate) static PARSE_JSON: ScalarFunction = function(
+    &["parse_json(value: any) -> dynamic"],
+    "The value of JSON text; text that is no JSON becomes a string, and `\"\"` null. Other values are wrapped.",
+    ResultName::FirstArgument,
+    &[
+        example(
+            "print d = parse_json('{\"b\": [1, 2.0], \"a\": null}')",
+            "d:dynamic\n{\"b\":[1,2.0],\"a\":null}",
+        ),
+        example("print d = gettype(parse_json('no json'))", "d:string\nstring"),
+    ],
+    parse_json,
+)
+.with_aliases(&["todynamic", "toobject", "parsejson"]);
+
+pub(crate) static DYNAMIC_TO_JSON: ScalarFunction = function(
+    &["dynamic_to_json(value: any) -> string"],
+    "Canonical JSON text: the keys of bags in order at every level.",
+    ResultName::None,
+    &[example(
+        "print s = dynamic_to_json(dynamic({'b': 1, 'a': [2.0]}))",
+        "s:string\n{\"a\":[2.0],\"b\":1}",
+    )],
+    dynamic_to_json,
+);
+
+pub(crate) static TREEPATH: ScalarFunction = function(
+    &["treepath(object: dynamic) -> dynamic"],
+    "The paths of all properties, in the order of the document.",
+    ResultName::Prefixed("tree"),
+    &[example(
+        "print p = treepath(dynamic({'a': {'b': 1}}))",
+        "p:dynamic\n[\"['a']\",\"['a']['b']\"]",
+    )],
+    treepath,
+);
+
+fn parse_json(args: &KernelArgs<'_>) -> Answer {
+    if args.kind(0) == ScalarType::String {
+        let texts = args.strings(0)?;
+        return Ok(args.collect_dynamics(|row, out| {
+            hindsight_kql_types::dynamic::parse_json_into(texts.get(row), out);
+            !DynamicRef::new(out).is_null()
+        }));
+    }
+    each(args, |row, encoder| {
+        let (cells, at) = row.cells().next()?;
+        if cells.is_null(at) {
+            return None;
+        }
+        cells.pack(at, encoder);
+        Some(())
+    })
+}
+
+fn dynamic_to_json(args: &KernelArgs<'_>) -> Answer {
+    let mut encoder = Encoder::new();
+    with_rows(
+        args,
+        |text| args.collect_strings(|row| text(row).map(Cow::Owned)),
+        |row| {
+            row.pack(0, &mut encoder);
+            let bytes = encoder.finish();
+            Some(DynamicRef::new(&bytes).to_canonical_json())
+        },
+    )
+}
+
+fn treepath(args: &KernelArgs<'_>) -> Answer {
+    each(args, |row, encoder| {
+        let value = row.dynamic(0);
+        if value.kind() != Kind::Bag {
+            return None;
+        }
+        encoder.begin_array();
+        write_paths(value, "", encoder);
+        encoder.end();
+        Some(())
+    })
+}
+
+/// The depth is bounded by that of parsed JSON.
+fn write_paths(value: DynamicRef<'_>, path: &str, encoder: &mut Encoder) {
+    for (key, inner) in value.iter_bag() {
+        let path = format!("{path}['{key}']");
+        encoder.string(&path);
+        write_paths(inner, &path, encoder);
+    }
+}

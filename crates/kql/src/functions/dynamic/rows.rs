@@ -1,0 +1,120 @@
+//! Kernels that write one dynamic value for each row.
+
+use hindsight_kql_types::{DynamicRef, Encoder, Value};
+
+use super::cells::Cells;
+use super::pack::Arguments;
+use crate::functions::prelude::*;
+
+/// One row of the arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    arguments: &'a Arguments,
+    row: usize,
+}
+
+impl<'a> Row<'a> {
+    /// The dynamic in argument `index`; null where there is none.
+    pub(crate) fn dynamic(self, index: usize) -> DynamicRef<'a> {
+        self.arguments
+            .cell(index, self.row)
+            .map_or(DynamicRef::NULL, |(cells, row)| cells.dynamic(row))
+    }
+
+    /// The array in argument `index`; none for every other value.
+    pub(crate) fn array(self, index: usize) -> Option<Vec<DynamicRef<'a>>> {
+        let value = self.dynamic(index);
+        (value.kind() == hindsight_kql_types::dynamic::Kind::Array)
+            .then(|| value.iter_array().collect())
+    }
+
+    /// The bag in argument `index`; none for every other value.
+    pub(crate) fn bag(self, index: usize) -> Option<DynamicRef<'a>> {
+        let value = self.dynamic(index);
+        (value.kind() == hindsight_kql_types::dynamic::Kind::Bag).then_some(value)
+    }
+
+    /// The value of argument `index`, of any type.
+    pub(crate) fn value(self, index: usize) -> Option<Value> {
+        let (cells, row) = self.arguments.cell(index, self.row)?;
+        Some(cells.value(row))
+    }
+
+    /// The whole number in argument `index`; none where it is null.
+    pub(crate) fn long(self, index: usize) -> Option<i64> {
+        match self.value(index)?.convert(ScalarType::Long) {
+            Value::Long(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The cells of all arguments.
+    pub(crate) fn cells(self) -> impl Iterator<Item = (&'a Cells, usize)> {
+        self.arguments.row(self.row)
+    }
+
+    /// How many arguments there are.
+    pub(crate) fn len(self) -> usize {
+        self.arguments.len()
+    }
+
+    /// Writes argument `index` as an element.
+    pub(crate) fn pack(self, index: usize, encoder: &mut Encoder) {
+        match self.arguments.cell(index, self.row) {
+            Some((cells, row)) => cells.pack(row, encoder),
+            None => encoder.null(),
+        }
+    }
+}
+
+/// A dynamic for each row: `write` writes one value and returns `Some`, or none for null.
+pub(crate) fn each(
+    args: &KernelArgs<'_>,
+    mut write: impl FnMut(Row<'_>, &mut Encoder) -> Option<()>,
+) -> Answer {
+    let arguments = Arguments::of(args)?;
+    let mut encoder = Encoder::new();
+    Ok(args.collect_dynamics(|row, out| {
+        let row = Row {
+            arguments: &arguments,
+            row,
+        };
+        match write(row, &mut encoder) {
+            Some(()) => {
+                encoder.finish_into(out);
+                true
+            }
+            None => {
+                encoder.clear();
+                false
+            }
+        }
+    }))
+}
+
+/// A value for each row, read from the row's arguments.
+pub(crate) fn with_rows<T>(
+    args: &KernelArgs<'_>,
+    collect: impl FnOnce(&mut dyn FnMut(usize) -> Option<T>) -> ArrayRef,
+    mut read: impl FnMut(Row<'_>) -> Option<T>,
+) -> Answer {
+    let arguments = Arguments::of(args)?;
+    Ok(collect(&mut |row| {
+        read(Row {
+            arguments: &arguments,
+            row,
+        })
+    }))
+}
+
+/// Writes an array of elements.
+pub(crate) fn write_array<'a>(
+    elements: impl IntoIterator<Item = DynamicRef<'a>>,
+    encoder: &mut Encoder,
+) {
+    encoder.begin_array();
+    for element in elements {
+        encoder.dynamic(element);
+    }
+    encoder.end();
+}

@@ -1,0 +1,40 @@
+//! `dcount_hll` and `hll_merge`: reading and joining the states that the aggregate `hll` makes (`semantics.md §16.7`).
+
+use super::rows::{each, with_rows};
+use crate::aggregates::{merge_hll, read_hll, write_hll};
+use crate::functions::prelude::*;
+
+pub(crate) static DCOUNT_HLL: ScalarFunction = function(
+    &["dcount_hll(hll: dynamic) -> long"],
+    "The number of distinct values of a state that `hll` or `hll_merge` made.",
+    ResultName::Prefixed("dcount_hll"),
+    &[example(
+        "range x from 1 to 5 step 1 | summarize h = hll(x) | project n = dcount_hll(h)",
+        "n:long\n5",
+    )],
+    |args| {
+        with_rows(
+            args,
+            |count| args.collect_longs(count),
+            |row| read_hll(row.dynamic(0)).map(|set| set.count()),
+        )
+    },
+);
+
+pub(crate) static HLL_MERGE: ScalarFunction = function(
+    &["hll_merge(hll: dynamic...) -> dynamic"],
+    "The union of states that `hll` made.",
+    ResultName::Fixed("hll_merged_result"),
+    &[example(
+        "range x from 1 to 5 step 1 | summarize a = hll(x), b = hll(x + 2) | project n = dcount_hll(hll_merge(a, b))",
+        "n:long\n7",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            let states = (0..row.len()).filter_map(|index| read_hll(row.dynamic(index)));
+            let union = states.reduce(merge_hll)?;
+            write_hll(&union, encoder);
+            Some(())
+        })
+    },
+);
