@@ -147,11 +147,16 @@ fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
 }
 
 /// The examples of everything in the library, and what is wrong with them.
-fn failing_examples<'e>(all: impl Iterator<Item = (&'e str, &'e crate::functions::Example)>) -> Vec<String> {
+fn failing_examples<'e>(
+    all: impl Iterator<Item = (&'e str, &'e crate::functions::Example)>,
+) -> Vec<String> {
     all.filter_map(|(name, example)| {
         let answer = answer(example.query);
         (answer.trim() != example.answer.trim()).then(|| {
-            format!("{name}: {}\n  expected: {}\n  answer:   {answer}", example.query, example.answer)
+            format!(
+                "{name}: {}\n  expected: {}\n  answer:   {answer}",
+                example.query, example.answer
+            )
         })
     })
     .collect()
@@ -160,8 +165,14 @@ fn failing_examples<'e>(all: impl Iterator<Item = (&'e str, &'e crate::functions
 #[test]
 fn the_functions_examples_hold() {
     let all = crate::functions::registry().all().iter();
-    let failures = failing_examples(all.flat_map(|f| f.examples.iter().map(move |e| (f.name(), e))));
-    assert!(failures.is_empty(), "{} examples fail\n{}", failures.len(), failures.join("\n"));
+    let failures =
+        failing_examples(all.flat_map(|f| f.examples.iter().map(move |e| (f.name(), e))));
+    assert!(
+        failures.is_empty(),
+        "{} examples fail\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }
 
 #[test]
@@ -171,5 +182,10 @@ fn the_aggregates_examples_hold() {
         let name = f.signatures.first().copied().unwrap_or_default();
         f.examples.iter().map(move |e| (name, e))
     }));
-    assert!(failures.is_empty(), "{} examples fail\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} examples fail\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -327,7 +327,9 @@ impl Binder<'_> {
                 "materialize() is tabular and a scalar is expected",
                 span,
             )),
-            ("pack_all", [] | [_]) => self.bind_pack_all(arguments.first().copied(), input).map(Some),
+            ("pack_all", [] | [_]) => self
+                .bind_pack_all(arguments.first().copied(), input)
+                .map(Some),
             ("bag_pack_columns", [_, ..]) => self.bind_pack_columns(&arguments, input).map(Some),
             ("column_ifexists" | "columnifexists", [column, default]) => {
                 self.bind_column_ifexists(column, default, input).map(Some)
@@ -364,7 +366,11 @@ impl Binder<'_> {
     }
 
     /// A bag of all input columns; `pack_all(true)` leaves out what is null or empty.
-    fn bind_pack_all(&mut self, ignore_empty: Option<&Expr>, input: &Relation) -> BindResult<Scalar> {
+    fn bind_pack_all(
+        &mut self,
+        ignore_empty: Option<&Expr>,
+        input: &Relation,
+    ) -> BindResult<Scalar> {
         let skip_empty = ignore_empty.map_or(Ok(false), |expr| self.constant_bool(expr))?;
         let columns = input.columns.iter().map(|c| (c.name.clone(), c.scalar()));
         Ok(crate::functions::bag::pack_columns(columns, skip_empty))
@@ -374,11 +380,15 @@ impl Binder<'_> {
     fn bind_pack_columns(&mut self, columns: &[&Expr], input: &Relation) -> BindResult<Scalar> {
         let mut named = Vec::new();
         for column in columns {
-            let name = super::result_name::result_name(column)
-                .ok_or_else(|| self.error("SEM0001", "bag_pack_columns takes columns", column.span))?;
+            let name = super::result_name::result_name(column).ok_or_else(|| {
+                self.error("SEM0001", "bag_pack_columns takes columns", column.span)
+            })?;
             named.push((name, self.bind_scalar(column, input)?));
         }
-        Ok(crate::functions::bag::pack_columns(named.into_iter(), false))
+        Ok(crate::functions::bag::pack_columns(
+            named.into_iter(),
+            false,
+        ))
     }
 
     fn bind_column_ifexists(

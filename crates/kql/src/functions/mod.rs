@@ -1,5 +1,7 @@
 //! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
 
+pub(crate) mod array;
+pub(crate) mod bag;
 mod conversion;
 mod datetime;
 pub(crate) mod dynamic;
@@ -12,8 +14,6 @@ mod logic;
 mod math;
 mod parse;
 mod prelude;
-pub(crate) mod array;
-pub(crate) mod bag;
 mod registry;
 pub mod signature;
 mod string;

@@ -5,13 +5,19 @@ use crate::testing::check;
 /// One printed value, with its type.
 #[track_caller]
 fn value(expr: &str, kind: &str, expected: &str) {
-    check(&format!("print v = {expr}"), &format!("v:{kind}\n{expected}"));
+    check(
+        &format!("print v = {expr}"),
+        &format!("v:{kind}\n{expected}"),
+    );
 }
 
 /// The same over a row, where nothing folds.
 #[track_caller]
 fn row(schema: &str, values: &str, expr: &str, expected: &str) {
-    check(&format!("datatable({schema})[{values}] | project v = {expr}"), expected);
+    check(
+        &format!("datatable({schema})[{values}] | project v = {expr}"),
+        expected,
+    );
 }
 
 #[test]
@@ -35,14 +41,22 @@ fn division_truncates_and_modulo_is_never_negative() {
 
 #[test]
 fn decimals_stay_exact() {
-    value("decimal(0.1) + decimal(0.7) == decimal(0.8)", "bool", "true");
+    value(
+        "decimal(0.1) + decimal(0.7) == decimal(0.8)",
+        "bool",
+        "true",
+    );
     value("decimal(1) / 4", "decimal", "0.25");
     value("decimal(1.5) * 3", "decimal", "4.5");
 }
 
 #[test]
 fn times_add_up_within_their_range() {
-    value("datetime(2024-03-01) - datetime(2024-02-28)", "timespan", "2.00:00:00");
+    value(
+        "datetime(2024-03-01) - datetime(2024-02-28)",
+        "timespan",
+        "2.00:00:00",
+    );
     value("2 * 1d", "timespan", "2.00:00:00");
     value("1d * 1.5", "timespan", "1.12:00:00");
     value("1d / 8h", "real", "3.0");
@@ -66,15 +80,24 @@ fn nan_is_unequal_to_everything() {
     row(nan, "real(nan)", "a == a", "v:bool\nfalse");
     row(nan, "real(nan)", "a != 1.0", "v:bool\ntrue");
     row(nan, "real(nan)", "a > 1.0", "v:bool\nfalse");
-    check("datatable(a:real)[real(nan), 7.0, 1.0] | where a > 5", "a:real\n7.0");
-    check("datatable(a:real)[-0.0, 3.0] | where a >= 0 and a < 1", "a:real\n-0.0");
+    check(
+        "datatable(a:real)[real(nan), 7.0, 1.0] | where a > 5",
+        "a:real\n7.0",
+    );
+    check(
+        "datatable(a:real)[-0.0, 3.0] | where a >= 0 and a < 1",
+        "a:real\n-0.0",
+    );
 }
 
 #[test]
 fn literals_take_the_type_they_meet() {
     value("datetime(2024-01-01) == '2024-01-01'", "bool", "true");
     value("5 == '5'", "bool", "true");
-    check("datatable(a:long, b:string)[1, 'x'] | where a == b", "error SEM0064");
+    check(
+        "datatable(a:long, b:string)[1, 'x'] | where a == b",
+        "error SEM0064",
+    );
     check("print dynamic(1) == dynamic(1)", "error SEM0001");
     value("dynamic({'a':'x'}).a == 'x'", "bool", "true");
     value("dynamic([1.5])[0] == 1", "bool", "false");
@@ -82,9 +105,18 @@ fn literals_take_the_type_they_meet() {
 
 #[test]
 fn filters_drop_what_is_not_true() {
-    check("datatable(a:long)[1, long(null), 3] | where a != 3", "a:long\n1\nnull");
-    check("datatable(a:long)[1, long(null), 3] | where not(a > 2)", "a:long\n1");
-    check("datatable(a:long)[1, 2, 3] | where 2 <= a or a == 1", "a:long\n1\n2\n3");
+    check(
+        "datatable(a:long)[1, long(null), 3] | where a != 3",
+        "a:long\n1\nnull",
+    );
+    check(
+        "datatable(a:long)[1, long(null), 3] | where not(a > 2)",
+        "a:long\n1",
+    );
+    check(
+        "datatable(a:long)[1, 2, 3] | where 2 <= a or a == 1",
+        "a:long\n1\n2\n3",
+    );
     check("datatable(a:long)[1, 2] | where a", "error SEM0001");
 }
 
@@ -99,8 +131,14 @@ fn lists_are_sets_of_values() {
     value("'red fox' has_any ('cat', 'FOX')", "bool", "true");
     value("'red fox' has_all ('red', 'cat')", "bool", "false");
     value("'x' has_all (dynamic([]))", "bool", "true");
-    check("datatable(a:long, b:long)[1, 1] | where a in (b)", "error SEM0040");
-    check("range x from 1 to 4 step 1 | where x in (range y from 3 to 9 step 1)", "x:long\n3\n4");
+    check(
+        "datatable(a:long, b:long)[1, 1] | where a in (b)",
+        "error SEM0040",
+    );
+    check(
+        "range x from 1 to 4 step 1 | where x in (range y from 3 to 9 step 1)",
+        "x:long\n3\n4",
+    );
 }
 
 #[test]
@@ -116,7 +154,11 @@ fn text_is_tested_without_case_unless_asked() {
 
 #[test]
 fn spans_end_a_between() {
-    value("datetime(2024-01-03) between (datetime(2024-01-01) .. 2d)", "bool", "true");
+    value(
+        "datetime(2024-01-03) between (datetime(2024-01-01) .. 2d)",
+        "bool",
+        "true",
+    );
     value("5 !between (1 .. 4)", "bool", "true");
     check("print 'b' between ('a' .. 'c')", "error SEM0208");
     check("print 5 between (1 .. 1d)", "error SEM0234");
@@ -127,11 +169,22 @@ fn paths_never_fail() {
     value("dynamic({'a':[10,20]}).a[-1]", "dynamic", "20");
     value("dynamic({'a':1}).b.c[3]", "dynamic", "null");
     value("dynamic([1,2])['x']", "dynamic", "null");
-    row("d:dynamic, k:string", "dynamic({'x':7}), 'x'", "d[k] + 1", "v:long\n8");
+    row(
+        "d:dynamic, k:string",
+        "dynamic({'x':7}), 'x'",
+        "d[k] + 1",
+        "v:long\n8",
+    );
 }
 
 #[test]
 fn long_chains_do_not_nest() {
-    let chain = (0..400).map(|i| format!("a == {i}")).collect::<Vec<_>>().join(" or ");
-    check(&format!("datatable(a:long)[5, 5000] | where {chain}"), "a:long\n5");
+    let chain = (0..400)
+        .map(|i| format!("a == {i}"))
+        .collect::<Vec<_>>()
+        .join(" or ");
+    check(
+        &format!("datatable(a:long)[5, 5000] | where {chain}"),
+        "a:long\n5",
+    );
 }

@@ -8,8 +8,14 @@ use crate::testing::{answer_with, check};
 #[test]
 fn names_are_bound_once_in_a_block() {
     check("let x = 1; let x = 2; print x", "error SEM0079");
-    check("let f = (x:long) { let x = 2; x }; print f(1)", "error SEM0079");
-    check("let x = 1; let f = () { let x = 2; x }; print v = f() + x", "v:long\n3");
+    check(
+        "let f = (x:long) { let x = 2; x }; print f(1)",
+        "error SEM0079",
+    );
+    check(
+        "let x = 1; let f = () { let x = 2; x }; print v = f() + x",
+        "v:long\n3",
+    );
 }
 
 #[test]
@@ -19,14 +25,20 @@ fn scalar_functions_take_defaults_and_names() {
     check(&format!("{f} print v = f(b = 1, a = 3)"), "v:long\n2");
     check(&format!("{f} print v = f()"), "error SEM0219");
     check(&format!("{f} print v = f('x')"), "error SEM0252");
-    check(&format!("{f} datatable(n:long)[5] | project v = f(n, n)"), "v:long\n0");
+    check(
+        &format!("{f} datatable(n:long)[5] | project v = f(n, n)"),
+        "v:long\n0",
+    );
 }
 
 #[test]
 fn functions_see_what_was_there_when_they_were_written() {
     check("let k = 1; let f = () { k }; print v = f()", "v:long\n1");
     check("let f = () { f() }; print f()", "error SEM0260");
-    check("let f = (n:long) { toscalar(print n) }; datatable(x:long)[1] | extend v = f(x)", "error CRT0018");
+    check(
+        "let f = (n:long) { toscalar(print n) }; datatable(x:long)[1] | extend v = f(x)",
+        "error CRT0018",
+    );
 }
 
 #[test]
@@ -41,8 +53,14 @@ fn tabular_functions_take_rows() {
 
 #[test]
 fn toscalar_is_computed_once() {
-    check("let m = toscalar(requests | summarize max(duration)); print v = m + 1", "v:real\n21.0");
-    check("print v = toscalar(requests | where name == 'none' | project name)", "v:string\n");
+    check(
+        "let m = toscalar(requests | summarize max(duration)); print v = m + 1",
+        "v:real\n21.0",
+    );
+    check(
+        "print v = toscalar(requests | where name == 'none' | project name)",
+        "v:string\n",
+    );
     check("let r = toscalar(rand()); print v = r == r", "v:bool\ntrue");
 }
 
@@ -86,7 +104,10 @@ fn parameters_come_with_the_request() {
 
 #[test]
 fn options_may_move_the_clock() {
-    check("set query_now = datetime(2024-05-06); print v = now(-1d)", "v:datetime\n2024-05-05T00:00:00Z");
+    check(
+        "set query_now = datetime(2024-05-06); print v = now(-1d)",
+        "v:datetime\n2024-05-05T00:00:00Z",
+    );
     check("set query_now = 5; print 1", "error SEM0020");
     check("set some_future_option; print v = 1", "v:long\n1");
 }
