@@ -19,5 +19,6 @@ mod tree;
 pub use config::EngineConfig;
 pub use engine::QueryEngine;
 pub use error::EngineError;
+pub use hindsight_kql_syntax::{Diagnostic, Span};
 pub use request::*;
 pub use result::*;

@@ -1,2 +1,32 @@
-//! The `hindsight` program.
-fn main() {}
+//! The `hindsight` program: HTTP shapes, identity, ingestion protocols, wiring.
+
+mod app;
+mod auth;
+mod caps;
+mod cli;
+mod config;
+mod demo;
+mod directory;
+mod engine;
+mod error;
+mod ingest;
+mod intake;
+mod middleware;
+mod params;
+mod prefer;
+mod router;
+mod routes;
+mod telemetry;
+mod throttle;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+/// The allocator: many small texts of many threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    cli::run(<cli::Arguments as clap::Parser>::parse())
+}

@@ -28,6 +28,9 @@ pub(super) struct TransformExec {
     transform: Arc<dyn Transform>,
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
+    /// The order that the input had when the plan was made. The optimiser takes sorts away and puts back what is
+    /// required, so the requirement must outlive the sort.
+    ordering: Option<OrderingRequirements>,
     properties: Arc<PlanProperties>,
 }
 
@@ -48,6 +51,13 @@ impl TransformExec {
             Boundedness::Bounded,
         ));
         TransformExec {
+            ordering: match transform.reads() {
+                Reads::Partitions => None,
+                Reads::OneStream => input
+                    .output_ordering()
+                    .cloned()
+                    .map(OrderingRequirements::from),
+            },
             transform,
             input,
             schema,
@@ -82,23 +92,13 @@ impl ExecutionPlan for TransformExec {
         }
     }
 
-    /// The order that the input has now is required, or the optimiser would drop a sort that nobody else asks for.
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
-        match self.transform.reads() {
-            Reads::Partitions => vec![None],
-            Reads::OneStream => {
-                vec![
-                    self.input
-                        .output_ordering()
-                        .cloned()
-                        .map(OrderingRequirements::from),
-                ]
-            }
-        }
+        vec![self.ordering.clone()]
     }
 
+    /// Not promised: the optimiser would push sorts by columns that only the output has below this node.
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![false]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
@@ -120,11 +120,11 @@ impl ExecutionPlan for TransformExec {
             .into_iter()
             .next()
             .ok_or_else(|| DataFusionError::Internal("a transform needs an input".to_owned()))?;
-        Ok(Arc::new(TransformExec::new(
-            Arc::clone(&self.transform),
-            input,
-            Arc::clone(&self.schema),
-        )))
+        let new = TransformExec::new(Arc::clone(&self.transform), input, Arc::clone(&self.schema));
+        Ok(Arc::new(TransformExec {
+            ordering: self.ordering.clone(),
+            ..new
+        }))
     }
 
     fn execute(

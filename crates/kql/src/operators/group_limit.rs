@@ -40,6 +40,31 @@ pub(crate) fn limit_by(
     transform(Arc::new(work), input.plan, columns, input.serialized, span)
 }
 
+/// The same rows as one stream in their order, where they have one: what follows depends on the order
+/// (`make_list` after `sort`), and the optimiser keeps a sort only for who asks for it.
+pub(crate) fn in_order(input: Relation, span: Span) -> BindResult<Relation> {
+    if !input.serialized {
+        return Ok(input);
+    }
+    let columns = input.columns.clone();
+    let fields: Vec<_> = input
+        .plan
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| field.name().clone())
+        .collect();
+    let known = |name: &String| input.columns.iter().find(|c| c.field == *name);
+    match fields.iter().all(|name| known(name).is_some()) {
+        true => {
+            let input = input.finish(span)?;
+            limit_by(input, Vec::new(), usize::MAX, span)
+        }
+        // Fields of window functions are no columns and stay beside them; their node has put the rows in order.
+        false => Ok(Relation { columns, ..input }),
+    }
+}
+
 #[derive(Debug)]
 struct GroupLimit {
     keys: Vec<String>,
@@ -88,6 +113,10 @@ struct State {
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        if self.indices.is_empty() {
+            self.ready = Some(batch);
+            return Ok(());
+        }
         let keys: Vec<ArrayRef> = self
             .indices
             .iter()

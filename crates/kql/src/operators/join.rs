@@ -20,7 +20,8 @@ pub(crate) fn bind(
     if let Some(filter) = &node.filter {
         return Err(binder.unsupported("'where' in place of 'on'", filter.span));
     }
-    let right = bind_right(&node.right, binder)?;
+    let right = bind_right(&node.right, binder)?.finish(span)?;
+    let input = input.finish(span)?;
     let keys = join_keys(&node.on, &input, &right, binder, span)?;
     let left = match unique {
         true => first_rows(input, &keys, span)?,

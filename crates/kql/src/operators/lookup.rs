@@ -31,7 +31,8 @@ pub(crate) fn bind(
             }
         },
     };
-    let right = bind_right(&node.right, binder)?;
+    let right = bind_right(&node.right, binder)?.finish(span)?;
+    let input = input.finish(span)?;
     let keys = join_keys(&node.on, &input, &right, binder, span)?;
     join_plan(input, right, &keys, kind, RightColumns::WithoutKeys, span)
 }

@@ -59,3 +59,6 @@ mod union_plan;
 pub(crate) mod where_;
 pub(crate) mod window;
 mod window_rows;
+
+#[cfg(test)]
+mod tests;

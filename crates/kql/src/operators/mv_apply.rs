@@ -38,7 +38,7 @@ pub(crate) fn bind(
     // The row's own columns travel with its number, so that what the pipeline drops can come back without a join: they
     // are functions of the number.
     let mut outputs: Vec<Output> = vec![(
-        hidden_name("row"),
+        hidden_name("apply"),
         ScalarType::Long,
         field(&expanded.row_field),
     )];

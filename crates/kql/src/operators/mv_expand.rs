@@ -40,10 +40,8 @@ pub(crate) struct Expanded {
     pub(crate) outputs: Vec<Output>,
     /// The field with the number of the input's row.
     pub(crate) row_field: String,
-    /// The names of the columns that hold elements, and of the element's number.
+    /// The names of the columns that hold elements.
     pub(crate) element_names: Vec<String>,
-    /// The name of the column with the element's number.
-    pub(crate) index_name: Option<String>,
 }
 
 /// One list with the name of the column that its elements make.
@@ -100,14 +98,12 @@ pub(crate) fn expand(
         numbered,
     };
     let outputs = outputs(&input, &lists, index);
-    let index_name = outputs.1;
     let relation = expanded_rows(input, &lists, work, span)?;
     Ok(Expanded {
         relation,
-        outputs: outputs.0,
+        outputs,
         row_field: hidden_name("row"),
         element_names: lists.into_iter().map(|l| l.name).collect(),
-        index_name,
     })
 }
 
@@ -149,7 +145,7 @@ fn outputs(
     input: &Relation,
     lists: &[List],
     index: Option<String>,
-) -> (Vec<Output>, Option<String>) {
+) -> Vec<Output> {
     let mut outputs: Vec<Output> = support::visible(input)
         .map(|c| (c.name.clone(), c.kind, field(&c.name)))
         .collect();
@@ -164,7 +160,7 @@ fn outputs(
     if let Some(name) = &index {
         outputs.push((name.clone(), ScalarType::Long, field(&hidden_name("index"))));
     }
-    (outputs, index)
+    outputs
 }
 
 fn bind_list(

@@ -22,7 +22,7 @@ pub(crate) fn bind(
         .into_iter()
         .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
         .collect();
-    let values = support::project(input, columns, span)?;
+    let values = support::project(input, columns, span)?.finish(span)?;
     let keys = values.columns.iter().map(|c| c.name.clone()).collect();
     let first = Relation {
         serialized: false,

@@ -89,6 +89,13 @@ impl Terms<'_> {
                 ExprKind::Parenthesised(Box::new(self.rewrite(inner)))
             }
             ExprKind::Literal(Literal::String(term)) => return self.anywhere(term, expr.span),
+            // A number stands for its text.
+            ExprKind::Literal(Literal::Long(term)) => {
+                return self.anywhere(&term.to_string(), expr.span);
+            }
+            ExprKind::Literal(Literal::Real(term)) => {
+                return self.anywhere(&term.to_string(), expr.span);
+            }
             ExprKind::Binary {
                 op: op @ (BinaryOp::And | BinaryOp::Or),
                 left,

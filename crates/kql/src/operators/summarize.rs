@@ -8,7 +8,7 @@ use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
 use super::support::{self, Output, field, groups, hidden_name, missing, pass, visible};
-use super::{distinct, window};
+use super::{distinct, group_limit, window};
 use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
 use crate::relation::Relation;
 
@@ -29,6 +29,7 @@ pub(crate) fn summarize(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
+    let input = group_limit::in_order(input, span)?;
     let keys = bind_keys(by, &input, binder, span)?;
     let aggregates = binder.bind_aggregates(aggregates, &keys, &without_groups(&input))?;
     let input = window::absorb(binder, input, span)?;

@@ -64,19 +64,31 @@ pub(crate) fn missing(kind: ScalarType) -> PlanExpr {
 }
 
 /// A projection that keeps the columns that tell subtables apart.
+///
+/// A column that is computed from its namesake (`extend x = x + 1`) gets another field: the optimiser takes two equal
+/// projections in a row for one, and such a pair would be equal.
 pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> BindResult<Relation> {
-    let mut all: Vec<Output> = input
-        .columns
-        .iter()
-        .filter(|c| is_hidden(c))
-        .map(pass)
-        .collect();
+    let mut all: Vec<Output> = groups(&input).iter().map(pass).collect();
     all.extend(
         columns
             .into_iter()
             .filter(|(name, ..)| !name.starts_with(HIDDEN)),
     );
-    input.project(all, span)
+    let names: Vec<String> = all.iter().map(|(name, ..)| name.clone()).collect();
+    for (name, _, expr) in &mut all {
+        if reads_namesake(expr, name) {
+            *name = hidden_name(&format!("next.{name}"));
+        }
+    }
+    let mut relation = input.project(all, span)?;
+    for (column, name) in relation.columns.iter_mut().zip(names) {
+        column.name = name;
+    }
+    Ok(relation)
+}
+
+fn reads_namesake(expr: &PlanExpr, name: &str) -> bool {
+    !matches!(expr, PlanExpr::Column(_)) && expr.column_refs().iter().any(|c| c.name == name)
 }
 
 /// Refuses an operator that cannot keep subtables apart.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{self, Output, field, hidden_name, pass};
+use super::support::{self, Output, field, hidden_name};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
 use crate::exec::transform;
@@ -75,14 +75,57 @@ pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> Bi
         return Ok(input);
     }
     support::refuse_groups(&input, binder, span)?;
-    let columns = input.columns.len();
-    let mut fields: Vec<Output> = input.columns.iter().map(pass).collect();
+    let columns = input.columns.clone();
+    let mut relation = Relation {
+        columns: Vec::new(),
+        ..input
+    };
+    let mut fields: Vec<(String, ScalarType)> =
+        columns.iter().map(|c| (c.field.clone(), c.kind)).collect();
+    let mut waiting: Vec<(usize, WindowCall)> = calls.into_iter().enumerate().collect();
+    while !waiting.is_empty() {
+        let pending: Vec<String> = waiting.iter().map(|(i, _)| call_field(*i)).collect();
+        // A call over another call (`row_number(1, k != prev(k))`) goes above it.
+        let (ready, later): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .partition(|(_, call)| !call.args.iter().any(|a| reads_any(a, &pending)));
+        if ready.is_empty() {
+            return Err(binder.error("SEM0001", "window functions over themselves", span));
+        }
+        relation = layer(relation, &mut fields, &ready, span)?;
+        waiting = later;
+    }
+    Ok(Relation {
+        columns,
+        ..relation
+    })
+}
+
+fn reads_any(scalar: &Scalar, fields: &[String]) -> bool {
+    scalar
+        .expr
+        .column_refs()
+        .iter()
+        .any(|c| fields.contains(&c.name))
+}
+
+/// The rows with a field for each of `calls`, which are added to `fields`.
+fn layer(
+    relation: Relation,
+    fields: &mut Vec<(String, ScalarType)>,
+    calls: &[(usize, WindowCall)],
+    span: Span,
+) -> BindResult<Relation> {
+    let mut inputs: Vec<Output> = fields
+        .iter()
+        .map(|(name, kind)| (name.clone(), *kind, field(name)))
+        .collect();
     let mut specs = Vec::with_capacity(calls.len());
-    for (i, call) in calls.iter().enumerate() {
+    for (i, call) in calls {
         let mut names = Vec::new();
         for (j, argument) in call.args.iter().enumerate() {
-            names.push(argument_field(i, j));
-            fields.push((argument_field(i, j), argument.kind, argument.expr.clone()));
+            names.push(argument_field(*i, j));
+            inputs.push((argument_field(*i, j), argument.kind, argument.expr.clone()));
         }
         specs.push(WindowSpec {
             function: call.function.clone(),
@@ -90,27 +133,21 @@ pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> Bi
             kind: call.kind,
         });
     }
-    let mut outputs: Vec<(String, ScalarType)> = fields
+    let mut outputs: Vec<(String, ScalarType)> = inputs
         .iter()
         .map(|(name, kind, _)| (name.clone(), *kind))
         .collect();
-    outputs.extend(
-        calls
-            .iter()
-            .enumerate()
-            .map(|(i, c)| (call_field(i), c.kind)),
-    );
-    let span = calls.first().map_or(span, |c| c.span);
-    let input = input.project(fields, span)?;
-    let mut relation = transform(
+    outputs.extend(calls.iter().map(|(i, c)| (call_field(*i), c.kind)));
+    fields.extend(calls.iter().map(|(i, c)| (call_field(*i), c.kind)));
+    let span = calls.first().map_or(span, |(_, c)| c.span);
+    let input = relation.project(inputs, span)?;
+    transform(
         Arc::new(WindowRows { specs }),
         input.plan,
         outputs,
         true,
         span,
-    )?;
-    relation.columns.truncate(columns);
-    Ok(relation)
+    )
 }
 
 fn prepare(

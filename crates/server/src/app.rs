@@ -1,0 +1,190 @@
+//! The program's parts put together once: `main` and tests build the same [`App`].
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use hindsight_engine::QueryEngine;
+use hindsight_store::{AppId, Application, Clock, NewApplication, NewKey, Store, StoreConfig};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use crate::auth::principal::Gate;
+use crate::auth::{Scope, api_key};
+use crate::caps::DailyUse;
+use crate::config::Settings;
+use crate::directory::Directory;
+use crate::throttle::{Limits, Throttle};
+
+/// The file that lets the command line of this machine talk to the server that holds a folder.
+const TOKEN_FILE: &str = "server-token";
+
+/// Everything that a request needs.
+pub(crate) struct App {
+    /// What was set.
+    pub(crate) settings: Settings,
+    /// The telemetry.
+    pub(crate) store: Arc<Store>,
+    /// Applications and keys.
+    pub(crate) directory: Directory,
+    /// Answers.
+    pub(crate) engine: Arc<QueryEngine>,
+    /// Judges credentials.
+    pub(crate) gate: Gate,
+    /// Limits queries.
+    pub(crate) throttle: Throttle,
+    /// Bounds the memory of ingestion.
+    pub(crate) ingest_slots: Arc<Semaphore>,
+    /// What was ingested today.
+    pub(crate) daily: DailyUse,
+    /// The time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The figures of `/metrics`.
+    pub(crate) prometheus: PrometheusHandle,
+}
+
+impl App {
+    /// Opens the data folder and everything over it.
+    pub(crate) async fn build(settings: Settings) -> anyhow::Result<Arc<App>> {
+        App::build_with(settings, |_| {}).await
+    }
+
+    /// As [`App::build`], with a last change to the store's settings: tests set the clock.
+    pub(crate) async fn build_with(
+        settings: Settings,
+        change: impl FnOnce(&mut StoreConfig),
+    ) -> anyhow::Result<Arc<App>> {
+        let mut config = StoreConfig::new(&settings.data);
+        config.retention = settings.retention;
+        config.retention_bytes = settings.retention_bytes;
+        change(&mut config);
+        let clock = config.clock.clone();
+        let store = Store::open(config).await?;
+        let directory = Directory::open(store.catalogue().clone()).await?;
+        let token = write_token(&settings.data)?;
+        let engine = crate::engine::open(store.clone(), &settings, clock.clone())?;
+        let limits = Limits {
+            concurrency: settings.query_concurrency,
+            rate: settings.query_rate,
+            queue: settings.query_queue,
+            queue_time: settings.query_queue_time,
+        };
+        Ok(Arc::new(App {
+            engine,
+            directory,
+            gate: Gate::new(token),
+            throttle: Throttle::new(limits),
+            ingest_slots: Arc::new(Semaphore::new(settings.ingest_concurrency)),
+            daily: DailyUse::default(),
+            clock,
+            prometheus: crate::telemetry::prometheus(),
+            store,
+            settings,
+        }))
+    }
+
+    /// Now, in ticks.
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now_ticks()
+    }
+
+    /// Makes an application if there is none at all; says which.
+    pub(crate) async fn create_first_app(&self) -> anyhow::Result<Option<Application>> {
+        if !self.store.catalogue().apps().await?.is_empty() {
+            return Ok(None);
+        }
+        create_app(self.store.catalogue(), "default", self.now())
+            .await
+            .map(Some)
+    }
+
+    /// Seals what is in memory and releases the folder.
+    pub(crate) async fn close(&self) -> anyhow::Result<()> {
+        let sealed = self.store.close().await;
+        // A leftover token opens nothing: the next server writes its own.
+        let _ = std::fs::remove_file(token_path(&self.settings.data));
+        sealed.context("cannot close the store")
+    }
+}
+
+/// Makes an application with random identities.
+pub(crate) async fn create_app(
+    catalogue: &hindsight_store::Catalogue,
+    name: &str,
+    now: i64,
+) -> anyhow::Result<Application> {
+    let name = name.trim();
+    if name.is_empty()
+        || name.len() > 128
+        || name.contains(['/', '\\', '?', '#', '\''])
+        || name.chars().any(char::is_control)
+    {
+        anyhow::bail!("an application's name has 1 to 128 characters and none of / \\ ? # '");
+    }
+    let new = NewApplication {
+        id: AppId(Uuid::new_v4()),
+        name: name.to_owned(),
+        instrumentation_key: Uuid::new_v4(),
+        created: now,
+    };
+    Ok(catalogue.create_app(new).await?)
+}
+
+/// Makes a key that may read an application; its text is returned once and not kept.
+pub(crate) async fn create_key(
+    catalogue: &hindsight_store::Catalogue,
+    app: AppId,
+    name: &str,
+    now: i64,
+    expires: Option<i64>,
+) -> anyhow::Result<(String, String)> {
+    let key = api_key::generate()?;
+    let new = NewKey {
+        id: key.id.clone(),
+        app,
+        name: name.to_owned(),
+        hash: key.hash,
+        scopes: Scope::Read.name().to_owned(),
+        created: now,
+        expires,
+    };
+    catalogue.create_key(new).await?;
+    Ok((key.id, key.text))
+}
+
+/// What an SDK needs to send telemetry to this server.
+pub(crate) fn connection_string(base: &str, app: &Application) -> String {
+    format!(
+        "InstrumentationKey={};IngestionEndpoint={base}/;LiveEndpoint={base}/;ApplicationId={}",
+        app.instrumentation_key, app.id
+    )
+}
+
+fn token_path(data: &Path) -> PathBuf {
+    data.join(TOKEN_FILE)
+}
+
+/// The token of the server that holds a folder, if this user may read it.
+pub(crate) fn read_token(data: &Path) -> Option<String> {
+    std::fs::read_to_string(token_path(data))
+        .ok()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
+}
+
+/// Writes a new token that only this user can read.
+fn write_token(data: &Path) -> anyhow::Result<String> {
+    let path = token_path(data);
+    let token = api_key::random_token()?;
+    let _ = std::fs::remove_file(&path);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options
+        .open(&path)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, token.as_bytes()));
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(token)
+}

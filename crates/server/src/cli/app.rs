@@ -1,0 +1,153 @@
+//! `hindsight app`.
+
+use anyhow::Context;
+use clap::Subcommand;
+use hindsight_store::{Application, Catalogue, Clock, SystemClock};
+use serde_json::{Value, json};
+
+use super::{DataFolder, output};
+use crate::app::{connection_string, create_app};
+
+/// `hindsight app …`
+#[derive(Debug, Subcommand)]
+pub(super) enum AppCommand {
+    /// Create an application.
+    Create {
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        data: DataFolder,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the applications.
+    List {
+        #[command(flatten)]
+        data: DataFolder,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show an application.
+    Show {
+        /// Its name or id.
+        app: String,
+        #[command(flatten)]
+        data: DataFolder,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete an application with its keys and its telemetry.
+    Delete {
+        /// Its name or id.
+        app: String,
+        #[command(flatten)]
+        data: DataFolder,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl AppCommand {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        match self {
+            AppCommand::Create { name, data, json } => create(&name, &data, json).await,
+            AppCommand::List { data, json } => list(&data, json).await,
+            AppCommand::Show { app, data, json } => {
+                let (catalogue, base) = open(&data).await?;
+                show(&find(&catalogue, &app).await?, &base, json)
+            }
+            AppCommand::Delete { app, data, json } => delete(&app, &data, json).await,
+        }
+    }
+}
+
+/// The catalogue of a folder, and the address of the server that holds it or would.
+pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
+    let settings = data.settings()?;
+    let held = hindsight_store::holder(&settings.data).map(|server| server.url);
+    let base = match (settings.public_url.is_empty(), held) {
+        (false, _) => settings.public_url.clone(),
+        (true, Some(url)) => url,
+        (true, None) => format!("http://{}", settings.listen),
+    };
+    Ok((Catalogue::open(&settings.data).await?, base))
+}
+
+/// The application of this name or id.
+pub(super) async fn find(catalogue: &Catalogue, name_or_id: &str) -> anyhow::Result<Application> {
+    catalogue
+        .app(name_or_id)
+        .await?
+        .with_context(|| format!("there is no application '{name_or_id}'"))
+}
+
+fn shape(app: &Application, base: &str) -> Value {
+    json!({
+        "name": app.name,
+        "appId": app.id.to_string(),
+        "instrumentationKey": app.instrumentation_key.to_string(),
+        "connectionString": connection_string(base, app),
+    })
+}
+
+fn show(app: &Application, base: &str, json: bool) -> anyhow::Result<()> {
+    if json {
+        return output::print(&format!("{}\n", shape(app, base)));
+    }
+    output::print(&format!(
+        "name                 {}\napplication id       {}\ninstrumentation key  {}\nconnection string    {}\n",
+        app.name,
+        app.id,
+        app.instrumentation_key,
+        connection_string(base, app)
+    ))
+}
+
+async fn create(name: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
+    let (catalogue, base) = open(data).await?;
+    let app = create_app(&catalogue, name, SystemClock::default().now_ticks()).await?;
+    show(&app, &base, json)
+}
+
+async fn list(data: &DataFolder, json: bool) -> anyhow::Result<()> {
+    let (catalogue, base) = open(data).await?;
+    let apps = catalogue.apps().await?;
+    if json {
+        let list: Vec<Value> = apps.iter().map(|app| shape(app, &base)).collect();
+        return output::print(&format!("{}\n", Value::from(list)));
+    }
+    let header = ["NAME", "APPLICATION ID", "INSTRUMENTATION KEY", "CREATED"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = apps
+        .iter()
+        .map(|app| {
+            vec![
+                app.name.clone(),
+                app.id.to_string(),
+                app.instrumentation_key.to_string(),
+                output::date(Some(app.created)),
+            ]
+        })
+        .collect();
+    output::print(&output::table(&header, &rows))
+}
+
+async fn delete(name_or_id: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
+    let (catalogue, _) = open(data).await?;
+    let app = find(&catalogue, name_or_id).await?;
+    catalogue
+        .delete_app(app.id, SystemClock::default().now_ticks())
+        .await?;
+    let text = if json {
+        json!({ "deleted": app.id.to_string() }).to_string()
+    } else {
+        format!(
+            "deleted application '{}' ({}), its keys and its telemetry",
+            app.name, app.id
+        )
+    };
+    output::print(&format!("{text}\n"))
+}

@@ -1,0 +1,87 @@
+//! `--demo`: the shop's telemetry through the same ingestion as everyone's.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use hindsight_store::Application;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::watch;
+
+use super::listen::stopped;
+use crate::app::{App, create_app};
+use crate::demo::{LIVE_STEP, Shop, bodies};
+use crate::ingest::Sender;
+use crate::ingest::body::Codec;
+use crate::intake;
+
+/// The application's name.
+const NAME: &str = "demo";
+/// How much history a new demo has.
+const HISTORY: SignedDuration = SignedDuration::from_hours(24);
+
+/// The demo's application and how to fill it.
+pub(super) struct DemoShop {
+    pub(super) app: Application,
+    pub(super) created: bool,
+    has_history: bool,
+}
+
+/// Finds or makes the application.
+pub(super) async fn prepare(app: &App) -> anyhow::Result<DemoShop> {
+    let known = app.store.catalogue().app(NAME).await?;
+    let created = known.is_none();
+    let record = match known {
+        Some(record) => record,
+        None => create_app(app.store.catalogue(), NAME, app.now()).await?,
+    };
+    let has_history = app
+        .store
+        .stats()
+        .tables
+        .iter()
+        .any(|table| table.app == record.id && table.rows() > 0);
+    Ok(DemoShop {
+        app: record,
+        created,
+        has_history,
+    })
+}
+
+/// Fills in a day at once where there is none, then keeps up with the time until the server stops.
+pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receiver<bool>) {
+    let ikey = demo.app.instrumentation_key.to_string();
+    let mut shop = Shop::new(&ikey, 1);
+    let mut at = Timestamp::now();
+    if !demo.has_history {
+        at = at.checked_sub(HISTORY).unwrap_or(at);
+    }
+    loop {
+        let now = Timestamp::now();
+        for body in bodies(&mut shop, at, now) {
+            if *stop.borrow() {
+                return;
+            }
+            if let Err(error) = send(&app, body).await {
+                tracing::warn!(error = %format!("{error:#}"), "demo telemetry was not taken");
+            }
+        }
+        at = now;
+        tokio::select! {
+            () = tokio::time::sleep(LIVE_STEP) => {}
+            () = stopped(&mut stop) => return,
+        }
+    }
+}
+
+async fn send(app: &Arc<App>, body: Vec<u8>) -> anyhow::Result<()> {
+    let sender = Sender {
+        address: "127.0.0.1".to_owned(),
+        user_agent: String::new(),
+    };
+    let verdict = intake::take(app, Codec::Identity, body.into(), sender).await?;
+    match verdict.errors.first() {
+        None => Ok(()),
+        Some(first) => Err(anyhow::anyhow!("{}", first.message))
+            .with_context(|| format!("item {}", first.index)),
+    }
+}

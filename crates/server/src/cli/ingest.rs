@@ -1,0 +1,207 @@
+//! `hindsight ingest`.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+
+use super::target::Target;
+use super::{DataFolder, app, output};
+use crate::ingest::pieces;
+
+/// Bytes of one request.
+const BATCH_BYTES: usize = 4 << 20;
+/// Items of one request.
+const BATCH_ITEMS: usize = 5_000;
+/// Refusals that are shown; the rest is counted.
+const SHOWN: usize = 10;
+
+/// `hindsight ingest FILE|- …`
+#[derive(Debug, Args)]
+pub(super) struct Ingest {
+    /// Files of envelopes: a JSON array, one envelope a line, or gzip of either; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The application, by name or id; with `--url` its instrumentation key.
+    #[arg(long)]
+    app: String,
+    #[command(flatten)]
+    data: DataFolder,
+    /// A server to send to instead of the data folder.
+    #[arg(long, conflicts_with = "data")]
+    url: Option<String>,
+}
+
+/// What became of the items.
+#[derive(Default)]
+struct Tally {
+    received: u64,
+    accepted: u64,
+    messages: Vec<String>,
+}
+
+impl Ingest {
+    pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+        let (target, ikey) = match &self.url {
+            Some(url) => (Target::at(url, None)?, instrumentation_key(&self.app)?),
+            None => {
+                let target = Target::folder(&self.data).await?;
+                let (catalogue, _) = app::open(&self.data).await?;
+                let app = app::find(&catalogue, &self.app).await?;
+                (target, app.instrumentation_key.to_string())
+            }
+        };
+        let mut tally = Tally::default();
+        let mut outcome = Ok(());
+        for file in &self.files {
+            outcome = send_file(file, &ikey, &target, &mut tally)
+                .await
+                .with_context(|| file.display().to_string());
+            if outcome.is_err() {
+                break;
+            }
+        }
+        target.close().await?;
+        for message in &tally.messages {
+            output::complain(message);
+        }
+        outcome?;
+        output::print(&format!(
+            "{} items accepted, {} refused\n",
+            tally.accepted,
+            tally.received - tally.accepted
+        ))?;
+        Ok(if tally.accepted == tally.received {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+fn instrumentation_key(text: &str) -> anyhow::Result<String> {
+    match uuid::Uuid::parse_str(text) {
+        Ok(key) => Ok(key.to_string()),
+        Err(_) => bail!("with --url, --app must be the application's instrumentation key"),
+    }
+}
+
+/// A file's bytes, unpacked where they are gzip.
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+    } else {
+        bytes = std::fs::read(path)?;
+    }
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut plain = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes.as_slice())
+        .read_to_end(&mut plain)
+        .context("broken gzip")?;
+    Ok(plain)
+}
+
+async fn send_file(
+    path: &Path,
+    ikey: &str,
+    target: &Target,
+    tally: &mut Tally,
+) -> anyhow::Result<()> {
+    let bytes = read(path)?;
+    // It draws on a terminal only.
+    let bar = ProgressBar::new(bytes.len() as u64).with_message(path.display().to_string());
+    if let Ok(style) =
+        ProgressStyle::with_template("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+    {
+        bar.set_style(style);
+    }
+    let mut batch = Batch::default();
+    for piece in pieces(&bytes) {
+        batch.add(piece, ikey, tally);
+        bar.inc(piece.map_or(1, <[u8]>::len) as u64);
+        if batch.items >= BATCH_ITEMS || batch.body.len() >= BATCH_BYTES {
+            batch.send(target, tally).await?;
+        }
+    }
+    batch.send(target, tally).await?;
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Envelopes on their way.
+#[derive(Default)]
+struct Batch {
+    body: Vec<u8>,
+    items: usize,
+}
+
+impl Batch {
+    /// Adds an envelope with the application's instrumentation key in place of its own.
+    fn add(&mut self, piece: Result<&[u8], &str>, ikey: &str, tally: &mut Tally) {
+        let parsed = piece.map_err(str::to_owned).and_then(|text| {
+            serde_json::from_slice::<Value>(text).map_err(|error| error.to_string())
+        });
+        match parsed {
+            Ok(Value::Object(mut envelope)) => {
+                envelope.insert("iKey".to_owned(), ikey.into());
+                self.body
+                    .extend_from_slice(Value::Object(envelope).to_string().as_bytes());
+                self.body.push(b'\n');
+                self.items += 1;
+            }
+            Ok(_) => tally.refuse("an item is no object".to_owned()),
+            Err(message) => tally.refuse(message),
+        }
+    }
+
+    async fn send(&mut self, target: &Target, tally: &mut Tally) -> anyhow::Result<()> {
+        if self.items == 0 {
+            return Ok(());
+        }
+        let Batch { body, items } = std::mem::take(self);
+        let reply = target
+            .post("/v2.1/track", "application/x-json-stream", body)
+            .await?;
+        let verdict: Value = serde_json::from_slice(&reply.body)
+            .with_context(|| format!("status {} without a JSON body", reply.status))?;
+        let accepted = verdict
+            .get("itemsAccepted")
+            .and_then(Value::as_u64)
+            .with_context(|| format!("status {}: {verdict}", reply.status))?;
+        tally.received += items as u64;
+        tally.accepted += accepted;
+        for error in verdict
+            .get("errors")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let message = error
+                .get("message")
+                .and_then(Value::as_str)
+                .unwrap_or("no reason given");
+            tally.note(message.to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    fn refuse(&mut self, message: String) {
+        self.received += 1;
+        self.note(message);
+    }
+
+    fn note(&mut self, message: String) {
+        if self.messages.len() < SHOWN && !self.messages.contains(&message) {
+            self.messages.push(message);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `hindsight key`.
+
+use anyhow::bail;
+use clap::Subcommand;
+use hindsight_store::{Clock, KeyRecord, SystemClock};
+use serde_json::{Value, json};
+
+use super::{DataFolder, app, output};
+use crate::app::create_key;
+use crate::config::duration;
+
+/// `hindsight key …`
+#[derive(Debug, Subcommand)]
+pub(super) enum KeyCommand {
+    /// Create a key; it is shown now and never again.
+    Create {
+        /// The application, by name or id.
+        #[arg(long)]
+        app: String,
+        /// What you call it.
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        name: String,
+        /// How long it works, such as 30d; for ever where nothing is said.
+        #[arg(long, value_name = "DURATION")]
+        expires: Option<String>,
+        #[command(flatten)]
+        data: DataFolder,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List an application's keys.
+    List {
+        /// The application, by name or id.
+        #[arg(long)]
+        app: String,
+        #[command(flatten)]
+        data: DataFolder,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a key; it stops working within a second.
+    Delete {
+        /// The key's id.
+        key_id: String,
+        #[command(flatten)]
+        data: DataFolder,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl KeyCommand {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        match self {
+            KeyCommand::Create {
+                app,
+                name,
+                expires,
+                data,
+                json,
+            } => create(&app, &name, expires.as_deref(), &data, json).await,
+            KeyCommand::List { app, data, json } => list(&app, &data, json).await,
+            KeyCommand::Delete { key_id, data, json } => delete(&key_id, &data, json).await,
+        }
+    }
+}
+
+async fn create(
+    app: &str,
+    name: &str,
+    expires: Option<&str>,
+    data: &DataFolder,
+    json: bool,
+) -> anyhow::Result<()> {
+    let (catalogue, _) = app::open(data).await?;
+    let app = app::find(&catalogue, app).await?;
+    let now = SystemClock::default().now_ticks();
+    let lifetime = expires.map(duration).transpose()?;
+    let expires = lifetime
+        .map(|time| now.saturating_add(i64::try_from(time.as_nanos() / 100).unwrap_or(i64::MAX)));
+    let (id, key) = create_key(&catalogue, app.id, name, now, expires).await?;
+    if json {
+        return output::print(&format!(
+            "{}\n",
+            json!({ "id": id, "name": name, "key": key })
+        ));
+    }
+    output::print(&format!(
+        "id   {id}\nname {name}\nkey  {key}\n\nThe key is not shown again.\n"
+    ))
+}
+
+async fn list(app: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
+    let (catalogue, _) = app::open(data).await?;
+    let app = app::find(&catalogue, app).await?;
+    let keys = catalogue.keys(app.id).await?;
+    if json {
+        let list: Vec<Value> = keys.iter().map(shape).collect();
+        return output::print(&format!("{}\n", Value::from(list)));
+    }
+    let header = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = keys
+        .iter()
+        .map(|key| {
+            vec![
+                key.id.clone(),
+                key.name.clone(),
+                key.scopes.clone(),
+                output::date(Some(key.created)),
+                output::date(key.expires),
+            ]
+        })
+        .collect();
+    output::print(&output::table(&header, &rows))
+}
+
+fn shape(key: &KeyRecord) -> Value {
+    json!({
+        "id": key.id,
+        "name": key.name,
+        "scopes": key.scopes,
+        "created": output::date(Some(key.created)),
+        "expires": key.expires.map(|at| output::date(Some(at))),
+    })
+}
+
+async fn delete(id: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
+    let (catalogue, _) = app::open(data).await?;
+    if !catalogue.delete_key(id).await? {
+        bail!("there is no key '{id}'");
+    }
+    let text = if json {
+        json!({ "deleted": id }).to_string()
+    } else {
+        format!("deleted key {id}")
+    };
+    output::print(&format!("{text}\n"))
+}

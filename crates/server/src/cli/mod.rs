@@ -1,0 +1,101 @@
+//! The command line: its forms are a contract that scripts rely on.
+
+mod app;
+mod demo;
+mod ingest;
+mod key;
+mod listen;
+mod output;
+mod query;
+mod serve;
+mod target;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{self, Settings};
+
+/// Application Insights on your own machine: telemetry in, metrics, events and KQL out.
+#[derive(Debug, Parser)]
+#[command(name = "hindsight", version, about, max_term_width = 110)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the server.
+    Serve(serve::Serve),
+    /// Create, list, show and delete applications; also while a server runs.
+    #[command(subcommand)]
+    App(app::AppCommand),
+    /// Create, list and delete API keys; also while a server runs.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Ask a KQL query.
+    Query(query::Query),
+    /// Send envelopes from files.
+    Ingest(ingest::Ingest),
+    /// Print every setting with its environment variable and default, as Markdown.
+    Settings,
+}
+
+/// Where the data lies.
+#[derive(Debug, Args)]
+struct DataFolder {
+    /// The data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl DataFolder {
+    /// The folder by flag, environment or default.
+    fn path(&self) -> anyhow::Result<PathBuf> {
+        match &self.data {
+            Some(path) => Ok(path.clone()),
+            None => Ok(Settings::load(None, environment)?.data),
+        }
+    }
+
+    /// The settings with this folder.
+    fn settings(&self) -> anyhow::Result<Settings> {
+        let mut settings = Settings::load(None, environment)?;
+        settings.data = self.path()?;
+        Ok(settings)
+    }
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Runs a command; what goes wrong is one line on standard error and exit code 1.
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    match start(arguments.command) {
+        Ok(code) => code,
+        Err(error) => {
+            output::complain(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(command: Command) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        match command {
+            Command::Serve(command) => command.run().await?,
+            Command::App(command) => command.run().await?,
+            Command::Key(command) => command.run().await?,
+            Command::Query(command) => return command.run().await,
+            Command::Ingest(command) => return command.run().await,
+            Command::Settings => output::print(&config::documentation())?,
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,157 @@
+//! `hindsight serve`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use hindsight_store::Application;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::{demo, environment, listen, output};
+use crate::app::{App, connection_string, create_key};
+use crate::config::{self, Settings};
+
+/// `hindsight serve`
+#[derive(Debug, Args)]
+#[command(after_long_help = config::documentation())]
+pub(super) struct Serve {
+    /// The data folder [default: ./hindsight-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Address and port [default: 127.0.0.1:2020]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Settings in a TOML file.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Create the application `demo` and keep a web shop's telemetry flowing into it.
+    #[arg(long)]
+    demo: bool,
+    /// Check the settings and stop.
+    #[arg(long)]
+    check_config: bool,
+}
+
+impl Serve {
+    fn settings(&self) -> anyhow::Result<Settings> {
+        let mut settings = Settings::load(self.config.as_deref(), environment)?;
+        if let Some(data) = &self.data {
+            settings.data.clone_from(data);
+        }
+        if let Some(listen) = &self.listen {
+            settings.set("listen", listen)?;
+        }
+        Ok(settings)
+    }
+
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let settings = self.settings()?;
+        if self.check_config {
+            return output::print("the settings are valid\n");
+        }
+        crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
+        let patience = settings.shutdown_timeout;
+        let app = App::build(settings).await?;
+        let served = serve(&app, self.demo, patience).await;
+        let closed = app.close().await;
+        served.and(closed)
+    }
+}
+
+async fn serve(
+    app: &Arc<App>,
+    with_demo: bool,
+    patience: std::time::Duration,
+) -> anyhow::Result<()> {
+    let address = app.settings.listen.clone();
+    let listener = TcpListener::bind(&address)
+        .await
+        .with_context(|| format!("cannot listen on {address}"))?;
+    let local = format!("http://{}", listener.local_addr()?);
+    let base = if app.settings.public_url.is_empty() {
+        local.clone()
+    } else {
+        app.settings.public_url.clone()
+    };
+    let mut lines = vec![
+        format!("Hindsight {} at {base}", env!("CARGO_PKG_VERSION")),
+        format!("data folder: {}", app.settings.data.display()),
+    ];
+    if let Some(first) = app.create_first_app().await? {
+        lines.extend(introduce(app, &first, &base).await?);
+    } else if let Some(known) = app.store.catalogue().apps().await?.first() {
+        lines.push(format!(
+            "connection string of '{}': {}",
+            known.name,
+            connection_string(&base, known)
+        ));
+    }
+    let shop = if with_demo {
+        Some(demo::prepare(app).await?)
+    } else {
+        None
+    };
+    if let Some(shop) = &shop {
+        match shop.created {
+            true => lines.extend(introduce(app, &shop.app, &base).await?),
+            false => {
+                lines.push("a new key for the demo: hindsight key create --app demo".to_owned())
+            }
+        }
+    }
+    app.store.announce(&local)?;
+    output::print(&format!("\n  {}\n\n", lines.join("\n  ")))?;
+
+    let (stop, stopped) = watch::channel(false);
+    let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
+    let signal = tokio::spawn(async move {
+        stop_signal().await;
+        tracing::info!("stopping");
+        stop.send(true)
+    });
+    listen::run(
+        listener,
+        crate::router::router(app.clone()),
+        stopped,
+        patience,
+    )
+    .await;
+    signal.abort();
+    if let Some(feeding) = feeding {
+        feeding.await?;
+    }
+    Ok(())
+}
+
+/// What a new application's owner needs next; its key is shown here and never again.
+async fn introduce(app: &App, new: &Application, base: &str) -> anyhow::Result<Vec<String>> {
+    let (_, key) = create_key(app.store.catalogue(), new.id, "first key", app.now(), None).await?;
+    Ok(vec![
+        String::new(),
+        format!("application '{}': {}", new.name, new.id),
+        format!("key (shown only now): {key}"),
+        format!("connection string: {}", connection_string(base, new)),
+        format!(
+            "try: curl -H 'X-Api-Key: {key}' '{base}/v1/apps/{}/query?query=union%20*%20%7C%20count'",
+            new.id
+        ),
+    ])
+}
+
+/// Completes when the process is asked to stop.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,131 @@
+//! Where a command asks: a server at a URL, the server that holds the folder, or the folder itself.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{Method, Request, header};
+use tower::ServiceExt;
+
+use super::DataFolder;
+use crate::app::{App, read_token};
+
+/// Something that answers requests.
+pub(super) enum Target {
+    /// Over HTTP.
+    Remote {
+        client: reqwest::Client,
+        base: String,
+        credential: Option<(&'static str, String)>,
+    },
+    /// In this process.
+    Local {
+        app: Arc<App>,
+        router: Router,
+        token: String,
+    },
+}
+
+/// A reply: status and body.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) body: Bytes,
+}
+
+impl Target {
+    /// A server at a URL, with an API key.
+    pub(super) fn at(url: &str, key: Option<&str>) -> anyhow::Result<Target> {
+        let credential = key.map(|key| ("x-api-key", key.to_owned()));
+        Ok(Target::Remote {
+            client: client()?,
+            base: url.trim_end_matches('/').to_owned(),
+            credential,
+        })
+    }
+
+    /// The server that holds a folder if there is one, or else the folder.
+    pub(super) async fn folder(data: &DataFolder) -> anyhow::Result<Target> {
+        let settings = data.settings()?;
+        if let Some(server) = hindsight_store::holder(&settings.data) {
+            let token = read_token(&settings.data).with_context(|| {
+                format!(
+                    "the server at {} holds the folder, and its token cannot be read",
+                    server.url
+                )
+            })?;
+            let credential = Some(("authorization", format!("Bearer {token}")));
+            return Ok(Target::Remote {
+                client: client()?,
+                base: server.url,
+                credential,
+            });
+        }
+        if !settings.data.exists() {
+            bail!("there is no data folder {}", settings.data.display());
+        }
+        let path = settings.data.clone();
+        let app = App::build(settings).await?;
+        let token = read_token(&path).context("the token of this process cannot be read back")?;
+        let router = crate::router::router(app.clone());
+        Ok(Target::Local { app, router, token })
+    }
+
+    /// Sends a request with a body.
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        content_type: &str,
+        body: Vec<u8>,
+    ) -> anyhow::Result<Reply> {
+        match self {
+            Target::Remote {
+                client,
+                base,
+                credential,
+            } => {
+                let mut request = client
+                    .post(format!("{base}{path}"))
+                    .header(header::CONTENT_TYPE, content_type)
+                    .body(body);
+                if let Some((name, value)) = credential {
+                    request = request.header(*name, value);
+                }
+                let reply = request
+                    .send()
+                    .await
+                    .with_context(|| format!("cannot reach {base}"))?;
+                Ok(Reply {
+                    status: reply.status().as_u16(),
+                    body: reply.bytes().await?,
+                })
+            }
+            Target::Local { router, token, .. } => {
+                let request = Request::builder()
+                    .method(Method::POST)
+                    .uri(path)
+                    .header(header::CONTENT_TYPE, content_type)
+                    .header(header::AUTHORIZATION, format!("Bearer {token}"))
+                    .body(Body::from(body))?;
+                let reply = router.clone().oneshot(request).await?;
+                let status = reply.status().as_u16();
+                Ok(Reply {
+                    status,
+                    body: axum::body::to_bytes(reply.into_body(), usize::MAX).await?,
+                })
+            }
+        }
+    }
+
+    /// Releases the folder.
+    pub(super) async fn close(self) -> anyhow::Result<()> {
+        match self {
+            Target::Local { app, .. } => app.close().await,
+            Target::Remote { .. } => Ok(()),
+        }
+    }
+}
+
+fn client() -> anyhow::Result<reqwest::Client> {
+    Ok(reqwest::Client::builder().no_proxy().build()?)
+}

@@ -1,0 +1,160 @@
+//! Applications and keys as they are now: a snapshot of the catalogue that follows it within a fraction of a second.
+//!
+//! Command-line programs change the catalogue beside a running server, so nothing here is believed for long.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hindsight_store::{AppId, Catalogue, KeyRecord, StoreError, Tier};
+use parking_lot::RwLock;
+use uuid::Uuid;
+
+/// How long a snapshot is believed without asking the catalogue whether it changed.
+const FRESH: Duration = Duration::from_millis(200);
+
+/// An application as requests need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AppRecord {
+    /// Its identity.
+    pub(crate) id: AppId,
+    /// The identity's text, as rows carry it.
+    pub(crate) id_text: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// The instrumentation key's text.
+    pub(crate) ikey: String,
+    /// `_ResourceId` of its rows.
+    pub(crate) resource_id: String,
+    /// Its tier (`D20`).
+    pub(crate) tier: Tier,
+    /// Bytes that it may send in a day.
+    pub(crate) daily_cap_bytes: Option<u64>,
+}
+
+/// What was in the catalogue at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    apps: HashMap<AppId, Arc<AppRecord>>,
+    names: HashMap<String, AppId>,
+    ikeys: HashMap<Uuid, AppId>,
+    keys: HashMap<String, Arc<KeyRecord>>,
+}
+
+impl Snapshot {
+    /// The application with this id or, if there is none, this exact name.
+    pub(crate) fn app(&self, name_or_id: &str) -> Option<Arc<AppRecord>> {
+        let by_id = Uuid::parse_str(name_or_id)
+            .ok()
+            .map(AppId)
+            .filter(|id| self.apps.contains_key(id));
+        let id = by_id.or_else(|| self.names.get(name_or_id).copied())?;
+        self.apps.get(&id).cloned()
+    }
+
+    /// The application that telemetry with this instrumentation key belongs to.
+    pub(crate) fn by_ikey(&self, ikey: &str) -> Option<Arc<AppRecord>> {
+        let ikey = Uuid::parse_str(ikey.trim()).ok()?;
+        self.apps.get(self.ikeys.get(&ikey)?).cloned()
+    }
+
+    /// The API key with this id.
+    pub(crate) fn key(&self, id: &str) -> Option<Arc<KeyRecord>> {
+        self.keys.get(id).cloned()
+    }
+}
+
+/// The catalogue's snapshot and its age.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    catalogue: Catalogue,
+    state: RwLock<State>,
+    loading: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    snapshot: Arc<Snapshot>,
+    version: i64,
+    checked: Instant,
+}
+
+impl Directory {
+    /// Reads the catalogue for the first time.
+    pub(crate) async fn open(catalogue: Catalogue) -> Result<Directory, StoreError> {
+        let version = catalogue.version().await?;
+        let snapshot = Arc::new(load(&catalogue).await?);
+        let state = RwLock::new(State {
+            snapshot,
+            version,
+            checked: Instant::now(),
+        });
+        Ok(Directory {
+            catalogue,
+            state,
+            loading: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// A snapshot that is at most a fraction of a second old.
+    pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
+        if let Some(snapshot) = self.fresh() {
+            return Ok(snapshot);
+        }
+        self.refresh(false).await
+    }
+
+    /// A snapshot of this moment: for what was not found in the last one.
+    pub(crate) async fn current(&self) -> Result<Arc<Snapshot>, StoreError> {
+        self.refresh(true).await
+    }
+
+    fn fresh(&self) -> Option<Arc<Snapshot>> {
+        let state = self.state.read();
+        (state.checked.elapsed() < FRESH).then(|| state.snapshot.clone())
+    }
+
+    async fn refresh(&self, now: bool) -> Result<Arc<Snapshot>, StoreError> {
+        let _one_at_a_time = self.loading.lock().await;
+        if let Some(snapshot) = self.fresh().filter(|_| !now) {
+            return Ok(snapshot);
+        }
+        // The version is read first: a change between the two reads makes the next look load again.
+        let version = self.catalogue.version().await?;
+        let unchanged = version == self.state.read().version;
+        let loaded = if unchanged {
+            None
+        } else {
+            Some(Arc::new(load(&self.catalogue).await?))
+        };
+        let mut state = self.state.write();
+        if let Some(snapshot) = loaded {
+            state.snapshot = snapshot;
+            state.version = version;
+        }
+        state.checked = Instant::now();
+        Ok(state.snapshot.clone())
+    }
+}
+
+async fn load(catalogue: &Catalogue) -> Result<Snapshot, StoreError> {
+    let mut snapshot = Snapshot::default();
+    for app in catalogue.apps().await? {
+        for key in catalogue.keys(app.id).await? {
+            snapshot.keys.insert(key.id.clone(), Arc::new(key));
+        }
+        snapshot.names.insert(app.name.clone(), app.id);
+        snapshot.ikeys.insert(app.instrumentation_key, app.id);
+        let record = AppRecord {
+            id: app.id,
+            id_text: app.id.to_string(),
+            resource_id: format!("/hindsight/apps/{}", app.name),
+            name: app.name,
+            ikey: app.instrumentation_key.to_string(),
+            tier: app.tier,
+            daily_cap_bytes: app.daily_cap_bytes,
+        };
+        snapshot.apps.insert(record.id, Arc::new(record));
+    }
+    Ok(snapshot)
+}

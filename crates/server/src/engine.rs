@@ -1,0 +1,29 @@
+//! The engine as the server uses it.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use hindsight_engine::{EngineConfig, QueryEngine};
+use hindsight_store::{Clock, Store};
+
+use crate::config::Settings;
+
+/// The engine over a store, with the limits of the settings.
+pub(crate) fn open(
+    store: Arc<Store>,
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<Arc<QueryEngine>> {
+    let config = EngineConfig {
+        max_rows: settings.query_max_rows,
+        max_bytes: settings.query_max_bytes,
+        timeout: settings.query_timeout,
+        max_applications: settings.query_max_applications,
+        memory: usize::try_from(settings.query_memory).unwrap_or(usize::MAX),
+        retention: settings.retention,
+        cache_bytes: settings.cache_bytes,
+        cache_lifetime: settings.cache_lifetime,
+        ..EngineConfig::default()
+    };
+    QueryEngine::new(store, config, clock).context("cannot start the query engine")
+}

@@ -1,0 +1,143 @@
+//! One item: its envelope's own rules, and its row.
+
+use hindsight_kql_types::{BagBuilder, datetime};
+use hindsight_store::Table;
+
+use super::ItemRules;
+use super::decode;
+use super::envelope::Envelope;
+use super::row::{AppColumns, Row};
+use super::tags::{self, Sender};
+use super::tolerant::Loose;
+use crate::directory::AppRecord;
+
+/// Why an item is refused: status and message.
+type Refusal = (u16, String);
+
+/// Ticks in a millisecond.
+const TICKS_PER_MS: i64 = 10_000;
+
+/// The envelope of an item's text.
+pub(super) fn parse<'a>(text: &'a [u8], rules: &ItemRules) -> Result<Envelope<'a>, Refusal> {
+    if text.len() > rules.max_item_bytes {
+        let limit = rules.max_item_bytes;
+        return Err((
+            400,
+            format!(
+                "The item has {} bytes, more than the limit of {limit} (`ingest.max_item_bytes`)",
+                text.len()
+            ),
+        ));
+    }
+    serde_json::from_slice(text).map_err(|error| {
+        (
+            400,
+            format!("The item is not valid JSON telemetry: {error}"),
+        )
+    })
+}
+
+/// The row of an envelope, and the table it belongs to.
+pub(super) fn row<'a>(
+    envelope: Envelope<'a>,
+    app: &'a AppRecord,
+    sender: &Sender,
+    bag: &mut BagBuilder,
+    rules: &ItemRules,
+) -> Result<(Table, Row<'a>), Refusal> {
+    let timestamp = time(envelope.time.as_ref(), rules)?;
+    let payload = envelope.data.unwrap_or_default();
+    let base_type = payload.base_type;
+    let Some(base_data) = payload.base_data else {
+        return Err(missing("baseData", "Data", "object"));
+    };
+    if base_type.as_str().is_empty() {
+        return Err(missing("baseType", "Data", "string"));
+    }
+    let mut row = Row {
+        timestamp,
+        item_id: uuid::Uuid::now_v7().to_string(),
+        item_count: item_count(&envelope.sample_rate),
+        app: AppColumns {
+            id: &app.id_text,
+            name: &app.name,
+            ikey: &app.ikey,
+            resource_id: &app.resource_id,
+        },
+        tags: tags::read(envelope.tags, sender),
+        ..Row::default()
+    };
+    match decode::read(base_type.as_str(), base_data, &mut row, bag) {
+        Some(table) => Ok((table, row)),
+        None => {
+            let name: String = base_type.as_str().chars().take(100).collect();
+            Err((
+                400,
+                format!("101: Field 'baseType' on type 'Data' has the unknown value '{name}'"),
+            ))
+        }
+    }
+}
+
+fn missing(field: &str, owner: &str, expected: &str) -> Refusal {
+    let message = format!(
+        "109: Field '{field}' on type '{owner}' is required but missing or empty. Expected: {expected}, Actual: undefined"
+    );
+    (400, message)
+}
+
+/// The item's time within the window of `D25`, with the recorded messages where it is not.
+fn time(time: Option<&Loose<'_>>, rules: &ItemRules) -> Result<i64, Refusal> {
+    let text = match time {
+        Some(Loose::Text(text)) if !text.trim().is_empty() => text.trim(),
+        None | Some(Loose::Null | Loose::Text(_)) => {
+            return Err(missing("time", "Envelope", "string"));
+        }
+        Some(_) => return Err((400, not_a_time("a value that is no text"))),
+    };
+    let Some(ticks) = parse_time(text) else {
+        return Err((400, not_a_time(&text.chars().take(100).collect::<String>())));
+    };
+    let age = rules.now.saturating_sub(ticks);
+    if age > rules.max_age {
+        let (limit, age) = (rules.max_age / TICKS_PER_MS, age / TICKS_PER_MS);
+        return Err((
+            400,
+            format!(
+                "103: Field 'time' on type 'Envelope' is older than the allowed min date. Expected: now - {limit}ms, Actual: now - {age}ms"
+            ),
+        ));
+    }
+    if age < -rules.max_ahead {
+        let (limit, ahead) = (rules.max_ahead / TICKS_PER_MS, -age / TICKS_PER_MS);
+        return Err((
+            400,
+            format!(
+                "104: Field 'time' on type 'Envelope' is newer than the allowed max date. Expected: now + {limit}ms, Actual: now + {ahead}ms"
+            ),
+        ));
+    }
+    Ok(ticks)
+}
+
+/// An ISO 8601 date with a time; a bare number is no time here, though KQL would read it as one.
+fn parse_time(text: &str) -> Option<i64> {
+    let shaped = text.len() >= 10 && text.as_bytes().get(4) == Some(&b'-');
+    if shaped { datetime::parse(text) } else { None }
+}
+
+fn not_a_time(actual: &str) -> String {
+    format!(
+        "102: Field 'time' on type 'Envelope' is not a valid time string. Expected: date, Actual: {actual}"
+    )
+}
+
+/// How many items stand behind this one: `100 / sampleRate`, at least one.
+fn item_count(sample_rate: &Loose<'_>) -> i32 {
+    match sample_rate.number() {
+        Some(rate) if rate > 0.0 && rate < 100.0 => {
+            (100.0 / rate).round().min(f64::from(i32::MAX)) as i32
+        }
+        _ => 1,
+    }
+}

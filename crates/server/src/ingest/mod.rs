@@ -1,0 +1,173 @@
+//! Telemetry in: from a request's bytes to batches of rows, each item judged on its own.
+
+mod bags;
+pub(crate) mod body;
+mod client;
+mod columns;
+mod decode;
+mod envelope;
+mod item;
+mod limits;
+mod row;
+mod split;
+mod tags;
+mod tolerant;
+mod verdict;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use hindsight_kql_types::BagBuilder;
+use hindsight_store::{AppId, Table};
+
+use crate::directory::AppRecord;
+use columns::TableRows;
+use split::Piece;
+
+pub(crate) use tags::Sender;
+pub(crate) use verdict::{ItemError, Verdict};
+
+/// What an item may be, from the settings.
+#[derive(Debug, Clone)]
+pub(crate) struct ItemRules {
+    /// Now, in ticks.
+    pub(crate) now: i64,
+    /// How old an item may be, ticks (`D25`).
+    pub(crate) max_age: i64,
+    /// How far ahead of now it may be, ticks (`D25`).
+    pub(crate) max_ahead: i64,
+    /// Bytes of one item's JSON.
+    pub(crate) max_item_bytes: usize,
+}
+
+/// The rows of one application that a request brought.
+pub(crate) struct AppBatches {
+    /// Whose they are.
+    pub(crate) app: AppId,
+    /// The places of its items in the request.
+    pub(crate) items: Vec<usize>,
+    /// A batch for each table.
+    pub(crate) batches: Vec<(Table, RecordBatch)>,
+}
+
+/// A decoded request: what is to be stored, and what was refused.
+pub(crate) struct Decoded {
+    /// How many items there were.
+    pub(crate) received: usize,
+    /// What is to be stored.
+    pub(crate) apps: Vec<AppBatches>,
+    /// What is not.
+    pub(crate) errors: Vec<ItemError>,
+}
+
+/// Finds the application of an instrumentation key, or says why it takes nothing (status and message).
+pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, (u16, String)> + 'f;
+
+/// How many items a body holds, without parsing them.
+pub(crate) fn count(body: &[u8]) -> usize {
+    split::split(body).len()
+}
+
+/// The text of each item of a body, or why it is none.
+pub(crate) fn pieces(body: &[u8]) -> impl Iterator<Item = Result<&[u8], &'static str>> {
+    split::split(body).into_iter().map(|piece| match piece {
+        Piece::Item(text) => Ok(text),
+        Piece::Bad(why) => Err(why),
+    })
+}
+
+/// Decodes a request's plain body.
+pub(crate) fn decode(
+    body: &[u8],
+    rules: &ItemRules,
+    sender: &Sender,
+    find: &FindApp<'_>,
+) -> Result<Decoded, arrow::error::ArrowError> {
+    let pieces = split::split(body);
+    let mut gathered = Gathered::default();
+    let mut errors = Vec::new();
+    let mut bag = BagBuilder::new();
+    let mut known: HashMap<String, Result<Arc<AppRecord>, (u16, String)>> = HashMap::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        let outcome = match piece {
+            Piece::Bad(why) => Err((400, (*why).to_owned())),
+            Piece::Item(text) => item::parse(text, rules).and_then(|envelope| {
+                let ikey = envelope.ikey.as_str();
+                if !known.contains_key(ikey) {
+                    known.insert(ikey.to_owned(), find(ikey));
+                }
+                let found = known.get(ikey).cloned().unwrap_or_else(|| find(ikey));
+                let app = found?;
+                bag.clear();
+                gathered.push(index, envelope, &app, sender, &mut bag, rules)
+            }),
+        };
+        if let Err((status, message)) = outcome {
+            errors.push(ItemError {
+                index,
+                status,
+                message,
+            });
+        }
+    }
+    Ok(Decoded {
+        received: pieces.len(),
+        apps: gathered.finish()?,
+        errors,
+    })
+}
+
+/// Rows by application and table.
+#[derive(Default)]
+struct Gathered {
+    apps: HashMap<AppId, AppRows>,
+}
+
+#[derive(Default)]
+struct AppRows {
+    items: Vec<usize>,
+    tables: HashMap<Table, TableRows>,
+}
+
+impl Gathered {
+    fn push(
+        &mut self,
+        index: usize,
+        envelope: envelope::Envelope<'_>,
+        app: &AppRecord,
+        sender: &Sender,
+        bag: &mut BagBuilder,
+        rules: &ItemRules,
+    ) -> Result<(), (u16, String)> {
+        let (table, row) = item::row(envelope, app, sender, bag, rules)?;
+        let rows = self.apps.entry(app.id).or_default();
+        rows.items.push(index);
+        rows.tables
+            .entry(table)
+            .or_insert_with(|| TableRows::new(table))
+            .push(&row);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Vec<AppBatches>, arrow::error::ArrowError> {
+        let mut apps: Vec<AppBatches> = Vec::with_capacity(self.apps.len());
+        for (app, rows) in self.apps {
+            let batches = rows
+                .tables
+                .into_values()
+                .map(TableRows::finish)
+                .collect::<Result<_, _>>()?;
+            apps.push(AppBatches {
+                app,
+                items: rows.items,
+                batches,
+            });
+        }
+        apps.sort_by_key(|app| app.app);
+        Ok(apps)
+    }
+}
+
+#[cfg(test)]
+mod tests;

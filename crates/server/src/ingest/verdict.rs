@@ -1,0 +1,91 @@
+//! What became of each item of a request, and the reply's status.
+
+use serde::Serialize;
+
+/// Why an item was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ItemError {
+    /// Its place in the request, from 0.
+    pub(crate) index: usize,
+    /// What would have been the status of a request with this item alone.
+    #[serde(rename = "statusCode")]
+    pub(crate) status: u16,
+    /// A sentence.
+    pub(crate) message: String,
+}
+
+/// The reply to a track request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Verdict {
+    /// Items in the request.
+    pub(crate) items_received: usize,
+    /// Items that are on disk now.
+    pub(crate) items_accepted: usize,
+    /// The application, where all accepted items are of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) app_id: Option<String>,
+    /// The others.
+    pub(crate) errors: Vec<ItemError>,
+}
+
+impl Verdict {
+    /// The whole request is refused for one reason.
+    pub(crate) fn refused(received: usize, status: u16, message: impl Into<String>) -> Verdict {
+        let error = ItemError {
+            index: 0,
+            status,
+            message: message.into(),
+        };
+        Verdict {
+            items_received: received,
+            items_accepted: 0,
+            app_id: None,
+            errors: vec![error],
+        }
+    }
+
+    /// 200 for all, 206 for some, and the first item's status for none.
+    pub(crate) fn status(&self) -> u16 {
+        match (self.errors.first(), self.items_accepted) {
+            (None, _) => 200,
+            (Some(_), 1..) => 206,
+            (Some(first), 0) => first.status,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_tells_all_some_or_none() {
+        let check = |accepted: usize, failed: &[u16], expected: u16| {
+            let errors = failed.iter().map(|status| ItemError {
+                index: 0,
+                status: *status,
+                message: String::new(),
+            });
+            let verdict = Verdict {
+                items_received: 2,
+                items_accepted: accepted,
+                app_id: None,
+                errors: errors.collect(),
+            };
+            assert_eq!(verdict.status(), expected);
+        };
+        check(2, &[], 200);
+        check(1, &[400], 206);
+        check(0, &[402, 400], 402);
+    }
+
+    #[test]
+    fn the_body_has_the_recorded_keys() {
+        let verdict = Verdict::refused(1, 400, "Invalid instrumentation key");
+        assert_eq!(
+            serde_json::to_string(&verdict).unwrap(),
+            r#"{"itemsReceived":1,"itemsAccepted":0,"errors":[{"index":0,"statusCode":400,"message":"Invalid instrumentation key"}]}"#
+        );
+    }
+}

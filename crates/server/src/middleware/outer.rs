@@ -1,0 +1,130 @@
+//! The outermost layer: request ids, error bodies, recorded headers, one log line.
+
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::auth::credential::API_KEY_PARAMETER;
+use crate::error::ErrorBody;
+
+/// This request's id; in the reply, in errors and in the log.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestId(pub(crate) String);
+
+/// The reply's header.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
+/// What clients call their requests.
+const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
+
+/// Runs a request with an id and finishes its reply.
+pub(crate) async fn run(mut request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let id = uuid::Uuid::new_v4().to_string();
+    let method = request.method().clone();
+    let shown = redacted(request.uri());
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let client_id = client_request_id(request.headers());
+    request.extensions_mut().insert(RequestId(id.clone()));
+
+    let mut response = next.run(request).await;
+    finish(&mut response, &id, client_id);
+    let status = response.status().as_u16();
+    let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
+    tracing::info!(request_id = %id, %method, url = %shown, status, milliseconds, "request");
+    metrics::counter!("hindsight_http_requests_total", "route" => route.clone(), "status" => status.to_string()).increment(1);
+    metrics::histogram!("hindsight_http_request_seconds", "route" => route)
+        .record(milliseconds / 1000.0);
+    response
+}
+
+/// An id that may be echoed: short and printable.
+fn client_request_id(headers: &HeaderMap) -> Option<HeaderValue> {
+    headers
+        .get(&CLIENT_REQUEST_ID)
+        .filter(|value| value.len() <= 128 && value.to_str().is_ok())
+        .cloned()
+}
+
+fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
+    if let Some(ErrorBody(error)) = response.extensions_mut().remove() {
+        if response.status().is_server_error() {
+            tracing::error!(request_id = %id, error = ?error, "request failed");
+        }
+        let text = error.body(Some(id)).to_string();
+        response.headers_mut().insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json; charset=utf-8"),
+        );
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
+        *response.body_mut() = Body::from(text);
+    }
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    if let Some(value) = client_id {
+        headers.insert(CLIENT_REQUEST_ID, value);
+    }
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
+}
+
+/// The URL without secrets.
+fn redacted(uri: &Uri) -> String {
+    let Some(query) = uri.query() else {
+        return uri.path().to_owned();
+    };
+    let shown: Vec<String> = query
+        .split('&')
+        .map(|pair| {
+            let secret = crate::params::pairs(pair).any(|(name, _)| is_secret(&name));
+            if secret {
+                format!("{}=***", pair.split('=').next().unwrap_or_default())
+            } else {
+                pair.to_owned()
+            }
+        })
+        .collect();
+    format!("{}?{}", uri.path(), shown.join("&"))
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == API_KEY_PARAMETER || name.contains("token") || name.contains("secret")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_never_reach_the_log() {
+        let check =
+            |uri: &str, expected: &str| assert_eq!(redacted(&uri.parse().unwrap()), expected);
+        check(
+            "/v1/apps/a/query?query=x&api_key=hs_abc&b=1",
+            "/v1/apps/a/query?query=x&api_key=***&b=1",
+        );
+        check("/v1?api%5Fkey=hs_abc", "/v1?api%5Fkey=***");
+        check(
+            "/v1?API_KEY=hs_abc&access_token=t",
+            "/v1?API_KEY=***&access_token=***",
+        );
+        check("/health", "/health");
+    }
+}

@@ -1,0 +1,119 @@
+//! What every question goes through: version, credential, application, tier, a place to run.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
+use hindsight_engine::{CacheControl, Caller};
+
+use crate::app::App;
+use crate::auth::{Principal, credential};
+use crate::directory::AppRecord;
+use crate::error::ApiError;
+use crate::middleware::cache_control;
+use crate::params::Params;
+use crate::prefer::Prefer;
+use crate::throttle::Permit;
+
+/// A version segment of the URL (`D1`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// `v1`
+    V1,
+    /// `beta`
+    Beta,
+}
+
+impl Version {
+    /// The version of this name; any other is no path of ours.
+    pub(crate) fn parse(text: &str) -> Option<Version> {
+        match text {
+            "v1" => Some(Version::V1),
+            "beta" => Some(Version::Beta),
+            _ => None,
+        }
+    }
+}
+
+/// A question from somebody who may ask it.
+pub(crate) struct Access {
+    /// The version in the URL.
+    pub(crate) version: Version,
+    /// The application as it was written in the URL.
+    pub(crate) app_text: String,
+    /// The application.
+    pub(crate) app: Arc<AppRecord>,
+    /// Who asks.
+    pub(crate) principal: Principal,
+    /// The URL's parameters.
+    pub(crate) params: Params,
+    /// What the client would like.
+    pub(crate) prefer: Prefer,
+    /// How the cache may be used.
+    pub(crate) cache: CacheControl,
+}
+
+impl Access {
+    /// The engine's view of who asks.
+    pub(crate) fn caller(&self) -> Caller {
+        self.principal.caller(self.app.id)
+    }
+
+    /// Waits for the right to run.
+    pub(crate) async fn permit(&self, app: &App) -> Result<Permit, ApiError> {
+        app.throttle.admit(&self.principal.id).await
+    }
+}
+
+/// Who asks, for paths without an application too.
+pub(crate) async fn principal(
+    app: &App,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Result<(Principal, Arc<crate::directory::Snapshot>), ApiError> {
+    app.gate
+        .admit(credential::find(headers, uri), &app.directory, app.now())
+        .await
+}
+
+impl FromRequestParts<Arc<App>> for Access {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Access, ApiError> {
+        let path = RawPathParams::from_request_parts(parts, app)
+            .await
+            .map_err(|_| ApiError::PathNotFound)?;
+        let segment = |name: &str| {
+            path.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value)
+        };
+        // Who asks comes first: without a credential nobody learns which paths exist.
+        let (principal, snapshot) = principal(app, &parts.headers, &parts.uri).await?;
+        let version = segment("version")
+            .and_then(Version::parse)
+            .ok_or(ApiError::PathNotFound)?;
+        let app_text = segment("app").unwrap_or_default().to_owned();
+        let record = principal.app(&snapshot, &app_text)?;
+        if record.tier < app.settings.minimum_tier {
+            let needs = app.settings.minimum_tier.name();
+            return Err(ApiError::PaymentRequired {
+                has: record.tier.name(),
+                needs,
+            });
+        }
+        let params = Params::parse(parts.uri.query());
+        let prefer = Prefer::read(&parts.headers, &params)?;
+        let cache = cache_control::read(&parts.headers);
+        Ok(Access {
+            version,
+            app_text,
+            app: record,
+            principal,
+            params,
+            prefer,
+            cache,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Events by OData (operations 3 and 4).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::Response;
+use hindsight_engine::{Answer, EventParameters, EventsParameters, EventsResult};
+
+use super::access::{Access, Version};
+use super::typed;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::wire::{csv, events};
+
+/// What `$format` asks for (`D14`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Format {
+    /// JSON with this `odata.metadata`.
+    Json(&'static str),
+    /// CSV, an extension.
+    Csv,
+}
+
+fn format(text: Option<&str>) -> Result<Format, ApiError> {
+    let text = text.unwrap_or("json");
+    let mut parts = text.split(';').map(|part| part.trim().to_ascii_lowercase());
+    let media = parts.next().unwrap_or_default();
+    let wrong = || ApiError::Bad {
+        message: format!(
+            "'{text}' is no format; use json, application/json with odata.metadata=none, minimal or full, or csv"
+        ),
+        target: Some("$format".to_owned()),
+        position: Some(0),
+    };
+    match media.as_str() {
+        "csv" | "text/csv" => return Ok(Format::Csv),
+        "json" | "application/json" => {}
+        _ => return Err(wrong()),
+    }
+    let mut metadata = "none";
+    for part in parts {
+        metadata = match part.as_str() {
+            "odata.metadata=none" => "none",
+            "odata.metadata=minimal" => "minimal",
+            "odata.metadata=full" => "full",
+            _ => return Err(wrong()),
+        };
+    }
+    Ok(Format::Json(metadata))
+}
+
+/// `GET …/events/{eventType}`
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    access: Access,
+    headers: HeaderMap,
+    Path((_, _, event_type)): Path<(String, String, String)>,
+) -> Result<Response, ApiError> {
+    let params = &access.params;
+    let format = format(params.one("$format")?.as_deref())?;
+    let parameters = EventsParameters {
+        event_type: event_type.clone(),
+        timespan: params.one("timespan")?,
+        filter: params.one("$filter")?,
+        search: params.one("$search")?,
+        orderby: params.one("$orderby")?,
+        select: params.one("$select")?,
+        skip: params.one("$skip")?,
+        top: params.one("$top")?,
+        count: params.one("$count")?,
+        apply: params.one("$apply")?,
+    };
+    let _permit = access.permit(&app).await?;
+    let answer = app
+        .engine
+        .events(&access.caller(), &parameters, access.cache)
+        .await?;
+    Ok(reply(
+        &app,
+        &access,
+        &headers,
+        &event_type,
+        false,
+        &format,
+        &answer,
+    ))
+}
+
+/// `GET …/events/{eventType}/{eventId}`
+pub(crate) async fn single(
+    State(app): State<Arc<App>>,
+    access: Access,
+    headers: HeaderMap,
+    Path((_, _, event_type, event_id)): Path<(String, String, String, String)>,
+) -> Result<Response, ApiError> {
+    let format = format(access.params.one("$format")?.as_deref())?;
+    let timespan = access.params.one("timespan")?;
+    let parameters = EventParameters {
+        event_type: event_type.clone(),
+        id: event_id,
+        timespan,
+    };
+    let _permit = access.permit(&app).await?;
+    let answer = app
+        .engine
+        .event(&access.caller(), &parameters, access.cache)
+        .await?;
+    Ok(reply(
+        &app,
+        &access,
+        &headers,
+        &event_type,
+        true,
+        &format,
+        &answer,
+    ))
+}
+
+fn reply(
+    app: &App,
+    access: &Access,
+    headers: &HeaderMap,
+    event_type: &str,
+    single: bool,
+    format: &Format,
+    answer: &Answer<Arc<EventsResult>>,
+) -> Response {
+    let Format::Json(metadata) = format else {
+        let text = csv::table(&answer.value.table);
+        return typed(
+            text,
+            HeaderValue::from_static("text/csv; charset=utf-8"),
+            answer.age,
+            &access.prefer,
+        );
+    };
+    let version = match access.version {
+        Version::V1 => "v1",
+        Version::Beta => "beta",
+    };
+    let base = format!(
+        "{}/{version}/apps/{}/events",
+        origin(app, headers),
+        access.app_text
+    );
+    let text = events::reply(
+        &answer.value,
+        &events::Context {
+            base: &base,
+            event_type,
+            single,
+        },
+    );
+    let content_type = format!(
+        "application/json; charset=utf-8; ieee754compatible=false; odata.metadata={metadata}; odata.streaming=false"
+    );
+    let content_type = HeaderValue::from_str(&content_type)
+        .unwrap_or(HeaderValue::from_static("application/json"));
+    let mut response = typed(text, content_type, answer.age, &access.prefer);
+    // The semicolon is what the service sends.
+    response.headers_mut().insert(
+        HeaderName::from_static("odata-version"),
+        HeaderValue::from_static("4.0;"),
+    );
+    response
+}
+
+/// The address that the client used, or the one that is set.
+fn origin(app: &App, headers: &HeaderMap) -> String {
+    if !app.settings.public_url.is_empty() {
+        return app.settings.public_url.clone();
+    }
+    let host = headers
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok());
+    format!("http://{}", host.unwrap_or(&app.settings.listen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_json_or_csv() {
+        let check = |text: Option<&str>, expected: Format| {
+            assert_eq!(format(text).unwrap(), expected, "{text:?}")
+        };
+        check(None, Format::Json("none"));
+        check(Some("application/json"), Format::Json("none"));
+        check(
+            Some("application/json;odata.metadata=full"),
+            Format::Json("full"),
+        );
+        check(Some("csv"), Format::Csv);
+        for text in ["xml", "application/json;odata.metadata=some"] {
+            assert!(format(Some(text)).is_err(), "{text}");
+        }
+    }
+}

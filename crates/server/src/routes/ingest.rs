@@ -1,0 +1,124 @@
+//! Telemetry in: `POST /v2/track` and `/v2.1/track`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::ingest::Sender;
+use crate::ingest::Verdict;
+use crate::ingest::body::{BodyError, Codec};
+use crate::intake;
+
+/// Takes a batch of envelopes; 200 means that all of them are on disk.
+pub(crate) async fn track(
+    State(app): State<Arc<App>>,
+    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let codec = match codec(&headers) {
+        Ok(codec) => codec,
+        Err(error) => return refused(&error),
+    };
+    let limit = app.settings.ingest_max_body_bytes;
+    let declared = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|length| length > limit) {
+        return reply(too_large(limit));
+    }
+    // The slot is taken before the body is read: waiting requests hold no memory.
+    let Ok(_slot) = app.ingest_slots.clone().acquire_owned().await else {
+        return reply(Verdict::refused(0, 503, "The server is stopping"));
+    };
+    let body: Bytes = match axum::body::to_bytes(body, limit).await {
+        Ok(body) => body,
+        Err(error) => return reply(unreadable(&error, limit)),
+    };
+    let sender = Sender {
+        address: peer
+            .map(|Extension(ConnectInfo(address))| address.ip().to_string())
+            .unwrap_or_default(),
+        user_agent: headers
+            .get(header::USER_AGENT)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+            .to_owned(),
+    };
+    match intake::take(&app, codec, body, sender).await {
+        Ok(verdict) => reply(verdict),
+        Err(error) => refused(&error),
+    }
+}
+
+fn codec(headers: &HeaderMap) -> Result<Codec, BodyError> {
+    let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let first = values
+        .next()
+        .map(|value| value.to_str().unwrap_or("?"))
+        .unwrap_or_default();
+    if values.next().is_some() {
+        return Err(BodyError::Unsupported("several".to_owned()));
+    }
+    Codec::parse(first)
+}
+
+fn too_large(limit: usize) -> Verdict {
+    Verdict::refused(
+        0,
+        413,
+        format!("The body is larger than {limit} bytes (setting `ingest.max_body_bytes`)"),
+    )
+}
+
+fn unreadable(error: &axum::Error, limit: usize) -> Verdict {
+    use std::error::Error;
+    if error
+        .source()
+        .is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
+    {
+        return too_large(limit);
+    }
+    Verdict::refused(0, 400, "The body could not be read to its end")
+}
+
+fn refused(error: &BodyError) -> Response {
+    let status = match error {
+        BodyError::TooLarge { .. } => 413,
+        BodyError::Unsupported(_) => 415,
+        BodyError::Corrupt(_) => 400,
+    };
+    reply(Verdict::refused(0, status, error.to_string()))
+}
+
+fn reply(verdict: Verdict) -> Response {
+    let status =
+        StatusCode::from_u16(verdict.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    metrics::counter!("hindsight_ingest_items_total", "outcome" => "accepted")
+        .increment(verdict.items_accepted as u64);
+    metrics::counter!("hindsight_ingest_items_total", "outcome" => "refused")
+        .increment(verdict.errors.len() as u64);
+    let again = verdict
+        .errors
+        .iter()
+        .any(|error| matches!(error.status, 429 | 503));
+    let text = serde_json::to_string(&verdict).unwrap_or_default();
+    let mut response = (
+        status,
+        [(header::CONTENT_TYPE, "application/json; charset=utf-8")],
+        text,
+    )
+        .into_response();
+    if again {
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    response
+}

@@ -1,0 +1,263 @@
+//! Metrics: one by GET, several by POST (operations 1 and 2).
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use hindsight_engine::MetricParameters;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::access::Access;
+use super::json;
+use super::query::read_body;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::wire::json as write;
+use crate::wire::metrics::{self, LeafForm};
+
+/// Members of one batch.
+const MAX_BATCH: usize = 100;
+
+/// `GET …/metrics/{metricId}`
+pub(crate) async fn get(
+    State(app): State<Arc<App>>,
+    access: Access,
+    Path((_, _, metric)): Path<(String, String, String)>,
+) -> Result<Response, ApiError> {
+    let params = &access.params;
+    let top = match params.one("top")? {
+        None => None,
+        Some(text) => Some(text.trim().parse().map_err(|_| bad_top(&text))?),
+    };
+    let parameters = MetricParameters {
+        metric,
+        timespan: params.one("timespan")?,
+        interval: params.one("interval")?,
+        aggregation: params.list("aggregation"),
+        segment: params.list("segment"),
+        top,
+        orderby: params.one("orderby")?,
+        filter: params.one("filter")?,
+    };
+    let _permit = access.permit(&app).await?;
+    let answer = app
+        .engine
+        .metric(&access.caller(), &parameters, access.cache)
+        .await?;
+    let text = metrics::reply(
+        &answer.value,
+        leaf(&app, &access),
+        access.prefer.query_payload,
+    );
+    Ok(json(text, answer.age, &access.prefer))
+}
+
+fn bad_top(text: &str) -> ApiError {
+    ApiError::Bad {
+        message: format!("'{text}' is no whole number"),
+        target: Some("top".to_owned()),
+        position: None,
+    }
+}
+
+fn leaf(app: &App, access: &Access) -> LeafForm {
+    match access.prefer.leaf_object {
+        Some(true) => LeafForm::Object,
+        Some(false) => LeafForm::Flat,
+        None => app.settings.metric_leaf,
+    }
+}
+
+/// A member of a batch. Clients send lists as arrays or as text with commas.
+#[derive(Debug, Deserialize)]
+struct Member {
+    id: Option<String>,
+    parameters: Option<MemberParameters>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MemberParameters {
+    metric_id: Option<String>,
+    timespan: Option<String>,
+    interval: Option<String>,
+    aggregation: Option<List>,
+    segment: Option<List>,
+    top: Option<i64>,
+    orderby: Option<String>,
+    filter: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum List {
+    Text(String),
+    Items(Vec<String>),
+}
+
+impl List {
+    fn items(this: Option<List>) -> Vec<String> {
+        let items = match this {
+            None => Vec::new(),
+            Some(List::Text(text)) => vec![text],
+            Some(List::Items(items)) => items,
+        };
+        items
+            .iter()
+            .flat_map(|item| item.split(','))
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+/// `POST …/metrics` (`D6`, `D7`)
+pub(crate) async fn post(
+    State(app): State<Arc<App>>,
+    access: Access,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let body = read_body(body, app.settings.query_max_body_bytes).await?;
+    let members: Vec<Value> =
+        serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?;
+    if members.len() > MAX_BATCH {
+        return Err(ApiError::bad(format!(
+            "A batch has at most {MAX_BATCH} members, this one has {}",
+            members.len()
+        )));
+    }
+    let _permit = access.permit(&app).await?;
+    let mut seen: Vec<String> = Vec::with_capacity(members.len());
+    let mut out = String::from("[");
+    for (index, member) in members.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        let (id, outcome) = match prepare(member, &mut seen) {
+            (id, Ok(parameters)) => (id, run(&app, &access, parameters).await),
+            (id, Err(error)) => (id, Err(error)),
+        };
+        member_reply(id.as_deref(), outcome, &mut out);
+    }
+    out.push(']');
+    Ok(json(out, None, &access.prefer))
+}
+
+async fn run(app: &App, access: &Access, parameters: MetricParameters) -> Result<String, ApiError> {
+    let answer = app
+        .engine
+        .metric(&access.caller(), &parameters, access.cache)
+        .await?;
+    Ok(metrics::reply(
+        &answer.value,
+        leaf(app, access),
+        access.prefer.query_payload,
+    ))
+}
+
+/// The member's id, and its parameters or what is wrong with it.
+fn prepare(
+    member: Value,
+    seen: &mut Vec<String>,
+) -> (Option<String>, Result<MetricParameters, ApiError>) {
+    let id = member.get("id").and_then(Value::as_str).map(str::to_owned);
+    let member: Member = match serde_json::from_value(member) {
+        Ok(member) => member,
+        Err(error) => return (id, Err(ApiError::bad(error.to_string()))),
+    };
+    let Some(name) = member.id else {
+        return (None, Err(ApiError::bad("'id' property is required")));
+    };
+    if seen.contains(&name) {
+        let message = format!("The id '{name}' occurs more than once in the request");
+        return (Some(name), Err(ApiError::bad(message)));
+    }
+    seen.push(name.clone());
+    let given = member.parameters.unwrap_or_default();
+    let Some(metric) = given.metric_id.filter(|metric| !metric.is_empty()) else {
+        return (
+            Some(name),
+            Err(ApiError::bad("'metricId' property is required")),
+        );
+    };
+    let parameters = MetricParameters {
+        metric,
+        timespan: given.timespan,
+        interval: given.interval,
+        aggregation: List::items(given.aggregation),
+        segment: List::items(given.segment),
+        top: given.top,
+        orderby: given.orderby,
+        filter: given.filter,
+    };
+    (Some(name), Ok(parameters))
+}
+
+fn member_reply(id: Option<&str>, outcome: Result<String, ApiError>, out: &mut String) {
+    out.push('{');
+    if let Some(id) = id {
+        write::key("id", out);
+        write::string(id, out);
+        out.push(',');
+    }
+    let (status, body) = match outcome {
+        Ok(body) => (200, body),
+        Err(error) => (error.status().as_u16(), error.body(None).to_string()),
+    };
+    out.push_str(&format!("\"status\":{status},\"body\":{body}}}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn members_take_lists_in_both_forms() {
+        let mut seen = Vec::new();
+        let member = json!({"id": "a", "parameters": {"metricId": "requests/count", "aggregation": "sum, avg", "segment": ["request/name"]}});
+        let (id, parameters) = prepare(member, &mut seen);
+        let parameters = parameters.unwrap();
+        assert_eq!(id.as_deref(), Some("a"));
+        assert_eq!(
+            (parameters.aggregation, parameters.segment),
+            (
+                vec!["sum".to_owned(), "avg".to_owned()],
+                vec!["request/name".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn members_that_are_wrong_fail_alone() {
+        let mut seen = vec!["a".to_owned()];
+        let mut check = |member: Value, expected: &str| {
+            let (_, outcome) = prepare(member, &mut seen);
+            let message = outcome.unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        };
+        check(
+            json!({"id": "a", "parameters": {"metricId": "x"}}),
+            "more than once",
+        );
+        check(
+            json!({"parameters": {"metricId": "x"}}),
+            "'id' property is required",
+        );
+        check(json!({"id": "b"}), "'metricId' property is required");
+        check(json!({"id": 5}), "string");
+        check(json!(5), "invalid type");
+    }
+
+    #[test]
+    fn a_failed_member_has_its_own_status() {
+        let mut out = String::new();
+        member_reply(Some("a"), Err(ApiError::bad("no")), &mut out);
+        let value: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((&value["id"], &value["status"]), (&json!("a"), &json!(400)));
+        assert_eq!(value["body"]["error"]["code"], "BadArgumentError");
+    }
+}

@@ -1,0 +1,38 @@
+//! Figures for Prometheus.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use metrics::gauge;
+
+use crate::app::App;
+
+/// `GET /metrics`
+pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
+    let stats = app.store.stats();
+    let sum = |read: fn(&hindsight_store::TableStats) -> u64| {
+        stats.tables.iter().map(read).sum::<u64>() as f64
+    };
+    gauge!("hindsight_store_hot_rows").set(sum(|table| table.hot_rows));
+    gauge!("hindsight_store_hot_bytes").set(sum(|table| table.hot_bytes));
+    gauge!("hindsight_store_segments").set(sum(|table| table.segments));
+    gauge!("hindsight_store_sealed_rows").set(sum(|table| table.sealed_rows));
+    gauge!("hindsight_store_sealed_bytes").set(sum(|table| table.sealed_bytes));
+    gauge!("hindsight_store_writable").set(if app.store.health().writable {
+        1.0
+    } else {
+        0.0
+    });
+    app.prometheus.run_upkeep();
+    let text = app.prometheus.render();
+    (
+        [(
+            header::CONTENT_TYPE,
+            "text/plain; version=0.0.4; charset=utf-8",
+        )],
+        text,
+    )
+        .into_response()
+}

@@ -1,0 +1,153 @@
+//! The router over a real data folder.
+
+mod identity;
+mod ingest;
+mod query;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use hindsight_store::Application;
+use serde_json::Value;
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+use crate::app::{App, create_app, create_key};
+use crate::config::Settings;
+
+/// A server without a socket.
+struct Server {
+    app: Arc<App>,
+    router: Router,
+    shop: Application,
+    key: String,
+    key_id: String,
+    _folder: TempDir,
+}
+
+/// A reply.
+struct Reply {
+    status: StatusCode,
+    headers: HeaderMap,
+    bytes: Vec<u8>,
+}
+
+impl Reply {
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes)
+            .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&self.bytes)))
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl Server {
+    async fn start() -> Server {
+        Server::with(|_| {}).await
+    }
+
+    async fn with(change: impl FnOnce(&mut Settings)) -> Server {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = Settings::defaults().unwrap();
+        settings.data = folder.path().join("data");
+        settings.query_memory = 256 << 20;
+        change(&mut settings);
+        let app = App::build(settings).await.unwrap();
+        let shop = create_app(app.store.catalogue(), "shop", app.now())
+            .await
+            .unwrap();
+        let (key_id, key) = create_key(app.store.catalogue(), shop.id, "test", app.now(), None)
+            .await
+            .unwrap();
+        Server {
+            router: crate::router::router(app.clone()),
+            app,
+            shop,
+            key,
+            key_id,
+            _folder: folder,
+        }
+    }
+
+    async fn send(&self, request: Request<Body>) -> Reply {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX)
+            .await
+            .unwrap()
+            .to_vec();
+        Reply {
+            status: parts.status,
+            headers: parts.headers,
+            bytes,
+        }
+    }
+
+    /// A request with these headers.
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Reply {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send(request.body(body.into()).unwrap()).await
+    }
+
+    /// A GET under the shop's application with its key.
+    async fn get(&self, path: &str) -> Reply {
+        let path = format!("/v1/apps/{}/{path}", self.shop.id);
+        self.ask(
+            Method::GET,
+            &path,
+            &[("x-api-key", &self.key)],
+            Body::empty(),
+        )
+        .await
+    }
+
+    /// A KQL query.
+    async fn query(&self, kql: &str) -> Reply {
+        let path = format!("/v1/apps/{}/query", self.shop.id);
+        let headers = [
+            ("x-api-key", self.key.as_str()),
+            ("content-type", "application/json"),
+            ("cache-control", "no-cache"),
+        ];
+        self.ask(
+            Method::POST,
+            &path,
+            &headers,
+            serde_json::json!({"query": kql}).to_string(),
+        )
+        .await
+    }
+
+    /// An envelope of now.
+    fn envelope(&self, base_type: &str, base_data: Value) -> Value {
+        let mut now = String::new();
+        hindsight_kql_types::datetime::write_full(self.app.now(), &mut now).unwrap();
+        serde_json::json!({"time": now, "iKey": self.shop.instrumentation_key.to_string(),
+            "data": {"baseType": base_type, "baseData": base_data}})
+    }
+
+    async fn track(&self, body: impl Into<Body>) -> Reply {
+        self.ask(
+            Method::POST,
+            "/v2.1/track",
+            &[("content-type", "application/json")],
+            body,
+        )
+        .await
+    }
+}

@@ -1,0 +1,205 @@
+//! How many queries a principal may run: so many at once, so many in a while, so many waiting (`D19`).
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::ApiError;
+
+/// The window of the rate.
+const WINDOW: Duration = Duration::from_secs(30);
+/// Principals that are remembered before idle ones are forgotten.
+const REMEMBERED: usize = 10_000;
+
+/// The limits in force.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// `query.concurrency`
+    pub(crate) concurrency: usize,
+    /// `query.rate`
+    pub(crate) rate: usize,
+    /// `query.queue`
+    pub(crate) queue: usize,
+    /// `query.queue_time`
+    pub(crate) queue_time: Duration,
+}
+
+/// All principals' use.
+#[derive(Debug)]
+pub(crate) struct Throttle {
+    limits: Limits,
+    principals: Mutex<HashMap<Arc<str>, Arc<Usage>>>,
+}
+
+/// One principal's use.
+#[derive(Debug)]
+struct Usage {
+    running: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    begun: Mutex<VecDeque<Instant>>,
+}
+
+/// The right to run; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    _running: OwnedSemaphorePermit,
+}
+
+/// One place in the queue; given back when dropped, also when the client goes away.
+struct Place<'a>(&'a Usage);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Throttle {
+    /// Limits for every principal.
+    pub(crate) fn new(limits: Limits) -> Throttle {
+        Throttle {
+            limits,
+            principals: Mutex::default(),
+        }
+    }
+
+    /// Waits for the right to run a query.
+    pub(crate) async fn admit(&self, principal: &Arc<str>) -> Result<Permit, ApiError> {
+        let usage = self.usage(principal);
+        if let Ok(permit) = usage.running.clone().try_acquire_owned()
+            && usage.begin(self.limits.rate).is_none()
+        {
+            return Ok(Permit { _running: permit });
+        }
+        if usage.waiting.fetch_add(1, Ordering::Relaxed) >= self.limits.queue {
+            usage.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(throttled(
+                "queries may wait (`query.queue`)",
+                self.limits.queue,
+                WINDOW,
+            ));
+        }
+        let _place = Place(&usage);
+        match tokio::time::timeout(self.limits.queue_time, usage.wait(self.limits.rate)).await {
+            Ok(permit) => permit,
+            Err(_) => Err(throttled(
+                "queries may begin in 30 seconds (`query.rate`)",
+                self.limits.rate,
+                WINDOW,
+            )),
+        }
+    }
+
+    fn usage(&self, principal: &Arc<str>) -> Arc<Usage> {
+        let mut principals = self.principals.lock();
+        if principals.len() > REMEMBERED {
+            principals.retain(|_, usage| Arc::strong_count(usage) > 1 || !usage.idle());
+        }
+        let new = || {
+            Arc::new(Usage {
+                running: Arc::new(Semaphore::new(self.limits.concurrency)),
+                waiting: AtomicUsize::new(0),
+                begun: Mutex::default(),
+            })
+        };
+        principals
+            .entry(principal.clone())
+            .or_insert_with(new)
+            .clone()
+    }
+}
+
+fn throttled(what: &str, limit: usize, retry: Duration) -> ApiError {
+    ApiError::Throttled {
+        message: format!("Rate limit is exceeded: {limit} {what}"),
+        limit: limit as u64,
+        retry_after: retry.as_secs(),
+    }
+}
+
+impl Usage {
+    async fn wait(&self, rate: usize) -> Result<Permit, ApiError> {
+        let closed = |_| ApiError::Unavailable("The server is stopping".to_owned());
+        let permit = self.running.clone().acquire_owned().await.map_err(closed)?;
+        while let Some(pause) = self.begin(rate) {
+            tokio::time::sleep(pause).await;
+        }
+        Ok(Permit { _running: permit })
+    }
+
+    /// Counts a query that begins now, or says how long to wait until one may.
+    fn begin(&self, rate: usize) -> Option<Duration> {
+        let now = Instant::now();
+        let mut begun = self.begun.lock();
+        while begun
+            .front()
+            .is_some_and(|first| now.duration_since(*first) >= WINDOW)
+        {
+            begun.pop_front();
+        }
+        if begun.len() < rate {
+            begun.push_back(now);
+            return None;
+        }
+        let oldest = begun.front().copied().unwrap_or(now);
+        Some(
+            WINDOW
+                .saturating_sub(now.duration_since(oldest))
+                .max(Duration::from_millis(5)),
+        )
+    }
+
+    fn idle(&self) -> bool {
+        self.begun
+            .lock()
+            .back()
+            .is_none_or(|last| last.elapsed() >= WINDOW)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn throttle(concurrency: usize, rate: usize, queue: usize) -> Throttle {
+        Throttle::new(Limits {
+            concurrency,
+            rate,
+            queue,
+            queue_time: Duration::from_millis(50),
+        })
+    }
+
+    #[tokio::test]
+    async fn one_principal_does_not_slow_another() {
+        let throttle = throttle(1, 100, 0);
+        let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
+        let held = throttle.admit(&a).await.unwrap();
+        assert!(matches!(
+            throttle.admit(&a).await,
+            Err(ApiError::Throttled { limit: 0, .. })
+        ));
+        assert!(throttle.admit(&b).await.is_ok());
+        drop(held);
+        assert!(throttle.admit(&a).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn over_the_rate_a_query_waits_and_is_then_refused() {
+        let throttle = throttle(5, 2, 10);
+        let a: Arc<str> = "a".into();
+        for _ in 0..2 {
+            drop(throttle.admit(&a).await.unwrap());
+        }
+        let begun = Instant::now();
+        assert!(matches!(
+            throttle.admit(&a).await,
+            Err(ApiError::Throttled { limit: 2, .. })
+        ));
+        assert!(begun.elapsed() >= Duration::from_millis(50));
+    }
+}

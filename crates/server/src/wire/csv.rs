@@ -1,0 +1,70 @@
+//! Tables as CSV (RFC 4180), for the command line and `$format=csv`.
+
+use hindsight_engine::ResultTable;
+
+use super::cell::Cells;
+
+/// The table with a header line.
+pub(crate) fn table(table: &ResultTable) -> String {
+    let mut out = String::new();
+    line(
+        table.columns.iter().map(|column| column.name.clone()),
+        &mut out,
+    );
+    for batch in &table.batches {
+        let cells: Vec<Cells<'_>> = table
+            .columns
+            .iter()
+            .zip(batch.columns())
+            .map(|(column, array)| Cells::new(column.kind, array))
+            .collect();
+        for row in 0..batch.num_rows() {
+            let texts = cells.iter().map(|cell| {
+                let mut text = String::new();
+                cell.write_plain(row, &mut text);
+                text
+            });
+            line(texts, &mut out);
+        }
+    }
+    out
+}
+
+/// One line. A field that a spreadsheet would run as a formula gets an apostrophe in front.
+pub(crate) fn line(fields: impl Iterator<Item = String>, out: &mut String) {
+    for (index, field) in fields.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        let formula = field.starts_with(['=', '@', '\t', '\r']);
+        let quoted = formula || field.contains([',', '"', '\n', '\r']);
+        if !quoted {
+            out.push_str(&field);
+            continue;
+        }
+        out.push('"');
+        if formula {
+            out.push('\'');
+        }
+        out.push_str(&field.replace('"', "\"\""));
+        out.push('"');
+    }
+    out.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_needed() {
+        let mut out = String::new();
+        line(
+            ["a", "b,c", "say \"x\"", "=1+1", "-5"]
+                .into_iter()
+                .map(str::to_owned),
+            &mut out,
+        );
+        assert_eq!(out, "a,\"b,c\",\"say \"\"x\"\"\",\"'=1+1\",-5\r\n");
+    }
+}

@@ -1,0 +1,8 @@
+//! The wire's JSON, written straight from Arrow into one text. No other part of the program knows these shapes.
+
+pub(crate) mod cell;
+pub(crate) mod csv;
+pub(crate) mod events;
+pub(crate) mod json;
+pub(crate) mod metrics;
+pub(crate) mod query;
