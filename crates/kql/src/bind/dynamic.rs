@@ -73,6 +73,7 @@ impl Binder<'_> {
 }
 
 /// The element `index` of a dynamic array as a value of `kind`: how functions of several columns are taken apart.
+#[allow(dead_code, reason = "waits for functions of several columns")]
 pub(crate) fn element_of(array: Scalar, index: i64, kind: ScalarType) -> Scalar {
     let position = Scalar::constant(Value::Long(index));
     let expr = kernel_call(

@@ -176,7 +176,7 @@ impl Namer {
     fn suffixed(&self, name: &str, avoid_spelled: bool) -> String {
         (1..)
             .map(|n: usize| format!("{name}{n}"))
-            .find(|n| !self.used.contains(n) && !(avoid_spelled && self.spelled.contains(n)))
+            .find(|n| !(self.used.contains(n) || avoid_spelled && self.spelled.contains(n)))
             .unwrap_or_default()
     }
 }
