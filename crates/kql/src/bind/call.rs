@@ -63,7 +63,11 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_arguments(&mut self, call: &Call, input: &Relation) -> BindResult<Vec<Scalar>> {
+    pub(crate) fn bind_arguments(
+        &mut self,
+        call: &Call,
+        input: &Relation,
+    ) -> BindResult<Vec<Scalar>> {
         let mut args = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             match &argument.value.kind {
@@ -389,16 +393,6 @@ impl Binder<'_> {
             Some(column) => Ok(column.scalar()),
             None => self.bind_scalar(default, input),
         }
-    }
-
-    /// A call that gives several columns, where `expr` is one.
-    pub(crate) fn bind_columns_call(
-        &mut self,
-        expr: &Expr,
-        input: &Relation,
-    ) -> BindResult<Option<Vec<(String, Scalar)>>> {
-        let _ = (expr, input);
-        Ok(None)
     }
 }
 
