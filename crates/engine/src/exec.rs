@@ -17,6 +17,7 @@ use hindsight_kql::functions::kernel::KernelError;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, Literal, Query, RenderOperator};
 
+use crate::catalog::StoreLeaves;
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::request::TimeRange;
@@ -87,6 +88,7 @@ impl Executor {
                 diagnostics,
             }
         })?;
+        let bound = bound.with_leaves(&StoreLeaves).map_err(|e| failure(&e))?;
         let pool = Arc::new(QueryPool::over(Arc::clone(&self.runtime.memory_pool)));
         let context = self.context(Arc::clone(&pool) as Arc<dyn MemoryPool>)?;
         let mut executed = collect(bound, &context, limits).await?;
