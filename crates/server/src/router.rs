@@ -21,6 +21,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         // Telemetry in
         .route("/v2/track", post(ingest::track))
         .route("/v2.1/track", post(ingest::track))
+        // Exporters append their path to an endpoint that ends in a slash, which makes two.
+        .route("//v2/track", post(ingest::track))
+        .route("//v2.1/track", post(ingest::track))
         // Questions in
         .route(
             "/{version}/apps/{app}/query",

@@ -1,0 +1,8 @@
+//! The engine over a real store: every operation by its values.
+
+mod cache;
+mod events;
+mod metrics;
+mod metrics_segments;
+mod query;
+mod support;
