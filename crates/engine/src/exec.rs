@@ -97,7 +97,8 @@ impl Executor {
         Ok(executed)
     }
 
-    fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
+    /// A context for one query over these settings.
+    pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
             .with_memory_pool(pool)
             .build_arc()
