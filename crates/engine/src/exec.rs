@@ -20,6 +20,7 @@ use hindsight_kql_syntax::ast::{
     Expr, ExprKind, Literal, OperatorKind, Query, RenderOperator, Statement,
 };
 
+use crate::catalog::StoreLeaves;
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::request::TimeRange;
@@ -90,6 +91,7 @@ impl Executor {
                 diagnostics,
             }
         })?;
+        let bound = bound.with_leaves(&StoreLeaves).map_err(|e| failure(&e))?;
         let pool = Arc::new(QueryPool::over(Arc::clone(&self.runtime.memory_pool)));
         let context = self.context(Arc::clone(&pool) as Arc<dyn MemoryPool>)?;
         let mut executed = collect(bound, &context, limits).await?;
@@ -99,7 +101,8 @@ impl Executor {
         Ok(executed)
     }
 
-    fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
+    /// A context for one query over these settings.
+    pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
             .with_memory_pool(pool)
             .build_arc()

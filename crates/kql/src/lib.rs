@@ -8,6 +8,7 @@ mod bind;
 mod catalog;
 mod exec;
 pub mod functions;
+mod leaves;
 mod operators;
 mod relation;
 pub mod run;
@@ -19,4 +20,5 @@ pub use bind::{
 };
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
+pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

@@ -27,6 +27,7 @@ mod units;
 
 pub use registry::{Registry, registry};
 pub use udf::kernel_call;
+pub(crate) use udf::{KernelView, kernel_view};
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
