@@ -102,7 +102,8 @@ pub(crate) fn point_of(row: Row<'_>) -> Option<Point> {
     Point::at(number(0)?, number(1)?)
 }
 
-fn edges(lines: &[Vec<Point>]) -> impl Iterator<Item = (Point, Point)> + '_ {
+/// The edges of lines.
+pub(crate) fn edges(lines: &[Vec<Point>]) -> impl Iterator<Item = (Point, Point)> + '_ {
     lines
         .iter()
         .flat_map(|line| line.iter().copied().zip(line.iter().copied().skip(1)))

@@ -4,6 +4,7 @@
 
 mod geohash;
 mod lines;
+mod meeting;
 mod points;
 mod polygons;
 mod s2cell;
@@ -19,6 +20,9 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &lines::CENTROID,
     &lines::INTERPOLATE,
     &lines::DISTANCE,
+    &meeting::LINES,
+    &meeting::LINE_WITH_POLYGON,
+    &meeting::POLYGONS,
     &points::AZIMUTH,
     &points::DISTANCE,
     &points::IN_CIRCLE,

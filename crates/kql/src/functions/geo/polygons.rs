@@ -2,6 +2,8 @@
 
 use std::f64::consts::TAU;
 
+use hindsight_kql_types::DynamicRef;
+
 use super::lines::point_of;
 use super::shape::{Polygon, polygons, write_point};
 use super::sphere::{Point, RADIUS};
@@ -17,11 +19,12 @@ pub(crate) static AREA: ScalarFunction = function(
         "a:bool\ntrue",
     )],
     |args| {
+        refuse_several(args)?;
         with_rows(
             args,
             |area| args.collect_reals(area),
             |row| {
-                let polygon = single(polygons(row.dynamic(0))?)?;
+                let polygon = polygons(row.dynamic(0))?.pop()?;
                 let (outer, holes) = polygon.split_first()?;
                 let holes: f64 = holes.iter().map(|ring| area(ring)).sum();
                 Some((area(outer) - holes) * RADIUS * RADIUS)
@@ -39,11 +42,12 @@ pub(crate) static PERIMETER: ScalarFunction = function(
         "p:real\n30022677.32",
     )],
     |args| {
+        refuse_several(args)?;
         with_rows(
             args,
             |length| args.collect_reals(length),
             |row| {
-                let polygon = single(polygons(row.dynamic(0))?)?;
+                let polygon = polygons(row.dynamic(0))?.pop()?;
                 let rings = polygon.iter().flat_map(|ring| edges(ring));
                 Some(rings.map(|(a, b)| a.angle(b)).sum::<f64>() * RADIUS)
             },
@@ -60,8 +64,9 @@ pub(crate) static CENTROID: ScalarFunction = function(
         "c:bool\ntrue",
     )],
     |args| {
+        refuse_several(args)?;
         each(args, |row, encoder| {
-            let polygon = single(polygons(row.dynamic(0))?)?;
+            let polygon = polygons(row.dynamic(0))?.pop()?;
             let (outer, holes) = polygon.split_first()?;
             let holes = holes.iter().map(|ring| moment(ring).times(-1.0));
             let sum = holes.fold(moment(outer), Point::plus);
@@ -120,15 +125,23 @@ pub(crate) static DISTANCE: ScalarFunction = function(
     },
 );
 
-/// The only polygon: what several cover together depends on how they overlap, and gives null here.
-fn single(mut polygons: Vec<Polygon>) -> Option<Polygon> {
-    match polygons.len() {
-        1 => polygons.pop(),
-        _ => None,
+/// Fails where a row holds several polygons: what they cover together depends on how they overlap.
+fn refuse_several(args: &KernelArgs<'_>) -> Result<(), KernelError> {
+    let shapes = args.dynamics(0)?;
+    let several = (0..args.rows()).any(|row| {
+        let polygons = shapes.get(row).and_then(|s| polygons(DynamicRef::new(s)));
+        polygons.is_some_and(|polygons| polygons.len() > 1)
+    });
+    match several {
+        true => Err(KernelError::Failed(
+            "this function is not supported for a MultiPolygon".to_owned(),
+        )),
+        false => Ok(()),
     }
 }
 
-fn edges(ring: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_ {
+/// The edges of a ring.
+pub(crate) fn edges(ring: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_ {
     let next = ring.iter().copied().cycle().skip(1);
     ring.iter().copied().zip(next)
 }
@@ -165,7 +178,8 @@ fn moment(ring: &[Point]) -> Point {
     }
 }
 
-fn contains(polygon: &Polygon, point: Point) -> bool {
+/// Whether a point lies in a polygon and in none of its holes.
+pub(crate) fn contains(polygon: &Polygon, point: Point) -> bool {
     match polygon.split_first() {
         Some((outer, holes)) => {
             inside(outer, point) && !holes.iter().any(|hole| inside(hole, point))
