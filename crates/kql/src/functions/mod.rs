@@ -7,6 +7,7 @@ mod conversion;
 mod datetime;
 pub(crate) mod dynamic;
 mod encoding;
+mod geo;
 mod hash;
 mod ip;
 pub mod kernel;
@@ -22,6 +23,7 @@ mod string;
 pub mod text;
 pub(crate) mod text_match;
 mod udf;
+mod units;
 
 pub use registry::{Registry, registry};
 pub use udf::kernel_call;

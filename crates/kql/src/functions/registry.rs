@@ -27,6 +27,7 @@ fn lists() -> Vec<&'static [&'static ScalarFunction]> {
         super::conversion::LIST,
         super::datetime::LIST,
         super::encoding::LIST,
+        super::geo::LIST,
         super::hash::LIST,
         super::ip::LIST,
         super::logic::LIST,
@@ -34,6 +35,7 @@ fn lists() -> Vec<&'static [&'static ScalarFunction]> {
         super::parse::LIST,
         super::series::LIST,
         super::string::LIST,
+        super::units::LIST,
     ]
 }
 
