@@ -16,12 +16,12 @@ demo:
 test:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --workspace; else $(CARGO) test --workspace; fi
 	$(CARGO) test --workspace --doc
-	$(CARGO) build --bin hindsight
 	$(PYTHON) tests/sdk/run.py
 
-## Only the tests with real SDKs, installed from their registries into a folder of their own.
+## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
+## the integration tests were built with: building it apart would compile the query engine a second time.
 sdk-test:
-	$(CARGO) build --bin hindsight
+	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
 
 lint:

@@ -27,6 +27,7 @@ pub(crate) struct StoreCatalog {
     apps: Vec<AppId>,
     known: Arc<Vec<KnownApp>>,
     access: Access,
+    workspace_names: bool,
     denied: AtomicBool,
 }
 
@@ -43,8 +44,15 @@ impl StoreCatalog {
             apps,
             known,
             access,
+            workspace_names: false,
             denied: AtomicBool::new(false),
         }
+    }
+
+    /// Wildcards range over the names of workspaces (`AppRequests`, …). Both families of names are found one by one.
+    pub(crate) fn with_workspace_names(mut self, yes: bool) -> StoreCatalog {
+        self.workspace_names = yes;
+        self
     }
 
     /// Whether the query named a target out of the principal's reach: then the whole request is refused.
@@ -82,9 +90,12 @@ impl StoreCatalog {
 /// The application that `target` names (a name, an id, or a resource path that ends in one), if `access` covers it.
 pub(crate) fn find_permitted(known: &[KnownApp], access: &Access, target: &str) -> Option<AppId> {
     let last = target.rsplit('/').next().unwrap_or(target);
+    // Ids before names: nobody can take another application's place by a name that looks like its id.
     let app = known
         .iter()
-        .find(|app| app.name == last || app.id.to_string().eq_ignore_ascii_case(last))?;
+        .find(|app| app.id.to_string().eq_ignore_ascii_case(last))
+        .or_else(|| known.iter().find(|app| app.name == target))
+        .or_else(|| known.iter().find(|app| app.name == last))?;
     let permitted = match access {
         Access::All => true,
         Access::Only(apps) => apps.contains(&app.id),
@@ -119,10 +130,12 @@ impl Catalog for StoreCatalog {
 
     fn table_names(&self, scope: &TableScope) -> Result<Vec<String>, CatalogError> {
         self.apps(scope)?;
-        Ok(Table::ALL
-            .into_iter()
-            .map(|table| table.name().to_owned())
-            .collect())
+        let workspace = self.workspace_names || matches!(scope, TableScope::Workspace(_));
+        let name = |table: Table| match workspace {
+            true => table.workspace_table().to_owned(),
+            false => table.name().to_owned(),
+        };
+        Ok(Table::ALL.into_iter().map(name).collect())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Calls of the language's functions: overloads, conversions of arguments, constants (`semantics.md §28.4`).
 
-use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
 use hindsight_kql_types::{ScalarType, Value};
@@ -64,7 +63,11 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_arguments(&mut self, call: &Call, input: &Relation) -> BindResult<Vec<Scalar>> {
+    pub(crate) fn bind_arguments(
+        &mut self,
+        call: &Call,
+        input: &Relation,
+    ) -> BindResult<Vec<Scalar>> {
         let mut args = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             match &argument.value.kind {
@@ -84,21 +87,6 @@ impl Binder<'_> {
             }
         }
         Ok(args)
-    }
-
-    /// A call of a function of the library by name, over bound arguments.
-    pub(crate) fn call_by_name(
-        &self,
-        name: &str,
-        args: Vec<Scalar>,
-        span: Span,
-    ) -> BindResult<Scalar> {
-        match registry().find(name) {
-            Some((function, signatures)) => {
-                self.call_builtin(function, signatures, name, args, span)
-            }
-            None => Err(self.error("SEM0260", format!("Unknown function: '{name}'."), span)),
-        }
     }
 
     fn call_builtin(
@@ -406,16 +394,6 @@ impl Binder<'_> {
             None => self.bind_scalar(default, input),
         }
     }
-
-    /// A call that gives several columns, where `expr` is one.
-    pub(crate) fn bind_columns_call(
-        &mut self,
-        expr: &Expr,
-        input: &Relation,
-    ) -> BindResult<Option<Vec<(String, Scalar)>>> {
-        let _ = (expr, input);
-        Ok(None)
-    }
 }
 
 /// The type that an argument becomes for a parameter; `None` where it does not fit.
@@ -459,9 +437,4 @@ fn target_kind(
             (widens || narrows).then_some(to)
         }
     }
-}
-
-/// The expressions of scalars.
-pub(crate) fn exprs(scalars: &[Scalar]) -> Vec<PlanExpr> {
-    scalars.iter().map(|s| s.expr.clone()).collect()
 }

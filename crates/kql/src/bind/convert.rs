@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Expr as PlanExpr, cast};
+use datafusion::logical_expr::cast;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::constant::{fold, value_from_scalar};
@@ -36,11 +36,6 @@ pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
         ),
     };
     fold(Scalar::new(expr, to), false)
-}
-
-/// The expression of [`convert`].
-pub(crate) fn convert_expr(scalar: Scalar, to: ScalarType) -> PlanExpr {
-    convert(scalar, to).expr
 }
 
 /// The wider of two number types; `None` where one is no number.

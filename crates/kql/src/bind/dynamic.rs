@@ -34,6 +34,9 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
+        if let Some(column) = self.bind_column_of_call(value, index, input)? {
+            return Ok(column);
+        }
         let base = self.bind_scalar(value, input)?;
         let index = self.bind_scalar(index, input)?;
         self.access(base, index, span)

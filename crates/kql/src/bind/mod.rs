@@ -8,6 +8,7 @@ mod any_column;
 mod arithmetic;
 mod call;
 mod classify;
+mod columns;
 mod compare;
 mod constant;
 mod convert;

@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 pub(crate) mod bag;
+pub(crate) mod columns;
 mod conversion;
 mod datetime;
 pub(crate) mod dynamic;
@@ -15,6 +16,7 @@ mod math;
 mod parse;
 mod prelude;
 mod registry;
+mod series;
 pub mod signature;
 mod string;
 pub mod text;

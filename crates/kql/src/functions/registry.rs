@@ -32,6 +32,7 @@ fn lists() -> Vec<&'static [&'static ScalarFunction]> {
         super::logic::LIST,
         super::math::LIST,
         super::parse::LIST,
+        super::series::LIST,
         super::string::LIST,
     ]
 }

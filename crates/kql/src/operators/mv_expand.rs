@@ -141,11 +141,7 @@ fn expanded_rows(
 }
 
 /// The columns to show: elements in place of their column or at the end, the element's number last.
-fn outputs(
-    input: &Relation,
-    lists: &[List],
-    index: Option<String>,
-) -> Vec<Output> {
+fn outputs(input: &Relation, lists: &[List], index: Option<String>) -> Vec<Output> {
     let mut outputs: Vec<Output> = support::visible(input)
         .map(|c| (c.name.clone(), c.kind, field(&c.name)))
         .collect();

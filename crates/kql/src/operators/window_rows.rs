@@ -276,10 +276,9 @@ impl Call {
                     if is_true(restart.as_ref(), row) {
                         *sum = 0.0;
                     }
-                    *sum += values
-                        .is_valid(row)
-                        .then(|| values.value(row))
-                        .unwrap_or(0.0);
+                    if values.is_valid(row) {
+                        *sum += values.value(row);
+                    }
                     *sum
                 });
                 Ok(Arc::new(Float64Array::from_iter_values(sums)))
@@ -290,8 +289,9 @@ impl Call {
                     if is_true(restart.as_ref(), row) {
                         *sum = 0;
                     }
-                    *sum = sum
-                        .wrapping_add(values.is_valid(row).then(|| values.value(row)).unwrap_or(0));
+                    if values.is_valid(row) {
+                        *sum = sum.wrapping_add(values.value(row));
+                    }
                     *sum
                 });
                 let sums = Decimal128Array::from_iter_values(sums);
@@ -303,8 +303,9 @@ impl Call {
                     if is_true(restart.as_ref(), row) {
                         *sum = 0;
                     }
-                    *sum = sum
-                        .wrapping_add(values.is_valid(row).then(|| values.value(row)).unwrap_or(0));
+                    if values.is_valid(row) {
+                        *sum = sum.wrapping_add(values.value(row));
+                    }
                     *sum
                 });
                 Ok(Arc::new(Int64Array::from_iter_values(sums)))
