@@ -7,7 +7,7 @@ mod request;
 mod result;
 mod to_kql;
 
-pub use catalogue::{Aggregation, Metric, MetricSource, standard_metrics};
+pub use catalogue::{Aggregation, Metric, MetricSource, find, standard_metrics};
 pub use dimension::{COMMON_DIMENSIONS, dimension_display_name};
 pub(crate) use request::{MetricPlan, plan};
 pub(crate) use result::assemble;
