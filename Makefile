@@ -7,10 +7,10 @@ LISTEN ?= 127.0.0.1:2020
 
 .PHONY: demo test lint fmt bench sdk-test
 
-## Builds, serves a realistic web shop's telemetry and prints what to try.
+## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
+## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
 demo:
-	$(CARGO) build --release --bin hindsight
-	./target/release/hindsight serve --demo --data $(DEMO_DATA) --listen $(LISTEN)
+	$(CARGO) run --bin hindsight -- serve --demo --data $(DEMO_DATA) --listen $(LISTEN)
 
 ## Everything that must pass.
 test:

@@ -28,12 +28,7 @@ async fn aggregates_read_only_their_columns_and_begin_in_every_partition() {
             "requests | summarize percentiles(duration, 50, 95, 99) by name, bin(timestamp, 1h)",
             vec!["timestamp", "name", "duration"],
             // One sketch answers all three.
-            "(duration) as aggregate0], metrics",
-        ),
-        (
-            "requests | summarize percentile(duration, 50), percentile(duration, 99) by name",
-            vec!["name", "duration"],
-            "(duration) as aggregate0], metrics",
+            "aggr=[percentiles[50;95;99](",
         ),
         (
             "requests | summarize dcount(user_Id) by bin(timestamp, 1d)",
@@ -159,9 +154,7 @@ async fn joins_build_on_the_smaller_side_and_narrow_the_other() {
     let world = World::new().await;
     let from = minute(60);
     for query in [
-        format!(
-            "requests | where id == 'requests-id-1-78' | project operation_Id | join kind=inner (dependencies | project operation_Id, duration) on operation_Id"
-        ),
+        "requests | where id == 'requests-id-1-78' | project operation_Id | join kind=inner (dependencies | project operation_Id, duration) on operation_Id".to_owned(),
         format!(
             "dependencies | where timestamp >= {from} | project operation_Id, duration | join kind=inner (requests | where timestamp >= {from} and id == 'requests-id-1-78' | project operation_Id) on operation_Id"
         ),
