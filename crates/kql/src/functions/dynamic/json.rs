@@ -36,10 +36,16 @@ pub(crate) static TREEPATH: ScalarFunction = function(
     &["treepath(object: dynamic) -> dynamic"],
     "The paths of all properties, in the order of the document.",
     ResultName::Prefixed("tree"),
-    &[example(
-        "print p = treepath(dynamic({'a': {'b': 1}}))",
-        "p:dynamic\n[\"['a']\",\"['a']['b']\"]",
-    )],
+    &[
+        example(
+            "print p = treepath(dynamic({'a': {'b': 1}}))",
+            "p:dynamic\n[\"['a']\",\"['a']['b']\"]",
+        ),
+        example(
+            "print p = treepath(dynamic({'a': [7, 8]}))",
+            "p:dynamic\n[\"['a']\",\"['a'][0]\"]",
+        ),
+    ],
     treepath,
 );
 
@@ -75,23 +81,39 @@ fn dynamic_to_json(args: &KernelArgs<'_>) -> Answer {
 }
 
 fn treepath(args: &KernelArgs<'_>) -> Answer {
-    each(args, |row, encoder| {
+    let mut known = true;
+    let paths = each(args, |row, encoder| {
         let value = row.dynamic(0);
         if value.kind() != Kind::Bag {
             return None;
         }
         encoder.begin_array();
-        write_paths(value, "", encoder);
+        known &= write_paths(value, "", encoder);
         encoder.end();
         Some(())
-    })
+    })?;
+    match known {
+        true => Ok(paths),
+        false => Err(KernelError::Failed(
+            "treepath() of bags or arrays inside an array is not supported".to_owned(),
+        )),
+    }
 }
 
-/// The depth is bounded by that of parsed JSON.
-fn write_paths(value: DynamicRef<'_>, path: &str, encoder: &mut Encoder) {
+/// An array has the one path `[0]` for all its elements; which paths elements with parts of their own have is not known,
+/// and `false`. The depth is bounded by that of parsed JSON.
+fn write_paths(value: DynamicRef<'_>, path: &str, encoder: &mut Encoder) -> bool {
+    let mut known = true;
     for (key, inner) in value.iter_bag() {
         let path = format!("{path}['{key}']");
         encoder.string(&path);
-        write_paths(inner, &path, encoder);
+        if !inner.is_empty() && inner.kind() == Kind::Array {
+            encoder.string(&format!("{path}[0]"));
+        }
+        known &= inner
+            .iter_array()
+            .all(|element| !matches!(element.kind(), Kind::Bag | Kind::Array));
+        known &= write_paths(inner, &path, encoder);
     }
+    known
 }
