@@ -38,7 +38,7 @@ pub(crate) static LOCAL_TO_UTC: ScalarFunction = ScalarFunction {
 pub(crate) static LIST_TIMEZONES: ScalarFunction = ScalarFunction {
     signatures: &["datetime_list_timezones() -> dynamic"],
     aliases: &[],
-    summary: "The names of all time zones.",
+    summary: "The names of all time zones, in the order of their bytes.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -49,13 +49,14 @@ pub(crate) static LIST_TIMEZONES: ScalarFunction = ScalarFunction {
 };
 
 fn list(args: &KernelArgs<'_>) -> Answer {
-    let names = TimeZoneDatabase::bundled()
+    let mut names: Vec<String> = TimeZoneDatabase::bundled()
         .available()
         // The database's stand-in for a clock that nobody has set yet is no zone.
         .filter(|name| name.as_str() != "Factory")
-        .map(|name| Dynamic::String(name.to_string()))
+        .map(|name| name.to_string())
         .collect();
-    let encoded = Dynamic::Array(names).encode();
+    names.sort_unstable();
+    let encoded = Dynamic::Array(names.into_iter().map(Dynamic::String).collect()).encode();
     Ok(args.collect_dynamics(|_, out| {
         out.extend_from_slice(&encoded);
         true
