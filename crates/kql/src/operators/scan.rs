@@ -188,8 +188,9 @@ impl Scene {
             return Err(binder.unsupported("a sub-query inside a step", span));
         }
         let schema = self.names.plan.schema();
-        let context = datafusion::optimizer::simplify_expressions::SimplifyContext::default()
-            .with_schema(Arc::clone(schema));
+        let context = datafusion::optimizer::simplify_expressions::SimplifyContext::builder()
+            .with_schema(Arc::clone(schema))
+            .build();
         let expr = datafusion::optimizer::simplify_expressions::ExprSimplifier::new(context)
             .coerce(expr, schema)
             .map_err(|e| plan_error(e, span))?;
