@@ -15,6 +15,7 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use hindsight_kql::functions::kernel::KernelError;
+use hindsight_kql::run::BindError;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
 use hindsight_kql_syntax::ast::{
     Expr, ExprKind, Literal, OperatorKind, Query, RenderOperator, Statement,
@@ -85,15 +86,19 @@ impl Executor {
             timespan: timespan.map(|t| (t.start, t.end)),
             ..BindOptions::default()
         };
-        let bound = hindsight_kql::bind(query, catalog, &options).map_err(|diagnostics| {
-            EngineError::Query {
-                text: text.to_owned(),
-                diagnostics,
-            }
-        })?;
-        let bound = bound.with_leaves(&StoreLeaves).map_err(|e| failure(&e))?;
         let pool = Arc::new(QueryPool::over(Arc::clone(&self.runtime.memory_pool)));
         let context = self.context(Arc::clone(&pool) as Arc<dyn MemoryPool>)?;
+        let bound = run::bind_with_rows(query, catalog, options, &context)
+            .await
+            .map_err(|error| match error {
+                BindError::Diagnostics(diagnostics) => EngineError::Query {
+                    text: text.to_owned(),
+                    diagnostics,
+                },
+                BindError::Run(error) => failure(&error),
+            })?
+            .with_leaves(&StoreLeaves)
+            .map_err(|e| failure(&e))?;
         let mut executed = collect(bound, &context, limits).await?;
         name_schemas(query, &mut executed.tables);
         executed.statistics.execution_time = started.elapsed();

@@ -42,7 +42,8 @@ impl Binder<'_> {
         self.access(base, index, span)
     }
 
-    fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar> {
+    /// `base.step` for values that are bound already.
+    pub(crate) fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar> {
         if base.kind != ScalarType::Dynamic {
             let message = format!("a path needs a dynamic value and got {}", base.kind);
             return Err(self.error("SEM0001", message, span));
