@@ -16,29 +16,24 @@ pub(super) fn introduction(new: &Application, key: &str, base: &str) -> String {
 
 /// One command for each operation, to be pasted as it stands.
 pub(super) fn things_to_try(app: &Application, key: &str, base: &str) -> String {
-    let url = format!("{base}/v1/apps/{}", app.id);
-    let curl = |what: &str| format!("  curl -s -H 'X-Api-Key: {key}' {what}\n");
-    let json = "-H 'Content-Type: application/json'";
-    let lines = [
-        "\n  Try one of each operation:\n\n".to_owned(),
-        curl(&format!(
-            "'{url}/metrics/requests/duration?interval=PT1H&aggregation=avg,max'"
-        )),
-        curl(&format!(
-            "'{url}/metrics' {json} -d '[{{\"id\":\"failed\",\"parameters\":{{\"metricId\":\"requests/failed\",\"segment\":\"request/name\"}}}}]'"
-        )),
-        curl(&format!(
-            "'{url}/events/exceptions?$top=1&$orderby=timestamp%20desc'"
-        )),
-        curl(&format!(
-            "\"{url}/events/requests/$(curl -s -H 'X-Api-Key: {key}' '{url}/events/requests?$top=1&$select=id' | grep -o '\"id\":\"[^\"]*' | head -1 | cut -d'\"' -f4)\""
-        )),
-        curl(&format!(
-            "'{url}/query' --get --data-urlencode 'query=requests | summarize count(), avg(duration) by name | top 5 by count_'"
-        )),
-        curl(&format!(
-            "'{url}/query' {json} -d '{{\"query\":\"exceptions | summarize count() by type\",\"timespan\":\"PT12H\"}}'"
-        )),
-    ];
-    lines.concat()
+    format!(
+        "\n  Try one of each operation:\n\n  export KEY={key}\n  export APP={}\n  export URL={base}/v1/apps/$APP\n{COMMANDS}",
+        app.id
+    )
 }
+
+/// The commands, which read `KEY` and `URL` as the lines before them set them.
+const COMMANDS: &str = r#"
+  # a metric, several metrics
+  curl -s -H "X-Api-Key: $KEY" "$URL/metrics/requests/duration?interval=PT1H&aggregation=avg,max"
+  curl -s -H "X-Api-Key: $KEY" "$URL/metrics" -H 'Content-Type: application/json' -d '[{"id":"failed","parameters":{"metricId":"requests/failed","segment":"request/name"}}]'
+
+  # events, one event
+  curl -s -H "X-Api-Key: $KEY" "$URL/events/exceptions?\$top=1"
+  ID=$(curl -s -H "X-Api-Key: $KEY" "$URL/events/requests?\$top=1&\$select=id" | grep -o '"id":"[^"]*' | head -1 | cut -d'"' -f4)
+  curl -s -H "X-Api-Key: $KEY" "$URL/events/requests/$ID"
+
+  # a query by GET and by POST
+  curl -s -H "X-Api-Key: $KEY" "$URL/query" --get --data-urlencode 'query=requests | summarize count(), avg(duration) by name | top 5 by count_'
+  curl -s -H "X-Api-Key: $KEY" "$URL/query" -H 'Content-Type: application/json' -d '{"query":"exceptions | summarize count() by type","timespan":"PT12H"}'
+"#;
