@@ -52,7 +52,7 @@ fn metric_bytes(body: &crate::result::MetricBody) -> usize {
     match body {
         MetricBody::Values(values) => 16 * values.len(),
         MetricBody::Segments(list) => segments(list),
-        MetricBody::Buckets(buckets) => buckets.iter().map(|b| 64 + segments(&b.segments)).sum(),
+        MetricBody::Buckets(buckets) => buckets.iter().map(|b| 128 + segments(&b.segments)).sum(),
     }
 }
 
@@ -94,7 +94,7 @@ impl ResponseCache {
         control: CacheControl,
         compute: impl Future<Output = Result<Cached, EngineError>>,
     ) -> Result<Answer<Cached>, EngineError> {
-        if control.bypass || control.max_age == Some(0) {
+        if control.bypass || control.no_store || control.max_age == Some(0) {
             let answer = compute.await?;
             if !control.no_store {
                 self.entries.insert(key, self.entry(&answer)).await;

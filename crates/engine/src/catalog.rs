@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::catalog::TableProvider;
-use datafusion::datasource::{ViewTable, provider_as_source};
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder, col, lit};
-use hindsight_kql::{Catalog, CatalogError, CatalogTable, TableScope};
+use datafusion::datasource::{ViewTable, provider_as_source, source_as_provider};
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableSource, col, lit};
+use hindsight_kql::{Catalog, CatalogError, CatalogTable, Leaf, LeafSource, TableScope};
 use hindsight_kql_types::ScalarType;
-use hindsight_store::{AppId, Snapshot, Table};
+use hindsight_store::{AppId, LeafKind, PromotedColumn, Snapshot, StoreTable, Table};
 
 use crate::request::Access;
 
@@ -27,6 +27,7 @@ pub(crate) struct StoreCatalog {
     apps: Vec<AppId>,
     known: Arc<Vec<KnownApp>>,
     access: Access,
+    workspace_names: bool,
     denied: AtomicBool,
 }
 
@@ -43,8 +44,15 @@ impl StoreCatalog {
             apps,
             known,
             access,
+            workspace_names: false,
             denied: AtomicBool::new(false),
         }
+    }
+
+    /// Wildcards range over the names of workspaces (`AppRequests`, …). Both families of names are found one by one.
+    pub(crate) fn with_workspace_names(mut self, yes: bool) -> StoreCatalog {
+        self.workspace_names = yes;
+        self
     }
 
     /// Whether the query named a target out of the principal's reach: then the whole request is refused.
@@ -82,9 +90,12 @@ impl StoreCatalog {
 /// The application that `target` names (a name, an id, or a resource path that ends in one), if `access` covers it.
 pub(crate) fn find_permitted(known: &[KnownApp], access: &Access, target: &str) -> Option<AppId> {
     let last = target.rsplit('/').next().unwrap_or(target);
+    // Ids before names: nobody can take another application's place by a name that looks like its id.
     let app = known
         .iter()
-        .find(|app| app.name == last || app.id.to_string().eq_ignore_ascii_case(last))?;
+        .find(|app| app.id.to_string().eq_ignore_ascii_case(last))
+        .or_else(|| known.iter().find(|app| app.name == target))
+        .or_else(|| known.iter().find(|app| app.name == last))?;
     let permitted = match access {
         Access::All => true,
         Access::Only(apps) => apps.contains(&app.id),
@@ -119,10 +130,12 @@ impl Catalog for StoreCatalog {
 
     fn table_names(&self, scope: &TableScope) -> Result<Vec<String>, CatalogError> {
         self.apps(scope)?;
-        Ok(Table::ALL
-            .into_iter()
-            .map(|table| table.name().to_owned())
-            .collect())
+        let workspace = self.workspace_names || matches!(scope, TableScope::Workspace(_));
+        let name = |table: Table| match workspace {
+            true => table.workspace_table().to_owned(),
+            false => table.name().to_owned(),
+        };
+        Ok(Table::ALL.into_iter().map(name).collect())
     }
 }
 
@@ -156,4 +169,47 @@ fn workspace_view(
         columns,
         provider: Arc::new(ViewTable::new(plan, None)),
     })
+}
+
+/// The bags whose keys segments hold as columns, and as what.
+const BAGS: [(&str, LeafKind, ScalarType); 2] = [
+    ("customDimensions", LeafKind::Text, ScalarType::String),
+    ("customMeasurements", LeafKind::Real, ScalarType::Real),
+];
+
+/// Reads keys of bags from the columns that segments have for them.
+pub(crate) struct StoreLeaves;
+
+impl LeafSource for StoreLeaves {
+    fn with_leaves(
+        &self,
+        source: &Arc<dyn TableSource>,
+        keys: &[String],
+    ) -> Option<(Arc<dyn TableSource>, Vec<Leaf>)> {
+        let provider = source_as_provider(source).ok()?;
+        let table = provider.downcast_ref::<StoreTable>()?;
+        let (mut promoted, mut leaves) = (Vec::new(), Vec::new());
+        let schema = source.schema();
+        for (bag, kind, scalar) in BAGS {
+            if schema.field_with_name(bag).is_err() {
+                continue;
+            }
+            for key in keys {
+                let column = PromotedColumn {
+                    bag: bag.to_owned(),
+                    key: key.clone(),
+                    kind,
+                };
+                leaves.push(Leaf {
+                    bag: bag.to_owned(),
+                    key: key.clone(),
+                    kind: scalar,
+                    field: column.name(),
+                });
+                promoted.push(column);
+            }
+        }
+        let table = table.clone().with_promoted(promoted);
+        Some((provider_as_source(Arc::new(table)), leaves))
+    }
 }

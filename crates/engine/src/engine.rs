@@ -14,7 +14,7 @@ use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::events;
 use crate::exec::{Executed, Executor, Limits};
-use crate::metrics::{self, MetricPlan, MetricSource};
+use crate::metrics::{self, MetricPlan};
 use crate::request::{
     Access, CacheControl, Caller, EventParameters, EventsParameters, MetricParameters,
     QueryRequest, TimeRange,
@@ -84,9 +84,10 @@ impl QueryEngine {
             .unwrap_or(self.config.timeout.as_secs())
             .min(self.config.max_wait.as_secs());
         let key = format!(
-            "query\n{}\n{:?}\n{:?}\n{}",
+            "query\n{}\n{}\n{}\n{:?}\n{}",
             ids(&apps),
             visible(&request.caller.access),
+            request.workspace_names,
             request.timespans,
             parsed.query
         );
@@ -96,7 +97,8 @@ impl QueryEngine {
                 apps,
                 known,
                 request.caller.access.clone(),
-            );
+            )
+            .with_workspace_names(request.workspace_names);
             let run = self.run(&parsed.query, &request.query, &catalog, now, timespan);
             let executed = within(Duration::from_secs(seconds), run).await?;
             Ok(Cached::Query(Arc::new(QueryResult {
@@ -126,7 +128,7 @@ impl QueryEngine {
         parameters: &MetricParameters,
         control: CacheControl,
     ) -> Result<Answer<Arc<MetricResult>>, EngineError> {
-        let key = format!("metric\n{}\n{parameters:?}", caller.app);
+        let key = key("metric", caller, parameters);
         let compute = async {
             let result =
                 within(self.config.timeout, self.compute_metric(caller, parameters)).await?;
@@ -152,7 +154,7 @@ impl QueryEngine {
         parameters: &EventsParameters,
         control: CacheControl,
     ) -> Result<Answer<Arc<EventsResult>>, EngineError> {
-        let key = format!("events\n{}\n{parameters:?}", caller.app);
+        let key = key("events", caller, parameters);
         let compute = async {
             let plan = events::plan(parameters, self.clock.now_ticks())?;
             let result = within(self.config.timeout, self.find_events(caller, plan)).await?;
@@ -171,7 +173,7 @@ impl QueryEngine {
         parameters: &EventParameters,
         control: CacheControl,
     ) -> Result<Answer<Arc<EventsResult>>, EngineError> {
-        let key = format!("event\n{}\n{parameters:?}", caller.app);
+        let key = key("event", caller, parameters);
         let compute = async {
             let plan = events::event_plan(parameters, self.clock.now_ticks())?;
             let result = within(self.config.timeout, self.find_events(caller, plan)).await?;
@@ -236,11 +238,12 @@ impl QueryEngine {
         let oldest = now
             - i64::try_from(self.config.retention.as_secs()).unwrap_or(i64::MAX / 2)
                 * TICKS_PER_SECOND;
-        let plan = metrics::plan(parameters, now, oldest)?;
-        let MetricSource::Bare { name } = &plan.metric.source else {
+        let Some(name) = metrics::bare_name(&parameters.metric) else {
+            let plan = metrics::plan(parameters, now, oldest)?;
             return self.run_metric(caller, &plan).await;
         };
         // A bare name is a measurement of custom events or a custom metric, whichever has data (`D8`).
+        let mut refused = None;
         for id in [
             format!("customEvents/custom/{name}"),
             format!("customMetrics/{name}"),
@@ -249,16 +252,22 @@ impl QueryEngine {
                 metric: id,
                 ..parameters.clone()
             };
-            let result = self
-                .run_metric(caller, &metrics::plan(&parameters, now, oldest)?)
-                .await?;
-            if has_data(&result.body) {
-                return Ok(result);
+            // A dimension may apply to the one and not to the other.
+            match metrics::plan(&parameters, now, oldest) {
+                Ok(plan) => {
+                    let result = self.run_metric(caller, &plan).await?;
+                    if has_data(&result.body) {
+                        return Ok(result);
+                    }
+                }
+                Err(error) => refused = Some(error),
             }
         }
-        Err(EngineError::NotFound(format!(
-            "There is no metric '{name}', nor data under that name in the timespan."
-        )))
+        Err(refused.unwrap_or_else(|| {
+            EngineError::NotFound(format!(
+                "There is no metric '{name}', nor data under that name in the timespan."
+            ))
+        }))
     }
 
     async fn run_metric(
@@ -363,7 +372,8 @@ impl QueryEngine {
             .run(query, text, catalog, now, timespan, limits)
             .await;
         match result {
-            Err(EngineError::Query { .. }) if catalog.was_denied() => Err(EngineError::Forbidden),
+            // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read.
+            _ if catalog.was_denied() => Err(EngineError::Forbidden),
             other => other,
         }
     }
@@ -412,6 +422,12 @@ impl QueryEngine {
         }
         Ok(apps)
     }
+}
+
+/// The cache's key of a request for one application (`D18`).
+fn key(operation: &str, caller: &Caller, parameters: &impl std::fmt::Debug) -> String {
+    let visible = visible(&caller.access);
+    format!("{operation}\n{}\n{visible}\n{parameters:?}", caller.app)
 }
 
 /// What a principal may see, as a part of the cache's key.

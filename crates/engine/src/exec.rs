@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use arrow::record_batch::RecordBatch;
+use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::{
     FairSpillPool, MemoryConsumer, MemoryPool, MemoryReservation,
@@ -14,9 +15,13 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use hindsight_kql::functions::kernel::KernelError;
+use hindsight_kql::run::BindError;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
-use hindsight_kql_syntax::ast::{Expr, ExprKind, Literal, Query, RenderOperator};
+use hindsight_kql_syntax::ast::{
+    Expr, ExprKind, Literal, OperatorKind, Query, RenderOperator, Statement,
+};
 
+use crate::catalog::StoreLeaves;
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::request::TimeRange;
@@ -81,27 +86,58 @@ impl Executor {
             timespan: timespan.map(|t| (t.start, t.end)),
             ..BindOptions::default()
         };
-        let bound = hindsight_kql::bind(query, catalog, &options).map_err(|diagnostics| {
-            EngineError::Query {
-                text: text.to_owned(),
-                diagnostics,
-            }
-        })?;
         let pool = Arc::new(QueryPool::over(Arc::clone(&self.runtime.memory_pool)));
         let context = self.context(Arc::clone(&pool) as Arc<dyn MemoryPool>)?;
+        let bound = run::bind_with_rows(query, catalog, options, &context)
+            .await
+            .map_err(|error| match error {
+                BindError::Diagnostics(diagnostics) => EngineError::Query {
+                    text: text.to_owned(),
+                    diagnostics,
+                },
+                BindError::Run(error) => failure(&error),
+            })?
+            .with_leaves(&StoreLeaves)
+            .map_err(|e| failure(&e))?;
         let mut executed = collect(bound, &context, limits).await?;
+        name_schemas(query, &mut executed.tables);
         executed.statistics.execution_time = started.elapsed();
         executed.statistics.memory_peak = pool.peak() as u64;
         Ok(executed)
     }
 
-    fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
+    /// A context for one query over these settings.
+    pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
             .with_memory_pool(pool)
             .build_arc()
             .map_err(|e| failure(&e))?;
         let config = run::session_config().with_target_partitions(self.partitions);
         Ok(run::session_context_with(config, runtime))
+    }
+}
+
+/// A result that ends in `getschema` has the operator's name (`api-facts.md §3`).
+fn name_schemas(query: &Query, tables: &mut [ResultTable]) {
+    let results: Vec<&Expr> = query
+        .statements
+        .iter()
+        .filter_map(|statement| match statement {
+            Statement::Expression(expr) => Some(expr),
+            _ => None,
+        })
+        .collect();
+    // Forks and facets give several tables for one statement; those keep their own names.
+    if results.len() != tables.len() {
+        return;
+    }
+    for (expr, table) in results.into_iter().zip(tables) {
+        if let ExprKind::Pipe(pipeline) = &expr.unparenthesised().kind
+            && let Some(last) = pipeline.operators.last()
+            && matches!(last.kind, OperatorKind::GetSchema(_))
+        {
+            table.name = "getschema".to_owned();
+        }
     }
 }
 
@@ -165,6 +201,8 @@ async fn stream(
         }
         bytes += data_bytes(&batch);
         if bytes > limits.bytes {
+            let room = limits.bytes - (bytes - data_bytes(&batch));
+            batches.push(batch.slice(0, rows_within(&batch, room)));
             return Ok((batches, Some(too_large("data size", limits.bytes))));
         }
         rows += batch.num_rows() as u64;
@@ -185,6 +223,19 @@ fn data_bytes(batch: &RecordBatch) -> u64 {
         other => (other.primitive_width().unwrap_or(1) * array.len()) as u64,
     };
     batch.columns().iter().map(column).sum()
+}
+
+/// How many rows from the first fit into `room` bytes.
+fn rows_within(batch: &RecordBatch, room: u64) -> usize {
+    let (mut fits, mut over) = (0, batch.num_rows());
+    while over - fits > 1 {
+        let middle = fits + (over - fits) / 2;
+        match data_bytes(&batch.slice(0, middle)) <= room {
+            true => fits = middle,
+            false => over = middle,
+        }
+    }
+    fits
 }
 
 fn too_large(what: &str, limit: u64) -> PartialError {
@@ -254,7 +305,9 @@ fn word(expr: &Expr) -> String {
 
 /// Adds what the leaves of an executed plan read.
 fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
-    if plan.children().is_empty()
+    if let Some(rows) = rows_in_memory(plan) {
+        statistics.rows_scanned += rows as u64;
+    } else if plan.children().is_empty()
         && let Some(metrics) = plan.metrics()
     {
         statistics.rows_scanned += metrics.output_rows().unwrap_or(0) as u64;
@@ -265,6 +318,14 @@ fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
     for child in plan.children() {
         scanned(child.as_ref(), statistics);
     }
+}
+
+/// The rows of a scan of memory, which keeps no metrics.
+fn rows_in_memory(plan: &dyn ExecutionPlan) -> Option<usize> {
+    let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
+    let memory = source.downcast_ref::<MemorySourceConfig>()?;
+    let rows = memory.partitions().iter().flatten();
+    Some(rows.map(RecordBatch::num_rows).sum())
 }
 
 /// What a failed plan means for the caller.

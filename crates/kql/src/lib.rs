@@ -8,15 +8,19 @@ mod bind;
 mod catalog;
 mod exec;
 pub mod functions;
+mod leaves;
 mod operators;
+mod plugins;
 mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
 
 pub use bind::{
-    BindOptions, BoundQuery, BoundResult, MaterializedTable, Settings, Step, StepKind, bind,
+    BindOptions, Binding, BoundQuery, BoundResult, MaterializedTable, NeededRows, Settings, Step,
+    StepKind, bind, bind_or_ask,
 };
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
+pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::execution::SessionStateBuilder;
@@ -12,10 +13,14 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::SessionConfig;
-use hindsight_kql_syntax::ast::RenderOperator;
+use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_syntax::ast::{Query, RenderOperator};
 use hindsight_kql_types::{Encoder, ScalarType};
 
-use crate::bind::{BoundQuery, Step, StepKind, null_scalar, value_from_scalar};
+use crate::bind::{
+    BindOptions, Binding, BoundQuery, Step, StepKind, bind_or_ask, null_scalar, value_from_scalar,
+};
+use crate::catalog::Catalog;
 use crate::exec::KqlQueryPlanner;
 use crate::relation::Column;
 
@@ -81,16 +86,63 @@ pub async fn prepare(
                 values.insert(step.id, list_value(&batches, kind)?);
             }
             StepKind::Table(table) => {
-                let schema = Arc::clone(table.arrow_schema());
-                let batches = batches
-                    .into_iter()
-                    .map(|b| RecordBatch::try_new(Arc::clone(&schema), b.columns().to_vec()))
-                    .collect::<std::result::Result<Vec<_>, _>>()?;
+                let batches = with_schema(batches, table.arrow_schema())?;
                 table.fill(batches);
             }
         }
     }
     Ok(values)
+}
+
+/// Why a request could not be bound.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// It is wrong, or uses what this service has not.
+    #[error("the query cannot be bound")]
+    Diagnostics(Vec<Diagnostic>),
+    /// The rows that its columns depend on could not be computed.
+    #[error(transparent)]
+    Run(#[from] DataFusionError),
+}
+
+/// Binds a request; runs what it needs to know its columns.
+///
+/// # Errors
+/// The diagnostics of the request, or a failure of the rows that its columns depend on.
+pub async fn bind_with_rows(
+    query: &Query,
+    catalog: &dyn Catalog,
+    mut options: BindOptions,
+    context: &SessionContext,
+) -> std::result::Result<BoundQuery, BindError> {
+    loop {
+        match bind_or_ask(query, catalog, &options).map_err(BindError::Diagnostics)? {
+            Binding::Bound(bound) => return Ok(bound),
+            Binding::NeedsRows(needed) => {
+                let values = prepare(needed.steps, context).await?;
+                let plan = substitute(needed.plan, &values)?;
+                let batches = context.execute_logical_plan(plan).await?.collect().await?;
+                let rows = with_schema(batches, &needed.schema)?;
+                options.discovered.push(Arc::new(rows));
+            }
+        }
+    }
+}
+
+/// The same rows; only what the schema says about nulls and metadata changes.
+fn with_schema(batches: Vec<RecordBatch>, schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
+    batches
+        .into_iter()
+        .map(|b| {
+            let options = RecordBatchOptions::new().with_row_count(Some(b.num_rows()));
+            let columns = b.columns().to_vec();
+            Ok(RecordBatch::try_new_with_options(
+                Arc::clone(schema),
+                columns,
+                &options,
+            )?)
+        })
+        .collect()
 }
 
 /// Runs everything and keeps all rows.

@@ -73,19 +73,21 @@ pub(crate) fn answer_with(query: &str, options: &BindOptions) -> String {
     if let Some(error) = parsed.diagnostics.first() {
         return format!("error {error}");
     }
-    let bound = match crate::bind(&parsed.query, &TestCatalog, options) {
-        Ok(bound) => bound,
-        Err(errors) => {
-            return errors
-                .first()
-                .map_or_else(String::new, |e| format!("error {e}"));
-        }
-    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     let context = crate::run::session_context();
+    let bound = crate::run::bind_with_rows(&parsed.query, &TestCatalog, options.clone(), &context);
+    let bound = match runtime.block_on(bound) {
+        Ok(bound) => bound,
+        Err(crate::run::BindError::Diagnostics(errors)) => {
+            return errors
+                .first()
+                .map_or_else(String::new, |e| format!("error {e}"));
+        }
+        Err(error) => return format!("failure {error}"),
+    };
     match runtime.block_on(crate::run::collect(bound, &context)) {
         Ok(tables) => tables.iter().map(print).collect::<Vec<_>>().join("\n---\n"),
         Err(error) => format!("failed {error}"),

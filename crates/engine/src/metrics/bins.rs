@@ -30,16 +30,22 @@ const STEPS: [i64; 15] = [
 
 /// The interval that is used for the one that was asked for.
 pub(super) fn adjust(interval: i64, range: TimeRange) -> i64 {
-    let span = range.end - range.start;
-    if span / interval < MOST_BINS {
+    if bins(interval, range) <= MOST_BINS {
         return interval;
     }
-    let fits = |step: &&i64| **step >= interval && span / **step < MOST_BINS;
+    let fits = |step: &&i64| **step >= interval && bins(**step, range) <= MOST_BINS;
     STEPS
         .iter()
         .find(fits)
         .copied()
         .unwrap_or(30 * TICKS_PER_DAY)
+}
+
+/// How many buckets there are: a range that is not aligned touches one more than its length says.
+fn bins(interval: i64, range: TimeRange) -> i64 {
+    let aligned = range.start - range.start.rem_euclid(interval);
+    let span = range.end - aligned;
+    span / interval + i64::from(span % interval != 0)
 }
 
 /// The buckets of `range`, oldest first: `(aligned start, clipped range)`.

@@ -396,6 +396,14 @@ pub fn find(id: &str) -> Option<Metric> {
     })
 }
 
+/// The name where `id` is a bare one, which may be a measurement or a custom metric (`D8`).
+pub(crate) fn bare_name(id: &str) -> Option<String> {
+    match find(id)?.source {
+        MetricSource::Bare { name } => Some(name),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

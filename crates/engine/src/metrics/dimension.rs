@@ -1,8 +1,9 @@
 //! The dimensions of metrics: path names, the specification's enum names, and the KQL they stand for (`D9`).
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
+use hindsight_store::Table;
 
-use super::catalogue::Metric;
+use super::catalogue::{Metric, MetricSource};
 use crate::tree::{binary, call, key, name, string};
 
 /// The dimensions of every table.
@@ -44,6 +45,8 @@ pub(crate) struct Dimension {
     /// As the caller wrote it: the key of its values in the reply.
     pub(crate) written: String,
     path: String,
+    /// The metric is of many tables: only rows of the dimension's own item type have it.
+    mixed: bool,
 }
 
 impl Dimension {
@@ -61,6 +64,7 @@ impl Dimension {
         applies.then(|| Dimension {
             written: written.to_owned(),
             path: path.to_owned(),
+            mixed: matches!(metric.source, MetricSource::Distinct { .. }),
         })
     }
 
@@ -72,8 +76,19 @@ impl Dimension {
         ) || self.path.ends_with("/success")
     }
 
-    /// The KQL that computes it. Every dimension is text but `severityLevel`.
+    /// The KQL that computes it, as text. Over many tables it is empty in rows of other item types, whose columns may have
+    /// the same name.
     pub(crate) fn to_kql(&self) -> Expr {
+        let value = self.value();
+        let group = self.path.split('/').next().unwrap_or("");
+        if !self.mixed || !Table::ALL.iter().any(|t| t.item_type() == group) {
+            return value;
+        }
+        let own = binary(BinaryOp::Equal, name("itemType"), string(group));
+        call("iff", vec![own, value, string("")])
+    }
+
+    fn value(&self) -> Expr {
         if let Some(bag_key) = self.path.strip_prefix("customDimensions/") {
             return call("tostring", vec![key(name("customDimensions"), bag_key)]);
         }

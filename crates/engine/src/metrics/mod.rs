@@ -7,6 +7,7 @@ mod request;
 mod result;
 mod to_kql;
 
+pub(crate) use catalogue::bare_name;
 pub use catalogue::{Aggregation, Metric, MetricSource, find, standard_metrics};
 pub use dimension::{COMMON_DIMENSIONS, dimension_display_name};
 pub(crate) use request::{MetricPlan, plan};

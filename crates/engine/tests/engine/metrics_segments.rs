@@ -42,7 +42,7 @@ async fn every_kind_of_dimension_is_told_as_it_was_written() {
         (
             "requests/count",
             "request/urlPath",
-            "request/urlPath=/cart[sum=3], request/urlPath=/[sum=2], request/urlPath=[sum=1]",
+            "request/urlPath=[sum=3], request/urlPath=/cart[sum=3]",
         ),
         (
             "requests/count",
@@ -67,7 +67,7 @@ async fn every_kind_of_dimension_is_told_as_it_was_written() {
         (
             "requests/count",
             "authenticatedOrAnonymousTraffic",
-            "authenticatedOrAnonymousTraffic=true[sum=3], authenticatedOrAnonymousTraffic=false[sum=3]",
+            "authenticatedOrAnonymousTraffic=false[sum=3], authenticatedOrAnonymousTraffic=true[sum=3]",
         ),
         (
             "requests/count",

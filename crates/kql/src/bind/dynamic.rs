@@ -34,12 +34,16 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
+        if let Some(column) = self.bind_column_of_call(value, index, input)? {
+            return Ok(column);
+        }
         let base = self.bind_scalar(value, input)?;
         let index = self.bind_scalar(index, input)?;
         self.access(base, index, span)
     }
 
-    fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar> {
+    /// `base.step` for values that are bound already.
+    pub(crate) fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar> {
         if base.kind != ScalarType::Dynamic {
             let message = format!("a path needs a dynamic value and got {}", base.kind);
             return Err(self.error("SEM0001", message, span));
@@ -73,7 +77,6 @@ impl Binder<'_> {
 }
 
 /// The element `index` of a dynamic array as a value of `kind`: how functions of several columns are taken apart.
-#[allow(dead_code, reason = "waits for functions of several columns")]
 pub(crate) fn element_of(array: Scalar, index: i64, kind: ScalarType) -> Scalar {
     let position = Scalar::constant(Value::Long(index));
     let expr = kernel_call(

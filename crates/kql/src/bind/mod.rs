@@ -8,9 +8,11 @@ mod any_column;
 mod arithmetic;
 mod call;
 mod classify;
+mod columns;
 mod compare;
 mod constant;
 mod convert;
+mod discover;
 mod dynamic;
 mod function;
 mod lists;
@@ -44,6 +46,7 @@ use crate::relation::{Column, Relation};
 pub(crate) use aggregate::BoundAggregate;
 pub(crate) use constant::{null_scalar, value_from_scalar, value_to_scalar};
 pub(crate) use convert::{convert, widest};
+pub use discover::{Binding, NeededRows, bind_or_ask};
 pub(crate) use projection::{BoundColumn, NamingMode, wildcard_matches};
 pub(crate) use scope::{Entry, Env};
 pub use subquery::{MaterializedTable, Step, StepKind};
@@ -60,6 +63,8 @@ pub struct BindOptions {
     pub parameters: HashMap<String, String>,
     /// Half-open ticks: every table read keeps rows whose `timestamp` (or `TimeGenerated`) lies inside.
     pub timespan: Option<(i64, i64)>,
+    /// The rows that earlier attempts asked for, in the order of asking ([`Binding::NeedsRows`]).
+    pub discovered: Vec<std::sync::Arc<Vec<arrow::array::RecordBatch>>>,
 }
 
 impl Default for BindOptions {
@@ -68,6 +73,7 @@ impl Default for BindOptions {
             now_ticks: hindsight_kql_types::ticks::UNIX_EPOCH_TICKS,
             parameters: HashMap::new(),
             timespan: None,
+            discovered: Vec::new(),
         }
     }
 }
@@ -137,23 +143,24 @@ impl Settings {
     }
 }
 
-/// Binds a whole request.
+/// Binds a whole request whose columns do not depend on data.
 ///
 /// # Errors
-/// Every diagnostic of the first statement that cannot be bound.
+/// Every diagnostic of the first statement that cannot be bound; a request that needs rows to know its columns
+/// (`evaluate bag_unpack(…)`) is refused here: see [`bind_or_ask`].
 pub fn bind(
     query: &Query,
     catalog: &dyn Catalog,
     options: &BindOptions,
 ) -> Result<BoundQuery, Vec<Diagnostic>> {
-    let mut binder = Binder::new(catalog, options);
-    binder.bind_query(query).map_err(|e| vec![e])?;
-    Ok(BoundQuery {
-        results: binder.results,
-        steps: binder.steps,
-        settings: binder.settings,
-        tables: binder.tables,
-    })
+    match bind_or_ask(query, catalog, options)? {
+        Binding::Bound(bound) => Ok(bound),
+        Binding::NeedsRows(_) => Err(vec![Diagnostic::new(
+            "SEM0001",
+            "the columns of the result depend on data",
+            Span::default(),
+        )]),
+    }
 }
 
 /// The state of binding one request.
@@ -170,6 +177,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) level: usize,
     /// The function calls being expanded, for recursion through stored names and a depth limit.
     pub(crate) call_depth: usize,
+    /// How many times rows were asked for while binding.
+    pub(crate) discoveries: usize,
+    /// The rows that binding cannot go on without.
+    pub(crate) needed: Option<discover::Needed>,
     /// How many steps were numbered so far.
     pub(crate) step_ids: usize,
     /// How many expressions were bound so far.
@@ -203,6 +214,8 @@ impl<'a> Binder<'a> {
             operator: None,
             level: 0,
             call_depth: 0,
+            discoveries: 0,
+            needed: None,
             step_ids: 0,
             work: 0,
             no_result: false,

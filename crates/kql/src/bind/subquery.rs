@@ -18,7 +18,7 @@ use parking_lot::RwLock;
 
 use super::constant::planned;
 use super::{BindResult, Binder};
-use crate::relation::{Relation, Scalar};
+use crate::relation::{Column, Relation, Scalar};
 
 /// A sub-query that runs before the results. Its plan may hold the placeholders of earlier steps.
 #[derive(Debug)]
@@ -50,6 +50,18 @@ pub struct MaterializedTable {
 }
 
 impl MaterializedTable {
+    /// A table for rows with these columns.
+    pub(crate) fn empty(columns: &[Column]) -> MaterializedTable {
+        let fields = columns
+            .iter()
+            .map(|c| Field::new(&c.name, c.kind.arrow(), true))
+            .collect::<Vec<_>>();
+        MaterializedTable {
+            schema: Arc::new(Schema::new(fields)),
+            rows: RwLock::new(None),
+        }
+    }
+
     /// The schema that the rows must have.
     pub fn arrow_schema(&self) -> &SchemaRef {
         &self.schema
@@ -145,15 +157,7 @@ impl Binder<'_> {
     /// The same rows, computed once and read from memory.
     pub(crate) fn materialize(&mut self, relation: Relation, span: Span) -> BindResult<Relation> {
         let relation = relation.finish(span)?;
-        let fields = relation
-            .columns
-            .iter()
-            .map(|c| Field::new(&c.name, c.kind.arrow(), true))
-            .collect::<Vec<_>>();
-        let table = Arc::new(MaterializedTable {
-            schema: Arc::new(Schema::new(fields)),
-            rows: RwLock::new(None),
-        });
+        let table = Arc::new(MaterializedTable::empty(&relation.columns));
         let id = self.next_step_id();
         let name = format!("materialized{id}");
         self.steps.push(Step {
@@ -161,23 +165,7 @@ impl Binder<'_> {
             plan: relation.plan,
             kind: StepKind::Table(Arc::clone(&table)),
         });
-        let source = provider_as_source(table);
-        let plan = LogicalPlanBuilder::scan(name.as_str(), source, None)
-            .and_then(LogicalPlanBuilder::build);
-        let scan = Relation {
-            plan: planned(plan, span)?,
-            columns: Vec::new(),
-            serialized: relation.serialized,
-        };
-        let outputs = relation
-            .columns
-            .iter()
-            .map(|c| {
-                let column = PlanExpr::Column(PlanColumn::new(Some(name.as_str()), &c.name));
-                (c.name.clone(), c.kind, column.alias(&c.name))
-            })
-            .collect();
-        scan.project(outputs, span)
+        read_materialized(table, &name, &relation.columns, relation.serialized, span)
     }
 
     /// A tabular body that reads no row of its surroundings.
@@ -206,10 +194,35 @@ impl Binder<'_> {
         )
     }
 
-    fn next_step_id(&mut self) -> String {
+    pub(super) fn next_step_id(&mut self) -> String {
         self.step_ids += 1;
         format!("${}", self.step_ids)
     }
+}
+
+/// The rows of a materialised table, which hold exactly `columns`.
+pub(crate) fn read_materialized(
+    table: Arc<MaterializedTable>,
+    name: &str,
+    columns: &[Column],
+    serialized: bool,
+    span: Span,
+) -> BindResult<Relation> {
+    let plan = LogicalPlanBuilder::scan(name, provider_as_source(table), None)
+        .and_then(LogicalPlanBuilder::build);
+    let scan = Relation {
+        plan: planned(plan, span)?,
+        columns: Vec::new(),
+        serialized,
+    };
+    let outputs = columns
+        .iter()
+        .map(|c| {
+            let column = PlanExpr::Column(PlanColumn::new(Some(name), &c.name));
+            (c.name.clone(), c.kind, column.alias(&c.name))
+        })
+        .collect();
+    scan.project(outputs, span)
 }
 
 fn first_column(relation: Relation, span: Span) -> BindResult<Relation> {

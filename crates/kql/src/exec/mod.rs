@@ -37,6 +37,11 @@ pub(crate) trait Transform: Debug + Send + Sync {
     /// How it reads its input.
     fn reads(&self) -> Reads;
 
+    /// A filter over the output may run over the input: the fields are the same, and any of the rows will do.
+    fn passes_filters(&self) -> bool {
+        false
+    }
+
     /// The state of one run.
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>>;
 }

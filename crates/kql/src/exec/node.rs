@@ -1,6 +1,7 @@
 //! The logical node around a [`Transform`].
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -101,6 +102,18 @@ impl UserDefinedLogicalNodeCore for TransformNode {
 
     fn expressions(&self) -> Vec<Expr> {
         Vec::new()
+    }
+
+    fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
+        match self.transform.passes_filters() {
+            true => HashSet::new(),
+            false => self
+                .schema
+                .fields()
+                .iter()
+                .map(|f| f.name().clone())
+                .collect(),
+        }
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,6 +12,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{
     Distribution, EquivalenceProperties, OrderingRequirements, Partitioning,
 };
+use datafusion::physical_plan::coop::make_cooperative;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -143,10 +144,11 @@ impl ExecutionPlan for TransformExec {
         let batches = stream::try_unfold(run, |mut run| async move {
             Ok(run.next().await?.map(|batch| (batch, run)))
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(
+        // One row of input may become any number of batches: each gives way, so that a time-out or a dropped request is seen.
+        Ok(make_cooperative(Box::pin(RecordBatchStreamAdapter::new(
             Arc::clone(&self.schema),
             batches.into_stream().boxed(),
-        )))
+        ))))
     }
 }
 

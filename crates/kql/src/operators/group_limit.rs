@@ -31,12 +31,31 @@ pub(crate) fn limit_by(
     count: usize,
     span: Span,
 ) -> BindResult<Relation> {
+    limited(input, keys, count, false, span)
+}
+
+/// One row of each combination of the fields `keys`, any of them: a later filter may choose which.
+pub(crate) fn any_row_by(input: Relation, keys: Vec<String>, span: Span) -> BindResult<Relation> {
+    limited(input, keys, 1, true, span)
+}
+
+fn limited(
+    input: Relation,
+    keys: Vec<String>,
+    count: usize,
+    any_row: bool,
+    span: Span,
+) -> BindResult<Relation> {
     let columns = input
         .columns
         .iter()
         .map(|c| (c.name.clone(), c.kind))
         .collect();
-    let work = GroupLimit { keys, count };
+    let work = GroupLimit {
+        keys,
+        count,
+        any_row,
+    };
     transform(Arc::new(work), input.plan, columns, input.serialized, span)
 }
 
@@ -69,6 +88,8 @@ pub(crate) fn in_order(input: Relation, span: Span) -> BindResult<Relation> {
 struct GroupLimit {
     keys: Vec<String>,
     count: usize,
+    /// Filters may run below.
+    any_row: bool,
 }
 
 impl Transform for GroupLimit {
@@ -78,6 +99,10 @@ impl Transform for GroupLimit {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn passes_filters(&self) -> bool {
+        self.any_row
     }
 
     fn start(&self, input: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -42,7 +42,8 @@ pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Re
     result
 }
 
-/// `innerunique`: the left side keeps the first row of each key.
+/// `innerunique`: the left side keeps one row of each key. A later filter of the left columns runs below, so that the
+/// row is one that passes (`semantics.md §17.1`).
 fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relation> {
     let left = left.finish(span)?;
     let mut names: Vec<String> = super::support::groups(&left)
@@ -50,7 +51,7 @@ fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relati
         .map(|c| c.name)
         .collect();
     names.extend(keys.iter().map(|k| k.left.name.clone()));
-    super::group_limit::limit_by(left, names, 1, span)
+    super::group_limit::any_row_by(left, names, span)
 }
 
 fn kind(word: Option<&Expr>, binder: &mut Binder<'_>) -> BindResult<(JoinType, bool)> {

@@ -33,6 +33,15 @@ impl JoinKey {
     }
 }
 
+/// The condition that two columns are equal; `None` where their types cannot be compared.
+pub(crate) fn equal_columns(left: &Column, right: &Column) -> Option<JoinKey> {
+    Some(JoinKey {
+        left: left.clone(),
+        right: right.clone(),
+        kind: common_kind(left.kind, right.kind)?,
+    })
+}
+
 /// Reads `on a, $left.b == $right.c and …`.
 pub(crate) fn join_keys(
     on: &[Expr],

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Expr, MakeSeriesOperator, NamedExpr, SeriesBins};
+use hindsight_kql_syntax::ast::{
+    Argument, Call, Expr, ExprKind, MakeSeriesOperator, Name, NamedExpr, SeriesBins,
+};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::series_rows::{Axis, Series, SeriesRows};
@@ -49,7 +51,7 @@ pub(crate) fn bind(
     let items: Vec<NamedExpr> = node
         .aggregates
         .iter()
-        .map(|a| a.aggregate.clone())
+        .map(|a| with_aggregate(&a.aggregate, binder))
         .collect();
     let aggregates = binder.bind_aggregates(&items, &keys, &input)?;
     if aggregates.len() != node.aggregates.len() {
@@ -99,6 +101,29 @@ pub(crate) fn bind(
     let axis_name = support::free_name(&axis.0, |n| columns.iter().any(|(taken, _)| taken == n));
     columns.push((axis_name, ScalarType::Dynamic));
     transform(Arc::new(work), binned.plan, columns, false, span)
+}
+
+/// A named constant stands for an aggregate that gives it wherever there are rows.
+fn with_aggregate(item: &NamedExpr, binder: &mut Binder<'_>) -> NamedExpr {
+    let span = item.expr.span;
+    let is_constant = matches!(
+        item.expr.unparenthesised().kind,
+        ExprKind::Literal(_) | ExprKind::Unary { .. } | ExprKind::Name(_)
+    );
+    if item.names.is_empty() || !is_constant || binder.bind_constant(&item.expr).is_err() {
+        return item.clone();
+    }
+    let call = Call {
+        function: Name::new("max", span),
+        arguments: vec![Argument {
+            name: None,
+            value: item.expr.clone(),
+        }],
+    };
+    NamedExpr {
+        expr: Expr::new(ExprKind::Call(call), span),
+        ..item.clone()
+    }
 }
 
 /// The axis: its name and its value.

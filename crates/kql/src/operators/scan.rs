@@ -1,16 +1,273 @@
-//! `scan`: not there yet, refused by name.
+//! `scan`: sequences of rows that match steps (`semantics.md §22.3`).
 
+use std::sync::Arc;
+
+use datafusion::common::tree_node::TreeNode;
+use datafusion::execution::context::ExecutionProps;
+use datafusion::logical_expr::Expr as PlanExpr;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::physical_expr::create_physical_expr;
+use datafusion::physical_plan::PhysicalExpr;
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::ScanOperator;
+use hindsight_kql_syntax::ast::{
+    Argument, Call, Expr, ExprKind, Name, ParameterType, ScanOperator, ScanStep,
+};
+use hindsight_kql_types::{ScalarType, Value};
 
-use crate::bind::{BindResult, Binder};
-use crate::relation::Relation;
+use super::scan_rows::{Output, Scan, Step};
+use super::support::{self, free_name, hidden_name, parameter};
+use crate::bind::{BindResult, Binder, convert, plan_error};
+use crate::exec::transform;
+use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
-    _node: &ScanOperator,
-    _input: Relation,
+    node: &ScanOperator,
+    input: Relation,
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    Err(binder.unsupported("The operator 'scan'", span))
+    support::refuse_groups(&input, binder, span)?;
+    if !input.serialized {
+        return Err(binder.error(
+            "SEM0001",
+            "the input must be serialized: sort it first",
+            span,
+        ));
+    }
+    if !node.order_by.is_empty() || !node.partition_by.is_empty() {
+        return Err(binder.unsupported("'order by' or 'partition by' inside", span));
+    }
+    if parameter(&node.parameters, &["kind"]).is_some() {
+        return Err(binder.unsupported("the parameter 'kind'", span));
+    }
+    let input = input.finish(span)?;
+    let row: Vec<(String, ScalarType)> = input
+        .columns
+        .iter()
+        .map(|c| (c.name.clone(), c.kind))
+        .collect();
+    let declared = declared(node, &row, binder)?;
+    let scene = Scene::new(node, row, declared, span)?;
+    let mut steps = Vec::with_capacity(node.steps.len());
+    for step in &node.steps {
+        steps.push(scene.step(step, binder)?);
+    }
+    let mut columns = scene.row.clone();
+    columns.extend(scene.declared.iter().map(|(n, v)| (n.clone(), v.kind())));
+    let match_id = match parameter(&node.parameters, &["with_match_id"]) {
+        None => None,
+        Some(expr) => Some(binder.constant_word(expr)?),
+    };
+    if let Some(name) = &match_id {
+        let name = free_name(name, |n| columns.iter().any(|c| c.0 == n));
+        columns.push((name, ScalarType::Long));
+    }
+    let defaults = scene
+        .declared
+        .iter()
+        .map(|(_, value)| crate::bind::value_to_scalar(value))
+        .collect();
+    let nulls = scene
+        .row
+        .iter()
+        .map(|(_, kind)| crate::bind::null_scalar(*kind))
+        .collect();
+    let work = Scan {
+        schema: Arc::clone(scene.names.plan.schema().inner()),
+        steps,
+        nulls,
+        defaults,
+        match_id: match_id.is_some(),
+    };
+    transform(Arc::new(work), input.plan, columns, true, span)
+}
+
+/// The declared columns and their defaults.
+fn declared(
+    node: &ScanOperator,
+    row: &[(String, ScalarType)],
+    binder: &mut Binder<'_>,
+) -> BindResult<Vec<(String, Value)>> {
+    let mut declared: Vec<(String, Value)> = Vec::new();
+    for column in &node.declare {
+        let name = &column.name.text;
+        let ParameterType::Scalar(kind) = column.kind else {
+            return Err(binder.error("SEM0001", "a scalar type is expected", column.name.span()));
+        };
+        let taken = declared.iter().any(|d| d.0 == *name) || row.iter().any(|c| c.0 == *name);
+        if taken {
+            let message = format!("the column '{name}' exists already");
+            return Err(binder.error("SEM0034", message, column.name.span()));
+        }
+        let default = match &column.default {
+            None => Value::null(kind).convert(kind),
+            Some(expr) => binder.bind_constant(expr)?.convert(kind),
+        };
+        declared.push((name.clone(), default));
+    }
+    Ok(declared)
+}
+
+/// What the expressions of steps see: the row, the declared columns, and the rows that the steps hold.
+struct Scene {
+    row: Vec<(String, ScalarType)>,
+    declared: Vec<(String, Value)>,
+    steps: Vec<String>,
+    names: Relation,
+}
+
+impl Scene {
+    fn new(
+        node: &ScanOperator,
+        row: Vec<(String, ScalarType)>,
+        declared: Vec<(String, Value)>,
+        span: Span,
+    ) -> BindResult<Scene> {
+        let steps: Vec<String> = node.steps.iter().map(|s| s.name.text.clone()).collect();
+        let one: Vec<(String, ScalarType)> = row
+            .iter()
+            .cloned()
+            .chain(declared.iter().map(|(n, v)| (n.clone(), v.kind())))
+            .collect();
+        let mut all = one.clone();
+        for step in &steps {
+            all.extend(one.iter().map(|(n, kind)| (state_name(step, n), *kind)));
+        }
+        Ok(Scene {
+            names: support::no_rows(&all, span)?,
+            row,
+            declared,
+            steps,
+        })
+    }
+
+    fn step(&self, step: &ScanStep, binder: &mut Binder<'_>) -> BindResult<Step> {
+        let span = step.name.span();
+        if step.optional {
+            return Err(binder.unsupported("an optional step", span));
+        }
+        if self.steps.iter().filter(|s| **s == step.name.text).count() > 1 {
+            let message = format!("two steps are called '{}'", step.name.text);
+            return Err(binder.error("SEM0001", message, span));
+        }
+        let output = match step.output.as_ref().map(|o| o.text.as_str()) {
+            None | Some("all") => Output::All,
+            Some("last") => Output::Last,
+            Some("none") => Output::None,
+            Some(other) => {
+                return Err(binder.error("SEM0001", format!("unknown output '{other}'"), span));
+            }
+        };
+        let condition = binder.bind_predicate(&self.reads(&step.condition), &self.names)?;
+        let mut assignments = Vec::new();
+        for (name, expr) in &step.assignments {
+            let Some((index, (_, default))) = self
+                .declared
+                .iter()
+                .enumerate()
+                .find(|(_, d)| d.0 == name.text)
+            else {
+                let message = format!("the column '{}' is not declared", name.text);
+                return Err(binder.error("SEM0001", message, name.span()));
+            };
+            let scalar = binder.bind_scalar(&self.reads(expr), &self.names)?;
+            let scalar: Scalar = convert(scalar, default.kind());
+            assignments.push((index, self.physical(scalar.expr, binder, expr.span)?));
+        }
+        Ok(Step {
+            condition: self.physical(condition, binder, step.condition.span)?,
+            assignments,
+            output,
+        })
+    }
+
+    fn physical(
+        &self,
+        expr: PlanExpr,
+        binder: &Binder<'_>,
+        span: Span,
+    ) -> BindResult<Arc<dyn PhysicalExpr>> {
+        let waits = expr.exists(|e| Ok(matches!(e, PlanExpr::Placeholder(_))));
+        if waits.map_err(|e| plan_error(e, span))? {
+            return Err(binder.unsupported("a sub-query inside a step", span));
+        }
+        let schema = self.names.plan.schema();
+        let context = datafusion::optimizer::simplify_expressions::SimplifyContext::builder()
+            .with_schema(Arc::clone(schema))
+            .build();
+        let expr = datafusion::optimizer::simplify_expressions::ExprSimplifier::new(context)
+            .coerce(expr, schema)
+            .map_err(|e| plan_error(e, span))?;
+        create_physical_expr(
+            &expr,
+            schema,
+            &ExecutionProps::new(),
+            &PhysicalPlanningContext::default(),
+        )
+        .map_err(|e| plan_error(e, span))
+    }
+
+    /// The expression with `step.column` as a name of its own.
+    fn reads(&self, expr: &Expr) -> Expr {
+        let boxed = |e: &Expr| Box::new(self.reads(e));
+        let call = |call: &Call| Call {
+            function: call.function.clone(),
+            arguments: call
+                .arguments
+                .iter()
+                .map(|a| Argument {
+                    name: a.name.clone(),
+                    value: self.reads(&a.value),
+                })
+                .collect(),
+        };
+        let kind = match &expr.kind {
+            ExprKind::Member { value, member } => match support::plain_name(value) {
+                Some(step) if self.steps.iter().any(|s| s == step) => {
+                    ExprKind::Name(Name::new(state_name(step, &member.text), expr.span))
+                }
+                _ => ExprKind::Member {
+                    value: boxed(value),
+                    member: member.clone(),
+                },
+            },
+            ExprKind::Index { value, index } => ExprKind::Index {
+                value: boxed(value),
+                index: boxed(index),
+            },
+            ExprKind::Call(inner) => ExprKind::Call(call(inner)),
+            ExprKind::Unary { op, value } => ExprKind::Unary {
+                op: *op,
+                value: boxed(value),
+            },
+            ExprKind::Binary { op, left, right } => ExprKind::Binary {
+                op: *op,
+                left: boxed(left),
+                right: boxed(right),
+            },
+            ExprKind::InList { op, value, list } => ExprKind::InList {
+                op: *op,
+                value: boxed(value),
+                list: list.iter().map(|e| self.reads(e)).collect(),
+            },
+            ExprKind::Between {
+                negated,
+                value,
+                low,
+                high,
+            } => ExprKind::Between {
+                negated: *negated,
+                value: boxed(value),
+                low: boxed(low),
+                high: boxed(high),
+            },
+            ExprKind::Parenthesised(inner) => ExprKind::Parenthesised(boxed(inner)),
+            other => other.clone(),
+        };
+        Expr::new(kind, expr.span)
+    }
+}
+
+fn state_name(step: &str, column: &str) -> String {
+    hidden_name(&format!("{step}.{column}"))
 }

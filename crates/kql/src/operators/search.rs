@@ -76,6 +76,15 @@ fn legs(
     }
 }
 
+/// The predicate of a search without regard to case: terms as tests of `rows`' columns.
+pub(super) fn search_predicate(predicate: &Expr, rows: &Relation) -> Expr {
+    Terms {
+        case_sensitive: false,
+        columns: rows,
+    }
+    .rewrite(predicate)
+}
+
 /// Turns the terms of a search into tests of columns.
 struct Terms<'r> {
     case_sensitive: bool,

@@ -55,6 +55,12 @@ pub(crate) fn bind(
     let Some(rank) = counted.columns.last() else {
         return Ok(counted);
     };
-    let order = sort::sort_keys(rank.scalar(), false, false).map_err(|e| plan_error(e, span))?;
+    let mut order =
+        sort::sort_keys(rank.scalar(), false, false).map_err(|e| plan_error(e, span))?;
+    // Of values that are as frequent the greater ones stay, as recorded answers show.
+    if let Some(key) = counted.columns.iter().find(|c| c.name == key) {
+        let tie = sort::sort_keys(key.scalar(), false, false).map_err(|e| plan_error(e, span))?;
+        order.extend(tie);
+    }
     limit_groups(sort::sorted(counted, order, None), count, span)
 }

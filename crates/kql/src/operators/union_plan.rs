@@ -11,6 +11,7 @@ use crate::bind::{BindResult, plan_error, value_to_scalar};
 use crate::relation::{Column, Relation};
 
 /// One table of a union with the name that it shows as.
+#[derive(Clone)]
 pub(crate) struct Leg {
     pub(crate) label: String,
     pub(crate) relation: Relation,

@@ -1,0 +1,105 @@
+//! Results whose columns depend on data (`evaluate bag_unpack(…)`, `semantics.md §24`).
+//!
+//! Binding does not run plans. Where it cannot go on without rows it stops and says which ([`Binding::NeedsRows`]); the
+//! caller runs them, adds them to [`BindOptions::discovered`] and binds again. Binding asks for the same rows in the same
+//! order each time, so a position is enough to tell them apart. The rows that were looked at are the rows that the query
+//! then reads.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::LogicalPlan;
+use hindsight_kql_syntax::ast::Query;
+use hindsight_kql_syntax::{Diagnostic, Span};
+
+use super::subquery::{MaterializedTable, read_materialized};
+use super::{BindOptions, BindResult, Binder, BoundQuery, Step};
+use crate::catalog::Catalog;
+use crate::relation::Relation;
+
+/// What one attempt to bind came to.
+#[derive(Debug)]
+pub enum Binding {
+    /// The bound query.
+    Bound(BoundQuery),
+    /// The next columns depend on these rows: run them and bind again.
+    NeedsRows(NeededRows),
+}
+
+/// Rows that binding asks for.
+#[derive(Debug)]
+pub struct NeededRows {
+    /// What must run before the plan.
+    pub steps: Vec<Step>,
+    /// The rows.
+    pub plan: LogicalPlan,
+    /// The schema that the rows must be given in.
+    pub schema: SchemaRef,
+}
+
+/// The rows that a binder stopped at.
+#[derive(Debug)]
+pub(crate) struct Needed {
+    plan: LogicalPlan,
+    schema: SchemaRef,
+}
+
+/// Binds a whole request, or says which rows it needs first.
+///
+/// # Errors
+/// Every diagnostic of the first statement that cannot be bound.
+pub fn bind_or_ask(
+    query: &Query,
+    catalog: &dyn Catalog,
+    options: &BindOptions,
+) -> Result<Binding, Vec<Diagnostic>> {
+    let mut binder = Binder::new(catalog, options);
+    match binder.bind_query(query) {
+        Ok(()) => Ok(Binding::Bound(BoundQuery {
+            results: binder.results,
+            steps: binder.steps,
+            settings: binder.settings,
+            tables: binder.tables,
+        })),
+        Err(error) => match binder.needed {
+            Some(needed) => Ok(Binding::NeedsRows(NeededRows {
+                steps: binder.steps,
+                plan: needed.plan,
+                schema: needed.schema,
+            })),
+            None => Err(vec![error]),
+        },
+    }
+}
+
+impl Binder<'_> {
+    /// The rows of `input`, now; the relation reads the same rows again.
+    pub(crate) fn discover(
+        &mut self,
+        input: Relation,
+        span: Span,
+    ) -> BindResult<(Relation, Arc<Vec<RecordBatch>>)> {
+        let input = input.finish(span)?;
+        let table = MaterializedTable::empty(&input.columns);
+        let position = self.discoveries;
+        self.discoveries += 1;
+        let Some(rows) = self.options.discovered.get(position) else {
+            self.needed = Some(Needed {
+                plan: input.plan,
+                schema: Arc::clone(table.arrow_schema()),
+            });
+            return Err(self.error("SEM0001", "the columns depend on data", span));
+        };
+        table.fill(rows.as_ref().clone());
+        let name = format!("discovered${position}");
+        let relation = read_materialized(
+            Arc::new(table),
+            &name,
+            &input.columns,
+            input.serialized,
+            span,
+        )?;
+        Ok((relation, Arc::clone(rows)))
+    }
+}

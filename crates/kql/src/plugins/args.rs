@@ -1,0 +1,86 @@
+//! The arguments of a plug-in: by position, or by name.
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Call, Expr};
+
+use crate::bind::{BindResult, Binder};
+
+/// Reads a plug-in's arguments and notes what was read, so that nothing is ignored in silence.
+pub(crate) struct Args<'c> {
+    positional: Vec<&'c Expr>,
+    named: Vec<(&'c str, &'c Expr)>,
+    taken: usize,
+}
+
+impl<'c> Args<'c> {
+    /// The arguments of `call`.
+    pub(crate) fn new(call: &'c Call) -> Args<'c> {
+        let mut args = Args {
+            positional: Vec::new(),
+            named: Vec::new(),
+            taken: 0,
+        };
+        for argument in &call.arguments {
+            match &argument.name {
+                None => args.positional.push(&argument.value),
+                Some(name) => args.named.push((&name.text, &argument.value)),
+            }
+        }
+        args
+    }
+
+    /// The next argument by position.
+    pub(crate) fn next(&mut self) -> Option<&'c Expr> {
+        let next = self.positional.get(self.taken).copied();
+        self.taken += usize::from(next.is_some());
+        next
+    }
+
+    /// The next argument by position, which must be there.
+    pub(crate) fn required(
+        &mut self,
+        what: &str,
+        binder: &Binder<'_>,
+        span: Span,
+    ) -> BindResult<&'c Expr> {
+        self.next()
+            .ok_or_else(|| binder.error("SEM0219", format!("the argument {what} is missing"), span))
+    }
+
+    /// The argument called `name`, by name or else the next by position.
+    pub(crate) fn option(&mut self, name: &str) -> Option<&'c Expr> {
+        match self.named(name) {
+            Some(expr) => Some(expr),
+            None => self.next(),
+        }
+    }
+
+    /// The argument written as `name=…`.
+    pub(crate) fn named(&mut self, name: &str) -> Option<&'c Expr> {
+        let index = self
+            .named
+            .iter()
+            .position(|(n, _)| n.eq_ignore_ascii_case(name))?;
+        Some(self.named.remove(index).1)
+    }
+
+    /// All further arguments by position.
+    pub(crate) fn rest(&mut self) -> Vec<&'c Expr> {
+        std::iter::from_fn(|| self.next()).collect()
+    }
+
+    /// Refuses what nobody read.
+    pub(crate) fn end(self, binder: &Binder<'_>, span: Span) -> BindResult<()> {
+        if self.taken < self.positional.len() {
+            return Err(binder.error("SEM0219", "the plug-in has too many arguments", span));
+        }
+        match self.named.first() {
+            None => Ok(()),
+            Some((name, expr)) => Err(binder.error(
+                "SEM0219",
+                format!("the plug-in has no argument '{name}'"),
+                expr.span,
+            )),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! `bag_unpack`: a column for each key of a column's bags.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Call, ColumnDeclaration, TypeOf};
+use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::{DynamicRef, ScalarType, Value};
+
+use super::args::Args;
+use crate::bind::{BindResult, Binder, convert};
+use crate::operators::support::{self, Output, pass};
+use crate::relation::{Column, Relation, Scalar};
+
+/// More keys than this make no table.
+const MAX_COLUMNS: usize = 10_000;
+
+/// What happens to a key that a column of the input is called too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Conflict {
+    Error,
+    Replace,
+    Keep,
+}
+
+pub(crate) fn bind(
+    call: &Call,
+    schema: Option<&TypeOf>,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut args = Args::new(call);
+    let column = args.required("Column", binder, span)?;
+    let name = support::column_named(column, &input, binder)?.name.clone();
+    let prefix = match args.option("OutputColumnPrefix") {
+        Some(expr) => binder.constant_string(expr)?,
+        None => String::new(),
+    };
+    let conflict = match args.option("columnsConflict") {
+        None => Conflict::Error,
+        Some(expr) => match binder.constant_string(expr)?.as_str() {
+            "error" => Conflict::Error,
+            "replace_source" => Conflict::Replace,
+            "keep_source" => Conflict::Keep,
+            other => {
+                let message = format!("unknown columnsConflict '{other}'");
+                return Err(binder.error("SEM0001", message, expr.span));
+            }
+        },
+    };
+    let ignored = match args.option("ignoredProperties") {
+        None => Vec::new(),
+        Some(expr) => texts(&binder.bind_constant(expr)?),
+    };
+    args.end(binder, span)?;
+    if input
+        .column(&name)
+        .is_none_or(|c| c.kind != ScalarType::Dynamic)
+    {
+        return Err(binder.error("SEM0001", "the unpacked column must be dynamic", span));
+    }
+    let (input, keys) = match schema {
+        Some(TypeOf::Row { star, columns }) => {
+            return declared(*star, columns, &prefix, &name, input, binder, span);
+        }
+        Some(TypeOf::Scalar(_)) => {
+            return Err(binder.error("SEM0001", "a schema of columns is expected", span));
+        }
+        None => {
+            let (input, rows) = binder.discover(input, span)?;
+            let keys = keys_of(&rows, &name);
+            (input, keys)
+        }
+    };
+    if keys.len() > MAX_COLUMNS {
+        let message = format!("the bags have more than {MAX_COLUMNS} keys");
+        return Err(binder.error("SEM0001", message, span));
+    }
+    let Some(bag) = input.column(&name).cloned() else {
+        return Ok(input);
+    };
+    let mut outputs: Vec<(String, Option<Output>)> = input
+        .columns
+        .iter()
+        .map(|c| (c.name.clone(), (c.name != name).then(|| pass(c))))
+        .collect();
+    let own = outputs.len();
+    for (key, kind) in keys.into_iter().filter(|(key, _)| !ignored.contains(key)) {
+        let output_name = format!("{prefix}{key}");
+        let value = property(
+            &bag,
+            &key,
+            kind.unwrap_or(ScalarType::Dynamic),
+            binder,
+            span,
+        )?;
+        let output = (output_name.clone(), value.kind, value.expr);
+        match outputs.iter_mut().take(own).find(|o| o.0 == output_name) {
+            None => outputs.push((output_name, Some(output))),
+            Some(place) if place.1.is_none() || conflict == Conflict::Replace => {
+                place.1 = Some(output);
+            }
+            Some(_) if conflict == Conflict::Keep => {}
+            Some(_) => {
+                let message = format!("the key '{output_name}' is a column already");
+                return Err(binder.error("SEM0001", message, span));
+            }
+        }
+    }
+    let outputs = outputs.into_iter().filter_map(|(_, o)| o).collect();
+    support::project(input, outputs, span)
+}
+
+/// The columns that the query declares; the data is not looked at.
+fn declared(
+    star: bool,
+    columns: &[ColumnDeclaration],
+    prefix: &str,
+    name: &str,
+    input: Relation,
+    binder: &Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let Some(bag) = input.column(name).cloned() else {
+        return Ok(input);
+    };
+    let mut outputs: Vec<Output> = match star {
+        true => input
+            .columns
+            .iter()
+            .filter(|c| c.name != name)
+            .map(pass)
+            .collect(),
+        false => Vec::new(),
+    };
+    for column in columns {
+        let written = &column.name.text;
+        let own = input.column(written).filter(|c| c.name != name);
+        let output = match (own, written.strip_prefix(prefix)) {
+            (Some(own), _) if star => {
+                let message = format!("the column '{}' is declared twice", own.name);
+                return Err(binder.error("SEM0001", message, column.name.span()));
+            }
+            (Some(own), _) => {
+                let value = convert(own.scalar(), column.kind);
+                (written.clone(), value.kind, value.expr)
+            }
+            (None, Some(key)) => {
+                let value = property(&bag, key, column.kind, binder, span)?;
+                (written.clone(), value.kind, value.expr)
+            }
+            (None, None) => (written.clone(), column.kind, support::missing(column.kind)),
+        };
+        outputs.push(output);
+    }
+    support::project(input, outputs, span)
+}
+
+fn property(
+    bag: &Column,
+    key: &str,
+    kind: ScalarType,
+    binder: &Binder<'_>,
+    span: Span,
+) -> BindResult<Scalar> {
+    let key = Scalar::constant(Value::String(key.to_owned()));
+    Ok(convert(binder.access(bag.scalar(), key, span)?, kind))
+}
+
+/// The keys of the bags in a column, and the type that fits all values of each; `None` where all are null.
+fn keys_of(rows: &[RecordBatch], column: &str) -> BTreeMap<String, Option<ScalarType>> {
+    let mut keys: BTreeMap<String, Option<ScalarType>> = BTreeMap::new();
+    for batch in rows {
+        let Some(bags) = batch
+            .column_by_name(column)
+            .and_then(|c| c.as_binary_view_opt())
+        else {
+            continue;
+        };
+        for row in (0..bags.len()).filter(|row| bags.is_valid(*row)) {
+            let bag = DynamicRef::new(bags.value(row));
+            if bag.kind() != Kind::Bag {
+                continue;
+            }
+            for (key, value) in bag.iter_bag() {
+                let kind = kind_of(value.kind());
+                match keys.get_mut(key) {
+                    Some(known) => *known = common(*known, kind),
+                    None => {
+                        keys.insert(key.to_owned(), kind);
+                    }
+                }
+            }
+        }
+    }
+    keys
+}
+
+fn kind_of(kind: Kind) -> Option<ScalarType> {
+    match kind {
+        Kind::Null => None,
+        Kind::Bool => Some(ScalarType::Bool),
+        Kind::Long => Some(ScalarType::Long),
+        Kind::Real => Some(ScalarType::Real),
+        Kind::String => Some(ScalarType::String),
+        Kind::DateTime => Some(ScalarType::DateTime),
+        Kind::Array | Kind::Bag => Some(ScalarType::Dynamic),
+    }
+}
+
+fn common(a: Option<ScalarType>, b: Option<ScalarType>) -> Option<ScalarType> {
+    match (a, b) {
+        (None, other) | (other, None) => other,
+        (Some(a), Some(b)) if a == b => Some(a),
+        (Some(a), Some(b)) => Some(crate::bind::widest(a, b).unwrap_or(ScalarType::Dynamic)),
+    }
+}
+
+/// The texts of a dynamic array.
+fn texts(value: &Value) -> Vec<String> {
+    let Value::Dynamic(bytes) = value else {
+        return Vec::new();
+    };
+    DynamicRef::new(bytes)
+        .iter_array()
+        .filter_map(|v| v.as_str().map(str::to_owned))
+        .collect()
+}

@@ -1,0 +1,9 @@
+//! The plug-ins of `evaluate` (`semantics.md §24`): one file each. `bind` turns a call and its input into a relation.
+
+pub(crate) mod args;
+pub(crate) mod bag_unpack;
+pub(crate) mod ip_lookup;
+pub(crate) mod narrow;
+pub(crate) mod pivot;
+pub(crate) mod rewrite;
+pub(crate) mod rows_near;

@@ -1,0 +1,141 @@
+//! `pivot`: a column for each value of a column.
+
+use std::collections::BTreeSet;
+
+use arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
+use datafusion::functions::expr_fn::coalesce;
+use datafusion::functions_aggregate::expr_fn::max;
+use datafusion::logical_expr::when;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Name, NamedExpr};
+use hindsight_kql_types::{ScalarType, Value};
+
+use super::args::Args;
+use crate::bind::{BindResult, Binder, convert, plan_error, value_from_scalar};
+use crate::operators::summarize;
+use crate::operators::support::{self, Output, field, free_name, missing, pass};
+use crate::relation::{Relation, Scalar};
+
+/// More values than this make no table.
+const MAX_COLUMNS: usize = 10_000;
+
+pub(crate) fn bind(
+    call: &Call,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut args = Args::new(call);
+    let column = args.required("pivotColumn", binder, span)?;
+    let pivoted = support::column_named(column, &input, binder)?.clone();
+    let mut rest = args.rest();
+    args.end(binder, span)?;
+    let aggregate = match rest.first().map(|e| &e.kind) {
+        Some(ExprKind::Call(_)) => rest.remove(0).clone(),
+        _ => Expr::new(
+            ExprKind::Call(Call {
+                function: Name::new("count", span),
+                arguments: Vec::new(),
+            }),
+            span,
+        ),
+    };
+    let is_count = matches!(&aggregate.kind, ExprKind::Call(c) if c.function.text == "count");
+    let aggregate = NamedExpr {
+        names: vec![Name::new("$value", span)],
+        tuple: false,
+        expr: aggregate,
+    };
+    let (input, rows) = binder.discover(input, span)?;
+    let values = values_of(&rows, &pivoted.name, pivoted.kind);
+    if values.len() > MAX_COLUMNS || values.contains("") {
+        let message = "the pivoted column has too many values, or an empty one";
+        return Err(binder.unsupported(message, span));
+    }
+    let read: Vec<String> = binder
+        .bind_aggregates(std::slice::from_ref(&aggregate), &[], &input)?
+        .iter()
+        .flat_map(|a| a.expr.column_refs().into_iter().map(|c| c.name.clone()))
+        .collect();
+    let mut keys: Vec<String> = Vec::new();
+    for key in rest.iter().copied() {
+        keys.push(support::column_named(key, &input, binder)?.name.clone());
+    }
+    if rest.is_empty() {
+        let others = input.columns.iter().map(|c| &c.name);
+        keys.extend(
+            others
+                .filter(|c| **c != pivoted.name && !read.contains(c))
+                .cloned(),
+        );
+    }
+    let by: Vec<NamedExpr> = keys
+        .iter()
+        .chain([&pivoted.name])
+        .map(|name| NamedExpr {
+            names: Vec::new(),
+            tuple: false,
+            expr: Expr::new(ExprKind::Name(Name::new(name, span)), span),
+        })
+        .collect();
+    let cells = summarize::summarize(&[aggregate], &by, input, binder, span)?;
+    let Some(cell) = cells.columns.last().cloned() else {
+        return Ok(cells);
+    };
+    if matches!(cell.kind, ScalarType::Dynamic | ScalarType::Guid) {
+        return Err(binder.unsupported(format_args!("a pivot of {} cells", cell.kind), span));
+    }
+    let Some(of) = cells.column(&pivoted.name).cloned() else {
+        return Ok(cells);
+    };
+    let text = convert(of.scalar(), ScalarType::String).expr;
+    let own_keys: Vec<Output> = cells
+        .columns
+        .iter()
+        .filter(|c| keys.contains(&c.name))
+        .map(pass)
+        .collect();
+    let mut aggregates: Vec<Output> = Vec::new();
+    let mut outputs: Vec<Output> = own_keys
+        .iter()
+        .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
+        .collect();
+    for (index, value) in values.into_iter().enumerate() {
+        let is_value = text
+            .clone()
+            .eq(Scalar::constant(Value::String(value.clone())).expr);
+        let picked = when(is_value, cell.expr())
+            .end()
+            .map_err(|e| plan_error(e, span))?;
+        let inner = format!("$value{index}");
+        aggregates.push((inner.clone(), cell.kind, max(picked)));
+        let filled = match (is_count, cell.kind) {
+            (true, _) => coalesce(vec![field(&inner), Scalar::constant(Value::Long(0)).expr]),
+            (_, ScalarType::String) => coalesce(vec![field(&inner), missing(ScalarType::String)]),
+            _ => field(&inner),
+        };
+        let name = free_name(&value, |n| outputs.iter().any(|o| o.0 == n));
+        outputs.push((name, cell.kind, filled));
+    }
+    support::aggregate(cells, own_keys, aggregates, span)?.project(outputs, span)
+}
+
+/// The texts of a column's values.
+fn values_of(rows: &[RecordBatch], column: &str, kind: ScalarType) -> BTreeSet<String> {
+    let mut values = BTreeSet::new();
+    for batch in rows {
+        let Some(array) = batch.column_by_name(column) else {
+            continue;
+        };
+        for row in 0..array.len() {
+            let value = ScalarValue::try_from_array(array, row)
+                .ok()
+                .and_then(|scalar| value_from_scalar(&scalar, kind));
+            if let Some(value) = value {
+                values.insert(value.to_text());
+            }
+        }
+    }
+    values
+}

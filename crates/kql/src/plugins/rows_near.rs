@@ -1,0 +1,54 @@
+//! `rows_near`: the rows close to those that meet a condition.
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::Call;
+
+use super::args::Args;
+use super::rewrite::rewrite;
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+/// The distance is written out row by row.
+const MAX_DISTANCE: i64 = 64;
+
+pub(crate) fn bind(
+    call: &Call,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut args = Args::new(call);
+    let condition = args.required("Condition", binder, span)?.to_string();
+    let before = distance(args.required("NumRows", binder, span)?, binder)?;
+    let after = match args.option("RowsAfter") {
+        Some(expr) => distance(expr, binder)?,
+        None => before,
+    };
+    args.end(binder, span)?;
+    if !input.serialized {
+        return Err(binder.error(
+            "SEM0001",
+            "the plug-in 'rows_near' needs serialized rows",
+            span,
+        ));
+    }
+    let mut tests = vec!["['$near']".to_owned()];
+    tests.extend((1..=after).map(|n| format!("prev(['$near'], {n})")));
+    tests.extend((1..=before).map(|n| format!("next(['$near'], {n})")));
+    let operators = format!(
+        "extend ['$near'] = tobool({condition}) | where {} | project-away ['$near']",
+        tests.join(" or ")
+    );
+    rewrite(&operators, input, binder, span)
+}
+
+fn distance(expr: &hindsight_kql_syntax::ast::Expr, binder: &mut Binder<'_>) -> BindResult<i64> {
+    match binder.constant_long(expr)? {
+        n if (0..=MAX_DISTANCE).contains(&n) => Ok(n),
+        _ => Err(binder.error(
+            "SEM0001",
+            format!("a distance of 0 to {MAX_DISTANCE} rows is supported"),
+            expr.span,
+        )),
+    }
+}
