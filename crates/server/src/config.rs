@@ -70,6 +70,8 @@ pub(crate) struct Settings {
     pub(crate) retention: Duration,
     /// Bytes of an application that are kept.
     pub(crate) retention_bytes: Option<u64>,
+    /// How long a request's body may take to arrive.
+    pub(crate) body_timeout: Duration,
     /// How long a stop waits for open requests.
     pub(crate) shutdown_timeout: Duration,
 }
@@ -281,6 +283,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         set: |s, v| put(&mut s.retention_bytes, optional(v, bytes)),
     },
     Setting {
+        key: "http.body_timeout",
+        default: "60s",
+        help: "How long a request's body may take to arrive; slower ones end with 408.",
+        set: |s, v| put(&mut s.body_timeout, duration(v)),
+    },
+    Setting {
         key: "shutdown.timeout",
         default: "10s",
         help: "How long a stop waits for open requests.",
@@ -386,6 +394,7 @@ impl Settings {
             minimum_tier: Tier::Free,
             retention: Duration::ZERO,
             retention_bytes: None,
+            body_timeout: Duration::ZERO,
             shutdown_timeout: Duration::ZERO,
         }
     }
@@ -570,6 +579,11 @@ mod tests {
     #[test]
     fn the_documentation_names_every_setting() {
         let text = documentation();
+        assert_eq!(
+            include_str!("../../../docs/settings.md"),
+            format!("# Settings\n\n{text}"),
+            "docs/settings.md is not fresh: `(printf '# Settings\\n\\n'; hindsight settings) > docs/settings.md`"
+        );
         assert!(
             SETTINGS
                 .iter()

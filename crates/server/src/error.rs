@@ -50,6 +50,12 @@ pub(crate) enum ApiError {
     /// 413
     #[error("{0}")]
     TooLarge(String),
+    /// 408
+    #[error("{0}")]
+    Slow(String),
+    /// 415
+    #[error("{0}")]
+    UnsupportedMedia(String),
     /// 429
     #[error("{message}")]
     Throttled {
@@ -100,6 +106,8 @@ impl ApiError {
             ApiError::Bad { .. } | ApiError::InvalidBody(_) => StatusCode::BAD_REQUEST,
             ApiError::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
+            ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::Throttled { .. } => StatusCode::TOO_MANY_REQUESTS,
             ApiError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -148,6 +156,8 @@ impl ApiError {
             })),
             ApiError::PaymentRequired { .. } => (text, "PaymentRequiredError", None),
             ApiError::TooLarge(_) => (text, "RequestTooLargeError", None),
+            ApiError::Slow(_) => (text, "RequestTimeoutError", None),
+            ApiError::UnsupportedMedia(_) => (text, "UnsupportedMediaTypeError", None),
             ApiError::Throttled { limit, .. } => {
                 let inner =
                     json!({ "code": "ThrottledError", "message": text, "limitValue": limit });

@@ -17,6 +17,19 @@ use crate::routes::{events, fallback, health, ingest, metadata, metrics, prometh
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
+    layered(routes(app))
+}
+
+/// What happens to every request and reply, outermost last.
+pub(crate) fn layered(routes: Router) -> Router {
+    routes
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(cors())
+        .layer(from_fn(outer::run))
+}
+
+fn routes(app: Arc<App>) -> Router {
     Router::new()
         // Telemetry in
         .route("/v2/track", post(ingest::track))
@@ -69,10 +82,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .fallback(fallback::unknown)
         .method_not_allowed_fallback(fallback::wrong_method)
         .with_state(app)
-        .layer(CompressionLayer::new())
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(cors())
-        .layer(from_fn(outer::run))
 }
 
 /// Browsers of any origin may send telemetry and ask with a key; they may not send cookies, and there are none.

@@ -1,6 +1,5 @@
 //! `hindsight ingest`.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,9 +8,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
+use super::pieces::Pieces;
 use super::target::Target;
 use super::{DataFolder, app, output};
-use crate::ingest::pieces;
 
 /// Bytes of one request.
 const BATCH_BYTES: usize = 4 << 20;
@@ -26,14 +25,24 @@ pub(super) struct Ingest {
     /// Files of envelopes: a JSON array, one envelope a line, or gzip of either; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The application, by name or id; with `--url` its instrumentation key.
+    /// The application, by name or id; with `--url` of another machine its instrumentation key.
     #[arg(long)]
     app: String,
     #[command(flatten)]
     data: DataFolder,
     /// A server to send to instead of the data folder.
-    #[arg(long, conflicts_with = "data")]
+    #[arg(long)]
     url: Option<String>,
+}
+
+/// Whether two URLs name one server of this machine.
+fn same_server(one: &str, other: &str) -> bool {
+    let plain = |url: &str| {
+        url.trim_end_matches('/')
+            .replace("://localhost", "://127.0.0.1")
+            .replace("://0.0.0.0", "://127.0.0.1")
+    };
+    plain(one) == plain(other)
 }
 
 /// What became of the items.
@@ -45,9 +54,27 @@ struct Tally {
 }
 
 impl Ingest {
+    /// The instrumentation key for the server at `url`: as it was given or, where that server holds the data folder, of
+    /// the application with this name or id.
+    async fn key_at(&self, url: &str) -> anyhow::Result<String> {
+        let held = hindsight_store::holder(&self.data.path()?);
+        if held.is_some_and(|server| same_server(&server.url, url)) {
+            let (catalogue, _) = app::open(&self.data).await?;
+            if let Ok(found) = app::find(&catalogue, &self.app).await {
+                return Ok(found.instrumentation_key.to_string());
+            }
+        }
+        match uuid::Uuid::parse_str(&self.app) {
+            Ok(key) => Ok(key.to_string()),
+            Err(_) => bail!(
+                "the server at {url} does not hold the data folder; --app must be the application's instrumentation key"
+            ),
+        }
+    }
+
     pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
         let (target, ikey) = match &self.url {
-            Some(url) => (Target::at(url, None)?, instrumentation_key(&self.app)?),
+            Some(url) => (Target::at(url, None)?, self.key_at(url).await?),
             None => {
                 let target = Target::folder(&self.data).await?;
                 let (catalogue, _) = app::open(&self.data).await?;
@@ -83,49 +110,23 @@ impl Ingest {
     }
 }
 
-fn instrumentation_key(text: &str) -> anyhow::Result<String> {
-    match uuid::Uuid::parse_str(text) {
-        Ok(key) => Ok(key.to_string()),
-        Err(_) => bail!("with --url, --app must be the application's instrumentation key"),
-    }
-}
-
-/// A file's bytes, unpacked where they are gzip.
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes)?;
-    } else {
-        bytes = std::fs::read(path)?;
-    }
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let mut plain = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes.as_slice())
-        .read_to_end(&mut plain)
-        .context("broken gzip")?;
-    Ok(plain)
-}
-
 async fn send_file(
     path: &Path,
     ikey: &str,
     target: &Target,
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
-    let bytes = read(path)?;
     // It draws on a terminal only.
-    let bar = ProgressBar::new(bytes.len() as u64).with_message(path.display().to_string());
+    let bar = ProgressBar::no_length().with_message(path.display().to_string());
     if let Ok(style) =
         ProgressStyle::with_template("{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
     {
         bar.set_style(style);
     }
     let mut batch = Batch::default();
-    for piece in pieces(&bytes) {
+    let mut pieces = Pieces::open(path, &bar)?;
+    while let Some(piece) = pieces.next()? {
         batch.add(piece, ikey, tally);
-        bar.inc(piece.map_or(1, <[u8]>::len) as u64);
         if batch.items >= BATCH_ITEMS || batch.body.len() >= BATCH_BYTES {
             batch.send(target, tally).await?;
         }

@@ -1,11 +1,13 @@
 //! The command line: its forms are a contract that scripts rely on.
 
 mod app;
+mod banner;
 mod demo;
 mod ingest;
 mod key;
 mod listen;
 mod output;
+mod pieces;
 mod query;
 mod serve;
 mod target;

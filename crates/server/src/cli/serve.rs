@@ -9,7 +9,7 @@ use hindsight_store::Application;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::{demo, environment, listen, output};
+use super::{banner, demo, environment, listen, output};
 use crate::app::{App, connection_string, create_key};
 use crate::config::{self, Settings};
 
@@ -75,34 +75,36 @@ async fn serve(
     } else {
         app.settings.public_url.clone()
     };
-    let mut lines = vec![
-        format!("Hindsight {} at {base}", env!("CARGO_PKG_VERSION")),
-        format!("data folder: {}", app.settings.data.display()),
-    ];
+    let mut text = format!(
+        "\n  Hindsight {} at {base}\n  data folder  {}\n",
+        env!("CARGO_PKG_VERSION"),
+        app.settings.data.display()
+    );
     if let Some(first) = app.create_first_app().await? {
-        lines.extend(introduce(app, &first, &base).await?);
+        text += &introduce(app, &first, &base).await?.0;
     } else if let Some(known) = app.store.catalogue().apps().await?.first() {
-        lines.push(format!(
-            "connection string of '{}': {}",
-            known.name,
-            connection_string(&base, known)
-        ));
+        text += &format!(
+            "  connection   {}   (application '{}')\n",
+            connection_string(&base, known),
+            known.name
+        );
     }
     let shop = if with_demo {
         Some(demo::prepare(app).await?)
     } else {
         None
     };
-    if let Some(shop) = &shop {
-        match shop.created {
-            true => lines.extend(introduce(app, &shop.app, &base).await?),
-            false => {
-                lines.push("a new key for the demo: hindsight key create --app demo".to_owned())
-            }
+    match &shop {
+        Some(shop) if shop.created => {
+            let (introduction, key) = introduce(app, &shop.app, &base).await?;
+            text += &introduction;
+            text += &banner::things_to_try(&shop.app, &key, &base);
         }
+        Some(_) => text += "\n  a new key for the demo: hindsight key create --app demo\n",
+        None => {}
     }
     app.store.announce(&local)?;
-    output::print(&format!("\n  {}\n\n", lines.join("\n  ")))?;
+    output::print(&format!("{text}\n"))?;
 
     let (stop, stopped) = watch::channel(false);
     let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
@@ -125,19 +127,10 @@ async fn serve(
     Ok(())
 }
 
-/// What a new application's owner needs next; its key is shown here and never again.
-async fn introduce(app: &App, new: &Application, base: &str) -> anyhow::Result<Vec<String>> {
+/// What a new application's owner needs next, and the key in it.
+async fn introduce(app: &App, new: &Application, base: &str) -> anyhow::Result<(String, String)> {
     let (_, key) = create_key(app.store.catalogue(), new.id, "first key", app.now(), None).await?;
-    Ok(vec![
-        String::new(),
-        format!("application '{}': {}", new.name, new.id),
-        format!("key (shown only now): {key}"),
-        format!("connection string: {}", connection_string(base, new)),
-        format!(
-            "try: curl -H 'X-Api-Key: {key}' '{base}/v1/apps/{}/query?query=union%20*%20%7C%20count'",
-            new.id
-        ),
-    ])
+    Ok((banner::introduction(new, &key, base), key))
 }
 
 /// Completes when the process is asked to stop.

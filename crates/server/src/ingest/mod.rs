@@ -25,6 +25,7 @@ use crate::directory::AppRecord;
 use columns::TableRows;
 use split::Piece;
 
+pub(crate) use split::{Next, next_piece};
 pub(crate) use tags::Sender;
 pub(crate) use verdict::{ItemError, Verdict};
 
@@ -67,14 +68,6 @@ pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, (u16, Strin
 /// How many items a body holds, without parsing them.
 pub(crate) fn count(body: &[u8]) -> usize {
     split::split(body).len()
-}
-
-/// The text of each item of a body, or why it is none.
-pub(crate) fn pieces(body: &[u8]) -> impl Iterator<Item = Result<&[u8], &'static str>> {
-    split::split(body).into_iter().map(|piece| match piece {
-        Piece::Item(text) => Ok(text),
-        Piece::Bad(why) => Err(why),
-    })
 }
 
 /// Decodes a request's plain body.

@@ -27,6 +27,39 @@ pub(crate) fn split(body: &[u8]) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// What comes next in a text of which more may follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// An item's place in the text.
+    Item(std::ops::Range<usize>),
+    /// No item, and how many bytes of the text it takes.
+    Bad(&'static str, usize),
+    /// The text holds no whole item.
+    More,
+    /// Nothing is left.
+    End,
+}
+
+/// The first piece of `text`; `last` says that nothing follows it.
+pub(crate) fn next_piece(text: &[u8], last: bool) -> Next {
+    let mark = b"\xef\xbb\xbf";
+    let plain = text.strip_prefix(mark).unwrap_or(text);
+    let rest = skip_separators(plain);
+    if rest.is_empty() || (!last && mark.starts_with(rest)) {
+        return if last { Next::End } else { Next::More };
+    }
+    let (piece, after) = next(rest);
+    if after.is_empty() && !last && !matches!(piece, Some(Piece::Item(_))) {
+        return Next::More;
+    }
+    let used = text.len() - after.len();
+    match piece {
+        Some(Piece::Item(item)) => Next::Item(used - item.len()..used),
+        Some(Piece::Bad(why)) => Next::Bad(why, used),
+        None => Next::End,
+    }
+}
+
 /// Blanks, commas and the brackets of top-level arrays: what lies between items.
 fn skip_separators(text: &[u8]) -> &[u8] {
     let is_separator =

@@ -2,17 +2,19 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Extension;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::body::{self, Unread};
 use crate::app::App;
 use crate::ingest::Sender;
 use crate::ingest::Verdict;
-use crate::ingest::body::{BodyError, Codec};
+use crate::ingest::body::BodyError;
 use crate::intake;
 
 /// Takes a batch of envelopes; 200 means that all of them are on disk.
@@ -22,7 +24,7 @@ pub(crate) async fn track(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let codec = match codec(&headers) {
+    let codec = match body::codec(&headers) {
         Ok(codec) => codec,
         Err(error) => return refused(&error),
     };
@@ -37,9 +39,10 @@ pub(crate) async fn track(
     let Ok(_slot) = app.ingest_slots.clone().acquire_owned().await else {
         return reply(Verdict::refused(0, 503, "The server is stopping"));
     };
-    let body: Bytes = match axum::body::to_bytes(body, limit).await {
+    let patience = app.settings.body_timeout;
+    let body = match body::read(body, limit, patience).await {
         Ok(body) => body,
-        Err(error) => return reply(unreadable(&error, limit)),
+        Err(unread) => return reply(unreadable(unread, limit, patience)),
     };
     let sender = Sender {
         address: peer
@@ -57,18 +60,6 @@ pub(crate) async fn track(
     }
 }
 
-fn codec(headers: &HeaderMap) -> Result<Codec, BodyError> {
-    let mut values = headers.get_all(header::CONTENT_ENCODING).iter();
-    let first = values
-        .next()
-        .map(|value| value.to_str().unwrap_or("?"))
-        .unwrap_or_default();
-    if values.next().is_some() {
-        return Err(BodyError::Unsupported("several".to_owned()));
-    }
-    Codec::parse(first)
-}
-
 fn too_large(limit: usize) -> Verdict {
     Verdict::refused(
         0,
@@ -77,15 +68,12 @@ fn too_large(limit: usize) -> Verdict {
     )
 }
 
-fn unreadable(error: &axum::Error, limit: usize) -> Verdict {
-    use std::error::Error;
-    if error
-        .source()
-        .is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
-    {
-        return too_large(limit);
+fn unreadable(unread: Unread, limit: usize, patience: Duration) -> Verdict {
+    match unread {
+        Unread::TooLarge => too_large(limit),
+        Unread::Slow => Verdict::refused(0, 408, body::slow(patience)),
+        Unread::Broken => Verdict::refused(0, 400, "The body could not be read to its end"),
     }
-    Verdict::refused(0, 400, "The body could not be read to its end")
 }
 
 fn refused(error: &BodyError) -> Response {

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use arrow::array::AsArray;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderValue;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use hindsight_engine::metrics::{find, standard_metrics};
 use hindsight_engine::{CacheControl, EngineError, QueryRequest, QueryResult};
 use serde::Deserialize;
 
 use super::access::Access;
-use super::query::read_body;
-use super::{json, typed};
+use super::{body, json, typed};
 use crate::app::App;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
@@ -130,9 +129,10 @@ pub(crate) async fn get(State(app): State<Arc<App>>, access: Access) -> Result<R
 pub(crate) async fn post(
     State(app): State<Arc<App>>,
     access: Access,
-    body: Body,
+    headers: HeaderMap,
+    given: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_body(body, app.settings.query_max_body_bytes).await?;
+    let body = body::question(&app, &headers, given).await?;
     let wanted = if body.trim_ascii().is_empty() {
         Wanted::default()
     } else {

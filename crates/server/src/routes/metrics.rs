@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use hindsight_engine::MetricParameters;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::access::Access;
-use super::json;
-use super::query::read_body;
+use super::{body, json};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::wire::json as write;
@@ -118,9 +118,10 @@ impl List {
 pub(crate) async fn post(
     State(app): State<Arc<App>>,
     access: Access,
-    body: Body,
+    headers: HeaderMap,
+    given: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_body(body, app.settings.query_max_body_bytes).await?;
+    let body = body::question(&app, &headers, given).await?;
     let members: Vec<Value> =
         serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?;
     if members.len() > MAX_BATCH {

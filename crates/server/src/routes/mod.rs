@@ -1,6 +1,7 @@
 //! The handlers: one file for each family of URLs.
 
 pub(crate) mod access;
+mod body;
 pub(crate) mod events;
 pub(crate) mod fallback;
 pub(crate) mod health;

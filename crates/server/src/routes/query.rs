@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +10,7 @@ use hindsight_engine::{Answer, QueryRequest, QueryResult};
 use serde::Deserialize;
 
 use super::access::{Access, Version};
-use super::{applied, json};
+use super::{applied, body, json};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::middleware::outer::RequestId;
@@ -76,7 +75,7 @@ async fn answer(
     body: Option<axum::body::Body>,
     workspace: bool,
 ) -> Response {
-    let mut response = match run(app, access, body, workspace).await {
+    let mut response = match run(app, access, headers, body, workspace).await {
         Ok(answer) => shown(app, access, id, headers, &answer),
         Err(error) => error.into_response(),
     };
@@ -87,10 +86,11 @@ async fn answer(
 async fn run(
     app: &App,
     access: &Access,
+    headers: &HeaderMap,
     body: Option<axum::body::Body>,
     workspace: bool,
 ) -> Result<Answer<Arc<QueryResult>>, ApiError> {
-    let request = request(app, access, body, workspace).await?;
+    let request = request(app, access, headers, body, workspace).await?;
     let _permit = access.permit(app).await?;
     Ok(app.engine.query(&request, access.cache).await?)
 }
@@ -98,6 +98,7 @@ async fn run(
 async fn request(
     app: &App,
     access: &Access,
+    headers: &HeaderMap,
     body: Option<axum::body::Body>,
     workspace: bool,
 ) -> Result<QueryRequest, ApiError> {
@@ -106,8 +107,8 @@ async fn request(
     let mut applications = params.list("applications");
     let mut query = None;
     match body {
-        Some(body) => {
-            let body = parse(&read_body(body, app.settings.query_max_body_bytes).await?)?;
+        Some(given) => {
+            let body = parse(&body::question(app, headers, given).await?)?;
             query = body.query;
             timespans.extend(body.timespan.filter(|text| !text.is_empty()));
             applications.extend(
@@ -129,23 +130,6 @@ async fn request(
         applications,
         workspace_names: workspace,
         wait: access.prefer.wait,
-    })
-}
-
-/// A request's body, bounded.
-pub(super) async fn read_body(body: axum::body::Body, limit: usize) -> Result<Bytes, ApiError> {
-    axum::body::to_bytes(body, limit).await.map_err(|error| {
-        use std::error::Error;
-        let too_large = error
-            .source()
-            .is_some_and(|source| source.is::<http_body_util::LengthLimitError>());
-        if too_large {
-            ApiError::TooLarge(format!(
-                "The body is larger than {limit} bytes (`query.max_body_bytes`)"
-            ))
-        } else {
-            ApiError::InvalidBody("The body could not be read to its end".to_owned())
-        }
     })
 }
 

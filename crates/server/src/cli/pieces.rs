@@ -1,0 +1,159 @@
+//! Items of a file one after another, with the memory of one item and not of the file.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use anyhow::bail;
+use indicatif::ProgressBar;
+
+use crate::ingest::{Next, next_piece};
+
+/// Bytes that are read at once.
+const CHUNK: usize = 256 << 10;
+/// Bytes of the largest item; what is longer is no envelope.
+const MAX_ITEM: usize = 64 << 20;
+
+/// The items of a text that is read piece by piece.
+pub(super) struct Pieces {
+    source: Box<dyn Read>,
+    buffer: Vec<u8>,
+    start: usize,
+    ended: bool,
+}
+
+impl Pieces {
+    /// The items of a file or, for `-`, of standard input; `bar` follows the bytes as they lie in the file.
+    pub(super) fn open(path: &Path, bar: &ProgressBar) -> anyhow::Result<Pieces> {
+        if path == Path::new("-") {
+            return Pieces::of(bar.wrap_read(std::io::stdin()));
+        }
+        let file = std::fs::File::open(path)?;
+        bar.set_length(file.metadata()?.len());
+        Pieces::of(bar.wrap_read(file))
+    }
+
+    /// The items of a stream, unpacked where it is gzip.
+    pub(super) fn of(source: impl Read + 'static) -> anyhow::Result<Pieces> {
+        let mut source = BufReader::with_capacity(CHUNK, source);
+        let packed = source.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+        let source: Box<dyn Read> = if packed {
+            Box::new(flate2::bufread::MultiGzDecoder::new(source))
+        } else {
+            Box::new(source)
+        };
+        Ok(Pieces {
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            ended: false,
+        })
+    }
+
+    /// The next item's text, or why it is none; nothing at the end.
+    pub(super) fn next(&mut self) -> anyhow::Result<Option<Result<&[u8], &'static str>>> {
+        let range = loop {
+            let text = self.buffer.get(self.start..).unwrap_or_default();
+            match next_piece(text, self.ended) {
+                Next::Item(range) => {
+                    let (from, to) = (self.start + range.start, self.start + range.end);
+                    self.start = to;
+                    break from..to;
+                }
+                Next::Bad(why, used) => {
+                    self.start += used;
+                    return Ok(Some(Err(why)));
+                }
+                Next::End => return Ok(None),
+                Next::More => self.fill()?,
+            }
+        };
+        Ok(self.buffer.get(range).map(Ok))
+    }
+
+    fn fill(&mut self) -> anyhow::Result<()> {
+        self.buffer.drain(..self.start.min(self.buffer.len()));
+        self.start = 0;
+        if self.buffer.len() > MAX_ITEM {
+            bail!("an item is longer than {MAX_ITEM} bytes");
+        }
+        // Twice as much each time: an item that spans many chunks is not looked at from its start for each of them.
+        let wanted = self.buffer.len().max(CHUNK) as u64;
+        let read = self
+            .source
+            .by_ref()
+            .take(wanted)
+            .read_to_end(&mut self.buffer)?;
+        self.ended = read == 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Gives one byte at a time, as the slowest pipe does.
+    struct Dripping(std::vec::IntoIter<u8>);
+
+    impl Read for Dripping {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            match (self.0.next(), out.first_mut()) {
+                (Some(byte), Some(place)) => {
+                    *place = byte;
+                    Ok(1)
+                }
+                _ => Ok(0),
+            }
+        }
+    }
+
+    fn all(mut pieces: Pieces) -> Vec<Result<String, &'static str>> {
+        let mut found = Vec::new();
+        while let Some(piece) = pieces.next().unwrap() {
+            found.push(piece.map(|text| String::from_utf8(text.to_vec()).unwrap()));
+        }
+        found
+    }
+
+    #[test]
+    fn items_are_the_same_however_they_arrive() {
+        let text = "\u{feff}[{\"a\":\"}\"},\n{\"b\":[1]}]\nno item\n{\"c\":{}}\n{\"d\":";
+        let whole = all(Pieces::of(std::io::Cursor::new(text.as_bytes().to_vec())).unwrap());
+        let dripping = Dripping(text.as_bytes().to_vec().into_iter());
+        assert_eq!(all(Pieces::of(dripping).unwrap()), whole);
+        let texts: Vec<&str> = whole.iter().filter_map(|one| one.as_deref().ok()).collect();
+        assert_eq!(texts, ["{\"a\":\"}\"}", "{\"b\":[1]}", "{\"c\":{}}"]);
+        assert_eq!(whole.iter().filter(|one| one.is_err()).count(), 2);
+    }
+
+    #[test]
+    fn gzip_is_unpacked_as_it_is_read() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        for index in 0..100_000 {
+            writeln!(encoder, "{{\"n\":{index}}}").unwrap();
+        }
+        let packed = encoder.finish().unwrap();
+        let mut pieces = Pieces::of(std::io::Cursor::new(packed)).unwrap();
+        let (mut count, mut largest) = (0, 0);
+        while let Some(piece) = pieces.next().unwrap() {
+            assert!(piece.is_ok());
+            count += 1;
+            largest = largest.max(pieces.buffer.capacity());
+        }
+        assert_eq!(count, 100_000);
+        assert!(largest <= 4 * CHUNK, "{largest} bytes were held");
+    }
+
+    #[test]
+    fn broken_gzip_is_an_error() {
+        let broken = vec![0x1f, 0x8b, 8, 0, 1, 2, 3];
+        assert!(
+            Pieces::of(std::io::Cursor::new(broken))
+                .unwrap()
+                .next()
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,56 @@
+"""What the banner of `serve --demo` and the README tell people to paste works as it stands."""
+import json
+import pathlib
+import re
+import subprocess
+import time
+import unittest
+
+from server import ROOT, Server
+
+
+def run(lines, **environment):
+    """Runs lines in a shell; answers the JSON that each of them printed."""
+    script = "\n".join(lines)
+    text = subprocess.check_output(["bash", "-c", script], text=True, env={"PATH": "/usr/bin:/bin", **environment})
+    decoder, values, at = json.JSONDecoder(), [], 0
+    while at < len(text.rstrip()):
+        value, at = decoder.raw_decode(text, at)
+        values.append(value)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return values
+
+
+class Try(unittest.TestCase):
+    def test_banner_and_readme(self):
+        with Server("--demo") as server:
+            log = pathlib.Path(server.data + ".log")
+            deadline = time.monotonic() + 60
+            while "query by GET" not in (banner := log.read_text()) or "--get" not in banner:
+                self.assertLess(time.monotonic(), deadline, "no banner")
+                time.sleep(0.1)
+            lines = [line.strip() for line in banner.splitlines()
+                     if re.match(r"\s+(export (KEY|APP|URL)|ID|curl)\b", line)]
+            app, key = (re.search(rf"export {name}=(\S+)", banner)[1] for name in ("APP", "KEY"))
+            while not server.query({"appId": app}, key, "requests | where timestamp > ago(1m) | take 1"):
+                self.assertLess(time.monotonic(), deadline, "no demo telemetry")
+                time.sleep(0.2)
+            answers = run(lines)
+            self.assertEqual(len(answers), 6, answers)
+            metric, batch, events, event, get, post = answers
+            self.assertTrue(metric["value"]["segments"])
+            self.assertEqual(batch[0]["status"], 200)
+            self.assertEqual(len(events["value"]), 1)
+            self.assertEqual(event["value"][0]["type"], "request")
+            self.assertTrue(get["tables"][0]["rows"])
+            self.assertTrue(post["tables"][0]["rows"])
+
+            readme = (ROOT / "README.md").read_text().replace("http://127.0.0.1:2020", server.url)
+            curls = re.findall(r"^curl (?:.*\\\n)*.*", readme, re.M)
+            self.assertEqual(len(curls), 3)
+            for answer in run(curls, KEY=key, APP=app):
+                self.assertNotIn("error", answer)
+
+
+if __name__ == "__main__":
+    unittest.main()
