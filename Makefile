@@ -7,21 +7,21 @@ LISTEN ?= 127.0.0.1:2020
 
 .PHONY: demo test lint fmt bench sdk-test
 
-## Builds, serves a realistic web shop's telemetry and prints what to try.
+## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
+## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
 demo:
-	$(CARGO) build --release --bin hindsight
-	./target/release/hindsight serve --demo --data $(DEMO_DATA) --listen $(LISTEN)
+	$(CARGO) run --bin hindsight -- serve --demo --data $(DEMO_DATA) --listen $(LISTEN)
 
 ## Everything that must pass.
 test:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --workspace; else $(CARGO) test --workspace; fi
 	$(CARGO) test --workspace --doc
-	$(CARGO) build --bin hindsight
 	$(PYTHON) tests/sdk/run.py
 
-## Only the tests with real SDKs, installed from their registries into a folder of their own.
+## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
+## the integration tests were built with: building it apart would compile the query engine a second time.
 sdk-test:
-	$(CARGO) build --bin hindsight
+	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
 
 lint:

@@ -25,8 +25,8 @@ import queries
 import telemetry
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM = HERE.parent / "target" / "release" / "hindsight"
-PROGRAM = pathlib.Path(os.environ.get("HINDSIGHT_PROGRAM", PROGRAM))
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
+PROGRAM = pathlib.Path(os.environ.get("HINDSIGHT_PROGRAM", TARGET / "release" / "hindsight"))
 ADDRESS = ("127.0.0.1", 21020)
 DAYS = 7
 

@@ -19,6 +19,8 @@ pub(crate) enum Cached {
     Metric(Arc<MetricResult>),
     /// Of `events`.
     Events(Arc<EventsResult>),
+    /// Of a description: the reply's text as it is.
+    Text(Arc<str>),
 }
 
 impl Cached {
@@ -27,6 +29,7 @@ impl Cached {
             Cached::Query(result) => result.tables.iter().map(table_bytes).sum(),
             Cached::Metric(result) => 512 + result.query.len() + metric_bytes(&result.body),
             Cached::Events(result) => table_bytes(&result.table),
+            Cached::Text(text) => 64 + text.len(),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::catalog::TableProvider;
-use datafusion::datasource::{ViewTable, provider_as_source};
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder, col, lit};
-use hindsight_kql::{Catalog, CatalogError, CatalogTable, TableScope};
+use datafusion::datasource::{ViewTable, provider_as_source, source_as_provider};
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableSource, col, lit};
+use hindsight_kql::{Catalog, CatalogError, CatalogTable, Leaf, LeafSource, TableScope};
 use hindsight_kql_types::ScalarType;
-use hindsight_store::{AppId, Snapshot, Table};
+use hindsight_store::{AppId, LeafKind, PromotedColumn, Snapshot, StoreTable, Table};
 
 use crate::request::Access;
 
@@ -169,4 +169,47 @@ fn workspace_view(
         columns,
         provider: Arc::new(ViewTable::new(plan, None)),
     })
+}
+
+/// The bags whose keys segments hold as columns, and as what.
+const BAGS: [(&str, LeafKind, ScalarType); 2] = [
+    ("customDimensions", LeafKind::Text, ScalarType::String),
+    ("customMeasurements", LeafKind::Real, ScalarType::Real),
+];
+
+/// Reads keys of bags from the columns that segments have for them.
+pub(crate) struct StoreLeaves;
+
+impl LeafSource for StoreLeaves {
+    fn with_leaves(
+        &self,
+        source: &Arc<dyn TableSource>,
+        keys: &[String],
+    ) -> Option<(Arc<dyn TableSource>, Vec<Leaf>)> {
+        let provider = source_as_provider(source).ok()?;
+        let table = provider.downcast_ref::<StoreTable>()?;
+        let (mut promoted, mut leaves) = (Vec::new(), Vec::new());
+        let schema = source.schema();
+        for (bag, kind, scalar) in BAGS {
+            if schema.field_with_name(bag).is_err() {
+                continue;
+            }
+            for key in keys {
+                let column = PromotedColumn {
+                    bag: bag.to_owned(),
+                    key: key.clone(),
+                    kind,
+                };
+                leaves.push(Leaf {
+                    bag: bag.to_owned(),
+                    key: key.clone(),
+                    kind: scalar,
+                    field: column.name(),
+                });
+                promoted.push(column);
+            }
+        }
+        let table = table.clone().with_promoted(promoted);
+        Some((provider_as_source(Arc::new(table)), leaves))
+    }
 }

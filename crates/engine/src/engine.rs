@@ -188,6 +188,31 @@ impl QueryEngine {
         self.cached_events(key, control, compute).await
     }
 
+    /// A text that describes an application, such as its metrics: from the cache as every answer, or made by `compute`.
+    /// `key` holds all that the text depends on.
+    ///
+    /// # Errors
+    /// What `compute` fails with.
+    pub async fn text(
+        &self,
+        key: &str,
+        control: CacheControl,
+        compute: impl Future<Output = Result<String, EngineError>>,
+    ) -> Result<Answer<Arc<str>>, EngineError> {
+        let compute = async { compute.await.map(|text| Cached::Text(text.into())) };
+        let answer = self
+            .cache
+            .get(format!("text\n{key}"), control, compute)
+            .await?;
+        match answer.value {
+            Cached::Text(value) => Ok(Answer {
+                value,
+                age: answer.age,
+            }),
+            _ => Err(wrong_kind()),
+        }
+    }
+
     async fn cached_events(
         &self,
         key: String,

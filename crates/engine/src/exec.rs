@@ -21,6 +21,7 @@ use hindsight_kql_syntax::ast::{
     Expr, ExprKind, Literal, OperatorKind, Query, RenderOperator, Statement,
 };
 
+use crate::catalog::StoreLeaves;
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::request::TimeRange;
@@ -85,6 +86,16 @@ impl Executor {
             timespan: timespan.map(|t| (t.start, t.end)),
             ..BindOptions::default()
         };
+<<<<<<< HEAD
+=======
+        let bound = hindsight_kql::bind(query, catalog, &options).map_err(|diagnostics| {
+            EngineError::Query {
+                text: text.to_owned(),
+                diagnostics,
+            }
+        })?;
+        let bound = bound.with_leaves(&StoreLeaves).map_err(|e| failure(&e))?;
+>>>>>>> main
         let pool = Arc::new(QueryPool::over(Arc::clone(&self.runtime.memory_pool)));
         let context = self.context(Arc::clone(&pool) as Arc<dyn MemoryPool>)?;
         let bound = run::bind_with_rows(query, catalog, options, &context)
@@ -103,7 +114,8 @@ impl Executor {
         Ok(executed)
     }
 
-    fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
+    /// A context for one query over these settings.
+    pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
             .with_memory_pool(pool)
             .build_arc()

@@ -11,6 +11,8 @@ mod events;
 mod exec;
 pub mod metrics;
 mod odata;
+#[cfg(test)]
+mod plan_tests;
 mod request;
 mod result;
 mod time;

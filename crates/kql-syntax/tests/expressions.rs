@@ -225,3 +225,10 @@ fn dynamic_literals() {
     check_refused("dynamic({a: 1})");
     check_refused("dynamic([1)");
 }
+
+#[test]
+fn a_star_between_operands_of_an_argument_multiplies() {
+    check("f(a*b, a*2)", "f(a * b, a * 2)");
+    check("f(x, *)", "f(x, *)");
+    check("f(a*, *_id)", "f(a*, *_id)");
+}

@@ -8,6 +8,7 @@ mod bind;
 mod catalog;
 mod exec;
 pub mod functions;
+mod leaves;
 mod operators;
 mod plugins;
 mod relation;
@@ -21,4 +22,5 @@ pub use bind::{
 };
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
+pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

@@ -199,7 +199,11 @@ fn failures(folder: &Path) -> (usize, Vec<String>) {
 fn all_hold(name: &str) {
     let (_, failed) = failures(&folder(name));
     let count = failed.len();
-    assert!(failed.is_empty(), "{count} cases fail\n{}", failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{count} cases fail\n{}",
+        failed.join("\n")
+    );
 }
 
 #[test]
@@ -230,7 +234,8 @@ const OPERATORS: &str = "as assert-schema consume count datatable distinct evalu
     sample-distinct scan search serialize sort summarize take top top-hitters top-nested union where";
 
 /// Every kind of `join`.
-const JOINS: &str = "innerunique inner leftouter rightouter fullouter leftsemi leftanti rightsemi rightanti";
+const JOINS: &str =
+    "innerunique inner leftouter rightouter fullouter leftsemi leftanti rightsemi rightanti";
 
 #[test]
 fn every_operator_and_join_kind_has_cases() {

@@ -13,7 +13,7 @@ use tower_http::cors::{AllowHeaders, AllowMethods, Any, CorsLayer};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::middleware::outer;
-use crate::routes::{events, fallback, health, ingest, metrics, prometheus, query};
+use crate::routes::{events, fallback, health, ingest, metadata, metrics, prometheus, query};
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -42,6 +42,24 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route(
             "/{version}/apps/{app}/events/{event_type}/{event_id}",
             get(events::single),
+        )
+        // What can be asked
+        .route(
+            "/{version}/apps/{app}/metrics/metadata",
+            get(metadata::metrics),
+        )
+        .route(
+            "/{version}/apps/{app}/events/$metadata",
+            get(metadata::events),
+        )
+        .route(
+            "/{version}/apps/{app}/events/%24metadata",
+            get(metadata::events),
+        )
+        .route("/{version}/apps/{app}/query/schema", get(metadata::schema))
+        .route(
+            "/{version}/apps/{app}/metadata",
+            get(metadata::get).post(metadata::post),
         )
         // The server itself
         .route("/health", get(health::health))

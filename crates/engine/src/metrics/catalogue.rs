@@ -337,7 +337,7 @@ fn standard(row: &Row) -> Metric {
 
 /// The metric that `id` names: a standard one under any of its names, or an application's own (`D8`). `None` where an id
 /// with a slash names nothing.
-pub(super) fn find(id: &str) -> Option<Metric> {
+pub fn find(id: &str) -> Option<Metric> {
     if let Some(row) = STANDARD
         .iter()
         .find(|row| row.0 == id || row.1.contains(&id))

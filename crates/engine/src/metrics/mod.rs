@@ -8,7 +8,7 @@ mod result;
 mod to_kql;
 
 pub(crate) use catalogue::bare_name;
-pub use catalogue::{Aggregation, Metric, MetricSource, standard_metrics};
+pub use catalogue::{Aggregation, Metric, MetricSource, find, standard_metrics};
 pub use dimension::{COMMON_DIMENSIONS, dimension_display_name};
 pub(crate) use request::{MetricPlan, plan};
 pub(crate) use result::assemble;

@@ -92,11 +92,13 @@ impl Parser<'_> {
     }
 
     /// Reads a name pattern if one stands here and ends before `,` or `)`, as an argument does.
+    ///
+    /// It begins or ends with `*`: an argument such as `a*b` is a product.
     pub(crate) fn pattern_argument(&mut self) -> Option<Expr> {
         let count = self.pattern_length(0)?;
-        matches!(self.kind(count), TokenKind::Comma | TokenKind::RightParen)
-            .then(|| self.pattern())
-            .flatten()
+        let open = self.at(TokenKind::Star) || self.kind(count - 1) == TokenKind::Star;
+        let ends = matches!(self.kind(count), TokenKind::Comma | TokenKind::RightParen);
+        (open && ends).then(|| self.pattern()).flatten()
     }
 
     /// Reads a column's name or a pattern of names.

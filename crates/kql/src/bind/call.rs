@@ -1,7 +1,7 @@
 //! Calls of the language's functions: overloads, conversions of arguments, constants (`semantics.md §28.4`).
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
+use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::constant::fold;
@@ -63,7 +63,11 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_arguments(&mut self, call: &Call, input: &Relation) -> BindResult<Vec<Scalar>> {
+    pub(crate) fn bind_arguments(
+        &mut self,
+        call: &Call,
+        input: &Relation,
+    ) -> BindResult<Vec<Scalar>> {
         let mut args = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             match &argument.value.kind {
@@ -83,6 +87,16 @@ impl Binder<'_> {
             }
         }
         Ok(args)
+    }
+
+    /// A call of a function of the library by name, over bound arguments.
+    fn call_by_name(&self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
+        match registry().find(name) {
+            Some((function, signatures)) => {
+                self.call_builtin(function, signatures, name, args, span)
+            }
+            None => Err(self.error("SEM0260", format!("Unknown function: '{name}'."), span)),
+        }
     }
 
     fn call_builtin(
@@ -318,6 +332,12 @@ impl Binder<'_> {
             ("column_ifexists" | "columnifexists", [column, default]) => {
                 self.bind_column_ifexists(column, default, input).map(Some)
             }
+            ("extract" | "extract_json" | "extractjson", [.., kind])
+                if arguments.len() > 2 && matches!(kind.kind, ExprKind::TypeOf(_)) =>
+            {
+                self.bind_typed_extract(call, kind, input, span).map(Some)
+            }
+            ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
             _ if crate::operators::window::is_window(name) => {
                 let args = self.bind_arguments(call, input)?;
                 crate::operators::window::bind_call(name, args, input, self, span).map(Some)
@@ -375,6 +395,38 @@ impl Binder<'_> {
         ))
     }
 
+    /// `extract(…, typeof(T))`: the text that was found as a value of the type, null where it is none.
+    fn bind_typed_extract(
+        &mut self,
+        call: &Call,
+        kind: &Expr,
+        input: &Relation,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let ExprKind::TypeOf(TypeOf::Scalar(kind)) = &kind.kind else {
+            return Err(self.unsupported("typeof() of a row here", kind.span));
+        };
+        let mut untyped = call.clone();
+        untyped.arguments.pop();
+        let args = self.bind_arguments(&untyped, input)?;
+        let text = self.call_by_name(&call.function.text, args, span)?;
+        Ok(convert(text, *kind))
+    }
+
+    /// `bin_auto(x)`: `bin_at` with the size and the point that `set` statements give (`semantics.md §10`).
+    fn bind_bin_auto(&mut self, value: &Expr, input: &Relation, span: Span) -> BindResult<Scalar> {
+        let value = self.bind_scalar(value, input)?;
+        let option = |name: &str| self.settings.get(name).cloned().map(Scalar::constant);
+        let Some(size) = option("query_bin_auto_size") else {
+            let message = "bin_auto() needs 'set query_bin_auto_size'";
+            return Err(self.error("SEM0001", message, span));
+        };
+        match option("query_bin_auto_at") {
+            Some(at) => self.call_by_name("bin_at", vec![value, size, at], span),
+            None => self.call_by_name("bin", vec![value, size], span),
+        }
+    }
+
     fn bind_column_ifexists(
         &mut self,
         column: &Expr,
@@ -389,16 +441,6 @@ impl Binder<'_> {
             Some(column) => Ok(column.scalar()),
             None => self.bind_scalar(default, input),
         }
-    }
-
-    /// A call that gives several columns, where `expr` is one.
-    pub(crate) fn bind_columns_call(
-        &mut self,
-        expr: &Expr,
-        input: &Relation,
-    ) -> BindResult<Option<Vec<(String, Scalar)>>> {
-        let _ = (expr, input);
-        Ok(None)
     }
 }
 

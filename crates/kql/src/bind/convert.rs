@@ -1,6 +1,6 @@
 //! Conversions that the language makes by itself: widening, text of anything, literals into what they meet.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
@@ -53,8 +53,8 @@ pub(crate) fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
 fn convert_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     match args.kind(0) {
         _ if args.result_kind() == ScalarType::String => {
-            let texts = args.texts(0)?;
-            Ok(args.collect_strings(|row| Some(Cow::Borrowed(texts.get(row)))))
+            let text = crate::functions::text::to_text(&args.full(0)?, args.kind(0))?;
+            Ok(Arc::new(text))
         }
         ScalarType::Dynamic => convert_dynamics(args),
         _ => convert_values(args),

@@ -34,6 +34,9 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
+        if let Some(column) = self.bind_column_of_call(value, index, input)? {
+            return Ok(column);
+        }
         let base = self.bind_scalar(value, input)?;
         let index = self.bind_scalar(index, input)?;
         self.access(base, index, span)
@@ -74,7 +77,6 @@ impl Binder<'_> {
 }
 
 /// The element `index` of a dynamic array as a value of `kind`: how functions of several columns are taken apart.
-#[allow(dead_code, reason = "waits for functions of several columns")]
 pub(crate) fn element_of(array: Scalar, index: i64, kind: ScalarType) -> Scalar {
     let position = Scalar::constant(Value::Long(index));
     let expr = kernel_call(

@@ -8,6 +8,7 @@ mod any_column;
 mod arithmetic;
 mod call;
 mod classify;
+mod columns;
 mod compare;
 mod constant;
 mod convert;
@@ -45,9 +46,9 @@ use crate::relation::{Column, Relation};
 pub(crate) use aggregate::BoundAggregate;
 pub(crate) use constant::{null_scalar, value_from_scalar, value_to_scalar};
 pub(crate) use convert::{convert, widest};
+pub use discover::{Binding, NeededRows, bind_or_ask};
 pub(crate) use projection::{BoundColumn, NamingMode, wildcard_matches};
 pub(crate) use scope::{Entry, Env};
-pub use discover::{Binding, NeededRows, bind_or_ask};
 pub use subquery::{MaterializedTable, Step, StepKind};
 
 /// What binding gives.

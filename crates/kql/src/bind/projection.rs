@@ -121,6 +121,10 @@ impl Namer {
                 self.spelled_used.insert(name.clone());
                 self.free(name, false)
             }
+            // Only columns that `print` does not have give parts of names: `print strlen('x')` is `print_0`.
+            Target::Generated(name) if self.mode == NamingMode::Print && name.ends_with('_') => {
+                self.free(&format!("print_{position}"), false)
+            }
             Target::Generated(name) if self.mode == NamingMode::Extend => {
                 if self.used.contains(name) {
                     return Err(duplicate(name));
@@ -239,15 +243,20 @@ impl Binder<'_> {
         Ok(vec![(target, scalar)])
     }
 
-    /// The written names go to the columns in order; the rest keep their own.
+    /// The written names go to the columns in order; the rest keep their own. One name alone takes the first column only.
     fn named_columns(
         &self,
         item: &NamedExpr,
         columns: Vec<(String, Scalar)>,
     ) -> Vec<(Target, Scalar)> {
         let written = |name: &Name| Target::Written(name.text.clone());
+        let kept = match item.names.len() {
+            1 => 1,
+            _ => columns.len(),
+        };
         columns
             .into_iter()
+            .take(kept)
             .enumerate()
             .map(|(i, (name, scalar))| {
                 let target = item.names.get(i).map_or(Target::Generated(name), written);

@@ -68,6 +68,9 @@ fn call_name(call: &Call, span: Span, aggregates: Option<&AggregateNames>) -> Op
             _ => None,
         };
     }
+    if name == "bin_auto" {
+        return argument();
+    }
     let (function, _) = registry().find(name)?;
     match function.result_name {
         ResultName::None => None,

@@ -206,6 +206,12 @@ impl<'a> KernelArgs<'a> {
         Arc::new((0..self.rows).map(f).collect::<BooleanArray>())
     }
 
+    /// A bool for each row, never null.
+    pub fn collect_truths(&self, f: impl FnMut(usize) -> bool) -> ArrayRef {
+        let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, f);
+        Arc::new(BooleanArray::new(values, None))
+    }
+
     /// A dynamic for each row: `f` appends the encoded value to the buffer and says whether there is one.
     pub fn collect_dynamics(&self, mut f: impl FnMut(usize, &mut Vec<u8>) -> bool) -> ArrayRef {
         let mut out = BinaryViewBuilder::with_capacity(self.rows);

@@ -129,12 +129,12 @@ pub(crate) fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelErro
         texts.map(|t| fold_text(&t).into_owned()).collect()
     };
     let shared = lists.is_constant().then(|| folded(0));
-    Ok(args.collect_bools(|row| {
+    Ok(args.collect_truths(|row| {
         let value = fold_text(values.get(row));
-        Some(match &shared {
+        match &shared {
             Some(set) => set.contains(value.as_ref()),
             None => folded(row).contains(value.as_ref()),
-        })
+        }
     }))
 }
 
@@ -160,11 +160,11 @@ fn matchers(
             .collect()
     };
     let shared = lists.is_constant().then(|| build(0));
-    Ok(args.collect_bools(|row| {
+    Ok(args.collect_truths(|row| {
         let value = values.get(row);
-        Some(match &shared {
+        match &shared {
             Some(all) => holds(all, value),
             None => holds(&build(row), value),
-        })
+        }
     }))
 }

@@ -2,10 +2,12 @@
 
 pub(crate) mod array;
 pub(crate) mod bag;
+pub(crate) mod columns;
 mod conversion;
 mod datetime;
 pub(crate) mod dynamic;
 mod encoding;
+mod geo;
 mod hash;
 mod ip;
 pub mod kernel;
@@ -15,14 +17,17 @@ mod math;
 mod parse;
 mod prelude;
 mod registry;
+mod series;
 pub mod signature;
 mod string;
 pub mod text;
 pub(crate) mod text_match;
 mod udf;
+mod units;
 
 pub use registry::{Registry, registry};
 pub use udf::kernel_call;
+pub(crate) use udf::{KernelView, kernel_view};
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;

@@ -27,12 +27,15 @@ fn lists() -> Vec<&'static [&'static ScalarFunction]> {
         super::conversion::LIST,
         super::datetime::LIST,
         super::encoding::LIST,
+        super::geo::LIST,
         super::hash::LIST,
         super::ip::LIST,
         super::logic::LIST,
         super::math::LIST,
         super::parse::LIST,
+        super::series::LIST,
         super::string::LIST,
+        super::units::LIST,
     ]
 }
 

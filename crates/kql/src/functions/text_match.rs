@@ -37,7 +37,25 @@ pub(crate) struct Matcher {
     ascii: bool,
     /// `k` and `s` are also the folded forms of two letters beyond ASCII.
     ambiguous: bool,
+    /// The place of the byte of an ASCII needle that texts hold most seldom.
+    rare: usize,
     finder: Finder<'static>,
+}
+
+/// The bytes of folded text from the most frequent on, as messages, names and addresses have them.
+const FREQUENT: &[u8] = b" etaoinsrlhdcu01mpg2.fy/34wb5-67v89k:_=j,xqz";
+
+/// Where the rarest byte of a needle lies: fewer places of a text are then looked at.
+fn rarest(needle: &[u8]) -> usize {
+    let seldom = |byte: u8| {
+        let place = FREQUENT.iter().position(|frequent| *frequent == byte);
+        place.unwrap_or(FREQUENT.len())
+    };
+    let best = needle
+        .iter()
+        .enumerate()
+        .max_by_key(|(_, byte)| seldom(**byte));
+    best.map_or(0, |(place, _)| place)
 }
 
 /// Simple case folding: one character for one. `ß` is itself, the dotless `ı` is no `i`.
@@ -81,6 +99,7 @@ impl Matcher {
             sensitive,
             ascii: needle.is_ascii(),
             ambiguous: needle.bytes().any(|b| matches!(b, b'k' | b's')),
+            rare: rarest(needle.as_bytes()),
             finder: Finder::new(needle.as_bytes()).into_owned(),
             needle,
         }
@@ -115,11 +134,9 @@ impl Matcher {
                 .and_then(|at| bytes.get(at..))
                 .is_some_and(|tail| tail.eq_ignore_ascii_case(needle)),
             _ => {
-                // The last byte is as a rule rarer than the first, and any choice is right.
-                let last = needle.len() - 1;
-                let byte = needle.get(last).copied().unwrap_or_default();
+                let byte = needle.get(self.rare).copied().unwrap_or_default();
                 let upper = byte.to_ascii_uppercase();
-                let tail = bytes.get(last..).unwrap_or_default();
+                let tail = bytes.get(self.rare..).unwrap_or_default();
                 let at = |start: &usize| {
                     bytes
                         .get(*start..*start + needle.len())
@@ -175,10 +192,10 @@ pub(crate) fn run(
     let (texts, needles) = (args.texts(0)?, args.texts(1)?);
     if needles.is_constant() {
         let matcher = Matcher::new(test, sensitive, needles.get(0));
-        return Ok(args.collect_bools(|row| Some(matcher.matches(texts.get(row)))));
+        return Ok(args.collect_truths(|row| matcher.matches(texts.get(row))));
     }
-    Ok(args.collect_bools(|row| {
-        Some(Matcher::new(test, sensitive, needles.get(row)).matches(texts.get(row)))
+    Ok(args.collect_truths(|row| {
+        Matcher::new(test, sensitive, needles.get(row)).matches(texts.get(row))
     }))
 }
 
@@ -187,7 +204,7 @@ pub(crate) fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelErr
     let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
     if patterns.is_constant() {
         let pattern = compile(patterns.get(0))?;
-        return Ok(args.collect_bools(|row| Some(pattern.is_match(texts.get(row)))));
+        return Ok(args.collect_truths(|row| pattern.is_match(texts.get(row))));
     }
     let mut cache = std::collections::HashMap::new();
     let mut out = Vec::with_capacity(args.rows());
@@ -245,5 +262,21 @@ mod tests {
         check(Test::Contains, "\u{212a}elvin", "KEL", true);
         check(Test::StartsWith, "ΣΑΣ", "σας", true);
         check(Test::EndsWith, "abcÉ", "CÉ", true);
+    }
+
+    #[test]
+    fn needles_are_found_wherever_their_rarest_byte_lies() {
+        for needle in ["zebra", "barzoo", "the quiz", "e", "zz", "aza"] {
+            for text in [
+                needle.to_uppercase(),
+                format!("x{needle}y{needle}"),
+                format!("{}{needle}", &needle[..1]),
+            ] {
+                check(Test::Contains, &text, needle, true);
+                check(Test::Contains, &text[..needle.len() - 1], needle, false);
+            }
+        }
+        check(Test::Has, "an azaza aza", "AZA", true);
+        check(Test::Has, "an azaza", "AZA", false);
     }
 }

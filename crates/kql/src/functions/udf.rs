@@ -114,3 +114,32 @@ fn one_or_all(value: ColumnarValue) -> Result<(ArrayRef, bool)> {
         ColumnarValue::Scalar(scalar) => (scalar.to_array_of_size(1)?, true),
     })
 }
+
+/// A call of a kernel, taken apart.
+pub(crate) struct KernelView<'e> {
+    /// The kernel's name.
+    pub(crate) name: &'static str,
+    /// The kernel.
+    pub(crate) kernel: Kernel,
+    /// The KQL types of the arguments.
+    pub(crate) kinds: &'e [ScalarType],
+    /// The KQL type of the result.
+    pub(crate) result: ScalarType,
+    /// The arguments.
+    pub(crate) args: &'e [Expr],
+}
+
+/// `expr` as the call of a kernel; `None` where it is something else.
+pub(crate) fn kernel_view(expr: &Expr) -> Option<KernelView<'_>> {
+    let Expr::ScalarFunction(call) = expr else {
+        return None;
+    };
+    let udf = call.func.inner().downcast_ref::<KernelUdf>()?;
+    Some(KernelView {
+        name: udf.name,
+        kernel: udf.kernel,
+        kinds: &udf.kinds,
+        result: udf.result,
+        args: &call.args,
+    })
+}

@@ -46,7 +46,11 @@ pub(crate) fn bind(
     let predicate = search_predicate(&node.predicate, &rows);
     // A table that has none of the predicate's columns is left out: what it lacks is not what differs.
     let bound = binder.bind_predicate(&predicate, &rows)?;
-    let read: Vec<&str> = bound.column_refs().iter().map(|c| c.name.as_str()).collect();
+    let read: Vec<&str> = bound
+        .column_refs()
+        .iter()
+        .map(|c| c.name.as_str())
+        .collect();
     let knows = |leg: &Leg| read.iter().any(|name| leg.relation.column(name).is_some());
     if !read.is_empty() && legs.iter().any(knows) {
         legs.retain(knows);
@@ -64,9 +68,7 @@ pub(crate) fn bind(
         };
         let output = match (rows.column(name), kind) {
             (Some(own), None) => pass(own),
-            (Some(own), Some(kind)) => {
-                (name.to_owned(), *kind, convert(own.scalar(), *kind).expr)
-            }
+            (Some(own), Some(kind)) => (name.to_owned(), *kind, convert(own.scalar(), *kind).expr),
             (None, Some(kind)) => (name.to_owned(), *kind, missing(*kind)),
             (None, None) => {
                 let message =

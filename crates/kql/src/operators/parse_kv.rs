@@ -21,7 +21,13 @@ pub(crate) fn bind(
         return Err(binder.unsupported("the property 'regex'", span));
     }
     for property in &node.properties {
-        let known = ["pair_delimiter", "kv_delimiter", "quote", "escape", "greedy"];
+        let known = [
+            "pair_delimiter",
+            "kv_delimiter",
+            "quote",
+            "escape",
+            "greedy",
+        ];
         if !known.contains(&property.name.text.as_str()) {
             let message = format!("unknown property '{}'", property.name.text);
             return Err(binder.error("SEM0001", message, span));

@@ -13,6 +13,7 @@ use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
 use crate::bind::{BindResult, Binder, convert, widest};
 use crate::exec::{Reads, Transform, TransformState, transform};
+use crate::functions::kernel::KernelError;
 use crate::relation::Relation;
 
 const BATCH_ROWS: i128 = 8192;
@@ -107,6 +108,14 @@ impl TransformState for State {
             ));
         };
         let known = batch.num_rows() > 0 && from.is_valid(0) && to.is_valid(0) && step.is_valid(0);
+        let zero = match self.kind {
+            ScalarType::Real => known && real(step) == 0.0,
+            _ => known && exact(step) == 0,
+        };
+        if zero {
+            let error = KernelError::Failed("range: the step must not be zero".to_owned());
+            return Err(DataFusionError::External(Box::new(error)));
+        }
         self.bounds = match (known, self.kind) {
             (false, _) => None,
             (true, ScalarType::Real) => real_bounds(real(from), real(to), real(step)),

@@ -28,7 +28,11 @@ pub(crate) fn bind(
 ) -> BindResult<Relation> {
     support::refuse_groups(&input, binder, span)?;
     if !input.serialized {
-        return Err(binder.error("SEM0001", "the input must be serialized: sort it first", span));
+        return Err(binder.error(
+            "SEM0001",
+            "the input must be serialized: sort it first",
+            span,
+        ));
     }
     if !node.order_by.is_empty() || !node.partition_by.is_empty() {
         return Err(binder.unsupported("'order by' or 'partition by' inside", span));

@@ -175,3 +175,15 @@ fn search_looks_everywhere() {
         "$table:string, pet:string, age:long\nsearch_arg0 | dog | 7",
     );
 }
+
+#[test]
+fn what_would_never_end_is_an_error() {
+    for query in [
+        "range x from 1 to 5 step 0",
+        "range x from 1.0 to 5.0 step 0.0",
+        "print repeat(1, 2000000)",
+    ] {
+        let answer = crate::testing::answer(query);
+        assert!(answer.starts_with("failed"), "{query}: {answer}");
+    }
+}

@@ -43,9 +43,8 @@ impl<'c> Args<'c> {
         binder: &Binder<'_>,
         span: Span,
     ) -> BindResult<&'c Expr> {
-        self.next().ok_or_else(|| {
-            binder.error("SEM0219", format!("the argument {what} is missing"), span)
-        })
+        self.next()
+            .ok_or_else(|| binder.error("SEM0219", format!("the argument {what} is missing"), span))
     }
 
     /// The argument called `name`, by name or else the next by position.

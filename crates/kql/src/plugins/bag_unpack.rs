@@ -55,7 +55,10 @@ pub(crate) fn bind(
         Some(expr) => texts(&binder.bind_constant(expr)?),
     };
     args.end(binder, span)?;
-    if input.column(&name).is_none_or(|c| c.kind != ScalarType::Dynamic) {
+    if input
+        .column(&name)
+        .is_none_or(|c| c.kind != ScalarType::Dynamic)
+    {
         return Err(binder.error("SEM0001", "the unpacked column must be dynamic", span));
     }
     let (input, keys) = match schema {
@@ -86,7 +89,13 @@ pub(crate) fn bind(
     let own = outputs.len();
     for (key, kind) in keys.into_iter().filter(|(key, _)| !ignored.contains(key)) {
         let output_name = format!("{prefix}{key}");
-        let value = property(&bag, &key, kind.unwrap_or(ScalarType::Dynamic), binder, span)?;
+        let value = property(
+            &bag,
+            &key,
+            kind.unwrap_or(ScalarType::Dynamic),
+            binder,
+            span,
+        )?;
         let output = (output_name.clone(), value.kind, value.expr);
         match outputs.iter_mut().take(own).find(|o| o.0 == output_name) {
             None => outputs.push((output_name, Some(output))),

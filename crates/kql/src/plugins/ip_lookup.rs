@@ -37,7 +37,9 @@ pub(crate) fn bind(
     args.end(binder, span)?;
     let address = support::column_named(address, &input, binder)?.name.clone();
     let lookup = binder.bind_tabular(lookup)?.finish(span)?;
-    let network = support::column_named(network, &lookup, binder)?.name.clone();
+    let network = support::column_named(network, &lookup, binder)?
+        .name
+        .clone();
     let own: Vec<String> = input.columns.iter().map(|c| name(&c.name)).collect();
     let found: Vec<String> = lookup.columns.iter().map(|c| name(&c.name)).collect();
     if own.iter().any(|c| found.contains(c)) {
@@ -69,7 +71,9 @@ pub(crate) fn bind(
             false => matched,
             true => {
                 let matched = binder.materialize(matched, span)?;
-                binder.env = binder.env.with("$matched", Entry::Relation(matched.clone()));
+                binder.env = binder
+                    .env
+                    .with("$matched", Entry::Relation(matched.clone()));
                 let rest = "union (['$source'] | join kind=leftanti (['$matched']) on ['$row'])";
                 rewrite(rest, matched, binder, span)?
             }

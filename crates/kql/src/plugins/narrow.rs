@@ -17,13 +17,7 @@ pub(crate) fn bind(
 ) -> BindResult<Relation> {
     Args::new(call).end(binder, span)?;
     let cells: Vec<String> = visible(&input)
-        .map(|c| {
-            format!(
-                "pack_array({}, tostring({}))",
-                text(&c.name),
-                name(&c.name)
-            )
-        })
+        .map(|c| format!("pack_array({}, tostring({}))", text(&c.name), name(&c.name)))
         .collect();
     let operators = format!(
         "serialize ['$row'] = row_number(0) | mv-expand ['$cell'] = pack_array({}) \

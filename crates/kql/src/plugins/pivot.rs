@@ -13,8 +13,8 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
 use crate::bind::{BindResult, Binder, convert, plan_error, value_from_scalar};
-use crate::operators::support::{self, Output, field, free_name, missing, pass};
 use crate::operators::summarize;
+use crate::operators::support::{self, Output, field, free_name, missing, pass};
 use crate::relation::{Relation, Scalar};
 
 /// More values than this make no table.

@@ -26,7 +26,11 @@ pub(crate) fn bind(
     };
     args.end(binder, span)?;
     if !input.serialized {
-        return Err(binder.error("SEM0001", "the plug-in 'rows_near' needs serialized rows", span));
+        return Err(binder.error(
+            "SEM0001",
+            "the plug-in 'rows_near' needs serialized rows",
+            span,
+        ));
     }
     let mut tests = vec!["['$near']".to_owned()];
     tests.extend((1..=after).map(|n| format!("prev(['$near'], {n})")));
@@ -38,10 +42,7 @@ pub(crate) fn bind(
     rewrite(&operators, input, binder, span)
 }
 
-fn distance(
-    expr: &hindsight_kql_syntax::ast::Expr,
-    binder: &mut Binder<'_>,
-) -> BindResult<i64> {
+fn distance(expr: &hindsight_kql_syntax::ast::Expr, binder: &mut Binder<'_>) -> BindResult<i64> {
     match binder.constant_long(expr)? {
         n if (0..=MAX_DISTANCE).contains(&n) => Ok(n),
         _ => Err(binder.error(

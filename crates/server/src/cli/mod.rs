@@ -83,9 +83,13 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
+/// Bytes of a thread's stack: planning a query recurses over its tree. Only what is touched costs memory.
+const STACK: usize = 8 << 20;
+
 fn start(command: Command) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .thread_stack_size(STACK)
         .build()?;
     runtime.block_on(async {
         match command {

@@ -5,6 +5,7 @@ pub(crate) mod events;
 pub(crate) mod fallback;
 pub(crate) mod health;
 pub(crate) mod ingest;
+pub(crate) mod metadata;
 pub(crate) mod metrics;
 pub(crate) mod prometheus;
 pub(crate) mod query;

@@ -2,6 +2,7 @@
 
 mod identity;
 mod ingest;
+mod metadata;
 mod query;
 
 use std::sync::Arc;

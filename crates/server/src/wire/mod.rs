@@ -1,8 +1,10 @@
 //! The wire's JSON, written straight from Arrow into one text. No other part of the program knows these shapes.
 
 pub(crate) mod cell;
+pub(crate) mod csdl;
 pub(crate) mod csv;
 pub(crate) mod events;
 pub(crate) mod json;
+pub(crate) mod metadata;
 pub(crate) mod metrics;
 pub(crate) mod query;

@@ -54,8 +54,14 @@ pub(crate) static REPEAT: ScalarFunction = function(
         "a:dynamic\n[\"x\",\"x\",\"x\"]",
     )],
     |args| {
+        let counts = args.longs(1)?;
+        if (0..args.rows()).any(|row| counts.get(row).is_some_and(|n| n > MAX_ELEMENTS)) {
+            return Err(KernelError::Failed(format!(
+                "repeat(): an array has at most {MAX_ELEMENTS} elements"
+            )));
+        }
         each(args, |row, encoder| {
-            let count = row.long(1)?.min(MAX_ELEMENTS);
+            let count = row.long(1)?;
             encoder.begin_array();
             for _ in 0..count {
                 row.pack(0, encoder);

@@ -4,6 +4,7 @@ mod change;
 mod generate;
 mod look;
 mod set;
+pub(crate) mod sort;
 
 use super::ScalarFunction;
 
@@ -25,6 +26,8 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &generate::PACK_ARRAY,
     &generate::RANGE,
     &generate::REPEAT,
+    &sort::ARRAY_SORT_ASC,
+    &sort::ARRAY_SORT_DESC,
     &set::SET_UNION,
     &set::SET_INTERSECT,
     &set::SET_DIFFERENCE,

@@ -14,6 +14,11 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// Which row it is.
+    pub(crate) fn number(self) -> usize {
+        self.row
+    }
+
     /// The dynamic in argument `index`; null where there is none.
     pub(crate) fn dynamic(self, index: usize) -> DynamicRef<'a> {
         self.arguments

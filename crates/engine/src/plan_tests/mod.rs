@@ -1,0 +1,235 @@
+//! The plans that queries get over a real store: what reaches the scan, and that it changes no answer.
+
+mod leaves;
+mod plans;
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray};
+use arrow::record_batch::RecordBatch;
+use datafusion::execution::memory_pool::UnboundedMemoryPool;
+use datafusion::physical_plan::collect;
+use datafusion::physical_plan::display::DisplayableExecutionPlan;
+use hindsight_kql::{BindOptions, run};
+use hindsight_kql_types::Dynamic;
+use hindsight_kql_types::ticks::{TICKS_PER_HOUR, TICKS_PER_SECOND};
+use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, Table};
+
+use crate::catalog::{StoreCatalog, StoreLeaves};
+use crate::config::EngineConfig;
+use crate::exec::Executor;
+use crate::request::Access;
+
+/// Requests of one hour.
+const PER_HOUR: usize = 2000;
+/// 2026-11-20T00:00:00Z.
+const START: i64 = 639_306_432_000_000_000;
+
+/// A store with three sealed hours of requests and one in memory; some dependencies and traces beside them.
+struct World {
+    _dir: tempfile::TempDir,
+    store: Arc<Store>,
+    app: AppId,
+    executor: Executor,
+}
+
+/// A plan that has run.
+struct Ran {
+    /// The plan with the figures of the run.
+    plan: String,
+    batches: Vec<RecordBatch>,
+}
+
+impl Ran {
+    /// The rows as text, in no particular order.
+    fn rows(&self) -> Vec<String> {
+        let text = arrow::util::pretty::pretty_format_batches(&self.batches).unwrap();
+        let mut rows: Vec<String> = text.to_string().lines().map(str::to_owned).collect();
+        rows.sort();
+        rows
+    }
+
+    /// The lines of the plan that scan files.
+    fn scans(&self) -> Vec<&str> {
+        let scan = |line: &&str| line.contains("file_type=parquet");
+        self.plan.lines().filter(scan).collect()
+    }
+
+    /// The columns that a scan of files reads for what is above it.
+    fn columns(&self) -> Vec<Vec<&str>> {
+        self.scans()
+            .into_iter()
+            .map(|scan| {
+                let list = scan
+                    .split_once("projection=[")
+                    .and_then(|(_, rest)| rest.split_once(']'));
+                list.map_or(Vec::new(), |(list, _)| list.split(", ").collect())
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    fn has(&self, part: &str) {
+        assert!(self.plan.contains(part), "no {part:?} in\n{}", self.plan);
+    }
+
+    #[track_caller]
+    fn has_not(&self, part: &str) {
+        assert!(!self.plan.contains(part), "{part} in\n{}", self.plan);
+    }
+}
+
+impl World {
+    async fn new() -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let config = StoreConfig {
+            background: false,
+            row_group_rows: 500,
+            ..StoreConfig::new(dir.path())
+        };
+        let store = Store::open(config).await.unwrap();
+        let app: AppId = "00000000-0000-4000-8000-000000000001".parse().unwrap();
+        for hour in 0..4 {
+            if hour == 3 {
+                store.seal_all().await.unwrap();
+            }
+            let batches = [Table::Requests, Table::Dependencies, Table::Traces]
+                .map(|table| (table, items(table, hour)));
+            let request = AppendRequest {
+                app,
+                batches: batches.into(),
+            };
+            store.append(request).await.unwrap();
+        }
+        World {
+            _dir: dir,
+            store,
+            app,
+            executor: Executor::new(&EngineConfig {
+                partitions: 2,
+                ..EngineConfig::default()
+            })
+            .unwrap(),
+        }
+    }
+
+    /// Runs a query as the engine does, or without leaves.
+    async fn run_with(&self, query: &str, leaves: bool) -> Ran {
+        let parsed = hindsight_kql_syntax::parse(query);
+        assert!(parsed.diagnostics.is_empty(), "{query}");
+        let catalog = StoreCatalog::new(
+            self.store.snapshot(),
+            vec![self.app],
+            Arc::default(),
+            Access::All,
+        );
+        let bound = hindsight_kql::bind(&parsed.query, &catalog, &BindOptions::default());
+        let mut bound = bound.unwrap_or_else(|e| panic!("{query}: {e:?}"));
+        if leaves {
+            bound = bound.with_leaves(&StoreLeaves).unwrap();
+        }
+        let context = self
+            .executor
+            .context(Arc::new(UnboundedMemoryPool::default()))
+            .unwrap();
+        let values = run::prepare(bound.steps, &context).await.unwrap();
+        let plan = run::substitute(bound.results.remove(0).plan, &values).unwrap();
+        let frame = context.execute_logical_plan(plan).await.unwrap();
+        let physical = frame.create_physical_plan().await.unwrap();
+        let batches = collect(Arc::clone(&physical), context.task_ctx())
+            .await
+            .unwrap();
+        let plan = DisplayableExecutionPlan::with_metrics(physical.as_ref())
+            .indent(true)
+            .to_string();
+        Ran { plan, batches }
+    }
+
+    async fn run(&self, query: &str) -> Ran {
+        self.run_with(query, true).await
+    }
+}
+
+/// The items of an hour: five tenants, three regions, every tenth failed. Some bags lack keys, some hold other types.
+fn items(table: Table, hour: i64) -> RecordBatch {
+    let step = TICKS_PER_HOUR / PER_HOUR as i64;
+    let text = |f: &dyn Fn(usize) -> String| -> ArrayRef {
+        Arc::new(StringViewArray::from_iter_values((0..PER_HOUR).map(f)))
+    };
+    let bags = |f: &dyn Fn(usize) -> String| -> ArrayRef {
+        let bags = (0..PER_HOUR).map(|row| Dynamic::from_json(&f(row)).map(|v| v.encode()));
+        Arc::new(bags.collect::<BinaryViewArray>())
+    };
+    let times = (0..PER_HOUR as i64).map(|row| START + hour * TICKS_PER_HOUR + row * step);
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("timestamp", Arc::new(times.collect::<Int64Array>())),
+        ("itemId", text(&|row| format!("{table}-{hour}-{row}"))),
+        ("operation_Id", text(&|row| format!("op-{hour}-{row}"))),
+        ("operation_Name", text(&|row| format!("GET /{}", row % 7))),
+        ("cloud_RoleName", text(&|row| format!("role-{}", row % 3))),
+        ("user_Id", text(&|row| format!("user-{}", row % 90))),
+        ("customDimensions", bags(&|row| dimensions(hour, row))),
+    ];
+    match table {
+        Table::Traces => columns.push((
+            "message",
+            text(&|row| match row % 100 {
+                7 => format!("A Deadlock of {row}"),
+                9 => format!("call {row} Timed Out After 5 s"),
+                _ => format!("handled {row}"),
+            }),
+        )),
+        _ => {
+            let durations = (0..PER_HOUR).map(|row| (row % 50) as f64);
+            columns.push(("duration", Arc::new(durations.collect::<Float64Array>())));
+            columns.push(("id", text(&|row| format!("{table}-id-{hour}-{row}"))));
+            columns.push(("name", text(&|row| format!("GET /{}", row % 7))));
+            columns.push((
+                "success",
+                text(&|row| if row % 10 == 0 { "False" } else { "True" }.to_owned()),
+            ));
+            columns.push(("customMeasurements", bags(&|row| measurements(hour, row))));
+        }
+    }
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+/// `size` is a number in the second hour alone, so that hour's segments do not promote it; `note` is rare.
+fn dimensions(hour: i64, row: usize) -> String {
+    let size = match hour {
+        1 => format!("{}", row % 4),
+        _ => format!("\"{}\"", row % 4),
+    };
+    let region = match row % 4 {
+        3 => String::new(),
+        2 => r#","region":"""#.to_owned(),
+        n => format!(r#","region":"region-{n}""#),
+    };
+    let note = match row % 500 {
+        0 => r#","note":{"a":[1,"x"]}"#,
+        1 => r#","note":null"#,
+        2 => r#","note":true"#,
+        _ => "",
+    };
+    format!(
+        r#"{{"tenantId":"tenant-{}","size":{size}{region}{note}}}"#,
+        row % 5
+    )
+}
+
+fn measurements(hour: i64, row: usize) -> String {
+    match (hour, row % 3) {
+        (_, 0) => format!(r#"{{"items":{row}}}"#),
+        (2, 1) => r#"{"items":"12"}"#.to_owned(),
+        (_, 1) => format!(r#"{{"items":{row}.5,"weight":1e3}}"#),
+        _ => "{}".to_owned(),
+    }
+}
+
+/// A datetime literal, minutes after the first item.
+fn minute(minutes: i64) -> String {
+    let mut text = String::new();
+    let ticks = START + minutes * 60 * TICKS_PER_SECOND;
+    hindsight_kql_types::datetime::write_full(ticks, &mut text).unwrap();
+    format!("datetime({text})")
+}

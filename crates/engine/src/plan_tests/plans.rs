@@ -1,0 +1,175 @@
+//! What the plans of common questions must not lose: filters and columns that reach the scan, and early ends.
+
+use super::{World, minute};
+
+/// Fails unless files are read for exactly these columns.
+#[track_caller]
+fn reads(ran: &super::Ran, expected: &[&str]) {
+    for columns in ran.columns() {
+        let names = columns.iter().filter_map(|c| c.split(['@', ' ']).next());
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(names, expected, "{}", ran.plan);
+    }
+}
+
+#[tokio::test]
+async fn aggregates_read_only_their_columns_and_begin_in_every_partition() {
+    let world = World::new().await;
+    for (query, columns, aggregate) in [
+        (
+            "requests | summarize count() by bin(timestamp, 1h)",
+            vec!["timestamp"],
+            "gby=[bin(timestamp@0, 36000000000)",
+        ),
+        (
+            "requests | summarize percentiles(duration, 50, 95, 99) by name, bin(timestamp, 1h)",
+            vec!["timestamp", "name", "duration"],
+            // One sketch answers all three.
+            "aggr=[percentiles[50;95;99](",
+        ),
+        (
+            "requests | summarize dcount(user_Id) by bin(timestamp, 1d)",
+            vec!["timestamp", "user_Id"],
+            "aggr=[dcount",
+        ),
+        (
+            "requests | summarize arg_max(timestamp, url, user_Id) by operation_Name",
+            vec!["timestamp", "url", "user_Id", "operation_Name"],
+            "aggr=[row_of_max",
+        ),
+        (
+            "requests | extend wide = strcat(url, id) | summarize sum(duration) by cloud_RoleName",
+            vec!["duration", "cloud_RoleName"],
+            "aggr=[sum(duration)",
+        ),
+    ] {
+        let ran = world.run(query).await;
+        reads(&ran, &columns);
+        ran.has(aggregate);
+        ran.has("mode=Partial");
+        ran.has("mode=FinalPartitioned");
+        ran.has_not("CoalescePartitionsExec");
+    }
+}
+
+#[tokio::test]
+async fn time_prunes_segments_and_row_groups() {
+    let world = World::new().await;
+    let (from, to) = (minute(90), minute(95));
+    for query in [
+        format!(
+            "requests | where timestamp >= {from} and timestamp < {to} and success == 'False' | take 1000"
+        ),
+        format!("requests | where timestamp between ({from} .. {to}) | where success == 'False'"),
+        format!("requests | extend t = timestamp | where t > {from} | where t < {to}"),
+        format!("union requests, dependencies | where timestamp >= {from} and timestamp < {to}"),
+        format!(
+            "requests | join kind=inner (dependencies | where timestamp > {from}) on operation_Id \
+                 | where timestamp >= {from} and timestamp < {to} and timestamp1 < {to} | project id"
+        ),
+    ] {
+        let ran = world.run(&query).await;
+        assert!(!ran.scans().is_empty(), "{query}");
+        for scan in ran.scans() {
+            assert!(
+                scan.contains("files_ranges_pruned_statistics=1 total"),
+                "{query}\n{scan}"
+            );
+            assert!(
+                scan.contains("row_groups_pruned_statistics=4 total → 1 matched"),
+                "{query}\n{scan}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn lookups_ask_bloom_filters_before_they_read() {
+    let world = World::new().await;
+    let ran = world.run("requests | where id == 'requests-id-1-77'").await;
+    ran.has("required_guarantees=[id in (requests-id-1-77)]");
+    ran.has("row_groups_pruned_bloom_filter=2 total → 1 matched");
+    // Inside the range of the ids, in no row.
+    let ran = world
+        .run("requests | where operation_Id == 'op-1-77x'")
+        .await;
+    ran.has("→ 0 matched, page_index_pages_pruned");
+}
+
+#[tokio::test]
+async fn the_latest_rows_end_early() {
+    let world = World::new().await;
+    for query in [
+        "requests | top 100 by timestamp desc",
+        "requests | sort by timestamp desc | take 100",
+    ] {
+        let ran = world.run(query).await;
+        ran.has("SortExec: TopK(fetch=100)");
+        ran.has("predicate=DynamicFilter [ timestamp@0 >");
+        // Memory has the latest, so that no file is read.
+        ran.has("files_ranges_pruned_statistics=3 total → 0 matched");
+    }
+    world.run("requests | take 5").await.has("limit=5");
+}
+
+#[tokio::test]
+async fn counts_come_from_what_the_catalogue_knows() {
+    let world = World::new().await;
+    let ran = world.run("requests | count").await;
+    ran.has("PlaceholderRowExec");
+    let ran = world
+        .run("requests | where success == 'False' | summarize count()")
+        .await;
+    reads(&ran, &[]);
+}
+
+#[tokio::test]
+async fn text_filters_reach_the_files() {
+    let world = World::new().await;
+    for (query, predicate) in [
+        (
+            "traces | where message has 'deadlock' | count",
+            "predicate=$Hasfalse(message@",
+        ),
+        (
+            "traces | where message contains 'timed out after' | count",
+            "predicate=$Containsfalse(message@",
+        ),
+        (
+            "traces | where operation_Name in ('GET /1', 'x') | count",
+            "required_guarantees=[operation_Name in (",
+        ),
+    ] {
+        let ran = world.run(query).await;
+        ran.has(predicate);
+        reads(&ran, &[]);
+    }
+}
+
+#[tokio::test]
+async fn joins_build_on_the_smaller_side_and_narrow_the_other() {
+    let world = World::new().await;
+    let from = minute(60);
+    for query in [
+        "requests | where id == 'requests-id-1-78' | project operation_Id | join kind=inner (dependencies | project operation_Id, duration) on operation_Id".to_owned(),
+        format!(
+            "dependencies | where timestamp >= {from} | project operation_Id, duration | join kind=inner (requests | where timestamp >= {from} and id == 'requests-id-1-78' | project operation_Id) on operation_Id"
+        ),
+    ] {
+        let ran = world.run(&query).await;
+        let lines: Vec<&str> = ran.plan.lines().collect();
+        let join = lines
+            .iter()
+            .position(|l| l.contains("HashJoinExec"))
+            .unwrap();
+        let first = lines[join..]
+            .iter()
+            .find(|l| l.contains("file_type=parquet"))
+            .unwrap();
+        assert!(first.contains("/requests/"), "{query}\n{}", ran.plan);
+        ran.has("DynamicFilter [ operation_Id@");
+    }
+}

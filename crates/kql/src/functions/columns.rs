@@ -1,0 +1,60 @@
+//! Functions that give several columns when they stand alone: `array_sort_asc(a, b)`, `series_stats(x)`
+//! (`semantics.md §13.1, §26`). As part of an expression such a call is its first column.
+
+use hindsight_kql_types::ScalarType;
+
+use super::array::sort;
+use super::kernel::Kernel;
+use super::series::{fit, stats};
+
+/// A function of several columns.
+pub(crate) struct ColumnsFunction {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Identifies [`ColumnsFunction::all`].
+    pub(crate) kernel_name: &'static str,
+    /// Gives an array of all columns' values.
+    pub(crate) all: Kernel,
+    /// Which columns there are.
+    pub(crate) columns: Columns,
+}
+
+/// The columns of a call.
+pub(crate) enum Columns {
+    /// These, each called by the function, the argument and its own name.
+    Fixed(&'static [(&'static str, ScalarType)]),
+    /// One for each array among the arguments, called by the argument with this at the end.
+    OfArrays(&'static str),
+}
+
+static FUNCTIONS: &[ColumnsFunction] = &[
+    ColumnsFunction {
+        name: "array_sort_asc",
+        kernel_name: "$array_sort_asc",
+        all: |args| sort::sort_all(args, false),
+        columns: Columns::OfArrays("_sorted"),
+    },
+    ColumnsFunction {
+        name: "array_sort_desc",
+        kernel_name: "$array_sort_desc",
+        all: |args| sort::sort_all(args, true),
+        columns: Columns::OfArrays("_sorted"),
+    },
+    ColumnsFunction {
+        name: "series_stats",
+        kernel_name: "$series_stats",
+        all: stats::all,
+        columns: Columns::Fixed(stats::COLUMNS),
+    },
+    ColumnsFunction {
+        name: "series_fit_line",
+        kernel_name: "$series_fit_line",
+        all: fit::all,
+        columns: Columns::Fixed(fit::COLUMNS),
+    },
+];
+
+/// The function of several columns called `name`.
+pub(crate) fn find(name: &str) -> Option<&'static ColumnsFunction> {
+    FUNCTIONS.iter().find(|function| function.name == name)
+}

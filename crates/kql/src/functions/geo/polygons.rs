@@ -1,0 +1,187 @@
+//! Functions of polygons. Their edges are arcs of great circles.
+
+use std::f64::consts::TAU;
+
+use super::lines::point_of;
+use super::shape::{Polygon, polygons, write_point};
+use super::sphere::{Point, RADIUS};
+use crate::functions::dynamic::rows::{each, with_rows};
+use crate::functions::prelude::*;
+
+pub(crate) static AREA: ScalarFunction = function(
+    &["geo_polygon_area(polygon: dynamic) -> real"],
+    "The area of a polygon in square metres; null where it is none.",
+    ResultName::None,
+    &[example(
+        "print a = isnull(geo_polygon_area(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [1, 1]]]})))",
+        "a:bool\ntrue",
+    )],
+    |args| {
+        with_rows(
+            args,
+            |area| args.collect_reals(area),
+            |row| {
+                let polygon = single(polygons(row.dynamic(0))?)?;
+                let (outer, holes) = polygon.split_first()?;
+                let holes: f64 = holes.iter().map(|ring| area(ring)).sum();
+                Some((area(outer) - holes) * RADIUS * RADIUS)
+            },
+        )
+    },
+);
+
+pub(crate) static PERIMETER: ScalarFunction = function(
+    &["geo_polygon_perimeter(polygon: dynamic) -> real"],
+    "The length of the edges of a polygon in metres; null where it is none.",
+    ResultName::None,
+    &[example(
+        "print p = round(geo_polygon_perimeter(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [90, 0], [0, 90], [0, 0]]]})), 2)",
+        "p:real\n30022677.32",
+    )],
+    |args| {
+        with_rows(
+            args,
+            |length| args.collect_reals(length),
+            |row| {
+                let polygon = single(polygons(row.dynamic(0))?)?;
+                let rings = polygon.iter().flat_map(|ring| edges(ring));
+                Some(rings.map(|(a, b)| a.angle(b)).sum::<f64>() * RADIUS)
+            },
+        )
+    },
+);
+
+pub(crate) static CENTROID: ScalarFunction = function(
+    &["geo_polygon_centroid(polygon: dynamic) -> dynamic"],
+    "The middle of the mass of a polygon.",
+    ResultName::None,
+    &[example(
+        "print c = isnull(geo_polygon_centroid(dynamic({'type': 'Polygon', 'coordinates': []})))",
+        "c:bool\ntrue",
+    )],
+    |args| {
+        each(args, |row, encoder| {
+            let polygon = single(polygons(row.dynamic(0))?)?;
+            let (outer, holes) = polygon.split_first()?;
+            let holes = holes.iter().map(|ring| moment(ring).times(-1.0));
+            let sum = holes.fold(moment(outer), Point::plus);
+            write_point(sum.unit().degrees(), encoder);
+            Some(())
+        })
+    },
+);
+
+pub(crate) static CONTAINS: ScalarFunction = function(
+    &["geo_point_in_polygon(longitude: real, latitude: real, polygon: dynamic) -> bool"],
+    "Whether a point lies inside a polygon; null where one of the two is none.",
+    ResultName::None,
+    &[example(
+        "print b = geo_point_in_polygon(5, 3, dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [10, 0], [10, 10], [0, 0]]]}))",
+        "b:bool\ntrue",
+    )],
+    |args| {
+        with_rows(
+            args,
+            |inside| args.collect_bools(inside),
+            |row| {
+                let point = point_of(row)?;
+                let polygons = polygons(row.dynamic(2))?;
+                Some(polygons.iter().any(|polygon| contains(polygon, point)))
+            },
+        )
+    },
+);
+
+pub(crate) static DISTANCE: ScalarFunction = function(
+    &["geo_distance_point_to_polygon(longitude: real, latitude: real, polygon: dynamic) -> real"],
+    "The shortest distance from a point to a polygon in metres, 0 inside.",
+    ResultName::None,
+    &[example(
+        "print d = geo_distance_point_to_polygon(5, 3, dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [10, 0], [10, 10], [0, 0]]]}))",
+        "d:real\n0.0",
+    )],
+    |args| {
+        with_rows(
+            args,
+            |distance| args.collect_reals(distance),
+            |row| {
+                let point = point_of(row)?;
+                let polygons = polygons(row.dynamic(2))?;
+                if polygons.iter().any(|polygon| contains(polygon, point)) {
+                    return Some(0.0);
+                }
+                let edges = polygons.iter().flatten().flat_map(|ring| edges(ring));
+                let nearest = edges
+                    .map(|(a, b)| point.angle_to_arc(a, b))
+                    .reduce(f64::min)?;
+                Some(nearest * RADIUS)
+            },
+        )
+    },
+);
+
+/// The only polygon: what several cover together depends on how they overlap, and gives null here.
+fn single(mut polygons: Vec<Polygon>) -> Option<Polygon> {
+    match polygons.len() {
+        1 => polygons.pop(),
+        _ => None,
+    }
+}
+
+fn edges(ring: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_ {
+    let next = ring.iter().copied().cycle().skip(1);
+    ring.iter().copied().zip(next)
+}
+
+/// The area that a ring encloses on the unit sphere: the smaller side.
+fn area(ring: &[Point]) -> f64 {
+    let signed = signed_area(ring).abs();
+    signed.min(2.0 * TAU - signed)
+}
+
+fn signed_area(ring: &[Point]) -> f64 {
+    let Some((first, rest)) = ring.split_first() else {
+        return 0.0;
+    };
+    rest.windows(2)
+        .map(|edge| match edge {
+            [a, b] => {
+                let around = 1.0 + first.dot(*a) + a.dot(*b) + b.dot(*first);
+                2.0 * first.dot(a.cross(*b)).atan2(around)
+            }
+            _ => 0.0,
+        })
+        .sum()
+}
+
+/// The sum of all points inside a ring, counter-clockwise whatever its direction.
+fn moment(ring: &[Point]) -> Point {
+    let sum = edges(ring).fold(Point::ZERO, |sum, (a, b)| {
+        sum.plus(a.cross(b).unit().times(a.angle(b) / 2.0))
+    });
+    match signed_area(ring) < 0.0 {
+        true => sum.times(-1.0),
+        false => sum,
+    }
+}
+
+fn contains(polygon: &Polygon, point: Point) -> bool {
+    match polygon.split_first() {
+        Some((outer, holes)) => {
+            inside(outer, point) && !holes.iter().any(|hole| inside(hole, point))
+        }
+        None => false,
+    }
+}
+
+/// Whether the edges, seen from the point, go all around it. The same holds of its antipode, so it must be on the ring's
+/// side of the sphere.
+fn inside(ring: &[Point], point: Point) -> bool {
+    let turn: f64 = edges(ring)
+        .map(|(a, b)| {
+            let (to_a, to_b) = (point.cross(a), point.cross(b));
+            to_a.cross(to_b).dot(point).atan2(to_a.dot(to_b))
+        })
+        .sum();
+    turn.abs() > TAU / 2.0 && moment(ring).dot(point) > 0.0
+}

@@ -1,0 +1,221 @@
+//! S2 cells: the sphere on the six faces of a cube, each face cut into quarters 30 times along a Hilbert curve.
+
+use super::shape::{write_pair, write_point};
+use super::sphere::Point;
+use crate::functions::dynamic::rows::each;
+use crate::functions::prelude::*;
+
+pub(crate) static FROM_POINT: ScalarFunction = function(
+    &["geo_point_to_s2cell(longitude: real, latitude: real, [level: integer]) -> string"],
+    "The token of the S2 cell of a point at a level from 0 to 30, by default 11; empty where there is none.",
+    ResultName::None,
+    &[
+        example("print c = geo_point_to_s2cell(0, 0, 0)", "c:string\n1"),
+        example("print c = geo_point_to_s2cell(0, 0, 31)", "c:string\n"),
+    ],
+    |args| {
+        let (longitude, latitude) = (args.reals(0)?, args.reals(1)?);
+        let level = match args.len() > 2 {
+            true => Some(args.longs(2)?),
+            false => None,
+        };
+        Ok(args.collect_strings(|row| {
+            let level = level.as_ref().map_or(Some(11), |level| level.get(row))?;
+            let level = u32::try_from(level).ok().filter(|level| *level <= LEAF)?;
+            let point = Point::at(longitude.get(row)?, latitude.get(row)?)?;
+            Some(Cow::Owned(Cell::around(point, level).token()))
+        }))
+    },
+);
+
+pub(crate) static CENTRAL_POINT: ScalarFunction = function(
+    &["geo_s2cell_to_central_point(s2cell: string) -> dynamic"],
+    "The middle of an S2 cell as a GeoJSON point; null where it is none.",
+    ResultName::None,
+    &[example(
+        "print p = geo_s2cell_to_central_point('1')",
+        "p:dynamic\n{\"type\":\"Point\",\"coordinates\":[0.0,0.0]}",
+    )],
+    |args| {
+        let token = args.strings(0)?;
+        each(args, |row, encoder| {
+            let cell = Cell::of_token(token.get(row.number()))?;
+            let (i, j) = cell.middle();
+            write_point(cell.point(i, j).degrees(), encoder);
+            Some(())
+        })
+    },
+);
+
+pub(crate) static POLYGON: ScalarFunction = function(
+    &["geo_s2cell_to_polygon(s2cell: string) -> dynamic"],
+    "The outline of an S2 cell as a GeoJSON polygon; null where it is none.",
+    ResultName::None,
+    &[example(
+        "print p = geo_s2cell_to_polygon('none')",
+        "p:dynamic\nnull",
+    )],
+    |args| {
+        let token = args.strings(0)?;
+        each(args, |row, encoder| {
+            let cell = Cell::of_token(token.get(row.number()))?;
+            encoder.begin_bag();
+            encoder.key("type");
+            encoder.string("Polygon");
+            encoder.key("coordinates");
+            encoder.begin_array();
+            encoder.begin_array();
+            for (i, j) in cell.corners() {
+                write_pair(cell.point(i, j).degrees(), encoder);
+            }
+            encoder.end();
+            encoder.end();
+            encoder.end();
+            Some(())
+        })
+    },
+);
+
+/// The level of the smallest cells.
+const LEAF: u32 = 30;
+
+/// For each orientation of the curve: the places of the quarters along it, by their halves in i and j.
+const PLACES: [[u64; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3, 0]];
+/// How each place along the curve changes the orientation: bit 0 swaps the axes, bit 1 inverts them.
+const TURNS: [usize; 4] = [1, 0, 0, 3];
+
+/// A cell by its number: face, place along the curve, and a 1 behind it that marks the level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cell(u64);
+
+impl Cell {
+    fn around(point: Point, level: u32) -> Cell {
+        let (face, u, v) = face_of(point);
+        let (i, j) = (leaf_at(u), leaf_at(v));
+        let mut orientation = usize::from(face & 1 == 1);
+        let mut place = 0;
+        for bit in (0..LEAF).rev() {
+            let quarter = ((i >> bit & 1) << 1 | (j >> bit & 1)) as usize;
+            let next = PLACES
+                .get(orientation)
+                .and_then(|p| p.get(quarter))
+                .copied();
+            let next = next.unwrap_or(0);
+            place = place << 2 | next;
+            orientation ^= TURNS.get(next as usize).copied().unwrap_or(0);
+        }
+        let leaf = face << 61 | place << 1 | 1;
+        let mark = 1 << (2 * (LEAF - level));
+        Cell(leaf & (!mark + 1) | mark)
+    }
+
+    fn token(self) -> String {
+        let text = format!("{:016x}", self.0);
+        text.trim_end_matches('0').to_owned()
+    }
+
+    fn of_token(token: &str) -> Option<Cell> {
+        if token.is_empty() || token.len() > 16 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let number = u64::from_str_radix(&format!("{token:0<16}"), 16).ok()?;
+        let mark = number & number.wrapping_neg();
+        let valid = number >> 61 < 6 && mark & 0x1555_5555_5555_5555 != 0;
+        valid.then_some(Cell(number))
+    }
+
+    fn face(self) -> u64 {
+        self.0 >> 61
+    }
+
+    /// The lower corner in leaves, and the length of a side.
+    fn corner(self) -> (u64, u64, u64) {
+        let mark = self.0 & self.0.wrapping_neg();
+        let depth = LEAF - mark.trailing_zeros() / 2;
+        let mut orientation = usize::from(self.face() & 1 == 1);
+        let (mut i, mut j) = (0, 0);
+        for step in 0..depth {
+            let place = self.0 >> (59 - 2 * step) & 3;
+            let quarters = PLACES.get(orientation).copied().unwrap_or_default();
+            let quarter = quarters.iter().position(|p| *p == place).unwrap_or(0) as u64;
+            i = i << 1 | quarter >> 1;
+            j = j << 1 | quarter & 1;
+            orientation ^= TURNS.get(place as usize).copied().unwrap_or(0);
+        }
+        let side = 1 << (LEAF - depth);
+        (i * side, j * side, side)
+    }
+
+    fn middle(self) -> (f64, f64) {
+        let (i, j, side) = self.corner();
+        let half = side as f64 / 2.0;
+        (i as f64 + half, j as f64 + half)
+    }
+
+    /// The four corners counter-clockwise, the first one again at the end.
+    fn corners(self) -> [(f64, f64); 5] {
+        let (i, j, side) = self.corner();
+        let (i, j, side) = (i as f64, j as f64, side as f64);
+        let first = (i, j);
+        [
+            first,
+            (i + side, j),
+            (i + side, j + side),
+            (i, j + side),
+            first,
+        ]
+    }
+
+    /// The point of the face at `i` and `j` leaves.
+    fn point(self, i: f64, j: f64) -> Point {
+        let (u, v) = (face_coordinate(i), face_coordinate(j));
+        let (x, y, z) = match self.face() {
+            0 => (1.0, u, v),
+            1 => (-u, 1.0, v),
+            2 => (-u, -v, 1.0),
+            3 => (-1.0, -v, -u),
+            4 => (v, -1.0, -u),
+            _ => (v, u, -1.0),
+        };
+        Point { x, y, z }.unit()
+    }
+}
+
+/// The face that a point lies on, and its coordinates there from -1 to 1.
+fn face_of(point: Point) -> (u64, f64, f64) {
+    let Point { x, y, z } = point;
+    if x.abs() > y.abs() && x.abs() > z.abs() {
+        match x > 0.0 {
+            true => (0, y / x, z / x),
+            false => (3, z / x, y / x),
+        }
+    } else if y.abs() > z.abs() {
+        match y > 0.0 {
+            true => (1, -x / y, z / y),
+            false => (4, z / y, -x / y),
+        }
+    } else {
+        match z > 0.0 {
+            true => (2, -x / z, -y / z),
+            false => (5, -y / z, -x / z),
+        }
+    }
+}
+
+/// The leaf at a face coordinate; the curve keeps cells of about one size.
+fn leaf_at(u: f64) -> u64 {
+    let s = match u >= 0.0 {
+        true => 0.5 * (1.0 + 3.0 * u).sqrt(),
+        false => 1.0 - 0.5 * (1.0 - 3.0 * u).sqrt(),
+    };
+    let leaves = (1_u64 << LEAF) as f64;
+    (s * leaves).floor().clamp(0.0, leaves - 1.0) as u64
+}
+
+fn face_coordinate(leaf: f64) -> f64 {
+    let s = leaf / (1_u64 << LEAF) as f64;
+    match s >= 0.5 {
+        true => (4.0 * s * s - 1.0) / 3.0,
+        false => (1.0 - 4.0 * (1.0 - s) * (1.0 - s)) / 3.0,
+    }
+}

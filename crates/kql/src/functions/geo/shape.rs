@@ -1,0 +1,85 @@
+//! Shapes of GeoJSON.
+
+use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::{DynamicRef, Encoder};
+
+use super::sphere::Point;
+
+/// A polygon: its outer ring, then its holes. Rings do not repeat their first point at the end.
+pub(crate) type Polygon = Vec<Vec<Point>>;
+
+/// The lines of a `LineString` or `MultiLineString`; none where one has less than two points or repeats one.
+pub(crate) fn lines(shape: DynamicRef<'_>) -> Option<Vec<Vec<Point>>> {
+    let coordinates = shape.get_key("coordinates")?;
+    let lines = match shape.get_key("type")?.as_str()? {
+        "LineString" => vec![points(coordinates)?],
+        "MultiLineString" => array(coordinates)?
+            .map(points)
+            .collect::<Option<Vec<_>>>()?,
+        _ => return None,
+    };
+    let valid = |line: &Vec<Point>| line.len() > 1 && !has_empty_edge(line);
+    (!lines.is_empty() && lines.iter().all(valid)).then_some(lines)
+}
+
+/// The polygons of a `Polygon` or `MultiPolygon`; none where a ring is open, has less than three corners or repeats one.
+pub(crate) fn polygons(shape: DynamicRef<'_>) -> Option<Vec<Polygon>> {
+    let coordinates = shape.get_key("coordinates")?;
+    let polygons = match shape.get_key("type")?.as_str()? {
+        "Polygon" => vec![polygon(coordinates)?],
+        "MultiPolygon" => array(coordinates)?
+            .map(polygon)
+            .collect::<Option<Vec<_>>>()?,
+        _ => return None,
+    };
+    (!polygons.is_empty()).then_some(polygons)
+}
+
+fn polygon(rings: DynamicRef<'_>) -> Option<Polygon> {
+    let rings = array(rings)?.map(ring).collect::<Option<Polygon>>()?;
+    (!rings.is_empty()).then_some(rings)
+}
+
+fn ring(coordinates: DynamicRef<'_>) -> Option<Vec<Point>> {
+    let mut ring = points(coordinates)?;
+    let valid = ring.len() > 3 && ring.first() == ring.last() && !has_empty_edge(&ring);
+    ring.pop();
+    valid.then_some(ring)
+}
+
+fn has_empty_edge(line: &[Point]) -> bool {
+    line.windows(2).any(|edge| matches!(edge, [a, b] if a == b))
+}
+
+fn array(value: DynamicRef<'_>) -> Option<impl Iterator<Item = DynamicRef<'_>>> {
+    (value.kind() == Kind::Array).then(|| value.iter_array())
+}
+
+fn points(coordinates: DynamicRef<'_>) -> Option<Vec<Point>> {
+    let point = |pair: DynamicRef<'_>| {
+        let number = |index| {
+            let value = pair.get_index(index)?;
+            value.as_f64().or_else(|| value.as_i64().map(|n| n as f64))
+        };
+        Point::at(number(0)?, number(1)?)
+    };
+    array(coordinates)?.map(point).collect()
+}
+
+/// Writes a `Point`.
+pub(crate) fn write_point((longitude, latitude): (f64, f64), encoder: &mut Encoder) {
+    encoder.begin_bag();
+    encoder.key("type");
+    encoder.string("Point");
+    encoder.key("coordinates");
+    write_pair((longitude, latitude), encoder);
+    encoder.end();
+}
+
+/// Writes longitude and latitude.
+pub(crate) fn write_pair((longitude, latitude): (f64, f64), encoder: &mut Encoder) {
+    encoder.begin_array();
+    encoder.real(longitude);
+    encoder.real(latitude);
+    encoder.end();
+}

@@ -1,0 +1,95 @@
+//! Points on the unit sphere.
+
+/// The radius of the earth in metres.
+pub(crate) const RADIUS: f64 = 6_371_010.0;
+
+/// A vector, as a point of the sphere of length 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) z: f64,
+}
+
+impl Point {
+    pub(crate) const ZERO: Point = Point {
+        x: 0.0,
+        y: 0.0,
+        z: 0.0,
+    };
+
+    /// The point at a longitude and latitude in degrees; none outside ±180 and ±90.
+    pub(crate) fn at(longitude: f64, latitude: f64) -> Option<Point> {
+        if !(longitude.abs() <= 180.0 && latitude.abs() <= 90.0) {
+            return None;
+        }
+        let (longitude, latitude) = (longitude.to_radians(), latitude.to_radians());
+        Some(Point {
+            x: latitude.cos() * longitude.cos(),
+            y: latitude.cos() * longitude.sin(),
+            z: latitude.sin(),
+        })
+    }
+
+    /// Longitude and latitude in degrees.
+    pub(crate) fn degrees(self) -> (f64, f64) {
+        let longitude = self.y.atan2(self.x);
+        let latitude = self.z.atan2(self.x.hypot(self.y));
+        (longitude.to_degrees(), latitude.to_degrees())
+    }
+
+    pub(crate) fn dot(self, other: Point) -> f64 {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+
+    pub(crate) fn cross(self, other: Point) -> Point {
+        Point {
+            x: self.y * other.z - self.z * other.y,
+            y: self.z * other.x - self.x * other.z,
+            z: self.x * other.y - self.y * other.x,
+        }
+    }
+
+    pub(crate) fn plus(self, other: Point) -> Point {
+        Point {
+            x: self.x + other.x,
+            y: self.y + other.y,
+            z: self.z + other.z,
+        }
+    }
+
+    pub(crate) fn times(self, factor: f64) -> Point {
+        Point {
+            x: self.x * factor,
+            y: self.y * factor,
+            z: self.z * factor,
+        }
+    }
+
+    pub(crate) fn length(self) -> f64 {
+        self.dot(self).sqrt()
+    }
+
+    /// The vector in this direction of length 1.
+    pub(crate) fn unit(self) -> Point {
+        self.times(1.0 / self.length())
+    }
+
+    /// The angle to another point in radians.
+    pub(crate) fn angle(self, other: Point) -> f64 {
+        self.cross(other).length().atan2(self.dot(other))
+    }
+
+    /// The angle to the nearest point of the arc from `a` to `b`.
+    pub(crate) fn angle_to_arc(self, a: Point, b: Point) -> f64 {
+        let normal = a.cross(b);
+        let beside = normal.cross(a).dot(self) > 0.0 && b.cross(normal).dot(self) > 0.0;
+        match beside && normal.length() > 0.0 {
+            true => {
+                let normal = normal.unit();
+                normal.dot(self).abs().atan2(normal.cross(self).length())
+            }
+            false => self.angle(a).min(self.angle(b)),
+        }
+    }
+}

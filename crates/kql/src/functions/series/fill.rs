@@ -1,0 +1,137 @@
+//! `series_fill_const`, `_forward`, `_backward` and `_linear`: values in place of missing ones.
+
+use super::numbers::{Number, scalar, series, write};
+use crate::functions::dynamic::rows::{Row, each};
+use crate::functions::prelude::*;
+
+pub(crate) static CONST: ScalarFunction = function(
+    &["series_fill_const(series: dynamic, [constant: any], [missing: any]) -> dynamic"],
+    "The constant, by default 0, in place of every missing element.",
+    ResultName::FirstArgument,
+    &[example(
+        "print s = series_fill_const(dynamic([1, null, 3]), 7)",
+        "s:dynamic\n[1,7,3]",
+    )],
+    |args| {
+        let has_constant = args.len() > 1;
+        fill(args, 2, |row, series| {
+            let constant = match has_constant {
+                true => scalar(row, 1),
+                false => Some(Number::Long(0)),
+            };
+            series.iter().map(|x| x.or(constant)).collect()
+        })
+    },
+);
+
+pub(crate) static FORWARD: ScalarFunction = function(
+    &["series_fill_forward(series: dynamic, [missing: any]) -> dynamic"],
+    "The element before in place of every missing one.",
+    ResultName::FirstArgument,
+    &[example(
+        "print s = series_fill_forward(dynamic([null, 5, null]))",
+        "s:dynamic\n[null,5,5]",
+    )],
+    |args| fill(args, 1, |_, series| forward(series.into_iter())),
+);
+
+pub(crate) static BACKWARD: ScalarFunction = function(
+    &["series_fill_backward(series: dynamic, [missing: any]) -> dynamic"],
+    "The element after in place of every missing one.",
+    ResultName::FirstArgument,
+    &[example(
+        "print s = series_fill_backward(dynamic([null, 5, null]))",
+        "s:dynamic\n[5,5,null]",
+    )],
+    |args| {
+        fill(args, 1, |_, series| {
+            let mut filled = forward(series.into_iter().rev());
+            filled.reverse();
+            filled
+        })
+    },
+);
+
+pub(crate) static LINEAR: ScalarFunction = function(
+    &[
+        "series_fill_linear(series: dynamic, [missing: any], [fill_edges: bool], [constant: any]) -> dynamic",
+    ],
+    "Missing elements on the line between their neighbours; at the ends the nearest element, and the constant where all are missing.",
+    ResultName::FirstArgument,
+    &[
+        example(
+            "print s = series_fill_linear(dynamic([1.0, null, 2.0, null]))",
+            "s:dynamic\n[1.0,1.5,2.0,2.0]",
+        ),
+        example(
+            "print s = series_fill_linear(dynamic([null, 1, null, 2]), real(null), false)",
+            "s:dynamic\n[null,1,1,2]",
+        ),
+    ],
+    linear,
+);
+
+/// The series with the elements that equal the placeholder (argument `missing`) taken out, filled by `f`.
+fn fill(
+    args: &KernelArgs<'_>,
+    missing: usize,
+    f: impl Fn(Row<'_>, Vec<Option<Number>>) -> Vec<Option<Number>>,
+) -> Answer {
+    each(args, |row, encoder| {
+        let placeholder = scalar(row, missing).map(Number::real);
+        let is_missing = |x: f64| placeholder.is_some_and(|p| p == x || (p.is_nan() && x.is_nan()));
+        let series = series(row, 0)?
+            .into_iter()
+            .map(|x| x.filter(|x| !is_missing(x.real())))
+            .collect();
+        write(f(row, series), encoder);
+        Some(())
+    })
+}
+
+fn forward(series: impl Iterator<Item = Option<Number>>) -> Vec<Option<Number>> {
+    series
+        .scan(None, |last, x| {
+            *last = x.or(*last);
+            Some(*last)
+        })
+        .collect()
+}
+
+fn linear(args: &KernelArgs<'_>) -> Answer {
+    let edges = match args.len() > 2 {
+        true => args.bools(2)?.get(0).unwrap_or(true),
+        false => true,
+    };
+    fill(args, 1, |row, series| {
+        let known: Vec<(usize, Number)> = (0..)
+            .zip(&series)
+            .filter_map(|(at, x)| Some((at, (*x)?)))
+            .collect();
+        if known.is_empty() {
+            let constant = scalar(row, 3).map_or(0.0, Number::real);
+            return vec![Some(Number::Real(constant)); series.len()];
+        }
+        let whole = known.iter().all(|(_, x)| matches!(x, Number::Long(_)));
+        (0..)
+            .zip(&series)
+            .map(|(at, x)| x.or_else(|| between(&known, at, edges, whole)))
+            .collect()
+    })
+}
+
+/// The value at `at` on the line between the known neighbours. In a series of whole numbers it is cut to one.
+fn between(known: &[(usize, Number)], at: usize, edges: bool, whole: bool) -> Option<Number> {
+    let next = known.partition_point(|(place, _)| *place < at);
+    let right = known.get(next);
+    let left = next.checked_sub(1).and_then(|i| known.get(i));
+    let (Some((x0, y0)), Some((x1, y1))) = (left, right) else {
+        return left.or(right).filter(|_| edges).map(|(_, y)| *y);
+    };
+    let slope = (y1.real() - y0.real()) / (*x1 - *x0) as f64;
+    let value = y0.real() + slope * (at - *x0) as f64;
+    Some(match whole {
+        true => Number::Long(value as i64),
+        false => Number::Real(value),
+    })
+}

@@ -1,0 +1,91 @@
+//! `series_fir` and `series_iir`: digital filters.
+
+use super::numbers::{Number, reals, series, write};
+use crate::functions::dynamic::rows::each;
+use crate::functions::prelude::*;
+
+pub(crate) static FIR: ScalarFunction = function(
+    &["series_fir(series: dynamic, filter: dynamic, [normalize: bool], [center: bool]) -> dynamic"],
+    "Each element as the sum of the elements before it, weighted by the filter.",
+    ResultName::FirstArgument,
+    &[
+        example(
+            "print s = series_fir(dynamic([5, 15, 10]), dynamic([1, -1]), false)",
+            "s:dynamic\n[5,10,-5]",
+        ),
+        example(
+            "print s = series_fir(dynamic([4, 8]), dynamic([1, 1]))",
+            "s:dynamic\n[2.0,6.0]",
+        ),
+    ],
+    fir,
+);
+
+pub(crate) static IIR: ScalarFunction = function(
+    &["series_iir(series: dynamic, numerators: dynamic, denominators: dynamic) -> dynamic"],
+    "The recursive filter of the series: sums of inputs by the numerators less sums of outputs by the denominators.",
+    ResultName::FirstArgument,
+    &[example(
+        "print s = series_iir(dynamic([1, 2, 3]), dynamic([1]), dynamic([1, -1]))",
+        "s:dynamic\n[1.0,3.0,6.0]",
+    )],
+    iir,
+);
+
+/// Elements before the first count as 0. Without normalising, whole numbers stay whole.
+fn fir(args: &KernelArgs<'_>) -> Answer {
+    let flag = |index: usize| -> Result<Option<bool>, KernelError> {
+        match args.len() > index {
+            true => Ok(args.bools(index)?.get(0)),
+            false => Ok(None),
+        }
+    };
+    let (normalize, center) = (flag(2)?, flag(3)?.unwrap_or(false));
+    each(args, |row, encoder| {
+        let series = series(row, 0)?;
+        let filter = crate::functions::series::numbers::series(row, 1)?
+            .into_iter()
+            .collect::<Option<Vec<Number>>>()?;
+        let normalize = normalize.unwrap_or_else(|| filter.iter().all(|w| w.real() >= 0.0));
+        let sum: f64 = filter.iter().map(|w| w.real()).sum();
+        let shift = if center { filter.len() / 2 } else { 0 };
+        let whole = !normalize
+            && filter.iter().all(|w| matches!(w, Number::Long(_)))
+            && series.iter().all(|x| matches!(x, Some(Number::Long(_))));
+        let results = (0..series.len()).map(|at| {
+            let terms = filter.iter().enumerate().filter_map(|(back, weight)| {
+                let at = (at + shift).checked_sub(back)?;
+                Some((series.get(at)?.map(Number::real), weight.real()))
+            });
+            let total = terms.map(|(x, w)| x.map(|x| x * w)).sum::<Option<f64>>()?;
+            Some(match (normalize, whole) {
+                (true, _) => Number::Real(total / sum),
+                (false, true) => Number::Long(total as i64),
+                (false, false) => Number::Real(total),
+            })
+        });
+        write(results, encoder);
+        Some(())
+    })
+}
+
+fn iir(args: &KernelArgs<'_>) -> Answer {
+    each(args, |row, encoder| {
+        let (input, b, a) = (reals(row, 0)?, reals(row, 1)?, reals(row, 2)?);
+        let (first, a) = a.split_first()?;
+        let mut output: Vec<f64> = Vec::with_capacity(input.len());
+        for at in 0..input.len() {
+            let sum = |weights: &[f64], values: &[f64], newest: Option<usize>| -> f64 {
+                weights
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(back, w)| Some(w * values.get(newest?.checked_sub(back)?)?))
+                    .sum()
+            };
+            let value = sum(&b, &input, Some(at)) - sum(a, &output, at.checked_sub(1));
+            output.push(value / first);
+        }
+        write(output.into_iter().map(|y| Some(Number::Real(y))), encoder);
+        Some(())
+    })
+}

@@ -1,0 +1,55 @@
+//! Functions on series: dynamic arrays of numbers (`semantics.md §26`).
+
+mod arithmetic;
+mod compare;
+mod fill;
+mod filter;
+pub(crate) mod fit;
+mod math;
+mod numbers;
+mod reduce;
+pub(crate) mod stats;
+
+use super::ScalarFunction;
+
+pub(crate) static LIST: &[&ScalarFunction] = &[
+    &arithmetic::ADD,
+    &arithmetic::SUBTRACT,
+    &arithmetic::MULTIPLY,
+    &arithmetic::DIVIDE,
+    &arithmetic::POW,
+    &compare::EQUALS,
+    &compare::NOT_EQUALS,
+    &compare::LESS,
+    &compare::LESS_EQUALS,
+    &compare::GREATER,
+    &compare::GREATER_EQUALS,
+    &math::ABS,
+    &math::ACOS,
+    &math::ASIN,
+    &math::ATAN,
+    &math::CEILING,
+    &math::COS,
+    &math::EXP,
+    &math::FLOOR,
+    &math::LOG,
+    &math::SIGN,
+    &math::SIN,
+    &math::TAN,
+    &fill::CONST,
+    &fill::FORWARD,
+    &fill::BACKWARD,
+    &fill::LINEAR,
+    &filter::FIR,
+    &filter::IIR,
+    &reduce::SUM,
+    &reduce::PRODUCT,
+    &reduce::MAGNITUDE,
+    &reduce::DOT_PRODUCT,
+    &reduce::PEARSON,
+    &reduce::COSINE,
+    &stats::STATS,
+    &stats::STATS_DYNAMIC,
+    &fit::LINE,
+    &fit::LINE_DYNAMIC,
+];

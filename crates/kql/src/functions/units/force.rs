@@ -1,0 +1,34 @@
+//! `convert_force`.
+
+use super::{Factor, by_factor};
+use crate::functions::prelude::*;
+
+pub(crate) static DEF: ScalarFunction = function(
+    &["convert_force(value: real, from: string, to: string) -> real"],
+    "A force in another unit; null where a unit is not known.",
+    ResultName::None,
+    &[example(
+        "print f = convert_force(3, 'Kilonewton', 'Newton')",
+        "f:real\n3000.0",
+    )],
+    |args| by_factor(args, UNITS),
+);
+
+/// Units in newtons.
+static UNITS: &[Factor] = &[
+    ("Newton", 1.0),
+    ("Micronewton", 1e-6),
+    ("Millinewton", 1e-3),
+    ("Decanewton", 10.0),
+    ("Kilonewton", 1e3),
+    ("Meganewton", 1e6),
+    ("Dyn", 1e-5),
+    ("KilogramForce", 9.80665002864),
+    ("KiloPond", 9.80665002864),
+    ("TonneForce", 9.80665002864e3),
+    ("Poundal", 0.13825502798973041),
+    ("PoundForce", 4.4482216152605095),
+    ("KilopoundForce", 4.4482216152605095e3),
+    ("OunceForce", 0.2780138509537812),
+    ("ShortTonForce", 8.896443230521e3),
+];

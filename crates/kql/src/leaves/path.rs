@@ -1,0 +1,205 @@
+//! Expressions over `bag.key` that want only its text or its number.
+
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
+use hindsight_kql_types::{DynamicRef, ScalarType};
+
+use crate::functions::kernel::{KernelArgs, KernelError};
+use crate::functions::{KernelView, kernel_call, kernel_view};
+
+/// Kernels that read their first argument as its text, whatever its type.
+const TEXT_READERS: [&str; 16] = [
+    "$Equalsfalse",
+    "$Hasfalse",
+    "$Hastrue",
+    "$HasPrefixfalse",
+    "$HasPrefixtrue",
+    "$HasSuffixfalse",
+    "$HasSuffixtrue",
+    "$Containsfalse",
+    "$Containstrue",
+    "$StartsWithfalse",
+    "$StartsWithtrue",
+    "$EndsWithfalse",
+    "$EndsWithtrue",
+    "$matches_regex",
+    "$in_folded",
+    "$has_any",
+];
+
+/// The field that holds a key of `bag` as text or number, where there is one.
+pub(super) type Find<'f> = &'f dyn Fn(&Expr, &str, ScalarType) -> Option<Expr>;
+
+/// `bag['key']` with a key that is known.
+pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
+    let call = kernel_view(expr)?;
+    match (call.name, call.args) {
+        ("$member", [bag, Expr::Literal(ScalarValue::Utf8View(Some(key)), _)]) => Some((bag, key)),
+        _ => None,
+    }
+}
+
+/// What reads the same from a column, or from the bag without making a value of the key first.
+pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
+    let call = kernel_view(expr)?;
+    let (bag, key) = member(call.args.first()?)?;
+    match (call.name, call.result) {
+        ("$convert" | "tostring", ScalarType::String) => Some(text(bag, key, find)),
+        ("$convert" | "todouble", ScalarType::Real) => Some(
+            find(bag, key, ScalarType::Real)
+                .unwrap_or_else(|| direct("$member_real", real_kernel, bag, key, ScalarType::Real)),
+        ),
+        ("$in", _) => among(&call, bag, key, find),
+        (name, _) if name == "$has_all" || TEXT_READERS.contains(&name) => {
+            Some(over_text(&call, text(bag, key, find)))
+        }
+        _ => None,
+    }
+}
+
+/// `tostring(bag.key)`
+fn text(bag: &Expr, key: &str, find: Find<'_>) -> Expr {
+    match find(bag, key, ScalarType::String) {
+        Some(leaf) => kernel_call(
+            "$leaf_text",
+            leaf_kernel,
+            vec![leaf],
+            vec![ScalarType::String],
+            ScalarType::String,
+            false,
+        ),
+        None => direct("$member_text", text_kernel, bag, key, ScalarType::String),
+    }
+}
+
+fn direct(
+    name: &'static str,
+    kernel: crate::functions::kernel::Kernel,
+    bag: &Expr,
+    key: &str,
+    result: ScalarType,
+) -> Expr {
+    kernel_call(
+        name,
+        kernel,
+        vec![bag.clone(), text_literal(key)],
+        vec![ScalarType::Dynamic, ScalarType::String],
+        result,
+        false,
+    )
+}
+
+/// The same call with a string for its first argument.
+fn over_text(call: &KernelView<'_>, text: Expr) -> Expr {
+    let (mut args, mut kinds) = (call.args.to_vec(), call.kinds.to_vec());
+    if let (Some(arg), Some(kind)) = (args.first_mut(), kinds.first_mut()) {
+        *arg = text;
+        *kind = ScalarType::String;
+    }
+    kernel_call(call.name, call.kernel, args, kinds, call.result, false)
+}
+
+/// `bag.key in ('a', 'b')`. An absent key is in no list and an empty text may be, so lists with `''` keep the bag.
+fn among(call: &KernelView<'_>, bag: &Expr, key: &str, find: Find<'_>) -> Option<Expr> {
+    let Some(Expr::Literal(ScalarValue::BinaryView(Some(list)), _)) = call.args.get(1) else {
+        return None;
+    };
+    let list = DynamicRef::new(list);
+    let items = match list.type_name() {
+        "array" => list
+            .iter_array()
+            .map(|item| item.as_str())
+            .collect::<Option<Vec<_>>>()?,
+        _ => vec![list.as_str()?],
+    };
+    if items.is_empty() || items.contains(&"") {
+        return None;
+    }
+    let items = items.into_iter().map(text_literal).collect();
+    Some(Expr::InList(InList::new(
+        Box::new(text(bag, key, find)),
+        items,
+        false,
+    )))
+}
+
+fn text_literal(text: &str) -> Expr {
+    lit(ScalarValue::Utf8View(Some(text.to_owned())))
+}
+
+/// A filter drops rows whose predicate is null, so there `leaf = 'x'` needs no text for an absent key, and prunes.
+pub(super) fn in_filter(predicate: Expr) -> Expr {
+    match predicate {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let (left, right) = match op {
+                Operator::And | Operator::Or => {
+                    (Box::new(in_filter(*left)), Box::new(in_filter(*right)))
+                }
+                Operator::Eq if is_some_text(&right) => (bare(left), right),
+                Operator::Eq if is_some_text(&left) => (left, bare(right)),
+                _ => (left, right),
+            };
+            Expr::BinaryExpr(BinaryExpr { left, op, right })
+        }
+        Expr::InList(list) if !list.negated && list.list.iter().all(is_some_text) => {
+            Expr::InList(InList::new(bare(list.expr), list.list, false))
+        }
+        other => other,
+    }
+}
+
+/// The column of `$leaf_text(column)`.
+fn bare(expr: Box<Expr>) -> Box<Expr> {
+    match kernel_view(&expr) {
+        Some(call) if call.name == "$leaf_text" => match call.args {
+            [leaf] => Box::new(leaf.clone()),
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
+fn is_some_text(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(ScalarValue::Utf8View(Some(text)), _) if !text.is_empty())
+}
+
+fn leaf_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let text = crate::functions::text::to_text(&args.full(0)?, ScalarType::String)?;
+    Ok(Arc::new(text))
+}
+
+fn text_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (bags, keys) = (args.dynamics(0)?, args.strings(1)?);
+    let mut out = arrow::array::StringViewBuilder::with_capacity(args.rows());
+    let mut scratch = String::new();
+    for row in 0..args.rows() {
+        let found = bags
+            .get(row)
+            .and_then(|bag| DynamicRef::new(bag).get_key(keys.get(row)));
+        match found {
+            None => out.append_value(""),
+            Some(value) => match value.as_str() {
+                Some(text) => out.append_value(text),
+                None => {
+                    scratch.clear();
+                    value.to_text(&mut scratch);
+                    out.append_value(&scratch);
+                }
+            },
+        }
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+fn real_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (bags, keys) = (args.dynamics(0)?, args.strings(1)?);
+    Ok(args.collect_reals(|row| {
+        DynamicRef::new(bags.get(row)?)
+            .get_key(keys.get(row))?
+            .to_real()
+    }))
+}

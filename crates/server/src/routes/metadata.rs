@@ -1,0 +1,162 @@
+//! Descriptions: `metrics/metadata`, `events/$metadata`, `metadata`, `query/schema` (`D17`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow::array::AsArray;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::response::Response;
+use hindsight_engine::metrics::{find, standard_metrics};
+use hindsight_engine::{CacheControl, EngineError, QueryRequest, QueryResult};
+use serde::Deserialize;
+
+use super::access::Access;
+use super::query::read_body;
+use super::{json, typed};
+use crate::app::App;
+use crate::directory::AppRecord;
+use crate::error::ApiError;
+use crate::wire::{csdl, metadata};
+
+/// How far back an application's own metrics are looked for.
+const RECENT: &str = "P7D";
+/// Names of own metrics that are listed.
+const MAX_NAMES: usize = 1_000;
+/// Which custom metrics there are.
+const CUSTOM_METRICS: &str = "customMetrics | distinct name | take 1000";
+/// Which measurements of events there are.
+const MEASUREMENTS: &str = "customEvents | mv-expand key = bag_keys(customMeasurements) | project key = tostring(key) | distinct key | take 1000";
+
+/// `GET …/metrics/metadata`
+pub(crate) async fn metrics(
+    State(app): State<Arc<App>>,
+    access: Access,
+) -> Result<Response, ApiError> {
+    let _permit = access.permit(&app).await?;
+    let key = format!("metrics\n{}", access.app.id);
+    let compute = async {
+        let mut list = standard_metrics();
+        for (prefix, query) in [
+            ("customMetrics", CUSTOM_METRICS),
+            ("customEvents/custom", MEASUREMENTS),
+        ] {
+            let names = names(&app, &access, query).await?;
+            list.extend(
+                names
+                    .iter()
+                    .filter_map(|name| find(&format!("{prefix}/{name}"))),
+            );
+        }
+        Ok(metadata::metrics(&list))
+    };
+    let answer = app.engine.text(&key, access.cache, compute).await?;
+    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+}
+
+/// The texts of a query's first column, in order.
+async fn names(app: &App, access: &Access, query: &str) -> Result<BTreeSet<String>, EngineError> {
+    let request = QueryRequest {
+        caller: access.caller(),
+        query: query.into(),
+        timespans: vec![RECENT.to_owned()],
+        applications: Vec::new(),
+        workspace_names: false,
+        wait: access.prefer.wait,
+    };
+    // The text that is made of them is what is kept.
+    let control = CacheControl {
+        bypass: true,
+        no_store: true,
+        max_age: None,
+    };
+    // In a box: a query's future is large, and this one runs within another.
+    let answer = Box::pin(app.engine.query(&request, control)).await?;
+    Ok(first_column(&answer.value))
+}
+
+fn first_column(result: &QueryResult) -> BTreeSet<String> {
+    let batches = result.tables.iter().flat_map(|table| &table.batches);
+    let columns = batches.filter_map(|batch| batch.columns().first()?.as_string_view_opt());
+    columns
+        .flat_map(|column| column.iter().flatten())
+        .filter(|name| !name.is_empty())
+        .take(MAX_NAMES)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// `GET …/events/$metadata`
+pub(crate) async fn events(
+    State(app): State<Arc<App>>,
+    access: Access,
+) -> Result<Response, ApiError> {
+    let compute = async { Ok(csdl::document()) };
+    let key = format!("events\n{}", access.app.id);
+    let answer = app.engine.text(&key, access.cache, compute).await?;
+    let xml = HeaderValue::from_static("application/xml;charset=utf-8");
+    Ok(typed(
+        answer.value.to_string(),
+        xml,
+        answer.age,
+        &access.prefer,
+    ))
+}
+
+/// `GET …/query/schema`
+pub(crate) async fn schema(
+    State(app): State<Arc<App>>,
+    access: Access,
+) -> Result<Response, ApiError> {
+    let compute = async { Ok(metadata::schema()) };
+    let key = format!("schema\n{}", access.app.id);
+    let answer = app.engine.text(&key, access.cache, compute).await?;
+    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+}
+
+/// The body of a POST; it may be absent.
+#[derive(Debug, Default, Deserialize)]
+struct Wanted {
+    applications: Option<Vec<String>>,
+}
+
+/// `GET …/metadata`
+pub(crate) async fn get(State(app): State<Arc<App>>, access: Access) -> Result<Response, ApiError> {
+    describe(&app, &access, Wanted::default()).await
+}
+
+/// `POST …/metadata`
+pub(crate) async fn post(
+    State(app): State<Arc<App>>,
+    access: Access,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let body = read_body(body, app.settings.query_max_body_bytes).await?;
+    let wanted = if body.trim_ascii().is_empty() {
+        Wanted::default()
+    } else {
+        serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?
+    };
+    describe(&app, &access, wanted).await
+}
+
+async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response, ApiError> {
+    let mut apps: Vec<Arc<AppRecord>> = vec![access.app.clone()];
+    let further = access.params.list("applications").into_iter();
+    let snapshot = app.directory.snapshot().await?;
+    for name in further.chain(wanted.applications.into_iter().flatten()) {
+        let found = access.principal.app(&snapshot, &name)?;
+        if !apps.iter().any(|known| known.id == found.id) {
+            apps.push(found);
+        }
+    }
+    let named: Vec<&str> = apps
+        .iter()
+        .flat_map(|app| [app.id_text.as_str(), &app.name])
+        .collect();
+    let key = format!("metadata\n{}", named.join("\n"));
+    let compute = async { Ok(metadata::application(apps.iter().map(Arc::as_ref))) };
+    let answer = app.engine.text(&key, access.cache, compute).await?;
+    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+}
