@@ -86,16 +86,6 @@ impl Executor {
             timespan: timespan.map(|t| (t.start, t.end)),
             ..BindOptions::default()
         };
-<<<<<<< HEAD
-=======
-        let bound = hindsight_kql::bind(query, catalog, &options).map_err(|diagnostics| {
-            EngineError::Query {
-                text: text.to_owned(),
-                diagnostics,
-            }
-        })?;
-        let bound = bound.with_leaves(&StoreLeaves).map_err(|e| failure(&e))?;
->>>>>>> main
         let pool = Arc::new(QueryPool::over(Arc::clone(&self.runtime.memory_pool)));
         let context = self.context(Arc::clone(&pool) as Arc<dyn MemoryPool>)?;
         let bound = run::bind_with_rows(query, catalog, options, &context)
@@ -107,6 +97,7 @@ impl Executor {
                 },
                 BindError::Run(error) => failure(&error),
             })?;
+        let bound = bound.with_leaves(&StoreLeaves).map_err(|e| failure(&e))?;
         let mut executed = collect(bound, &context, limits).await?;
         name_schemas(query, &mut executed.tables);
         executed.statistics.execution_time = started.elapsed();
