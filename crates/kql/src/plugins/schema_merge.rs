@@ -1,5 +1,6 @@
 //! `schema_merge`: what `getschema` says of several tables, as one schema.
 
+use arrow::array::RecordBatch;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Call;
 
@@ -10,8 +11,7 @@ use crate::relation::Relation;
 
 /// One row for each name; equal names must have one type.
 const MERGED: &str = "summarize ['$low'] = min(tolong(ColumnOrdinal)), ['$high'] = max(tolong(ColumnOrdinal)), \
-    DataType = take_any(DataType), ['$type'] = min(ColumnType), ColumnType = max(ColumnType) by ColumnName \
-    | where assert(['$type'] == ColumnType, 'schema_merge: a column has several types')";
+    DataType = take_any(DataType), ['$type'] = min(ColumnType), ColumnType = max(ColumnType) by ColumnName";
 
 /// A column at two places is out of order.
 const ORDERED: &str = "extend ['$moved'] = ['$low'] != ['$high'] \
@@ -36,6 +36,20 @@ pub(crate) fn bind(
     };
     args.end(binder, span)?;
     let merged = rewrite(MERGED, input, binder, span)?;
+    let (merged, rows) = binder.discover(merged, span)?;
+    if rows.iter().any(several_types) {
+        return Err(binder.unsupported("merging columns of one name and several types", span));
+    }
     let last = if keep_order { ORDERED } else { RENUMBERED };
     rewrite(last, merged, binder, span)
+}
+
+fn several_types(batch: &RecordBatch) -> bool {
+    match (
+        batch.column_by_name("$type"),
+        batch.column_by_name("ColumnType"),
+    ) {
+        (Some(low), Some(high)) => low != high,
+        _ => true,
+    }
 }
