@@ -5,7 +5,7 @@ use hindsight_kql_syntax::ast::{EvaluateOperator, TypeOf};
 
 use super::support::{self, Output, missing, pass};
 use crate::bind::{BindResult, Binder, convert};
-use crate::plugins::{bag_unpack, ip_lookup, narrow, pivot, rows_near};
+use crate::plugins::{bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -25,6 +25,9 @@ pub(crate) fn bind(
         "rows_near" => rows_near::bind(call, input, binder, span)?,
         "ipv4_lookup" => ip_lookup::bind(ip_lookup::Family::V4, call, input, binder, span)?,
         "ipv6_lookup" => ip_lookup::bind(ip_lookup::Family::V6, call, input, binder, span)?,
+        "schema_merge" => schema_merge::bind(call, input, binder, span)?,
+        "sliding_window_counts" => windows::counts(call, input, binder, span)?,
+        "rolling_percentile" => windows::percentile(call, input, binder, span)?,
         other => {
             return Err(binder.unsupported(format_args!("the plug-in '{other}'"), span));
         }

@@ -7,3 +7,5 @@ pub(crate) mod narrow;
 pub(crate) mod pivot;
 pub(crate) mod rewrite;
 pub(crate) mod rows_near;
+pub(crate) mod schema_merge;
+pub(crate) mod windows;

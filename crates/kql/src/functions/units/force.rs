@@ -26,9 +26,9 @@ static UNITS: &[Factor] = &[
     ("KilogramForce", 9.80665002864),
     ("KiloPond", 9.80665002864),
     ("TonneForce", 9.80665002864e3),
-    ("Poundal", 0.1382550279897304),
-    ("PoundForce", 4.448221615260509),
-    ("KilopoundForce", 4.448221615260509e3),
+    ("Poundal", 0.138_255_027_989_730_4),
+    ("PoundForce", 4.448_221_615_260_509),
+    ("KilopoundForce", 4.448_221_615_260_51e3),
     ("OunceForce", 0.2780138509537812),
     ("ShortTonForce", 8.896443230521e3),
 ];
