@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import time
 import unittest
@@ -21,6 +22,7 @@ def run(lines, **environment):
     return values
 
 
+@unittest.skipUnless(shutil.which("curl") and shutil.which("bash"), "bash and curl are not installed")
 class Try(unittest.TestCase):
     def test_banner_and_readme(self):
         with Server("--demo") as server:
