@@ -32,8 +32,10 @@ DAYS = 7
 
 
 def start(data):
-    process = subprocess.Popen([PROGRAM, "serve", "--data", data, "--listen", "%s:%d" % ADDRESS],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    # A log that nobody reads would fill its pipe and stop the server, so it goes to a file.
+    log = open(os.path.join(tempfile.gettempdir(), "hindsight-bench.log"), "wb")
+    process = subprocess.Popen([PROGRAM, "serve", "--data", data, "--listen", "%s:%d" % ADDRESS], stdout=log, stderr=log)
+    log.close()
     for _ in range(600):
         try:
             with urllib.request.urlopen("http://%s:%d/ready" % ADDRESS, timeout=1) as reply:
@@ -41,7 +43,7 @@ def start(data):
                     return process
         except OSError:
             time.sleep(0.05)
-    sys.exit(f"the server did not become ready: {process.stderr.read().decode()}")
+    sys.exit(f"the server did not become ready; see {log.name}")
 
 
 def stop(process):
