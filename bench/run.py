@@ -61,11 +61,16 @@ def send(bodies):
     connection = http.client.HTTPConnection(*ADDRESS)
     accepted = 0
     for count, body in bodies:
-        connection.request("POST", "/v2.1/track", body, {"Content-Type": "application/x-json-stream"})
-        reply = connection.getresponse()
-        answer = json.loads(reply.read())
-        if reply.status != 200 or answer["itemsAccepted"] != count:
-            sys.exit(f"ingestion answered {reply.status}: {answer}")
+        while True:
+            connection.request("POST", "/v2.1/track", body, {"Content-Type": "application/x-json-stream"})
+            reply = connection.getresponse()
+            answer = reply.read()
+            if reply.status != 503:
+                break
+            # As SDKs do: an overloaded server is asked again. The waiting counts.
+            time.sleep(0.05)
+        if reply.status != 200 or json.loads(answer)["itemsAccepted"] != count:
+            raise RuntimeError(f"ingestion answered {reply.status}: {answer[:300]!r}")
         accepted += count
     return accepted
 
