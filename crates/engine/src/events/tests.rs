@@ -445,7 +445,7 @@ fn hostile_texts_are_refused_with_their_place() {
     check(
         "$apply",
         &wrapped("groupby((id),", "aggregate($count as n)", ")"),
-        "",
+        "Only aggregate",
     );
     for number in ["-1", "9223372036854775808", "1e3", "0x10", "1 or 1", ""] {
         if !number.is_empty() {

@@ -177,15 +177,16 @@ fn group_by(parser: &mut Parser) -> Result<Transformation, Fault> {
     let mut aggregates = Vec::new();
     if parser.eat_comma() {
         let at = parser.at();
-        match transformation(parser)? {
-            Transformation::Aggregate(found) => aggregates = found,
-            _ => {
-                return Err(Fault::new(
-                    at,
-                    "Only aggregate(…) is supported inside groupby; other transformations go before or after it.",
-                ));
-            }
+        // Nothing else may stand here, so nothing nests.
+        if !parser.eat_word("aggregate") {
+            return Err(Fault::new(
+                at,
+                "Only aggregate(…) is supported inside groupby; other transformations go before or after it.",
+            ));
         }
+        open(parser)?;
+        aggregates = listed(parser, one_aggregate)?;
+        close(parser)?;
         if parser.eat(&TokenKind::Slash) {
             return Err(Fault::new(
                 parser.at(),

@@ -8,6 +8,7 @@ mod shape;
 mod telemetry;
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::PathBuf;
 
 use super::*;
@@ -127,11 +128,20 @@ fn like(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Where the recordings lie; says that tests skip where they do not.
 fn folder() -> Option<PathBuf> {
     let near = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
     let shared = std::env::var_os("HINDSIGHT_SHARED").map_or_else(|| near.into(), PathBuf::from);
     let folder = shared.join("recordings");
-    folder.join("index.json").is_file().then_some(folder)
+    let there = folder.join("index.json").is_file();
+    if !there {
+        let path = folder.display();
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: there are no recordings in {path}"
+        );
+    }
+    there.then_some(folder)
 }
 
 fn recordings(folder: &std::path::Path) -> Vec<Recording> {
@@ -281,7 +291,6 @@ async fn differences_of(recording: &Recording, leaf: LeafForm) -> BTreeSet<Diffe
 #[tokio::test]
 async fn replies_have_the_recorded_shapes() {
     let Some(folder) = folder() else {
-        println!("skipped: there is no ../shared/recordings");
         return;
     };
     let known: Differences = toml::from_str(include_str!("differences.toml")).unwrap();
@@ -332,7 +341,6 @@ async fn replies_have_the_recorded_shapes() {
 #[tokio::test]
 async fn metrics_in_the_recorded_leaf_form_differ_in_nothing() {
     let Some(folder) = folder() else {
-        println!("skipped: there is no ../shared/recordings");
         return;
     };
     let mut compared = 0;
