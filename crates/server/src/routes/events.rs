@@ -13,6 +13,11 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::wire::{csv, events};
 
+/// The options of a list of events (`D14`).
+const OPTIONS: &[&str] = &[
+    "$filter", "$search", "$orderby", "$select", "$skip", "$top", "$count", "$apply", "$format",
+];
+
 /// What `$format` asks for (`D14`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Format {
@@ -58,6 +63,7 @@ pub(crate) async fn list(
     Path((_, _, event_type)): Path<(String, String, String)>,
 ) -> Result<Response, ApiError> {
     let params = &access.params;
+    params.only_options(OPTIONS)?;
     let format = format(params.one("$format")?.as_deref())?;
     let parameters = EventsParameters {
         event_type: event_type.clone(),
@@ -94,6 +100,7 @@ pub(crate) async fn single(
     headers: HeaderMap,
     Path((_, _, event_type, event_id)): Path<(String, String, String, String)>,
 ) -> Result<Response, ApiError> {
+    access.params.only_options(&["$format"])?;
     let format = format(access.params.one("$format")?.as_deref())?;
     let timespan = access.params.one("timespan")?;
     let parameters = EventParameters {

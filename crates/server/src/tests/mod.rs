@@ -5,6 +5,7 @@ mod identity;
 mod ingest;
 mod metadata;
 mod query;
+mod questions;
 mod recordings;
 
 use std::sync::Arc;
