@@ -23,7 +23,7 @@ pub(crate) use lists::{flag, order_by, paths, whole_number};
 pub(crate) use parser::{conjuncts, mentions, parse, paths_of};
 pub(crate) use search::{Search, parse_search};
 pub(crate) use translate::{
-    Kind, Predicate, Resolved, Resolver, balanced, computed, filters, measure, predicate, sort_key,
+    Kind, Resolved, Resolver, balanced, computed, filters, measure, predicate, sort_key,
 };
 
 /// What is wrong with a text, and at which character.

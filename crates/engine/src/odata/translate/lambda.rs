@@ -63,7 +63,7 @@ fn of_members(t: &Translator<'_>, variable: &str, node: &Node) -> Result<Expr, F
         if parts.next() != Some(variable) {
             return (t.resolver)(path);
         }
-        let member = parts.fold(name(MEMBER), |value, part| key(value, part));
+        let member = parts.fold(name(MEMBER), key);
         Ok(Resolved {
             expr: call("tostring", vec![member]),
             kind: Kind::Loose,
