@@ -152,11 +152,6 @@ pub static OPERATORS: &[Item] = &[
         "A row for each value from a to b.",
     ),
     item(
-        "reduce",
-        "reduce [kind=source] by text [with threshold=n, characters='…']",
-        "Patterns that many texts share.",
-    ),
-    item(
         "render",
         "render kind [with (property=value, …)]",
         "How the result wants to be drawn; the rows stay as they are.",

@@ -1,5 +1,6 @@
 //! The plug-ins of `evaluate` (`semantics.md §24`): one file each. `bind` turns a call and its input into a relation.
 
+mod activity;
 pub(crate) mod args;
 mod bag_unpack;
 mod ip_lookup;

@@ -3,7 +3,7 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, TypeOf};
 
-use super::{bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows};
+use super::{activity, bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows};
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
 
@@ -28,6 +28,26 @@ pub(crate) enum Bind {
 
 static PLUGINS: &[Plugin] = &[
     Plugin {
+        form: "active_users_count(id, axis, start, end, lookback, period, periods, bin, [dimension, …])",
+        summary: "Those who, when they appear, have been there in enough periods of the time before.",
+        bind: Bind::Columns(activity::users_count),
+    },
+    Plugin {
+        form: "activity_counts_metrics(id, axis, start, end, window, [dimension, …])",
+        summary: "Each window compared with all before it.",
+        bind: Bind::Columns(activity::counts_metrics),
+    },
+    Plugin {
+        form: "activity_engagement(id, axis, start, end, inner, outer, [dimension, …])",
+        summary: "Who is active in a small window beside who was in the large one that ends with it.",
+        bind: Bind::Columns(activity::engagement),
+    },
+    Plugin {
+        form: "activity_metrics(id, axis, start, end, window, [dimension, …])",
+        summary: "Each window compared with the one before it.",
+        bind: Bind::Columns(activity::metrics),
+    },
+    Plugin {
         form: "bag_unpack(bag, [prefix], [columnsConflict='error' | 'replace_source' | 'keep_source'], [ignoredProperties=array])",
         summary: "A column for each key of a column's bags, in place of the column.",
         bind: Bind::Schema(bag_unpack::bind),
@@ -50,6 +70,11 @@ static PLUGINS: &[Plugin] = &[
         form: "narrow()",
         summary: "A row for each cell: row, column and value as text.",
         bind: Bind::Columns(narrow::bind),
+    },
+    Plugin {
+        form: "new_activity_metrics(id, axis, start, end, window, [cohort], [dimension, …], [lookback])",
+        summary: "What became of those who came first in a window.",
+        bind: Bind::Columns(activity::new_metrics),
     },
     Plugin {
         form: "pivot(column, [aggregate], [key, …])",

@@ -5,6 +5,7 @@ mod identity;
 mod ingest;
 mod metadata;
 mod query;
+mod recordings;
 
 use std::sync::Arc;
 
@@ -49,6 +50,27 @@ impl Reply {
     }
 }
 
+/// A clock that stands.
+#[derive(Debug)]
+struct Stopped(i64);
+
+impl hindsight_store::Clock for Stopped {
+    fn now_ticks(&self) -> i64 {
+        self.0
+    }
+
+    fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::ZERO
+    }
+}
+
+fn settings(folder: &TempDir) -> Settings {
+    let mut settings = Settings::defaults().unwrap();
+    settings.data = folder.path().join("data");
+    settings.query_memory = 256 << 20;
+    settings
+}
+
 impl Server {
     async fn start() -> Server {
         Server::with(|_| {}).await
@@ -56,11 +78,25 @@ impl Server {
 
     async fn with(change: impl FnOnce(&mut Settings)) -> Server {
         let folder = tempfile::tempdir().unwrap();
-        let mut settings = Settings::defaults().unwrap();
-        settings.data = folder.path().join("data");
-        settings.query_memory = 256 << 20;
+        let mut settings = settings(&folder);
         change(&mut settings);
         let app = App::build(settings).await.unwrap();
+        Server::over(app, folder).await
+    }
+
+    /// A server whose clock stands at `now`.
+    async fn at(now: i64, change: impl FnOnce(&mut Settings)) -> Server {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = settings(&folder);
+        change(&mut settings);
+        let clock = Arc::new(Stopped(now));
+        let app = App::build_with(settings, |config| config.clock = clock)
+            .await
+            .unwrap();
+        Server::over(app, folder).await
+    }
+
+    async fn over(app: Arc<App>, folder: TempDir) -> Server {
         let shop = create_app(app.store.catalogue(), "shop", app.now())
             .await
             .unwrap();

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StructArray};
-use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Fields, Float64Type, Int64Type};
+use arrow::datatypes::{
+    ArrowPrimitiveType, DataType, Decimal128Type, Field, Fields, Float64Type, Int64Type,
+};
 use datafusion::common::Result;
 
 use super::digest::{Centroid, Digest};
@@ -21,13 +23,21 @@ pub(crate) trait Ranked: ArrowPrimitiveType<Native: Send + Sync> + Send + Sync {
     fn distance(value: Self::Native, origin: Self::Native) -> f64;
     /// The value at this distance.
     fn at(distance: f64, origin: Self::Native) -> Self::Native;
-    /// Bits that [`Ranked::read`] reads.
-    fn write(value: Self::Native) -> u64;
-    /// The value of these bits.
-    fn read(bits: u64) -> Self::Native;
+    /// 16 bytes that [`Ranked::read`] reads.
+    fn write(value: Self::Native) -> [u8; 16];
+    /// The value of 16 bytes.
+    fn read(bytes: [u8; 16]) -> Self::Native;
+    /// How many of the 16 bytes matter.
+    const WIDTH: usize;
+}
+
+fn low_bytes(value: u64) -> [u8; 16] {
+    u128::from(value).to_le_bytes()
 }
 
 impl Ranked for Int64Type {
+    const WIDTH: usize = 8;
+
     fn order(a: &i64, b: &i64) -> Ordering {
         a.cmp(b)
     }
@@ -40,16 +50,18 @@ impl Ranked for Int64Type {
         origin.saturating_add(distance.round() as i64)
     }
 
-    fn write(value: i64) -> u64 {
-        value as u64
+    fn write(value: i64) -> [u8; 16] {
+        low_bytes(value as u64)
     }
 
-    fn read(bits: u64) -> i64 {
-        bits as i64
+    fn read(bytes: [u8; 16]) -> i64 {
+        u128::from_le_bytes(bytes) as u64 as i64
     }
 }
 
 impl Ranked for Float64Type {
+    const WIDTH: usize = 8;
+
     fn order(a: &f64, b: &f64) -> Ordering {
         a.total_cmp(b)
     }
@@ -62,12 +74,36 @@ impl Ranked for Float64Type {
         distance
     }
 
-    fn write(value: f64) -> u64 {
-        value.to_bits()
+    fn write(value: f64) -> [u8; 16] {
+        low_bytes(value.to_bits())
     }
 
-    fn read(bits: u64) -> f64 {
-        f64::from_bits(bits)
+    fn read(bytes: [u8; 16]) -> f64 {
+        f64::from_bits(u128::from_le_bytes(bytes) as u64)
+    }
+}
+
+impl Ranked for Decimal128Type {
+    const WIDTH: usize = 16;
+
+    fn order(a: &i128, b: &i128) -> Ordering {
+        a.cmp(b)
+    }
+
+    fn distance(value: i128, origin: i128) -> f64 {
+        value.saturating_sub(origin) as f64
+    }
+
+    fn at(distance: f64, origin: i128) -> i128 {
+        origin.saturating_add(distance.round() as i128)
+    }
+
+    fn write(value: i128) -> [u8; 16] {
+        value.to_le_bytes()
+    }
+
+    fn read(bytes: [u8; 16]) -> i128 {
+        i128::from_le_bytes(bytes)
     }
 }
 
@@ -240,15 +276,15 @@ impl<T: Ranked> Sketch for Ranks<T> {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend((self.values.len() as u64).to_le_bytes());
         out.push(u8::from(!self.weights.is_empty()));
-        out.reserve(self.values.len() * size_of::<u64>());
+        out.reserve(self.values.len() * T::WIDTH);
         for value in &self.values {
-            out.extend(T::write(*value).to_le_bytes());
+            out.extend(T::write(*value).into_iter().take(T::WIDTH));
         }
         for weight in &self.weights {
             out.extend(weight.to_le_bytes());
         }
         if let Some(estimate) = &self.estimate {
-            out.extend(T::write(estimate.origin).to_le_bytes());
+            out.extend(T::write(estimate.origin));
             for number in [estimate.below, estimate.above] {
                 out.extend(number.to_bits().to_le_bytes());
             }
@@ -266,26 +302,82 @@ impl<T: Ranked> Sketch for Ranks<T> {
 }
 
 impl<T: Ranked> Ranks<T> {
+    /// Adds the values of a column to the ranks of their groups; a second column has their weights.
+    pub(crate) fn update(values: &[ArrayRef], groups: &[usize], sketches: &mut Sketches<Ranks<T>>) {
+        let Some(column) = values.first() else {
+            return;
+        };
+        let column = column.as_primitive::<T>();
+        let weights = values.get(1).map(|array| array.as_primitive::<Int64Type>());
+        for (row, group) in groups.iter().enumerate() {
+            if column.is_null(row) {
+                continue;
+            }
+            let weight = match weights {
+                None => 1,
+                Some(weights) if weights.is_valid(row) => weights.value(row),
+                Some(_) => continue,
+            };
+            let value = column.value(row);
+            sketches.with(*group, |ranks| ranks.push(value, weight));
+        }
+    }
+
+    /// The weight of all values.
+    pub(crate) fn weight(&self) -> f64 {
+        let kept = match self.weights.is_empty() {
+            true => self.values.len() as f64,
+            false => self.weights.iter().map(|weight| *weight as f64).sum(),
+        };
+        let folded = self.estimate.as_ref().map_or(0.0, |estimate| {
+            estimate.below + estimate.digest.weight() + estimate.above
+        });
+        kept + folded
+    }
+
+    /// The weight of the values that are not greater than `value`.
+    pub(crate) fn weight_up_to(&mut self, value: T::Native) -> f64 {
+        if self.estimate.is_some() {
+            self.fold();
+        }
+        let Some(estimate) = &self.estimate else {
+            let pairs = self.values.iter().enumerate();
+            let not_greater = pairs.filter(|(_, v)| T::order(v, &value) != Ordering::Greater);
+            return not_greater
+                .map(|(index, _)| self.weights.get(index).copied().unwrap_or(1) as f64)
+                .sum();
+        };
+        let distance = T::distance(value, estimate.origin);
+        if distance == f64::NEG_INFINITY {
+            return estimate.below;
+        }
+        if !distance.is_finite() {
+            return self.weight();
+        }
+        estimate.below + estimate.digest.weight_up_to(distance)
+    }
+
     fn merge_encoded(&mut self, bytes: &[u8]) -> Option<()> {
         let (count, rest) = read_u64(bytes)?;
         let (weighted, rest) = rest.split_first()?;
         let count = usize::try_from(count).ok()?;
-        let (values, mut rest) = rest.split_at_checked(count.checked_mul(size_of::<u64>())?)?;
-        for value in values.chunks_exact(size_of::<u64>()) {
-            let (value, _) = read_u64(value)?;
+        let (values, mut rest) = rest.split_at_checked(count.checked_mul(T::WIDTH)?)?;
+        for value in values.chunks_exact(T::WIDTH) {
+            let mut raw = [0; 16];
+            raw.get_mut(..T::WIDTH)?.copy_from_slice(value);
             let mut weight = 1;
             if *weighted != 0 {
                 let (bits, tail) = read_u64(rest)?;
                 weight = bits as i64;
                 rest = tail;
             }
-            self.push(T::read(value), weight);
+            self.push(T::read(raw), weight);
         }
         if rest.is_empty() {
             return Some(());
         }
-        let (origin, rest) = read_u64(rest)?;
-        self.merge_estimate(T::read(origin), rest)
+        let (origin, rest) = rest.split_first_chunk::<16>()?;
+        self.merge_estimate(T::read(*origin), rest)
     }
 
     fn merge_estimate(&mut self, origin: T::Native, bytes: &[u8]) -> Option<()> {
@@ -369,23 +461,7 @@ impl<T: Ranked> SketchFunction for Percentiles<T> {
         groups: &[usize],
         sketches: &mut Sketches<Ranks<T>>,
     ) -> Result<()> {
-        let Some(column) = values.first() else {
-            return Ok(());
-        };
-        let column = column.as_primitive::<T>();
-        let weights = values.get(1).map(|array| array.as_primitive::<Int64Type>());
-        for (row, group) in groups.iter().enumerate() {
-            if column.is_null(row) {
-                continue;
-            }
-            let weight = match weights {
-                None => 1,
-                Some(weights) if weights.is_valid(row) => weights.value(row),
-                Some(_) => continue,
-            };
-            let value = column.value(row);
-            sketches.with(*group, |ranks| ranks.push(value, weight));
-        }
+        Ranks::update(values, groups, sketches);
         Ok(())
     }
 
