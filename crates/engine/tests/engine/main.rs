@@ -4,6 +4,7 @@ mod apply;
 mod cache;
 mod events;
 mod metrics;
+mod metrics_catalogue;
 mod metrics_segments;
 mod query;
 mod support;
