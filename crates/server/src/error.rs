@@ -47,6 +47,9 @@ pub(crate) enum ApiError {
         /// The setting `apps.minimum_tier`.
         needs: &'static str,
     },
+    /// 406
+    #[error("{0}")]
+    NotAcceptable(String),
     /// 413
     #[error("{0}")]
     TooLarge(String),
@@ -105,6 +108,7 @@ impl ApiError {
             ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Bad { .. } | ApiError::InvalidBody(_) => StatusCode::BAD_REQUEST,
             ApiError::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+            ApiError::NotAcceptable(_) => StatusCode::NOT_ACCEPTABLE,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -155,6 +159,7 @@ impl ApiError {
                 "details": [{ "code": "InvalidJsonBody", "message": text, "target": null }],
             })),
             ApiError::PaymentRequired { .. } => (text, "PaymentRequiredError", None),
+            ApiError::NotAcceptable(_) => (text, "NotAcceptableError", None),
             ApiError::TooLarge(_) => (text, "RequestTooLargeError", None),
             ApiError::Slow(_) => (text, "RequestTimeoutError", None),
             ApiError::UnsupportedMedia(_) => (text, "UnsupportedMediaTypeError", None),

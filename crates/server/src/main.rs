@@ -14,6 +14,7 @@ mod intake;
 mod middleware;
 mod params;
 mod prefer;
+mod reply;
 mod router;
 mod routes;
 mod telemetry;

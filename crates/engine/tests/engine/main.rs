@@ -1,6 +1,5 @@
 //! The engine over a real store: every operation by its values.
 
-mod cache;
 mod events;
 mod metrics;
 mod metrics_segments;

@@ -1,17 +1,19 @@
 //! The router over a real data folder.
 
+mod cache;
 mod http;
 mod identity;
 mod ingest;
 mod metadata;
 mod query;
+mod streaming;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
-use hindsight_store::Application;
+use hindsight_store::{Application, Clock, SystemClock};
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -55,12 +57,18 @@ impl Server {
     }
 
     async fn with(change: impl FnOnce(&mut Settings)) -> Server {
+        Server::at(Arc::new(SystemClock::default()), change).await
+    }
+
+    async fn at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Settings)) -> Server {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::defaults().unwrap();
         settings.data = folder.path().join("data");
         settings.query_memory = 256 << 20;
         change(&mut settings);
-        let app = App::build(settings).await.unwrap();
+        let app = App::build_with(settings, |config| config.clock = clock)
+            .await
+            .unwrap();
         let shop = create_app(app.store.catalogue(), "shop", app.now())
             .await
             .unwrap();
