@@ -12,6 +12,7 @@ mod error;
 mod ingest;
 mod intake;
 mod middleware;
+mod openapi;
 mod params;
 mod prefer;
 mod reply;

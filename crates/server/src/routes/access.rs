@@ -109,7 +109,7 @@ impl FromRequestParts<Arc<App>> for Access {
         let version = segment("version")
             .and_then(Version::parse)
             .ok_or(ApiError::PathNotFound)?;
-        let app_text = segment("app").unwrap_or_default().to_owned();
+        let app_text = segment("appId").unwrap_or_default().to_owned();
         let record = principal.app(&snapshot, &app_text)?;
         if record.tier < app.settings.minimum_tier {
             let needs = app.settings.minimum_tier.name();

@@ -10,6 +10,7 @@ pub(crate) mod metadata;
 pub(crate) mod metrics;
 pub(crate) mod prometheus;
 pub(crate) mod query;
+pub(crate) mod table;
 
 use std::sync::Arc;
 use std::time::Duration;

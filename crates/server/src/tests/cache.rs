@@ -3,40 +3,11 @@
 use std::time::Duration;
 
 use super::*;
-use hindsight_store::SystemClock;
-use parking_lot::Mutex;
 use serde_json::json;
-
-/// A clock that moves when a test says so.
-#[derive(Debug)]
-struct TestClock(Mutex<(i64, Duration)>);
-
-impl TestClock {
-    fn new() -> Arc<TestClock> {
-        let now = SystemClock::default().now_ticks();
-        Arc::new(TestClock(Mutex::new((now, Duration::ZERO))))
-    }
-
-    fn pass(&self, seconds: u64) {
-        let mut state = self.0.lock();
-        state.0 += i64::try_from(seconds).unwrap() * 10_000_000;
-        state.1 += Duration::from_secs(seconds);
-    }
-}
-
-impl Clock for TestClock {
-    fn now_ticks(&self) -> i64 {
-        self.0.lock().0
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.lock().1
-    }
-}
 
 /// A server with one trace and a clock.
 async fn one_trace() -> (Server, Arc<TestClock>) {
-    let clock = TestClock::new();
+    let clock = TestClock::now();
     let server = Server::at(clock.clone(), |_| {}).await;
     trace(&server).await;
     (server, clock)
@@ -126,7 +97,7 @@ async fn no_store_keeps_nothing() {
 
 #[tokio::test]
 async fn a_lifetime_of_zero_caches_nothing() {
-    let clock = TestClock::new();
+    let clock = TestClock::now();
     let server = Server::at(clock.clone(), |settings| {
         settings.cache_lifetime = Duration::ZERO;
     })
@@ -210,7 +181,8 @@ async fn requests_are_the_same_when_they_mean_the_same() {
     let full = [("prefer", "ai.response-thinning=false")];
     let json = [("accept", "application/json")];
     let packed = [("accept-encoding", "gzip")];
-    let cases: &[(&str, &[(&str, &str)], bool)] = &[
+    type Headers<'a> = &'a [(&'a str, &'a str)];
+    let cases: &[(&str, Headers<'_>, bool)] = &[
         (COUNT, &[], true),
         ("query?query=traces%7Ccount+//+all", &[], true),
         ("query?query=traces+%7C+count&applications=shop", &[], true),

@@ -5,21 +5,57 @@ mod http;
 mod identity;
 mod ingest;
 mod metadata;
+mod openapi;
 mod query;
+mod specification;
 mod streaming;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use hindsight_store::{Application, Clock, SystemClock};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
 use crate::app::{App, create_app, create_key};
 use crate::config::Settings;
+
+/// A clock that moves when a test says so.
+#[derive(Debug)]
+struct TestClock(Mutex<(i64, Duration)>);
+
+impl TestClock {
+    /// One that begins now.
+    fn now() -> Arc<TestClock> {
+        TestClock::at(SystemClock::default().now_ticks())
+    }
+
+    /// One that begins at this time.
+    fn at(ticks: i64) -> Arc<TestClock> {
+        Arc::new(TestClock(Mutex::new((ticks, Duration::ZERO))))
+    }
+
+    fn pass(&self, seconds: u64) {
+        let mut state = self.0.lock();
+        state.0 += i64::try_from(seconds).unwrap() * 10_000_000;
+        state.1 += Duration::from_secs(seconds);
+    }
+}
+
+impl Clock for TestClock {
+    fn now_ticks(&self) -> i64 {
+        self.0.lock().0
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.lock().1
+    }
+}
 
 /// A server without a socket.
 struct Server {
