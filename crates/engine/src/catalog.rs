@@ -103,6 +103,20 @@ pub(crate) fn find_permitted(known: &[KnownApp], access: &Access, target: &str) 
     permitted.then_some(app.id)
 }
 
+/// The order in which wildcards find the tables: `union *` has its columns in the recorded order.
+const IN_UNIONS: [Table; 10] = [
+    Table::Traces,
+    Table::CustomEvents,
+    Table::PageViews,
+    Table::Requests,
+    Table::Dependencies,
+    Table::Exceptions,
+    Table::AvailabilityResults,
+    Table::CustomMetrics,
+    Table::PerformanceCounters,
+    Table::BrowserTimings,
+];
+
 impl Catalog for StoreCatalog {
     fn table(&self, scope: &TableScope, name: &str) -> Result<Option<CatalogTable>, CatalogError> {
         let apps = self.apps(scope)?;
@@ -135,7 +149,7 @@ impl Catalog for StoreCatalog {
             true => table.workspace_table().to_owned(),
             false => table.name().to_owned(),
         };
-        Ok(Table::ALL.into_iter().map(name).collect())
+        Ok(IN_UNIONS.into_iter().map(name).collect())
     }
 }
 

@@ -258,7 +258,8 @@ impl QueryEngine {
             count,
             table,
             select: plan.select,
-            applied: false,
+            applied: plan.applied,
+            computed: plan.computed,
         })
     }
 

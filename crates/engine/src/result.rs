@@ -147,8 +147,10 @@ pub struct MetricBucket {
 pub struct MetricSegment {
     /// The dimension's name as the caller wrote it.
     pub dimension: String,
-    /// Its value.
+    /// Its value with its type (`D2`).
     pub value: Value,
+    /// Its value as it is recorded, which is text.
+    pub text: String,
     /// The values, at the innermost level.
     pub values: Option<MetricValues>,
     /// The next level.
@@ -166,6 +168,8 @@ pub struct EventsResult {
     pub table: ResultTable,
     /// `$select`: the OData paths that were asked for.
     pub select: Option<Vec<String>>,
-    /// The rows are of `$apply` and not events: the columns are its own.
+    /// The rows are of `$apply` and not events: the columns are its own, named by their paths.
     pub applied: bool,
+    /// Properties that `$apply` adds to events, and the columns that hold them.
+    pub computed: Vec<(String, String)>,
 }

@@ -217,6 +217,11 @@ fn the_joins_answer_by_the_rules() {
 }
 
 #[test]
+fn the_statements_answer_by_the_rules() {
+    all_hold("statements");
+}
+
+#[test]
 fn the_known_gaps_are_still_gaps() {
     let (all, failed) = failures(&folder("known_gaps"));
     assert_eq!(

@@ -321,14 +321,22 @@ fn diagnosed(text: &str, diagnostics: &[hindsight_engine::Diagnostic], message: 
     let Some(first) = diagnostics.first() else {
         return json!({ "code": "QueryValidationError", "message": message });
     };
-    let (line, pos, token) = first.position(text);
-    let inner = json!({ "code": first.code, "message": first.message, "line": line, "pos": pos, "token": token });
+    let described = |one: &hindsight_engine::Diagnostic| {
+        let (line, pos, token) = one.position(text);
+        json!({ "code": one.code, "message": one.message, "line": line, "pos": pos, "token": token })
+    };
     let (code, message) = if first.is_syntax() {
         ("SyntaxError", "A recognition error occurred in the query.")
     } else {
         ("SemanticError", "A semantic error occurred.")
     };
-    json!({ "code": code, "message": message, "innererror": inner })
+    let mut inner = json!({ "code": code, "message": message, "innererror": described(first) });
+    // Recorded replies tell one error; where there are more, all of them stand in `details`.
+    if let (Some(object), true) = (inner.as_object_mut(), diagnostics.len() > 1) {
+        let all: Vec<Value> = diagnostics.iter().map(described).collect();
+        object.insert("details".to_owned(), Value::Array(all));
+    }
+    inner
 }
 
 impl From<EngineError> for ApiError {

@@ -116,6 +116,20 @@ pub(super) fn check_selected(source: Source, path: &str, at: usize) -> Result<()
     }
 }
 
+/// Whether only events of other types than that of `source` have the property.
+pub(super) fn is_of_others(source: Source, path: &str) -> bool {
+    let Source::One(own) = source else {
+        return false;
+    };
+    let derived = DERIVED.iter().filter(|(_, known, ..)| *known == path);
+    let mut owners = owners(path)
+        .into_iter()
+        .map(|(table, _)| table)
+        .chain(derived.map(|(table, ..)| *table))
+        .peekable();
+    owners.peek().is_some() && owners.all(|table| table != own)
+}
+
 fn owners(path: &str) -> Vec<(Table, &'static Column)> {
     let column = |table: Table| {
         table

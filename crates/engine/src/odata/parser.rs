@@ -21,6 +21,26 @@ pub(crate) fn mentions(node: &Node, path: &str) -> bool {
         || node.kind.children().into_iter().any(|n| mentions(n, path))
 }
 
+/// The conditions that must all hold: the parts of an `and`, or the whole.
+pub(crate) fn conjuncts(node: Node) -> Vec<Node> {
+    match node.kind {
+        NodeKind::Junction { and: true, parts } => parts,
+        _ => vec![node],
+    }
+}
+
+/// Every path that an expression reads.
+pub(crate) fn paths_of(node: &Node) -> Vec<&str> {
+    let own = match &node.kind {
+        NodeKind::Path(path) => Some(path.as_str()),
+        _ => None,
+    };
+    let children = node.kind.children();
+    own.into_iter()
+        .chain(children.into_iter().flat_map(paths_of))
+        .collect()
+}
+
 /// A binary operator.
 enum Operator {
     Junction { and: bool },
@@ -112,6 +132,17 @@ impl Parser {
         }
     }
 
+    /// The next word, whatever it is, with its place.
+    pub(crate) fn word(&mut self) -> Option<(String, usize)> {
+        let at = self.at();
+        let TokenKind::Word(word) = self.peek() else {
+            return None;
+        };
+        let word = word.clone();
+        self.next += 1;
+        Some((word, at))
+    }
+
     fn token(&self) -> Option<&Token> {
         self.tokens.get(self.next).or(self.tokens.last())
     }
@@ -120,13 +151,15 @@ impl Parser {
         self.token().map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    fn eat(&mut self, kind: &TokenKind) -> bool {
+    /// Passes over a token, if it is the next.
+    pub(super) fn eat(&mut self, kind: &TokenKind) -> bool {
         let found = self.peek() == kind;
         self.next += usize::from(found);
         found
     }
 
-    fn expect(&mut self, kind: &TokenKind, spelling: &str) -> Result<(), Fault> {
+    /// Passes over a token that must be the next.
+    pub(super) fn expect(&mut self, kind: &TokenKind, spelling: &str) -> Result<(), Fault> {
         if self.eat(kind) {
             Ok(())
         } else {

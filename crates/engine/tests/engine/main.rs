@@ -1,5 +1,6 @@
 //! The engine over a real store: every operation by its values.
 
+mod apply;
 mod events;
 mod metrics;
 mod metrics_segments;

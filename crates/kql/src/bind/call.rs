@@ -2,7 +2,7 @@
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
-use hindsight_kql_types::{ScalarType, Value};
+use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::constant::fold;
 use super::convert::{convert, widest};
@@ -332,11 +332,12 @@ impl Binder<'_> {
             ("column_ifexists" | "columnifexists", [column, default]) => {
                 self.bind_column_ifexists(column, default, input).map(Some)
             }
-            ("extract" | "extract_json" | "extractjson", [.., kind])
+            ("extract" | "extract_json" | "extractjson" | "percentile_tdigest", [.., kind])
                 if arguments.len() > 2 && matches!(kind.kind, ExprKind::TypeOf(_)) =>
             {
                 self.bind_typed_extract(call, kind, input, span).map(Some)
             }
+            ("column_names_of", [table]) => self.bind_column_names(table).map(Some),
             ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
             _ if crate::operators::window::is_window(name) => {
                 let args = self.bind_arguments(call, input)?;
@@ -395,7 +396,7 @@ impl Binder<'_> {
         ))
     }
 
-    /// `extract(…, typeof(T))`: the text that was found as a value of the type, null where it is none.
+    /// `extract(…, typeof(T))` and kin: what was found as a value of the type, null where it is none.
     fn bind_typed_extract(
         &mut self,
         call: &Call,
@@ -425,6 +426,21 @@ impl Binder<'_> {
             Some(at) => self.call_by_name("bin_at", vec![value, size, at], span),
             None => self.call_by_name("bin", vec![value, size], span),
         }
+    }
+
+    /// `column_names_of(T)`: the names of a table's columns as an array. Its rows are not read.
+    fn bind_column_names(&mut self, table: &Expr) -> BindResult<Scalar> {
+        let steps = self.steps.len();
+        let label = self.label.take();
+        let relation = self.bind_tabular(table);
+        self.label = label;
+        self.steps.truncate(steps);
+        let names = relation?
+            .columns
+            .into_iter()
+            .map(|c| Dynamic::String(c.name));
+        let names = Dynamic::Array(names.collect()).encode();
+        Ok(Scalar::constant(Value::Dynamic(names)))
     }
 
     fn bind_column_ifexists(

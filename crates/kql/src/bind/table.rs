@@ -19,6 +19,7 @@ impl Binder<'_> {
         name: &str,
         span: Span,
     ) -> BindResult<Relation> {
+        self.check_access(scope, name, span)?;
         let found = self
             .catalog
             .table(scope, name)

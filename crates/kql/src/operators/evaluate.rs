@@ -5,7 +5,9 @@ use hindsight_kql_syntax::ast::{EvaluateOperator, TypeOf};
 
 use super::support::{self, Output, missing, pass};
 use crate::bind::{BindResult, Binder, convert};
-use crate::plugins::{bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows};
+use crate::plugins::{
+    activity, bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows,
+};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -19,6 +21,11 @@ pub(crate) fn bind(
     let schema = node.schema.as_ref();
     let before = input.columns.clone();
     let result = match call.function.text.as_str() {
+        "active_users_count" => activity::users_count(call, input, binder, span)?,
+        "activity_counts_metrics" => activity::counts_metrics(call, input, binder, span)?,
+        "activity_engagement" => activity::engagement(call, input, binder, span)?,
+        "activity_metrics" => activity::metrics(call, input, binder, span)?,
+        "new_activity_metrics" => activity::new_metrics(call, input, binder, span)?,
         "bag_unpack" => return bag_unpack::bind(call, schema, input, binder, span),
         "pivot" => pivot::bind(call, input, binder, span)?,
         "narrow" => narrow::bind(call, input, binder, span)?,

@@ -1,5 +1,6 @@
 //! The plug-ins of `evaluate` (`semantics.md §24`): one file each. `bind` turns a call and its input into a relation.
 
+pub(crate) mod activity;
 pub(crate) mod args;
 pub(crate) mod bag_unpack;
 pub(crate) mod ip_lookup;

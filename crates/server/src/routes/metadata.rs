@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use hindsight_engine::metrics::{find, standard_metrics};
 use hindsight_engine::{EngineError, QueryRequest, QueryResult};
+use hindsight_store::Table;
 use serde::Deserialize;
 
 use super::access::Access;
@@ -22,7 +23,9 @@ use crate::wire::{csdl, metadata};
 
 /// How far back an application's own metrics are looked for.
 const RECENT: &str = "P7D";
-/// Names of own metrics that are listed.
+/// Items of each table that are looked through for keys of `customDimensions`.
+const MAX_ITEMS: usize = 10_000;
+/// Names of own metrics, and keys, that are listed.
 const MAX_NAMES: usize = 1_000;
 /// Which custom metrics there are.
 const CUSTOM_METRICS: &str = "customMetrics | distinct name | take 1000";
@@ -43,21 +46,23 @@ pub(crate) async fn metrics(
             ("customMetrics", CUSTOM_METRICS),
             ("customEvents/custom", MEASUREMENTS),
         ] {
-            let names = names(app, access, query).await?;
+            let found = recent(app, access, query).await?;
+            let names = names(&found);
             list.extend(
                 names
                     .iter()
                     .filter_map(|name| find(&format!("{prefix}/{name}"))),
             );
         }
-        Ok(Made::Whole(metadata::metrics(&list).into()))
+        let keys = dimension_keys(app, access).await?;
+        Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
     };
     let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
     Ok(respond(answer, JSON, access))
 }
 
-/// The texts of a query's first column, in order.
-async fn names(app: &App, access: &Access, query: &str) -> Result<BTreeSet<String>, EngineError> {
+/// A query over what is recent, for a description.
+async fn recent(app: &App, access: &Access, query: &str) -> Result<QueryResult, EngineError> {
     let request = QueryRequest {
         caller: access.caller(),
         query: query.into(),
@@ -67,19 +72,42 @@ async fn names(app: &App, access: &Access, query: &str) -> Result<BTreeSet<Strin
         wait: access.prefer.wait,
     };
     // In a box: a query's future is large, and this one runs within another.
-    let result = Box::pin(app.engine.query(&request)).await?;
-    Ok(first_column(&result))
+    Box::pin(app.engine.query(&request)).await
 }
 
-fn first_column(result: &QueryResult) -> BTreeSet<String> {
-    let batches = result.tables.iter().flat_map(|table| &table.batches);
-    let columns = batches.filter_map(|batch| batch.columns().first()?.as_string_view_opt());
-    columns
-        .flat_map(|column| column.iter().flatten())
+/// The texts of a query's first column, in order.
+fn names(result: &QueryResult) -> BTreeSet<String> {
+    texts(result, 0)
         .filter(|name| !name.is_empty())
         .take(MAX_NAMES)
         .map(str::to_owned)
         .collect()
+}
+
+/// The texts of a column.
+fn texts(result: &QueryResult, column: usize) -> impl Iterator<Item = &str> {
+    let batches = result.tables.iter().flat_map(|table| &table.batches);
+    let columns =
+        batches.filter_map(move |batch| batch.columns().get(column)?.as_string_view_opt());
+    columns.flat_map(|column| column.iter().flatten())
+}
+
+/// Which keys of `customDimensions` the items of each table have: `(table, key)`.
+async fn dimension_keys(app: &App, access: &Access) -> Result<Vec<(String, String)>, EngineError> {
+    let some = |table: Table| {
+        let name = table.name();
+        format!("({name} | take {MAX_ITEMS} | project source_ = '{name}', customDimensions)")
+    };
+    let query = format!(
+        "union {} | mv-expand key = bag_keys(customDimensions) | project source_, key = tostring(key) \
+         | distinct source_, key | where isnotempty(key) | sort by source_ asc, key asc | take {MAX_NAMES}",
+        Table::ALL.map(some).join(", ")
+    );
+    let result = recent(app, access, &query).await?;
+    let pairs = texts(&result, 0).zip(texts(&result, 1));
+    Ok(pairs
+        .map(|(table, key)| (table.to_owned(), key.to_owned()))
+        .collect())
 }
 
 /// `GET …/events/$metadata`

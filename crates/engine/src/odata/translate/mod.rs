@@ -70,7 +70,7 @@ impl Kind {
     }
 
     /// Is text in KQL.
-    fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self, Kind::Text | Kind::Flag | Kind::Loose)
     }
 }
@@ -114,6 +114,44 @@ pub(crate) fn sort_key(node: &Node, resolver: &Resolver<'_>) -> Result<Expr, Fau
         )),
         Kind::Null => Err(Fault::new(node.at, "null has no order.")),
         _ => Ok(operand.expr),
+    }
+}
+
+/// A value that becomes a property: its KQL and what it is.
+pub(crate) fn computed(node: &Node, resolver: &Resolver<'_>) -> Result<Resolved, Fault> {
+    let operand = Translator { resolver }.value(node)?;
+    match operand.kind {
+        Kind::Bag => Err(Fault::new(
+            node.at,
+            "A collection cannot become a property; name one of its properties.",
+        )),
+        Kind::Null => Err(Fault::new(node.at, "null is no value of a property.")),
+        Kind::Bool => {
+            let Operand { expr, kind, .. } = definite(operand);
+            Ok(Resolved { expr, kind })
+        }
+        kind => Ok(Resolved {
+            expr: operand.expr,
+            kind,
+        }),
+    }
+}
+
+/// A value to be added up: a number or a duration. A dimension is read as a number.
+pub(crate) fn measure(node: &Node, resolver: &Resolver<'_>) -> Result<Resolved, Fault> {
+    let operand = convert::loosened(Translator { resolver }.value(node)?, Kind::Number);
+    match operand.kind {
+        kind @ (Kind::Number | Kind::Span) => Ok(Resolved {
+            expr: operand.expr,
+            kind,
+        }),
+        other => Err(Fault::new(
+            node.at,
+            format!(
+                "A number or a duration is expected here, and this is {}.",
+                other.describe()
+            ),
+        )),
     }
 }
 

@@ -66,6 +66,7 @@ fn properties_table(index: usize, render: &RenderInfo, out: &mut String) {
         "XColumn": given("xcolumn"),
         "Series": given("series"),
         "YColumns": given("ycolumns"),
+        "AnomalyColumns": given("anomalycolumns"),
         "XTitle": given("xtitle"),
         "YTitle": given("ytitle"),
         "XAxis": given("xaxis"),
@@ -76,6 +77,10 @@ fn properties_table(index: usize, render: &RenderInfo, out: &mut String) {
         "IsQuerySorted": render.is_query_sorted,
         "Kind": given("kind"),
         "Annotation": given("annotation").unwrap_or_default(),
+        "Ymin": given("ymin"),
+        "Ymax": given("ymax"),
+        "Xmin": given("xmin"),
+        "Xmax": given("xmax"),
     });
     open_table(index, [("Value", ScalarType::String)].into_iter(), out);
     out.push_str("[[");
