@@ -8,7 +8,7 @@ use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::ticks::TICKS_PER_SECOND;
 use hindsight_store::{AppId, Clock, Store};
 
-use crate::catalog::{KnownApp, StoreCatalog, find_permitted};
+use crate::catalog::{KnownApp, StoreCatalog, find_permitted, out_of_reach};
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::events;
@@ -340,30 +340,40 @@ impl QueryEngine {
 
     /// The applications that a query ranges over: the one of the URL and those of the body. One out of reach fails all.
     async fn target_apps(&self, request: &QueryRequest) -> Result<Vec<AppId>, EngineError> {
+        let mut names: Vec<&String> = request.applications.iter().collect();
+        names.sort();
+        names.dedup();
+        let most = self.config.max_applications;
+        if names.len() > most {
+            return Err(too_many(names.len(), most));
+        }
         let mut apps = vec![request.caller.app];
-        if request.applications.is_empty() {
+        if names.is_empty() {
             return Ok(apps);
         }
         let known = self.known_apps().await?;
-        for name in &request.applications {
-            let app = find_permitted(&known, &request.caller.access, name)
-                .ok_or(EngineError::Forbidden)?;
+        for name in names {
+            let access = &request.caller.access;
+            let app =
+                find_permitted(&known, access, name).ok_or_else(|| out_of_reach(access, name))?;
             if !apps.contains(&app) {
                 apps.push(app);
             }
         }
-        if apps.len() > self.config.max_applications {
-            return Err(EngineError::BadParameter {
-                parameter: "applications".to_owned(),
-                message: format!(
-                    "The query names {} applications; the limit (max_applications) is {}.",
-                    apps.len(),
-                    self.config.max_applications
-                ),
-                position: None,
-            });
+        if apps.len() > most {
+            return Err(too_many(apps.len(), most));
         }
         Ok(apps)
+    }
+}
+
+fn too_many(apps: usize, most: usize) -> EngineError {
+    EngineError::BadParameter {
+        parameter: "applications".to_owned(),
+        message: format!(
+            "The query names {apps} applications; the limit (query.max_applications) is {most}."
+        ),
+        position: None,
     }
 }
 

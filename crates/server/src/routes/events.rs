@@ -14,6 +14,11 @@ use crate::error::ApiError;
 use crate::reply::{Answer, Made};
 use crate::wire::{csv, events};
 
+/// The options of a list of events (`D14`).
+const OPTIONS: &[&str] = &[
+    "$filter", "$search", "$orderby", "$select", "$skip", "$top", "$count", "$apply", "$format",
+];
+
 /// What `$format` asks for (`D14`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Format {
@@ -59,6 +64,7 @@ pub(crate) async fn list(
     Path((_, _, event_type)): Path<(String, String, String)>,
 ) -> Result<Response, ApiError> {
     let params = &access.params;
+    params.only_options(OPTIONS)?;
     let parameters = EventsParameters {
         event_type: event_type.clone(),
         timespan: params.one("timespan")?,
@@ -89,6 +95,7 @@ pub(crate) async fn single(
     headers: HeaderMap,
     Path((_, _, event_type, event_id)): Path<(String, String, String, String)>,
 ) -> Result<Response, ApiError> {
+    access.params.only_options(&["$format"])?;
     let timespan = access.params.one("timespan")?;
     let parameters = EventParameters {
         event_type: event_type.clone(),

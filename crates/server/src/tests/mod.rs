@@ -7,6 +7,7 @@ mod ingest;
 mod metadata;
 mod openapi;
 mod query;
+mod questions;
 mod recordings;
 mod specification;
 mod streaming;
