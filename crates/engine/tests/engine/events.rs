@@ -3,7 +3,7 @@
 use hindsight_engine::{EngineError, EventParameters, EventsParameters};
 use hindsight_store::Table;
 
-use crate::support::{FRESH, Fixture, column, row};
+use crate::support::{Fixture, column, row};
 
 async fn telemetry() -> Fixture {
     let f = Fixture::new().await;
@@ -360,13 +360,10 @@ async fn one_event_is_found_by_its_id() {
         (ask("nothing", "r2", None), false),
         (ask("requests", "' or true or '", None), false),
     ] {
-        match f.engine.event(&f.everyone(), &parameters, FRESH).await {
+        match f.engine.event(&f.everyone(), &parameters).await {
             Ok(answer) => {
                 assert!(found, "{parameters:?}");
-                assert_eq!(
-                    column(&answer.value.table, "itemId"),
-                    [parameters.id.as_str()]
-                );
+                assert_eq!(column(&answer.table, "itemId"), [parameters.id.as_str()]);
             }
             Err(error) => {
                 assert!(!found, "{parameters:?}: {error:?}");
