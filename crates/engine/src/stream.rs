@@ -17,7 +17,8 @@ use crate::error::EngineError;
 use crate::exec::{Limits, QueryPool, failure};
 use crate::render;
 use crate::result::{
-    PartialError, QueryResult, ResultColumn, ResultTable, Statistics, Summary, TableSize,
+    DataSource, PartialError, QueryResult, ResultColumn, ResultTable, Statistics, Summary,
+    TableSize,
 };
 
 /// A part of a result, in the order of the reply.
@@ -127,11 +128,18 @@ impl QueryStream {
                 render: render::table(),
                 statistics: Statistics::default(),
                 tables: Vec::new(),
+                data_sources: Vec::new(),
                 partial: None,
             },
             spent: run.started.elapsed(),
             run,
         })
+    }
+
+    /// Tells the query what it reads from.
+    pub(crate) fn reading(mut self, data_sources: Vec<DataSource>) -> QueryStream {
+        self.summary.data_sources = data_sources;
+        self
     }
 
     /// The next part, or none at the end.
@@ -320,8 +328,10 @@ fn too_large(what: &str, limit: u64) -> PartialError {
     }
 }
 
-/// Adds what the leaves of an executed plan read.
+/// Adds what the leaves of an executed plan read, and how long its nodes computed.
 fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
+    let computed = plan.metrics().and_then(|metrics| metrics.elapsed_compute());
+    statistics.cpu_time += Duration::from_nanos(computed.unwrap_or(0) as u64);
     if let Some(rows) = rows_in_memory(plan) {
         statistics.rows_scanned += rows as u64;
     } else if plan.children().is_empty()
