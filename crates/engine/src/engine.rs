@@ -1,5 +1,6 @@
 //! The engine: resolves applications, asks the cache, translates, runs, assembles.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -402,6 +403,19 @@ impl QueryEngine {
         request: &QueryRequest,
         known: &[KnownApp],
     ) -> Result<Vec<AppId>, EngineError> {
+        let limit = self.config.max_applications;
+        let too_many = |count: usize| EngineError::BadParameter {
+            parameter: "applications".to_owned(),
+            message: format!(
+                "The query names {count} applications; the limit (max_applications) is {limit}."
+            ),
+            position: None,
+        };
+        // Before any is looked up: how many may be named is no secret, which of them exist is.
+        let named: BTreeSet<&str> = request.applications.iter().map(String::as_str).collect();
+        if named.len() > limit {
+            return Err(too_many(named.len()));
+        }
         let mut apps = vec![request.caller.app];
         for name in &request.applications {
             let app = find_permitted(known, &request.caller.access, name)
@@ -410,16 +424,8 @@ impl QueryEngine {
                 apps.push(app);
             }
         }
-        if apps.len() > self.config.max_applications {
-            return Err(EngineError::BadParameter {
-                parameter: "applications".to_owned(),
-                message: format!(
-                    "The query names {} applications; the limit (max_applications) is {}.",
-                    apps.len(),
-                    self.config.max_applications
-                ),
-                position: None,
-            });
+        if apps.len() > limit {
+            return Err(too_many(apps.len()));
         }
         Ok(apps)
     }
