@@ -5,6 +5,7 @@ mod auth;
 mod caps;
 mod cli;
 mod config;
+mod connection;
 mod demo;
 mod directory;
 mod engine;
@@ -14,10 +15,12 @@ mod intake;
 mod middleware;
 mod params;
 mod prefer;
+mod private_file;
 mod router;
 mod routes;
 mod telemetry;
 mod throttle;
+mod tls;
 mod wire;
 
 #[cfg(test)]

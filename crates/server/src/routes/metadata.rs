@@ -15,6 +15,8 @@ use serde::Deserialize;
 
 use super::access::Access;
 use super::{body, json, typed};
+use hindsight_identity::Right;
+
 use crate::app::App;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
@@ -175,7 +177,7 @@ async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response
     let further = access.params.list("applications").into_iter();
     let snapshot = app.directory.snapshot().await?;
     for name in further.chain(wanted.applications.into_iter().flatten()) {
-        let found = access.principal.app(&snapshot, &name)?;
+        let found = access.principal.app(&snapshot, &name, Right::Read)?;
         if !apps.iter().any(|known| known.id == found.id) {
             apps.push(found);
         }

@@ -1,9 +1,11 @@
 //! The router over a real data folder.
 
+mod attacks;
 mod http;
 mod identity;
 mod ingest;
 mod metadata;
+mod oauth;
 mod query;
 mod recordings;
 
