@@ -1,24 +1,21 @@
-//! Every URL on one page.
+//! The router, made of the table of routes, and what happens to every request and reply.
 
 use std::sync::Arc;
 
 use axum::http::header;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::MethodRouter;
 use axum::{Router, http::HeaderName};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowHeaders, AllowMethods, Any, CorsLayer};
 
-use hindsight_identity::Right;
-
 use crate::app::App;
-use crate::auth::gate::{Needs, guard};
+use crate::auth::gate::guard;
 use crate::error::ApiError;
 use crate::middleware::outer;
-use crate::routes::{
-    events, fallback, health, ingest, metadata, metrics, oauth, prometheus, query,
-};
+use crate::routes::table::{Operation, ROUTES, Route};
+use crate::routes::{fallback, oauth};
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -35,77 +32,24 @@ pub(crate) fn layered(routes: Router) -> Router {
 }
 
 fn routes(app: Arc<App>) -> Router {
-    let telemetry = |methods| guarded(&app, Needs::Telemetry, methods);
-    let open = |methods| guarded(&app, Needs::Nothing, methods);
-    let read = |methods| guarded(&app, Needs::App(Right::Read), methods);
-    Router::new()
-        // Telemetry in
-        .route("/v2/track", telemetry(post(ingest::track)))
-        .route("/v2.1/track", telemetry(post(ingest::track)))
-        // Exporters append their path to an endpoint that ends in a slash, which makes two.
-        .route("//v2/track", telemetry(post(ingest::track)))
-        .route("//v2.1/track", telemetry(post(ingest::track)))
-        // Questions in
-        .route(
-            "/{version}/apps/{app}/query",
-            read(get(query::get).post(query::post)),
-        )
-        .route(
-            "/{version}/workspaces/{app}/query",
-            read(get(query::workspace_get).post(query::workspace_post)),
-        )
-        .route("/{version}/apps/{app}/metrics", read(post(metrics::post)))
-        .route(
-            "/{version}/apps/{app}/metrics/{*metric}",
-            read(get(metrics::get)),
-        )
-        .route(
-            "/{version}/apps/{app}/events/{event_type}",
-            read(get(events::list)),
-        )
-        .route(
-            "/{version}/apps/{app}/events/{event_type}/{event_id}",
-            read(get(events::single)),
-        )
-        // What can be asked
-        .route(
-            "/{version}/apps/{app}/metrics/metadata",
-            read(get(metadata::metrics)),
-        )
-        .route(
-            "/{version}/apps/{app}/events/$metadata",
-            read(get(metadata::events)),
-        )
-        .route(
-            "/{version}/apps/{app}/events/%24metadata",
-            read(get(metadata::events)),
-        )
-        .route(
-            "/{version}/apps/{app}/query/schema",
-            read(get(metadata::schema)),
-        )
-        .route(
-            "/{version}/apps/{app}/metadata",
-            read(get(metadata::get).post(metadata::post)),
-        )
-        // The server itself
-        .route("/health", open(get(health::health)))
-        .route("/ready", open(get(health::ready)))
-        .route("/version", open(get(health::version)))
-        .route("/metrics", open(get(prometheus::render)))
-        .merge(oauth::routes())
+    let mut router = Router::new();
+    for route in ROUTES.iter().chain(oauth::ROUTES) {
+        router = router.route(route.path, guarded(&app, route));
+    }
+    router
         .fallback(fallback::unknown)
         .method_not_allowed_fallback(fallback::wrong_method)
         .with_state(app)
 }
 
-/// Handlers behind the gate.
-fn guarded(
-    app: &Arc<App>,
-    needs: Needs,
-    methods: MethodRouter<Arc<App>>,
-) -> MethodRouter<Arc<App>> {
-    methods.route_layer(from_fn_with_state((app.clone(), needs), guard))
+/// A path's operations, each behind the gate that its admission asks for.
+fn guarded(app: &Arc<App>, route: &Route) -> MethodRouter<Arc<App>> {
+    let gated = |operation: &Operation| {
+        let gate = from_fn_with_state((app.clone(), operation.admission.needs()), guard);
+        (operation.add)(MethodRouter::new()).route_layer(gate)
+    };
+    let operations = route.operations.iter().map(gated);
+    operations.fold(MethodRouter::new(), MethodRouter::merge)
 }
 
 /// Browsers of any origin may send telemetry and ask with a key; they may not send cookies, and there are none.

@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::connection::Connection;
 use crate::directory::{AppRecord, Snapshot};
 use crate::error::ApiError;
+use crate::routes::ingest;
 
 /// Failures of one address are counted over this long.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -231,6 +232,7 @@ pub(crate) async fn guard(
 ) -> Response {
     match let_in(&app, needs, &mut request).await {
         Ok(()) => next.run(request).await,
+        Err(error) if needs == Needs::Telemetry => ingest::refused_at_the_gate(error),
         Err(error) => error.into_response(),
     }
 }
@@ -251,7 +253,7 @@ async fn let_in(app: &Arc<App>, needs: Needs, request: &mut Request) -> Result<(
             let path = path.map_err(|_| ApiError::PathNotFound)?;
             let name = path
                 .iter()
-                .find(|(name, _)| *name == "app")
+                .find(|(name, _)| *name == "appId")
                 .map(|(_, value)| value);
             let name = name.unwrap_or_default();
             app.gate

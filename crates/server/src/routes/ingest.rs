@@ -13,6 +13,7 @@ use super::body::{self, Unread};
 use crate::app::App;
 use crate::auth::gate::Admitted;
 use crate::connection::Connection;
+use crate::error::ApiError;
 use crate::ingest::Sender;
 use crate::ingest::Verdict;
 use crate::ingest::body::BodyError;
@@ -59,6 +60,19 @@ pub(crate) async fn track(
         Ok(verdict) => reply(verdict),
         Err(error) => refused(&error),
     }
+}
+
+/// A refusal by the gate in the shape that senders read.
+pub(crate) fn refused_at_the_gate(error: ApiError) -> Response {
+    let verdict = Verdict::refused(0, error.status().as_u16(), error.to_string());
+    let mut response = reply(verdict);
+    let told = error.into_response();
+    for name in [header::WWW_AUTHENTICATE, header::RETRY_AFTER] {
+        if let Some(value) = told.headers().get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    response
 }
 
 fn too_large(limit: usize) -> Verdict {

@@ -9,64 +9,115 @@ mod token;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::MethodRouter;
 use hindsight_identity::issuer::{Form, OAuthError};
 use serde_json::Value;
 
+use super::table::{Admission, Operation, Route};
 use crate::app::App;
 use crate::wire;
 
 /// Bytes of a request's body.
 const LARGEST_BODY: usize = 64 << 10;
 
-/// All of them. They are for everybody: who signs in shows a password or a secret in the request itself.
-pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route(
-            "/{tenant}/oauth2/authorize",
-            get(authorize::authorize_v1).post(authorize::post_authorize_v1),
-        )
-        .route(
-            "/{tenant}/oauth2/v2.0/authorize",
-            get(authorize::authorize_v2).post(authorize::post_authorize_v2),
-        )
-        .route("/{tenant}/oauth2/signin", post(authorize::sign_in_v1))
-        .route("/{tenant}/oauth2/v2.0/signin", post(authorize::sign_in_v2))
-        .route(
-            "/{tenant}/oauth2/logout",
-            get(authorize::sign_out).post(authorize::sign_out),
-        )
-        .route(
-            "/{tenant}/oauth2/v2.0/logout",
-            get(authorize::sign_out).post(authorize::sign_out),
-        )
-        .route("/{tenant}/oauth2/token", post(token::token_v1))
-        .route("/{tenant}/oauth2/v2.0/token", post(token::token_v2))
-        .route("/{tenant}/oauth2/devicecode", post(token::device_code_v1))
-        .route(
-            "/{tenant}/oauth2/v2.0/devicecode",
-            post(token::device_code_v2),
-        )
-        .route(
-            "/devicelogin",
-            get(device::device_page).post(device::device_post),
-        )
-        .route(
-            "/{tenant}/.well-known/openid-configuration",
-            get(discovery::configuration_v1),
-        )
-        .route(
-            "/{tenant}/v2.0/.well-known/openid-configuration",
-            get(discovery::configuration_v2),
-        )
-        .route("/{tenant}/discovery/keys", get(discovery::keys))
-        .route("/{tenant}/discovery/v2.0/keys", get(discovery::keys))
-        .route("/{tenant}/discovery/instance", get(discovery::instance))
+type Add = fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>;
+
+/// An operation for everybody: who signs in shows a password or a secret in the request itself. The issuer's own discovery
+/// documents describe it, so that `/openapi.json` need not.
+const fn open(method: &'static str, add: Add) -> Operation {
+    Operation {
+        method,
+        id: "",
+        summary: "",
+        admission: Admission::Open,
+        parameters: &[],
+        body: None,
+        replies: &[],
+        add,
+    }
 }
+
+const fn route(path: &'static str, operations: &'static [Operation]) -> Route {
+    Route {
+        path,
+        alias: false,
+        operations,
+    }
+}
+
+/// All of the issuer's addresses.
+pub(crate) static ROUTES: &[Route] = &[
+    route(
+        "/{tenant}/oauth2/authorize",
+        &[
+            open("get", |r| r.get(authorize::authorize_v1)),
+            open("post", |r| r.post(authorize::post_authorize_v1)),
+        ],
+    ),
+    route(
+        "/{tenant}/oauth2/v2.0/authorize",
+        &[
+            open("get", |r| r.get(authorize::authorize_v2)),
+            open("post", |r| r.post(authorize::post_authorize_v2)),
+        ],
+    ),
+    route(
+        "/{tenant}/oauth2/signin",
+        &[open("post", |r| r.post(authorize::sign_in_v1))],
+    ),
+    route(
+        "/{tenant}/oauth2/v2.0/signin",
+        &[open("post", |r| r.post(authorize::sign_in_v2))],
+    ),
+    route("/{tenant}/oauth2/logout", SIGN_OUT),
+    route("/{tenant}/oauth2/v2.0/logout", SIGN_OUT),
+    route(
+        "/{tenant}/oauth2/token",
+        &[open("post", |r| r.post(token::token_v1))],
+    ),
+    route(
+        "/{tenant}/oauth2/v2.0/token",
+        &[open("post", |r| r.post(token::token_v2))],
+    ),
+    route(
+        "/{tenant}/oauth2/devicecode",
+        &[open("post", |r| r.post(token::device_code_v1))],
+    ),
+    route(
+        "/{tenant}/oauth2/v2.0/devicecode",
+        &[open("post", |r| r.post(token::device_code_v2))],
+    ),
+    route(
+        "/devicelogin",
+        &[
+            open("get", |r| r.get(device::device_page)),
+            open("post", |r| r.post(device::device_post)),
+        ],
+    ),
+    route(
+        "/{tenant}/.well-known/openid-configuration",
+        &[open("get", |r| r.get(discovery::configuration_v1))],
+    ),
+    route(
+        "/{tenant}/v2.0/.well-known/openid-configuration",
+        &[open("get", |r| r.get(discovery::configuration_v2))],
+    ),
+    route("/{tenant}/discovery/keys", KEYS),
+    route("/{tenant}/discovery/v2.0/keys", KEYS),
+    route(
+        "/{tenant}/discovery/instance",
+        &[open("get", |r| r.get(discovery::instance))],
+    ),
+];
+
+const SIGN_OUT: &[Operation] = &[
+    open("get", |r| r.get(authorize::sign_out)),
+    open("post", |r| r.post(authorize::sign_out)),
+];
+const KEYS: &[Operation] = &[open("get", |r| r.get(discovery::keys))];
 
 /// The parameters of a form.
 async fn form(headers: &HeaderMap, body: Body) -> Result<Form, OAuthError> {
