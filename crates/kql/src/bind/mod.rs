@@ -197,6 +197,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) aggregates: Option<aggregate::AggregateContext>,
     /// `render` of the pipeline being bound.
     pub(crate) render: Option<RenderOperator>,
+    /// Inside `mv-apply` and `partition`: a row for each subtable, of the columns that tell them apart.
+    pub(crate) subtables: Option<Relation>,
     /// The name that `as` gave the pipeline being bound.
     pub(crate) label: Option<String>,
     pub(crate) results: Vec<BoundResult>,
@@ -225,6 +227,7 @@ impl<'a> Binder<'a> {
             windows: Vec::new(),
             aggregates: None,
             render: None,
+            subtables: None,
             label: None,
             results: Vec::new(),
             steps: Vec::new(),

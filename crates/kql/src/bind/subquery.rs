@@ -172,9 +172,12 @@ impl Binder<'_> {
     fn bind_subquery(&mut self, body: &Expr) -> BindResult<Relation> {
         let label = self.label.take();
         let aggregates = self.aggregates.take();
+        // Window calls of the operator around it wait for that operator's rows.
+        let windows = std::mem::take(&mut self.windows);
         self.level += 1;
         let result = self.bind_tabular(body);
         self.level -= 1;
+        self.windows = windows;
         self.aggregates = aggregates;
         self.label = label;
         result
