@@ -33,7 +33,7 @@ class ByValue(unittest.TestCase):
         from azure.applicationinsights import ApplicationInsightsDataClient
         from msrest.authentication import ApiKeyCredentials
 
-        cls.server = Server("--query-rate", "10000")
+        cls.server = Server(query_rate=10_000)
         cls.server.start()
         cls.app, cls.key = cls.server.new_app("shop")
         cls.id = cls.app["appId"]
@@ -61,8 +61,11 @@ class ByValue(unittest.TestCase):
                 actual = known[attribute] if attribute in known else known.get(name, known.get(attribute + "_property"))
             if isinstance(value, dict):
                 self.matches(value, actual, place)
-            else:
+            elif isinstance(found, dict):
                 self.assertEqual(actual, value, place)
+            else:
+                # The models declare some numbers as text.
+                self.assertIn(actual, (value, str(value)), place)
 
     def node(self, questions):
         """The answers of the Node.js SDK."""
@@ -139,7 +142,11 @@ class ByValue(unittest.TestCase):
             self.assertEqual(len(reply.value), 1, kind)
             event = reply.value[0]
             self.assertNotEqual(type(event).__name__, "EventsResultData", kind)
-            self.matches(expected, event, kind)
+            # This SDK does not read bags: their values are compared in the JSON.
+            bags = {name: value for name, value in expected.items() if name.startswith("custom") and name.endswith("s")}
+            self.matches({name: value for name, value in expected.items() if name not in bags}, event, kind)
+            plain = self.server.events(self.app, self.key, f"{kind}/{event.id}")[0]
+            self.assertEqual({name: plain[name] for name in bags}, bags, kind)
             self.assertEqual((event.ai.app_id, event.cloud.role_name, event.application.version), (self.id, "web", "1.2"))
             again = self.client.events.get(self.id, kind, event.id).value
             self.assertEqual([one.as_dict() for one in again], [event.as_dict()], kind)

@@ -20,7 +20,7 @@ MODULES = os.environ.get("HINDSIGHT_NODE_MODULES")
 class Clients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("--query-rate", "10000")
+        cls.server = Server(query_rate=10_000)
         cls.server.start()
         cls.app, cls.key = cls.server.new_app("shop")
         key = cls.app["instrumentationKey"]
