@@ -193,6 +193,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) pinned: HashMap<(u32, u32), crate::relation::Scalar>,
     /// Window calls of the operator being bound, which its input must compute first.
     pub(crate) windows: Vec<crate::operators::window::WindowCall>,
+    /// Values of subtables (`toscalar` inside `partition`) that the operator being bound reads beside its rows.
+    pub(crate) subtable_values: Vec<crate::operators::subtable_value::SubtableValue>,
     /// Set while an expression that may hold aggregate calls is bound.
     pub(crate) aggregates: Option<aggregate::AggregateContext>,
     /// `render` of the pipeline being bound.
@@ -225,6 +227,7 @@ impl<'a> Binder<'a> {
             no_result: false,
             pinned: HashMap::new(),
             windows: Vec::new(),
+            subtable_values: Vec::new(),
             aggregates: None,
             render: None,
             subtables: None,

@@ -6,7 +6,8 @@ use hindsight_kql_syntax::ast::{EvaluateOperator, TypeOf};
 use super::support::{self, Output, missing, pass};
 use crate::bind::{BindResult, Binder, convert};
 use crate::plugins::{
-    activity, bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows,
+    activity, bag_unpack, dcount_intersect, ip_lookup, narrow, pivot, rows_near, schema_merge,
+    windows,
 };
 use crate::relation::Relation;
 
@@ -27,6 +28,7 @@ pub(crate) fn bind(
         "activity_metrics" => activity::metrics(call, input, binder, span)?,
         "new_activity_metrics" => activity::new_metrics(call, input, binder, span)?,
         "bag_unpack" => return bag_unpack::bind(call, schema, input, binder, span),
+        "dcount_intersect" => dcount_intersect::bind(call, input, binder, span)?,
         "pivot" => pivot::bind(call, input, binder, span)?,
         "narrow" => narrow::bind(call, input, binder, span)?,
         "rows_near" => rows_near::bind(call, input, binder, span)?,

@@ -53,7 +53,8 @@ pub(crate) fn bind(
     let mut others = bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?;
     if let Some(subtables) = subtables {
         // The other tables stand beside each subtable.
-        for leg in &mut others {
+        let apart = |leg: &&mut Leg| support::groups(&leg.relation).is_empty();
+        for leg in others.iter_mut().filter(apart) {
             leg.relation = beside(leg.relation.clone(), subtables.clone(), span)?;
         }
     }

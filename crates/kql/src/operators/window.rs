@@ -9,6 +9,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::grouped_rows::by_group;
+use super::subtable_value;
 use super::support::{Output, field, hidden_name};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
@@ -71,6 +72,7 @@ fn argument_field(call: usize, argument: usize) -> String {
 
 /// Puts the noted calls under the operator: the rows of `input` with a field for each call. The columns stay the same.
 pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> BindResult<Relation> {
+    let input = subtable_value::absorb(binder, input, span)?;
     let calls = std::mem::take(&mut binder.windows);
     if calls.is_empty() {
         return Ok(input);

@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(crate) mod args;
 pub(crate) mod bag_unpack;
+pub(crate) mod dcount_intersect;
 pub(crate) mod ip_lookup;
 pub(crate) mod narrow;
 pub(crate) mod pivot;
