@@ -11,6 +11,7 @@ pub mod functions;
 mod leaves;
 mod operators;
 mod plugins;
+pub mod reference;
 mod relation;
 pub mod run;
 #[cfg(test)]

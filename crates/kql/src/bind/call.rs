@@ -55,11 +55,13 @@ impl Binder<'_> {
                 format!("the aggregate function '{name}' is not allowed here"),
                 span,
             ),
-            None => self.error(
-                "SEM0260",
-                format!("Unknown function: '{name}'."),
-                call.function.span(),
-            ),
+            None => {
+                let message = match crate::reference::has_function(name) {
+                    true => format!("The function '{name}' is not supported."),
+                    false => format!("Unknown function: '{name}'."),
+                };
+                self.error("SEM0260", message, call.function.span())
+            }
         }
     }
 
@@ -147,8 +149,17 @@ impl Binder<'_> {
         if by_count.is_empty() {
             return Err(self.wrong_count(name, signatures, span));
         }
+        // An overload of the very types comes before one that widens: a decimal is no real where there is a choice.
+        let exact = |s: &&Signature| {
+            let mut kinds = args.iter().enumerate();
+            kinds.all(|(i, arg)| {
+                let parameter = s.parameter(i).map(|p| p.kind);
+                parameter == Some(ParameterKind::Exact(arg.kind))
+            })
+        };
+        let (first, rest): (Vec<_>, Vec<_>) = by_count.into_iter().partition(exact);
         let mut failure = None;
-        for signature in by_count {
+        for signature in first.into_iter().chain(rest) {
             match self.try_overload(name, signature, &args, span) {
                 Ok(resolved) => return Ok(resolved),
                 Err(error) => failure = failure.or(Some(error)),

@@ -20,6 +20,7 @@ mod lists;
 mod literal;
 mod logic;
 mod operator;
+mod options;
 mod pattern;
 mod predicate;
 mod projection;
@@ -269,7 +270,7 @@ impl<'a> Binder<'a> {
         render: Option<RenderOperator>,
         span: Span,
     ) -> BindResult<()> {
-        let relation = relation.finish(span)?;
+        let relation = self.with_result_options(relation.finish(span)?, span)?;
         self.results.push(BoundResult {
             name,
             sorted: relation.serialized,

@@ -47,6 +47,9 @@ impl Binder<'_> {
             let inside = column(time).gt_eq(lit(from)).and(column(time).lt(lit(to)));
             plan = planned(plan.filter(inside), span)?;
         }
+        if let Some(inside) = self.datetime_scope(&table.columns, column) {
+            plan = planned(plan.filter(inside), span)?;
+        }
         let relation = Relation {
             plan: planned(plan.build(), span)?,
             columns: Vec::new(),

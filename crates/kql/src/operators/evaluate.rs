@@ -5,10 +5,7 @@ use hindsight_kql_syntax::ast::{EvaluateOperator, TypeOf};
 
 use super::support::{self, Output, missing, pass};
 use crate::bind::{BindResult, Binder, convert};
-use crate::plugins::{
-    activity, bag_unpack, dcount_intersect, ip_lookup, narrow, pivot, rows_near, schema_merge,
-    windows,
-};
+use crate::plugins::{self, Bind};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -21,25 +18,13 @@ pub(crate) fn bind(
     let call = &node.plugin;
     let schema = node.schema.as_ref();
     let before = input.columns.clone();
-    let result = match call.function.text.as_str() {
-        "active_users_count" => activity::users_count(call, input, binder, span)?,
-        "activity_counts_metrics" => activity::counts_metrics(call, input, binder, span)?,
-        "activity_engagement" => activity::engagement(call, input, binder, span)?,
-        "activity_metrics" => activity::metrics(call, input, binder, span)?,
-        "new_activity_metrics" => activity::new_metrics(call, input, binder, span)?,
-        "bag_unpack" => return bag_unpack::bind(call, schema, input, binder, span),
-        "dcount_intersect" => dcount_intersect::bind(call, input, binder, span)?,
-        "pivot" => pivot::bind(call, input, binder, span)?,
-        "narrow" => narrow::bind(call, input, binder, span)?,
-        "rows_near" => rows_near::bind(call, input, binder, span)?,
-        "ipv4_lookup" => ip_lookup::bind(ip_lookup::Family::V4, call, input, binder, span)?,
-        "ipv6_lookup" => ip_lookup::bind(ip_lookup::Family::V6, call, input, binder, span)?,
-        "schema_merge" => schema_merge::bind(call, input, binder, span)?,
-        "sliding_window_counts" => windows::counts(call, input, binder, span)?,
-        "rolling_percentile" => windows::percentile(call, input, binder, span)?,
-        other => {
-            return Err(binder.unsupported(format_args!("the plug-in '{other}'"), span));
-        }
+    let name = call.function.text.as_str();
+    let Some(plugin) = plugins::find(name) else {
+        return Err(binder.unsupported(format_args!("the plug-in '{name}'"), span));
+    };
+    let result = match plugin.bind {
+        Bind::Schema(bind) => return bind(call, schema, input, binder, span),
+        Bind::Columns(bind) => bind(call, input, binder, span)?,
     };
     match schema {
         None => Ok(result),
