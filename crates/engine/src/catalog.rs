@@ -10,6 +10,7 @@ use hindsight_kql::{Catalog, CatalogError, CatalogTable, Leaf, LeafSource, Table
 use hindsight_kql_types::ScalarType;
 use hindsight_store::{AppId, LeafKind, PromotedColumn, Snapshot, StoreTable, Table};
 
+use crate::error::EngineError;
 use crate::request::Access;
 
 /// An application as queries name it.
@@ -77,6 +78,9 @@ impl StoreCatalog {
         };
         match find_permitted(&self.known, &self.access, target) {
             Some(app) => Ok(vec![app]),
+            None if self.access == Access::All => Err(CatalogError::Scope(
+                out_of_reach(&self.access, target).to_string(),
+            )),
             None => {
                 self.denied.store(true, Ordering::Relaxed);
                 Err(CatalogError::Scope(
@@ -101,6 +105,15 @@ pub(crate) fn find_permitted(known: &[KnownApp], access: &Access, target: &str) 
         Access::Only(apps) => apps.contains(&app.id),
     };
     permitted.then_some(app.id)
+}
+
+/// Why an application that a query names is not read (`D3`): who may see some learns nothing of others, who may see all learns
+/// that there is none.
+pub(crate) fn out_of_reach(access: &Access, target: &str) -> EngineError {
+    match access {
+        Access::All => EngineError::NotFound(format!("There is no application '{target}'.")),
+        Access::Only(_) => EngineError::Forbidden,
+    }
 }
 
 /// The order in which wildcards find the tables: `union *` has its columns in the recorded order.

@@ -2,7 +2,6 @@
 //!
 //! Metric and events requests become KQL syntax trees, so there is one binder, one optimiser and one executor.
 
-mod cache;
 mod catalog;
 mod config;
 mod engine;
@@ -13,8 +12,10 @@ pub mod metrics;
 mod odata;
 #[cfg(test)]
 mod plan_tests;
+mod render;
 mod request;
 mod result;
+mod stream;
 mod time;
 mod tree;
 
@@ -25,3 +26,4 @@ pub use hindsight_kql::reference::language as language_reference;
 pub use hindsight_kql_syntax::{Diagnostic, Span};
 pub use request::*;
 pub use result::*;
+pub use stream::{Part, QueryStream};

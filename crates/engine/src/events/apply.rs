@@ -12,7 +12,7 @@ use crate::odata::{
     self, Aggregate, Fault, Kind, Method, Resolved, Resolver, Transformation, computed, measure,
     predicate, sort_key,
 };
-use crate::tree::{binary, call, filter, literal, long, name, named, operator};
+use crate::tree::{binary, call, literal, long, name, named, operator};
 
 /// The properties of the rows at some step.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,7 +173,8 @@ impl Applied {
         let resolver = |path: &str| scope.resolve(path);
         match step {
             Transformation::Filter(node) => {
-                self.operators.push(filter(predicate(node, &resolver)?));
+                let condition = predicate(node, &resolver)?;
+                self.operators.extend(odata::filters(vec![condition]));
                 self.bounds_time |= !scope.aggregated && odata::mentions(node, "timestamp");
             }
             Transformation::Compute(list) => {
@@ -215,7 +216,7 @@ impl Applied {
         let mut by = Vec::new();
         for (path, at) in paths {
             let Resolved { expr, kind } = resolver(path).map_err(|m| Fault::new(*at, m))?;
-            if kind == Kind::Bag {
+            if matches!(kind, Kind::Bag | Kind::List) {
                 return Err(Fault::new(
                     *at,
                     "A collection cannot be grouped by; name one of its properties.",

@@ -81,10 +81,10 @@ pub(super) fn resolve(source: Source, path: &str) -> Result<Resolved, String> {
     let Some((table, column)) = owners.first() else {
         return Err(unknown(source, path));
     };
-    let kind = if column.name == "success" {
-        Kind::Flag
-    } else {
-        Kind::of(column.scalar_type)
+    let kind = match column.name {
+        "success" => Kind::Flag,
+        "details" => Kind::List,
+        _ => Kind::of(column.scalar_type),
     };
     // A path of several tables means the same column in each of them; a path of one belongs to its event type.
     let expr = match owners.len() {

@@ -163,9 +163,7 @@ fn matches(
             predicates.push(predicate);
         }
     }
-    if !predicates.is_empty() {
-        operators.push(filter(odata::balanced(BinaryOp::And, predicates)));
-    }
+    operators.extend(odata::filters(predicates));
     if let Some(text) = &parameters.search {
         let of_search = |fault: Fault| fault.of("$search");
         if scope.aggregated {

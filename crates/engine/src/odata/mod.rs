@@ -23,7 +23,7 @@ pub(crate) use lists::{flag, order_by, paths, whole_number};
 pub(crate) use parser::{conjuncts, mentions, parse, paths_of};
 pub(crate) use search::{Search, parse_search};
 pub(crate) use translate::{
-    Kind, Resolved, Resolver, balanced, computed, measure, predicate, sort_key,
+    Kind, Resolved, Resolver, balanced, computed, filters, measure, predicate, sort_key,
 };
 
 /// What is wrong with a text, and at which character.
@@ -68,7 +68,9 @@ pub(crate) fn dimension_filter(
             kind: Kind::Loose,
         })
     };
+    // Dimensions are no lists, so nothing goes before the condition.
     parse(text)
         .and_then(|node| predicate(&node, &resolver))
+        .map(|predicate| predicate.expr)
         .map_err(|fault| fault.of("filter"))
 }

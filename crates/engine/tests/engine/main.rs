@@ -1,7 +1,6 @@
 //! The engine over a real store: every operation by its values.
 
 mod apply;
-mod cache;
 mod events;
 mod metrics;
 mod metrics_segments;

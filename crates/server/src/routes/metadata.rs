@@ -9,15 +9,16 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use hindsight_engine::metrics::{find, standard_metrics};
-use hindsight_engine::{CacheControl, EngineError, QueryRequest, QueryResult};
+use hindsight_engine::{EngineError, QueryRequest, QueryResult};
 use hindsight_store::Table;
 use serde::Deserialize;
 
 use super::access::Access;
-use super::{body, json, typed};
+use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
+use crate::reply::{Answer, Made};
 use crate::wire::{csdl, metadata};
 
 /// How far back an application's own metrics are looked for.
@@ -36,15 +37,16 @@ pub(crate) async fn metrics(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    let _permit = access.permit(&app).await?;
-    let key = format!("metrics\n{}", access.app.id);
-    let compute = async {
+    access.must_accept(&["application/json"])?;
+    let (app, access) = (&app, &access);
+    let key = format!("metadata/metrics\n{}", access.caller().scope());
+    let make = |_permit| async {
         let mut list = standard_metrics();
         for (prefix, query) in [
             ("customMetrics", CUSTOM_METRICS),
             ("customEvents/custom", MEASUREMENTS),
         ] {
-            let found = recent(&app, &access, query).await?;
+            let found = recent(app, access, query).await?;
             let names = names(&found);
             list.extend(
                 names
@@ -52,15 +54,15 @@ pub(crate) async fn metrics(
                     .filter_map(|name| find(&format!("{prefix}/{name}"))),
             );
         }
-        let keys = dimension_keys(&app, &access).await?;
-        Ok(metadata::metrics(&list, &keys))
+        let keys = dimension_keys(app, access).await?;
+        Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
     };
-    let answer = app.engine.text(&key, access.cache, compute).await?;
-    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    Ok(respond(answer, JSON, access))
 }
 
 /// A query over what is recent, for a description.
-async fn recent(app: &App, access: &Access, query: &str) -> Result<Arc<QueryResult>, EngineError> {
+async fn recent(app: &App, access: &Access, query: &str) -> Result<QueryResult, EngineError> {
     let request = QueryRequest {
         caller: access.caller(),
         query: query.into(),
@@ -69,15 +71,8 @@ async fn recent(app: &App, access: &Access, query: &str) -> Result<Arc<QueryResu
         workspace_names: false,
         wait: access.prefer.wait,
     };
-    // The text that is made of them is what is kept.
-    let control = CacheControl {
-        bypass: true,
-        no_store: true,
-        max_age: None,
-    };
     // In a box: a query's future is large, and this one runs within another.
-    let answer = Box::pin(app.engine.query(&request, control)).await?;
-    Ok(answer.value)
+    Box::pin(app.engine.query(&request)).await
 }
 
 /// The texts of a query's first column, in order.
@@ -120,16 +115,12 @@ pub(crate) async fn events(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    let compute = async { Ok(csdl::document()) };
-    let key = format!("events\n{}", access.app.id);
-    let answer = app.engine.text(&key, access.cache, compute).await?;
+    // Clients ask for JSON here too and read the XML that they get.
+    access.must_accept(&["application/xml", "application/json"])?;
+    let key = format!("metadata/events\n{}", access.caller().scope());
+    let answer = described(&app, &access, &key, csdl::document).await?;
     let xml = HeaderValue::from_static("application/xml;charset=utf-8");
-    Ok(typed(
-        answer.value.to_string(),
-        xml,
-        answer.age,
-        &access.prefer,
-    ))
+    Ok(respond(answer, xml, &access))
 }
 
 /// `GET …/query/schema`
@@ -137,10 +128,26 @@ pub(crate) async fn schema(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    let compute = async { Ok(metadata::schema()) };
-    let key = format!("schema\n{}", access.app.id);
-    let answer = app.engine.text(&key, access.cache, compute).await?;
-    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+    access.must_accept(&["application/json"])?;
+    let key = format!("metadata/schema\n{}", access.caller().scope());
+    let answer = described(&app, &access, &key, metadata::schema).await?;
+    Ok(respond(answer, JSON, &access))
+}
+
+/// A text that is made without asking the store; no limit of queries applies to it.
+async fn described(
+    app: &App,
+    access: &Access,
+    key: &str,
+    text: impl Fn() -> String,
+) -> Result<Answer, ApiError> {
+    match app.replies.find(key, access.cache).await {
+        Some(found) => Ok(found),
+        None => {
+            let make = || std::future::ready(Ok(Made::Whole(text().into())));
+            app.replies.make(key, access.cache, make).await
+        }
+    }
 }
 
 /// The body of a POST; it may be absent.
@@ -171,6 +178,7 @@ pub(crate) async fn post(
 }
 
 async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response, ApiError> {
+    access.must_accept(&["application/json"])?;
     let mut apps: Vec<Arc<AppRecord>> = vec![access.app.clone()];
     let further = access.params.list("applications").into_iter();
     let snapshot = app.directory.snapshot().await?;
@@ -184,8 +192,9 @@ async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response
         .iter()
         .flat_map(|app| [app.id_text.as_str(), &app.name])
         .collect();
-    let key = format!("metadata\n{}", named.join("\n"));
-    let compute = async { Ok(metadata::application(apps.iter().map(Arc::as_ref))) };
-    let answer = app.engine.text(&key, access.cache, compute).await?;
-    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+    let scope = access.caller().scope();
+    let key = format!("metadata\n{scope}\n{}", named.join("\n"));
+    let text = || metadata::application(apps.iter().map(Arc::as_ref));
+    let answer = described(app, access, &key, text).await?;
+    Ok(respond(answer, JSON, access))
 }

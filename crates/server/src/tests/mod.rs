@@ -1,24 +1,63 @@
 //! The router over a real data folder.
 
+mod cache;
 mod http;
 mod identity;
 mod ingest;
 mod metadata;
+mod openapi;
 mod query;
+mod questions;
 mod recordings;
+mod specification;
+mod streaming;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
-use hindsight_store::Application;
+use hindsight_store::{Application, Clock, SystemClock};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
 use crate::app::{App, create_app, create_key};
 use crate::config::Settings;
+
+/// A clock that moves when a test says so.
+#[derive(Debug)]
+struct TestClock(Mutex<(i64, Duration)>);
+
+impl TestClock {
+    /// One that begins now.
+    fn now() -> Arc<TestClock> {
+        TestClock::at(SystemClock::default().now_ticks())
+    }
+
+    /// One that begins at this time.
+    fn at(ticks: i64) -> Arc<TestClock> {
+        Arc::new(TestClock(Mutex::new((ticks, Duration::ZERO))))
+    }
+
+    fn pass(&self, seconds: u64) {
+        let mut state = self.0.lock();
+        state.0 += i64::try_from(seconds).unwrap() * 10_000_000;
+        state.1 += Duration::from_secs(seconds);
+    }
+}
+
+impl Clock for TestClock {
+    fn now_ticks(&self) -> i64 {
+        self.0.lock().0
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.lock().1
+    }
+}
 
 /// A server without a socket.
 struct Server {
@@ -50,53 +89,24 @@ impl Reply {
     }
 }
 
-/// A clock that stands.
-#[derive(Debug)]
-struct Stopped(i64);
-
-impl hindsight_store::Clock for Stopped {
-    fn now_ticks(&self) -> i64 {
-        self.0
-    }
-
-    fn elapsed(&self) -> std::time::Duration {
-        std::time::Duration::ZERO
-    }
-}
-
-fn settings(folder: &TempDir) -> Settings {
-    let mut settings = Settings::defaults().unwrap();
-    settings.data = folder.path().join("data");
-    settings.query_memory = 256 << 20;
-    settings
-}
-
 impl Server {
     async fn start() -> Server {
         Server::with(|_| {}).await
     }
 
     async fn with(change: impl FnOnce(&mut Settings)) -> Server {
-        let folder = tempfile::tempdir().unwrap();
-        let mut settings = settings(&folder);
-        change(&mut settings);
-        let app = App::build(settings).await.unwrap();
-        Server::over(app, folder).await
+        Server::at(Arc::new(SystemClock::default()), change).await
     }
 
-    /// A server whose clock stands at `now`.
-    async fn at(now: i64, change: impl FnOnce(&mut Settings)) -> Server {
+    async fn at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Settings)) -> Server {
         let folder = tempfile::tempdir().unwrap();
-        let mut settings = settings(&folder);
+        let mut settings = Settings::defaults().unwrap();
+        settings.data = folder.path().join("data");
+        settings.query_memory = 256 << 20;
         change(&mut settings);
-        let clock = Arc::new(Stopped(now));
         let app = App::build_with(settings, |config| config.clock = clock)
             .await
             .unwrap();
-        Server::over(app, folder).await
-    }
-
-    async fn over(app: Arc<App>, folder: TempDir) -> Server {
         let shop = create_app(app.store.catalogue(), "shop", app.now())
             .await
             .unwrap();

@@ -191,7 +191,7 @@ async fn server_of(recording: &Recording, leaf: LeafForm) -> Server {
         settings.query_memory = 2 << 30;
     };
     let id = Uuid::parse_str(recording.app()).unwrap_or_else(|_| Uuid::new_v4());
-    let server = Server::at(now, change).await;
+    let server = Server::at(TestClock::at(now), change).await;
     let catalogue = server.app.store.catalogue();
     let key = Uuid::new_v4();
     let mut apps = vec![(id, key)];
