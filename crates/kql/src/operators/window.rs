@@ -34,6 +34,7 @@ pub(crate) fn is_window(name: &str) -> bool {
             | "next"
             | "row_number"
             | "row_cumsum"
+            | "row_rank"
             | "row_rank_dense"
             | "row_rank_min"
             | "row_window_session"
@@ -253,9 +254,10 @@ fn prepare(
                 kind,
             ))
         }
-        "row_rank_dense" | "row_rank_min" => {
+        // `row_rank` is the older name of the dense one.
+        "row_rank" | "row_rank_dense" | "row_rank_min" => {
             wrong_count(1, 2)?;
-            let dense = name == "row_rank_dense";
+            let dense = name != "row_rank_min";
             let args = vec![first, restart(second)?];
             Ok(call(WindowFunction::Rank { dense }, args, ScalarType::Long))
         }

@@ -7,6 +7,7 @@ mod dcount_intersect;
 mod ip_lookup;
 mod narrow;
 mod pivot;
+mod preview;
 mod registry;
 mod rewrite;
 mod rows_near;

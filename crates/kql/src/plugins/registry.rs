@@ -4,8 +4,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, TypeOf};
 
 use super::{
-    activity, bag_unpack, dcount_intersect, ip_lookup, narrow, pivot, rows_near, schema_merge,
-    windows,
+    activity, bag_unpack, dcount_intersect, ip_lookup, narrow, pivot, preview, rows_near,
+    schema_merge, windows,
 };
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
@@ -88,6 +88,11 @@ static PLUGINS: &[Plugin] = &[
         form: "pivot(column, [aggregate], [key, …])",
         summary: "A column for each value of a column, with an aggregate of its rows.",
         bind: Bind::Columns(pivot::bind),
+    },
+    Plugin {
+        form: "preview(rows)",
+        summary: "The first rows as a result of their own, then how many there are in all.",
+        bind: Bind::Columns(preview::bind),
     },
     Plugin {
         form: "rolling_percentile(value, percentile, axis, bin, bins, [dimension, …])",
