@@ -1,14 +1,17 @@
 //! The router over a real data folder.
 
+mod attacks;
 mod cache;
 mod http;
 mod identity;
 mod ingest;
 mod metadata;
+mod oauth;
 mod openapi;
 mod query;
 mod questions;
 mod recordings;
+mod routes;
 mod specification;
 mod streaming;
 
