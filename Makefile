@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test lint fmt bench sdk-test
+.PHONY: demo test lint fmt bench sdk-test random-queries fuzz
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -35,3 +35,18 @@ fmt:
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)
+
+## Random valid queries, checked without knowing their answers (crates/engine/src/random_tests): COUNT of each sort from SEED on.
+COUNT ?= 10000
+SEED ?= 0
+random-queries:
+	HINDSIGHT_RANDOM_QUERIES=$(COUNT) HINDSIGHT_RANDOM_SEED=$(SEED) $(CARGO) test --workspace --lib random_queries -- --nocapture
+
+## Fuzzes TARGET (parse, bind, odata) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`; the first
+## build of bind and odata compiles the query engine with instrumentation and takes long. No sanitizer: the code is safe Rust.
+TARGET ?= parse
+SECONDS ?= 600
+fuzz:
+	$(PYTHON) fuzz/seeds.py
+	cd fuzz && $(CARGO) +nightly fuzz run --sanitizer none $(if $(filter parse,$(TARGET)),,--features engine) $(TARGET) -- \
+		-max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4000 -max_len=4000 -dict=corpus/kql.dict

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hindsight_kql::Catalog;
 use hindsight_kql_syntax::ast::Query;
 use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::ticks::TICKS_PER_SECOND;
@@ -13,7 +14,7 @@ use crate::catalog::{KnownApp, StoreCatalog, find_permitted};
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::events;
-use crate::exec::{Executed, Executor, Limits};
+use crate::exec::{Executed, Executor, Job, Limits};
 use crate::metrics::{self, MetricPlan};
 use crate::request::{
     Access, CacheControl, Caller, EventParameters, EventsParameters, MetricParameters,
@@ -59,6 +60,11 @@ impl QueryEngine {
         }))
     }
 
+    /// How many queries work, those included that nobody waits for any more and that have not come to their end.
+    pub fn running_queries(&self) -> usize {
+        self.executor.running()
+    }
+
     /// Runs a KQL query.
     ///
     /// # Errors
@@ -99,7 +105,7 @@ impl QueryEngine {
                 request.caller.access.clone(),
             )
             .with_workspace_names(request.workspace_names);
-            let run = self.run(&parsed.query, &request.query, &catalog, now, timespan);
+            let run = self.run(&parsed.query, &request.query, catalog, now, timespan);
             let executed = within(Duration::from_secs(seconds), run).await?;
             Ok(Cached::Query(Arc::new(QueryResult {
                 tables: executed.tables,
@@ -351,7 +357,7 @@ impl QueryEngine {
             Arc::new(Vec::new()),
             access,
         );
-        self.run(query, text, &catalog, self.clock.now_ticks(), None)
+        self.run(query, text, catalog, self.clock.now_ticks(), None)
             .await
     }
 
@@ -359,7 +365,7 @@ impl QueryEngine {
         &self,
         query: &Query,
         text: &str,
-        catalog: &StoreCatalog,
+        catalog: StoreCatalog,
         now: i64,
         timespan: Option<TimeRange>,
     ) -> Result<Executed, EngineError> {
@@ -367,11 +373,16 @@ impl QueryEngine {
             rows: self.config.max_rows,
             bytes: self.config.max_bytes,
         };
-        let result = self
-            .executor
-            .run(query, text, catalog, now, timespan, limits)
-            .await;
-        match result {
+        let catalog = Arc::new(catalog);
+        let job = Job {
+            query: query.clone(),
+            text: text.to_owned(),
+            catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
+            now,
+            timespan,
+            limits,
+        };
+        match self.executor.run(job).await {
             // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read.
             _ if catalog.was_denied() => Err(EngineError::Forbidden),
             other => other,

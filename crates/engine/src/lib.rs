@@ -9,10 +9,14 @@ mod engine;
 mod error;
 mod events;
 mod exec;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod metrics;
 mod odata;
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod random_tests;
 mod request;
 mod result;
 mod time;

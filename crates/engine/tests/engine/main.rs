@@ -2,7 +2,9 @@
 
 mod cache;
 mod events;
+mod hostile;
 mod metrics;
 mod metrics_segments;
 mod query;
+mod stopping;
 mod support;

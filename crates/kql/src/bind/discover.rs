@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
 use hindsight_kql_syntax::ast::Query;
@@ -16,6 +15,7 @@ use hindsight_kql_syntax::{Diagnostic, Span};
 use super::subquery::{MaterializedTable, read_materialized};
 use super::{BindOptions, BindResult, Binder, BoundQuery, Step};
 use crate::catalog::Catalog;
+use crate::held::HeldRows;
 use crate::relation::Relation;
 
 /// What one attempt to bind came to.
@@ -79,7 +79,7 @@ impl Binder<'_> {
         &mut self,
         input: Relation,
         span: Span,
-    ) -> BindResult<(Relation, Arc<Vec<RecordBatch>>)> {
+    ) -> BindResult<(Relation, Arc<HeldRows>)> {
         let input = input.finish(span)?;
         let table = MaterializedTable::empty(&input.columns);
         let position = self.discoveries;
@@ -91,7 +91,7 @@ impl Binder<'_> {
             });
             return Err(self.error("SEM0001", "the columns depend on data", span));
         };
-        table.fill(rows.as_ref().clone());
+        table.fill(Arc::clone(rows));
         let name = format!("discovered${position}");
         let relation = read_materialized(
             Arc::new(table),

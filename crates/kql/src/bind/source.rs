@@ -11,6 +11,11 @@ impl Binder<'_> {
     /// Binds a tabular expression.
     pub(crate) fn bind_tabular(&mut self, expr: &Expr) -> BindResult<Relation> {
         self.count_work(expr.span)?;
+        let relation = self.bind_tabular_form(expr)?;
+        self.bounded(relation, expr.span)
+    }
+
+    fn bind_tabular_form(&mut self, expr: &Expr) -> BindResult<Relation> {
         let span = expr.span;
         match &expr.kind {
             ExprKind::Parenthesised(inner) => self.bind_tabular(inner),

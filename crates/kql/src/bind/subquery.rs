@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -18,6 +17,7 @@ use parking_lot::RwLock;
 
 use super::constant::planned;
 use super::{BindResult, Binder};
+use crate::held::HeldRows;
 use crate::relation::{Column, Relation, Scalar};
 
 /// A sub-query that runs before the results. Its plan may hold the placeholders of earlier steps.
@@ -46,7 +46,7 @@ pub enum StepKind {
 #[derive(Debug)]
 pub struct MaterializedTable {
     schema: SchemaRef,
-    rows: RwLock<Option<Vec<RecordBatch>>>,
+    rows: RwLock<Option<Arc<HeldRows>>>,
 }
 
 impl MaterializedTable {
@@ -67,9 +67,9 @@ impl MaterializedTable {
         &self.schema
     }
 
-    /// Fills the table.
-    pub fn fill(&self, batches: Vec<RecordBatch>) {
-        *self.rows.write() = Some(batches);
+    /// Fills the table; the rows' memory stays reserved as long as the table is there.
+    pub fn fill(&self, rows: Arc<HeldRows>) {
+        *self.rows.write() = Some(rows);
     }
 }
 
@@ -96,7 +96,7 @@ impl TableProvider for MaterializedTable {
                 "a materialised table is read before its step has run".to_owned(),
             )
         })?;
-        MemTable::try_new(Arc::clone(&self.schema), vec![rows])?
+        MemTable::try_new(Arc::clone(&self.schema), vec![rows.batches().to_vec()])?
             .scan(state, projection, filters, limit)
             .await
     }

@@ -1,5 +1,6 @@
 //! The router over a real data folder.
 
+mod hostile;
 mod http;
 mod identity;
 mod ingest;

@@ -1,5 +1,6 @@
 //! The shape that all dynamic values of a group share: what `buildschema` answers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryViewBuilder};
@@ -19,7 +20,7 @@ pub(crate) struct Shape {
     /// The names of the scalar types, in order of first appearance.
     scalars: Vec<String>,
     /// The properties of bags, in order of first appearance.
-    properties: Option<Vec<(String, Shape)>>,
+    properties: Option<Properties>,
     /// The elements of arrays.
     elements: Option<Box<Shape>>,
 }
@@ -31,7 +32,7 @@ impl Shape {
             Kind::Bag => {
                 let properties = self.properties.get_or_insert_default();
                 for (key, value) in value.iter_bag() {
-                    property(properties, key).add(value);
+                    properties.shape(key).add(value);
                 }
             }
             Kind::Array => {
@@ -63,7 +64,7 @@ impl Shape {
         }
         if structured {
             encoder.begin_bag();
-            for (key, shape) in self.properties.iter().flatten() {
+            for (key, shape) in self.properties.iter().flat_map(Properties::iter) {
                 encoder.key(key);
                 shape.write(encoder);
             }
@@ -96,7 +97,7 @@ impl Shape {
         if let Some(properties) = &self.properties {
             encoder.key("p");
             encoder.begin_bag();
-            for (key, shape) in properties {
+            for (key, shape) in properties.iter() {
                 encoder.key(key);
                 shape.save(encoder);
             }
@@ -117,7 +118,7 @@ impl Shape {
         if let Some(saved) = state.get_key("p") {
             let properties = self.properties.get_or_insert_default();
             for (key, shape) in saved.iter_bag() {
-                property(properties, key).load(shape);
+                properties.shape(key).load(shape);
             }
         }
         if let Some(saved) = state.get_key("e") {
@@ -126,24 +127,46 @@ impl Shape {
     }
 }
 
-fn property<'a>(properties: &'a mut Vec<(String, Shape)>, key: &str) -> &'a mut Shape {
-    let index = match properties.iter().position(|(known, _)| known == key) {
-        Some(index) => index,
-        None => {
-            properties.push((key.to_owned(), Shape::default()));
-            properties.len() - 1
-        }
-    };
-    &mut properties[index].1
+/// The shapes of properties by name, in order of first appearance.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Properties {
+    shapes: Vec<Shape>,
+    names: Vec<Arc<str>>,
+    places: HashMap<Arc<str>, usize>,
 }
+
+impl Properties {
+    fn shape(&mut self, name: &str) -> &mut Shape {
+        let place = match self.places.get(name) {
+            Some(place) => *place,
+            None => {
+                let name: Arc<str> = name.into();
+                self.names.push(Arc::clone(&name));
+                self.places.insert(name, self.shapes.len());
+                self.shapes.push(Shape::default());
+                self.shapes.len() - 1
+            }
+        };
+        &mut self.shapes[place]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Shape)> {
+        self.names.iter().zip(&self.shapes)
+    }
+
+    fn heap(&self) -> usize {
+        let own = |(name, shape): (&Arc<str>, &Shape)| name.len() + PER_PROPERTY + shape.heap();
+        self.iter().map(own).sum()
+    }
+}
+
+/// What a property takes beside its name and what its shape holds: the shape, the name's owners and its place.
+const PER_PROPERTY: usize = size_of::<Shape>() + 3 * size_of::<Arc<str>>() + 48;
 
 impl Sketch for Shape {
     fn heap(&self) -> usize {
         let scalars = self.scalars.len() * 32;
-        let properties = self.properties.iter().flatten();
-        let properties: usize = properties
-            .map(|(key, shape)| key.len() + size_of::<(String, Shape)>() + shape.heap())
-            .sum();
+        let properties = self.properties.as_ref().map_or(0, Properties::heap);
         let elements = self.elements.as_ref();
         scalars + properties + elements.map_or(0, |e| size_of::<Shape>() + e.heap())
     }
