@@ -273,7 +273,8 @@ impl Pipeline<'_> {
             keys.push(format!("{} {order}", column.name));
         }
         if !keys.is_empty() {
-            let count = self.choice.below(8);
+            // DataFusion cannot run `take 0` unoptimised.
+            let count = 1 + self.choice.below(8);
             self.add(&format!("sort by {} | take {count}", keys.join(", ")));
         }
     }

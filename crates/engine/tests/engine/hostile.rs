@@ -404,3 +404,63 @@ async fn unions_of_unions_and_functions_of_themselves_end() {
     }
     check(&f, &(calls + " print f20(1)"), &["SEM"]).await;
 }
+
+/// A binder that looks at an operand twice at every level would need 2^40 looks.
+#[tokio::test]
+async fn nesting_costs_what_its_length_costs() {
+    let f = small().await;
+    for (open, inner, close) in [
+        ("d[", "0", "]"),
+        ("not(", "true", ")"),
+        ("iff(true, ", "1", ", 2)"),
+        ("case(true, ", "1", ", 2)"),
+        ("coalesce(", "1", ", 2)"),
+        ("strcat('a', ", "'b'", ")"),
+        ("tostring(", "1", ")"),
+        ("abs(", "1", ")"),
+        ("(1 + ", "1", ")"),
+        ("(1 == ", "1", ")"),
+        ("(true and ", "true", ")"),
+        ("pack_array(", "1", ")"),
+        ("bin(", "1", ", 1)"),
+        ("tolong(", "'1'", ")"),
+        ("max_of(", "1", ", 2)"),
+        ("-(", "1", ")"),
+        ("tolong(2 between (1 .. tolong(", "1", ")))"),
+        ("toscalar(print ", "1", ")"),
+    ] {
+        let text = format!("{}{inner}{}", open.repeat(40), close.repeat(40));
+        let query = format!("print d = dynamic([0]) | project v = {text}");
+        let outcome = outcome(&f, &query).await;
+        assert!(
+            !outcome.contains("TimedOut") && !outcome.contains("Internal"),
+            "{open}: {outcome}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn widths_and_digits_are_bounded() {
+    let f = small().await;
+    for query in [
+        "print v = format_bytes(1, 1000000000)",
+        "print v = round(1.5, 1000000000)",
+        "print v = tohex(1, 1000000000)",
+        "print v = strlen(format_datetime(now(), strrep('y', 1000)))",
+        "print v = substring('abc', 1000000000000, 1000000000000)",
+        "print v = array_length(array_shift_left(dynamic([1]), 1000000000000))",
+        "print v = array_slice(dynamic([1]), -1000000000000, 1000000000000)",
+        "print v = make_timespan(1000000000, 1, 1)",
+        "print v = datetime_add('year', 1000000000000, now())",
+        "print v = geo_point_to_geohash(1.0, 1.0, 1000000000)",
+        "print v = series_fill_const(dynamic([1]), 1e300)",
+        "print v = split('a', 'b', 1000000000000)",
+        "print v = rand(1000000000000)",
+    ] {
+        let outcome = outcome(&f, query).await;
+        assert!(
+            !outcome.contains("TimedOut") && !outcome.contains("Internal"),
+            "{query}: {outcome}"
+        );
+    }
+}

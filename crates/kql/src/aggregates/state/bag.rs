@@ -8,7 +8,7 @@ use datafusion::common::Result;
 use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{BagBuilder, DynamicRef, ScalarType};
 
-use super::collect::{split_element, too_large};
+use super::collect::{exceeds, split_element};
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::functions::dynamic::cells::Cells;
 
@@ -119,7 +119,7 @@ impl SketchFunction for MakeBag {
             }
             let bytes = bag.finish();
             if bytes.is_empty() || properties.bytes.len() > MAX_ENCODED {
-                return Err(too_large("make_bag"));
+                return Err(exceeds("make_bag"));
             }
             out.append_value(bytes);
         }

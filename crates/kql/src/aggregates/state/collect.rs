@@ -81,7 +81,7 @@ impl Elements {
 }
 
 /// The value of one group would be too large: cutting it would be another answer.
-pub(crate) fn too_large(aggregate: &str) -> DataFusionError {
+pub(crate) fn exceeds(aggregate: &str) -> DataFusionError {
     DataFusionError::External(Box::new(KernelError::Failed(format!(
         "{aggregate}(): a value would have more than {MAX_ENCODED} bytes, the most that one value may have"
     ))))
@@ -214,7 +214,7 @@ impl SketchFunction for Collect {
             bytes.clear();
             encoder.finish_into(&mut bytes);
             if bytes.is_empty() || elements.bytes.len() > MAX_ENCODED {
-                return Err(too_large(match self.distinct {
+                return Err(exceeds(match self.distinct {
                     true => "make_set",
                     false => "make_list",
                 }));

@@ -13,7 +13,7 @@ use crate::work::Watch;
 
 /// What one group holds.
 pub(crate) trait Sketch: Send + Sync + 'static {
-    /// Heap bytes held.
+    /// Heap bytes held. It is asked twice for every row, so it is not counted anew.
     fn heap(&self) -> usize;
     /// Appends the bytes that [`Sketch::merge`] reads.
     fn encode(&self, out: &mut Vec<u8>);
