@@ -305,36 +305,3 @@ async fn random_queries_over_segments() {
     )
     .await;
 }
-
-// TEMPORARY-ASK
-#[tokio::test]
-#[ignore]
-async fn ask() {
-    let world = World::new().await;
-    let ways = Ways::new();
-    let text = std::fs::read_to_string("/tmp/ask.kql").unwrap();
-    for query in text.split("====") {
-        println!("{query}");
-        for way in [Way::Optimised, Way::WithLeaves, Way::AsBound] {
-            println!(
-                "{way:?}: {:?}",
-                ways.rows(query, &world.catalog(), way).await
-            );
-        }
-        let parsed = hindsight_kql_syntax::parse(query);
-        if let Ok(mut bound) =
-            hindsight_kql::bind(&parsed.query, &world.catalog(), &BindOptions::default())
-        {
-            let plan = bound.results.remove(0).plan;
-            println!("{}", plan.display_indent());
-            println!(
-                "{}",
-                ways.optimised
-                    .state()
-                    .optimize(&plan)
-                    .map(|p| p.display_indent().to_string())
-                    .unwrap_or_else(|e| e.to_string())
-            );
-        }
-    }
-}

@@ -71,7 +71,7 @@ fn table(name: &str, choice: &mut Choice) -> (String, Source) {
         for column in &columns {
             cells.push(match column.name.as_str() {
                 "k" => choice.of(&["1", "2", "3", "long(null)"]).to_owned(),
-                _ => literal(column.kind, choice),
+                _ => written(column.kind, choice),
             });
         }
     }
@@ -85,6 +85,15 @@ fn table(name: &str, choice: &mut Choice) -> (String, Source) {
         columns,
     };
     (text, source)
+}
+
+/// A literal as it stands in a table, where a sign needs no parentheses and may have none.
+fn written(kind: ScalarType, choice: &mut Choice) -> String {
+    let literal = literal(kind, choice);
+    match literal.strip_prefix("(").and_then(|l| l.strip_suffix(")")) {
+        Some(inner) => inner.to_owned(),
+        None => literal,
+    }
 }
 
 /// A column of a source.
@@ -157,7 +166,7 @@ impl Pipeline<'_> {
     fn project(&mut self) {
         let mut columns: Vec<Column> = Vec::new();
         let mut parts = Vec::new();
-        for old in self.columns.clone() {
+        for old in self.named() {
             if self.choice.percent(60) {
                 parts.push(old.name.clone());
                 columns.push(old);
@@ -172,12 +181,19 @@ impl Pipeline<'_> {
 
     /// Columns whose values have one text form for each value.
     fn plain_columns(&self) -> Vec<Column> {
-        let plain = |c: &&Column| c.kind != Dynamic;
-        self.columns.iter().filter(plain).cloned().collect()
+        let columns = self.named().into_iter();
+        columns.filter(|c| c.kind != Dynamic).collect()
+    }
+
+    /// The columns proper; the others are expressions that are read like columns while their column is there.
+    fn named(&self) -> Vec<Column> {
+        let named = |c: &&Column| c.name.bytes().all(|b| b.is_ascii_alphanumeric());
+        self.columns.iter().filter(named).cloned().collect()
     }
 
     fn any_column(&mut self) -> Column {
-        self.choice.of(&self.columns)
+        let columns = self.named();
+        self.choice.of(&columns)
     }
 
     fn distinct(&mut self) {
@@ -294,10 +310,9 @@ impl Pipeline<'_> {
             return;
         };
         let keys: Vec<Column> = self
-            .columns
-            .iter()
+            .named()
+            .into_iter()
             .filter(|c| matches!(c.kind, Long | Text))
-            .cloned()
             .collect();
         if keys.is_empty() {
             return;

@@ -181,9 +181,10 @@ async fn a_value_has_a_largest_size() {
         ("print n = strlen(strcat_array(range(1, 100000), strrep('b', 100000)))".to_owned(), "failed strcat_array()"),
         ("print n = strlen(tohex(1, 100000))".to_owned(), "100000"),
         (doubled("'0123456789'", 40, concat, "strlen"), "failed strcat()"),
-        (doubled("range(1, 1000)", 40, array, "array_length"), "failed array_concat()"),
-        (doubled("bag_pack('k', 'some text')", 40, |v| format!("bag_pack('a', {v}, 'b', {v})"), "tostring"), "failed bag_pack()"),
-        (doubled("pack_array(1)", 40, |v| format!("pack_array({v}, {v})"), "tostring"), "failed pack_array()"),
+        (doubled("pack_array(strrep('x', 100000))", 40, array, "array_length"), "failed array_concat()"),
+        (doubled("bag_pack('k', strrep('x', 100000))", 40, |v| format!("bag_pack('a', {v}, 'b', {v})"), "tostring"), "failed bag_pack()"),
+        (doubled(
+                "pack_array(strrep('x', 100000))", 40, |v| format!("pack_array({v}, {v})"), "tostring"), "failed pack_array()"),
     ] {
         check(&f, &query, &[answer]).await;
     }
@@ -192,7 +193,7 @@ async fn a_value_has_a_largest_size() {
         .collect();
     check(
         &f,
-        &format!("print a = strrep('x', 1000){packed} | project n = strlen(tostring(v39))"),
+        &format!("print a = strrep('x', 100000){packed} | project n = strlen(tostring(v39))"),
         &["failed"],
     )
     .await;
