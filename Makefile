@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test lint fmt bench sdk-test random-queries fuzz
+.PHONY: demo test language-test lint fmt bench sdk-test random-queries fuzz
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -16,6 +16,7 @@ demo:
 test:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --workspace; else $(CARGO) test --workspace; fi
 	$(CARGO) test --workspace --doc
+	$(PYTHON) tests/language_service/run.py
 	$(PYTHON) tests/sdk/run.py
 
 ## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
@@ -23,6 +24,10 @@ test:
 sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
+
+## Every conformance query against the official parser of the language; needs npm and the planning material beside the checkout.
+language-test:
+	$(PYTHON) tests/language_service/run.py
 
 lint:
 	$(CARGO) fmt --all -- --check

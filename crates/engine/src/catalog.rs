@@ -10,6 +10,7 @@ use hindsight_kql::{Catalog, CatalogError, CatalogTable, Leaf, LeafSource, Table
 use hindsight_kql_types::ScalarType;
 use hindsight_store::{AppId, LeafKind, PromotedColumn, Snapshot, StoreTable, Table};
 
+use crate::error::EngineError;
 use crate::request::Access;
 
 /// An application as queries name it.
@@ -77,6 +78,9 @@ impl StoreCatalog {
         };
         match find_permitted(&self.known, &self.access, target) {
             Some(app) => Ok(vec![app]),
+            None if self.access == Access::All => Err(CatalogError::Scope(
+                out_of_reach(&self.access, target).to_string(),
+            )),
             None => {
                 self.denied.store(true, Ordering::Relaxed);
                 Err(CatalogError::Scope(
@@ -102,6 +106,29 @@ pub(crate) fn find_permitted(known: &[KnownApp], access: &Access, target: &str) 
     };
     permitted.then_some(app.id)
 }
+
+/// Why an application that a query names is not read (`D3`): who may see some learns nothing of others, who may see all learns
+/// that there is none.
+pub(crate) fn out_of_reach(access: &Access, target: &str) -> EngineError {
+    match access {
+        Access::All => EngineError::NotFound(format!("There is no application '{target}'.")),
+        Access::Only(_) => EngineError::Forbidden,
+    }
+}
+
+/// The order in which wildcards find the tables: `union *` has its columns in the recorded order.
+const IN_UNIONS: [Table; 10] = [
+    Table::Traces,
+    Table::CustomEvents,
+    Table::PageViews,
+    Table::Requests,
+    Table::Dependencies,
+    Table::Exceptions,
+    Table::AvailabilityResults,
+    Table::CustomMetrics,
+    Table::PerformanceCounters,
+    Table::BrowserTimings,
+];
 
 impl Catalog for StoreCatalog {
     fn table(&self, scope: &TableScope, name: &str) -> Result<Option<CatalogTable>, CatalogError> {
@@ -135,7 +162,7 @@ impl Catalog for StoreCatalog {
             true => table.workspace_table().to_owned(),
             false => table.name().to_owned(),
         };
-        Ok(Table::ALL.into_iter().map(name).collect())
+        Ok(IN_UNIONS.into_iter().map(name).collect())
     }
 }
 

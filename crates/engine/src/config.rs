@@ -21,10 +21,6 @@ pub struct EngineConfig {
     pub partitions: usize,
     /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
     pub retention: Duration,
-    /// Memory of the response cache, bytes. Default 128 MiB.
-    pub cache_bytes: u64,
-    /// How long an answer is served from the cache. Default 2 minutes.
-    pub cache_lifetime: Duration,
 }
 
 impl Default for EngineConfig {
@@ -38,8 +34,6 @@ impl Default for EngineConfig {
             memory: 2 << 30,
             partitions: std::thread::available_parallelism().map_or(2, usize::from),
             retention: Duration::from_secs(90 * 86_400),
-            cache_bytes: 128 << 20,
-            cache_lifetime: Duration::from_secs(120),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The engine: resolves applications, asks the cache, translates, runs, assembles.
+//! The engine: resolves applications, translates, runs, assembles.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::ticks::TICKS_PER_SECOND;
 use hindsight_store::{AppId, Clock, Store};
 
-use crate::cache::{Cached, ResponseCache};
-use crate::catalog::{KnownApp, StoreCatalog, find_permitted};
+use crate::catalog::{KnownApp, StoreCatalog, find_permitted, out_of_reach};
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::events;
-use crate::exec::{Executed, Executor, Job, Limits};
+use crate::exec::{Executor, Job, Limits, Times};
 use crate::metrics::{self, MetricPlan};
 use crate::request::{
-    Access, CacheControl, Caller, EventParameters, EventsParameters, MetricParameters,
+    Access, Caller, EventParameters, EventsParameters, MetricParameters, PreparedQuery,
     QueryRequest, TimeRange,
 };
 use crate::result::{
-    Answer, EventsResult, MetricBody, MetricResult, QueryResult, ResultColumn, ResultTable,
+    EventsResult, MetricBody, MetricResult, QueryResult, ResultColumn, ResultTable,
 };
+use crate::stream::{Deadline, QueryStream};
 use crate::time::{format_duration, parse_period};
 
 /// Answers the three families of operations over one store.
@@ -32,7 +32,6 @@ pub struct QueryEngine {
     config: EngineConfig,
     clock: Arc<dyn Clock>,
     executor: Executor,
-    cache: ResponseCache,
 }
 
 impl QueryEngine {
@@ -46,17 +45,11 @@ impl QueryEngine {
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<QueryEngine>, EngineError> {
         let executor = Executor::new(&config)?;
-        let cache = ResponseCache::new(
-            config.cache_bytes,
-            config.cache_lifetime,
-            Arc::clone(&clock),
-        );
         Ok(Arc::new(QueryEngine {
             store,
             config,
             clock,
             executor,
-            cache,
         }))
     }
 
@@ -65,17 +58,13 @@ impl QueryEngine {
         self.executor.running()
     }
 
-    /// Runs a KQL query.
+    /// Reads a KQL query: its text, its times and the applications that it ranges over.
     ///
     /// # Errors
-    /// [`EngineError`] as its variants say.
-    pub async fn query(
-        &self,
-        request: &QueryRequest,
-        control: CacheControl,
-    ) -> Result<Answer<Arc<QueryResult>>, EngineError> {
-        let known = self.known_apps().await?;
-        let apps = self.target_apps(request, &known)?;
+    /// [`EngineError::Query`] for a wrong text, [`EngineError::BadParameter`] for a wrong time or too many applications,
+    /// [`EngineError::Forbidden`] for an application out of reach.
+    pub async fn prepare(&self, request: QueryRequest) -> Result<PreparedQuery, EngineError> {
+        let apps = self.target_apps(&request).await?;
         let parsed = hindsight_kql_syntax::parse(&request.query);
         if !parsed.diagnostics.is_empty() {
             return Err(EngineError::Query {
@@ -83,45 +72,52 @@ impl QueryEngine {
                 diagnostics: parsed.diagnostics,
             });
         }
-        let now = self.clock.now_ticks();
-        let timespan = intersection(&request.timespans, now)?;
-        let seconds = request
+        intersection(&request.timespans, self.clock.now_ticks())?;
+        Ok(PreparedQuery {
+            request,
+            apps,
+            query: parsed.query,
+        })
+    }
+
+    /// How long a query may run.
+    pub fn patience(&self, request: &QueryRequest) -> Duration {
+        request
             .wait
-            .unwrap_or(self.config.timeout.as_secs())
-            .min(self.config.max_wait.as_secs());
-        let key = format!(
-            "query\n{}\n{}\n{}\n{:?}\n{}",
-            ids(&apps),
-            visible(&request.caller.access),
-            request.workspace_names,
-            request.timespans,
-            parsed.query
-        );
-        let compute = async {
-            let catalog = StoreCatalog::new(
-                self.store.snapshot(),
-                apps,
-                known,
-                request.caller.access.clone(),
-            )
-            .with_workspace_names(request.workspace_names);
-            let run = self.run(&parsed.query, &request.query, catalog, now, timespan);
-            let executed = within(Duration::from_secs(seconds), run).await?;
-            Ok(Cached::Query(Arc::new(QueryResult {
-                tables: executed.tables,
-                render: executed.render,
-                statistics: executed.statistics,
-                partial: executed.partial,
-            })))
+            .map_or(self.config.timeout, Duration::from_secs)
+            .min(self.config.max_wait)
+    }
+
+    /// Begins to run a query; its rows come as they are read.
+    ///
+    /// # Errors
+    /// [`EngineError`] as its variants say.
+    pub async fn start(&self, prepared: &PreparedQuery) -> Result<QueryStream, EngineError> {
+        let request = &prepared.request;
+        let now = self.clock.now_ticks();
+        let times = Times {
+            now,
+            timespan: intersection(&request.timespans, now)?,
+            deadline: Deadline::after(self.patience(request)),
         };
-        let answer = self.cache.get(key, control, compute).await?;
-        match answer.value {
-            Cached::Query(value) => Ok(Answer {
-                value,
-                age: answer.age,
-            }),
-            _ => Err(wrong_kind()),
-        }
+        let catalog = StoreCatalog::new(
+            self.store.snapshot(),
+            prepared.apps.clone(),
+            self.known_apps().await?,
+            request.caller.access.clone(),
+        )
+        .with_workspace_names(request.workspace_names);
+        self.run(&prepared.query, &request.query, catalog, times)
+            .await
+    }
+
+    /// Runs a query and holds all of its rows.
+    ///
+    /// # Errors
+    /// [`EngineError`] as its variants say.
+    pub async fn query(&self, request: &QueryRequest) -> Result<QueryResult, EngineError> {
+        let prepared = self.prepare(request.clone()).await?;
+        self.start(&prepared).await?.collect().await
     }
 
     /// Computes a metric.
@@ -132,22 +128,11 @@ impl QueryEngine {
         &self,
         caller: &Caller,
         parameters: &MetricParameters,
-        control: CacheControl,
-    ) -> Result<Answer<Arc<MetricResult>>, EngineError> {
-        let key = key("metric", caller, parameters);
-        let compute = async {
-            let result =
-                within(self.config.timeout, self.compute_metric(caller, parameters)).await?;
-            Ok(Cached::Metric(Arc::new(result)))
-        };
-        let answer = self.cache.get(key, control, compute).await?;
-        match answer.value {
-            Cached::Metric(value) => Ok(Answer {
-                value,
-                age: answer.age,
-            }),
-            _ => Err(wrong_kind()),
-        }
+    ) -> Result<MetricResult, EngineError> {
+        let deadline = Deadline::after(self.config.timeout);
+        deadline
+            .bound(self.compute_metric(caller, parameters))
+            .await
     }
 
     /// Finds events.
@@ -158,15 +143,10 @@ impl QueryEngine {
         &self,
         caller: &Caller,
         parameters: &EventsParameters,
-        control: CacheControl,
-    ) -> Result<Answer<Arc<EventsResult>>, EngineError> {
-        let key = key("events", caller, parameters);
-        let compute = async {
-            let plan = events::plan(parameters, self.clock.now_ticks())?;
-            let result = within(self.config.timeout, self.find_events(caller, plan)).await?;
-            Ok(Cached::Events(Arc::new(result)))
-        };
-        self.cached_events(key, control, compute).await
+    ) -> Result<EventsResult, EngineError> {
+        let plan = events::plan(parameters, self.clock.now_ticks())?;
+        let deadline = Deadline::after(self.config.timeout);
+        deadline.bound(self.find_events(caller, plan)).await
     }
 
     /// Finds one event by its id.
@@ -177,62 +157,17 @@ impl QueryEngine {
         &self,
         caller: &Caller,
         parameters: &EventParameters,
-        control: CacheControl,
-    ) -> Result<Answer<Arc<EventsResult>>, EngineError> {
-        let key = key("event", caller, parameters);
-        let compute = async {
-            let plan = events::event_plan(parameters, self.clock.now_ticks())?;
-            let result = within(self.config.timeout, self.find_events(caller, plan)).await?;
-            if result.table.rows() == 0 {
-                return Err(EngineError::NotFound(format!(
-                    "There is no event '{}'.",
-                    parameters.id
-                )));
-            }
-            Ok(Cached::Events(Arc::new(result)))
-        };
-        self.cached_events(key, control, compute).await
-    }
-
-    /// A text that describes an application, such as its metrics: from the cache as every answer, or made by `compute`.
-    /// `key` holds all that the text depends on.
-    ///
-    /// # Errors
-    /// What `compute` fails with.
-    pub async fn text(
-        &self,
-        key: &str,
-        control: CacheControl,
-        compute: impl Future<Output = Result<String, EngineError>>,
-    ) -> Result<Answer<Arc<str>>, EngineError> {
-        let compute = async { compute.await.map(|text| Cached::Text(text.into())) };
-        let answer = self
-            .cache
-            .get(format!("text\n{key}"), control, compute)
-            .await?;
-        match answer.value {
-            Cached::Text(value) => Ok(Answer {
-                value,
-                age: answer.age,
-            }),
-            _ => Err(wrong_kind()),
+    ) -> Result<EventsResult, EngineError> {
+        let plan = events::event_plan(parameters, self.clock.now_ticks())?;
+        let deadline = Deadline::after(self.config.timeout);
+        let result = deadline.bound(self.find_events(caller, plan)).await?;
+        if result.table.rows() == 0 {
+            return Err(EngineError::NotFound(format!(
+                "There is no event '{}'.",
+                parameters.id
+            )));
         }
-    }
-
-    async fn cached_events(
-        &self,
-        key: String,
-        control: CacheControl,
-        compute: impl Future<Output = Result<Cached, EngineError>>,
-    ) -> Result<Answer<Arc<EventsResult>>, EngineError> {
-        let answer = self.cache.get(key, control, compute).await?;
-        match answer.value {
-            Cached::Events(value) => Ok(Answer {
-                value,
-                age: answer.age,
-            }),
-            _ => Err(wrong_kind()),
-        }
+        Ok(result)
     }
 
     async fn compute_metric(
@@ -329,7 +264,8 @@ impl QueryEngine {
             count,
             table,
             select: plan.select,
-            applied: false,
+            applied: plan.applied,
+            computed: plan.computed,
         })
     }
 
@@ -349,7 +285,7 @@ impl QueryEngine {
         caller: &Caller,
         query: &Query,
         text: &str,
-    ) -> Result<Executed, EngineError> {
+    ) -> Result<QueryResult, EngineError> {
         let access = Access::Only(vec![caller.app]);
         let catalog = StoreCatalog::new(
             self.store.snapshot(),
@@ -357,8 +293,12 @@ impl QueryEngine {
             Arc::new(Vec::new()),
             access,
         );
-        self.run(query, text, catalog, self.clock.now_ticks(), None)
-            .await
+        let times = Times {
+            now: self.clock.now_ticks(),
+            timespan: None,
+            deadline: Deadline::after(self.config.timeout),
+        };
+        self.run(query, text, catalog, times).await?.collect().await
     }
 
     async fn run(
@@ -366,9 +306,8 @@ impl QueryEngine {
         query: &Query,
         text: &str,
         catalog: StoreCatalog,
-        now: i64,
-        timespan: Option<TimeRange>,
-    ) -> Result<Executed, EngineError> {
+        times: Times,
+    ) -> Result<QueryStream, EngineError> {
         let limits = Limits {
             rows: self.config.max_rows,
             bytes: self.config.max_bytes,
@@ -378,12 +317,12 @@ impl QueryEngine {
             query: query.clone(),
             text: text.to_owned(),
             catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
-            now,
-            timespan,
+            times,
             limits,
         };
-        match self.executor.run(job).await {
-            // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read.
+        match self.executor.start(job).await {
+            // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read. Names are looked
+            // up while the query is bound, so nothing is denied later.
             _ if catalog.was_denied() => Err(EngineError::Forbidden),
             other => other,
         }
@@ -407,52 +346,42 @@ impl QueryEngine {
     }
 
     /// The applications that a query ranges over: the one of the URL and those of the body. One out of reach fails all.
-    fn target_apps(
-        &self,
-        request: &QueryRequest,
-        known: &[KnownApp],
-    ) -> Result<Vec<AppId>, EngineError> {
+    async fn target_apps(&self, request: &QueryRequest) -> Result<Vec<AppId>, EngineError> {
+        let mut names: Vec<&String> = request.applications.iter().collect();
+        names.sort();
+        names.dedup();
+        let most = self.config.max_applications;
+        if names.len() > most {
+            return Err(too_many(names.len(), most));
+        }
         let mut apps = vec![request.caller.app];
-        for name in &request.applications {
-            let app = find_permitted(known, &request.caller.access, name)
-                .ok_or(EngineError::Forbidden)?;
+        if names.is_empty() {
+            return Ok(apps);
+        }
+        let known = self.known_apps().await?;
+        for name in names {
+            let access = &request.caller.access;
+            let app =
+                find_permitted(&known, access, name).ok_or_else(|| out_of_reach(access, name))?;
             if !apps.contains(&app) {
                 apps.push(app);
             }
         }
-        if apps.len() > self.config.max_applications {
-            return Err(EngineError::BadParameter {
-                parameter: "applications".to_owned(),
-                message: format!(
-                    "The query names {} applications; the limit (max_applications) is {}.",
-                    apps.len(),
-                    self.config.max_applications
-                ),
-                position: None,
-            });
+        if apps.len() > most {
+            return Err(too_many(apps.len(), most));
         }
         Ok(apps)
     }
 }
 
-/// The cache's key of a request for one application (`D18`).
-fn key(operation: &str, caller: &Caller, parameters: &impl std::fmt::Debug) -> String {
-    let visible = visible(&caller.access);
-    format!("{operation}\n{}\n{visible}\n{parameters:?}", caller.app)
-}
-
-/// What a principal may see, as a part of the cache's key.
-fn visible(access: &Access) -> String {
-    match access {
-        Access::All => "all".to_owned(),
-        Access::Only(apps) => ids(apps),
+fn too_many(apps: usize, most: usize) -> EngineError {
+    EngineError::BadParameter {
+        parameter: "applications".to_owned(),
+        message: format!(
+            "The query names {apps} applications; the limit (query.max_applications) is {most}."
+        ),
+        position: None,
     }
-}
-
-fn ids(apps: &[AppId]) -> String {
-    let mut ids: Vec<String> = apps.iter().map(AppId::to_string).collect();
-    ids.sort();
-    ids.join(",")
 }
 
 /// The time that all the spans have in common.
@@ -466,17 +395,6 @@ fn intersection(timespans: &[String], now: i64) -> Result<Option<TimeRange>, Eng
         }));
     }
     Ok(common)
-}
-
-async fn within<T>(
-    limit: Duration,
-    work: impl Future<Output = Result<T, EngineError>>,
-) -> Result<T, EngineError> {
-    tokio::time::timeout(limit, work)
-        .await
-        .unwrap_or(Err(EngineError::TimedOut {
-            seconds: limit.as_secs(),
-        }))
 }
 
 fn has_data(body: &MetricBody) -> bool {
@@ -517,10 +435,4 @@ fn first_long(table: &ResultTable) -> Option<i64> {
     let batch = table.batches.iter().find(|batch| batch.num_rows() > 0)?;
     let column = batch.columns().first()?.as_primitive_opt::<Int64Type>()?;
     column.is_valid(0).then(|| column.value(0))
-}
-
-fn wrong_kind() -> EngineError {
-    EngineError::Internal(
-        "the cache holds an answer of another operation under this key".to_owned(),
-    )
 }

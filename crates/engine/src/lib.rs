@@ -2,7 +2,6 @@
 //!
 //! Metric and events requests become KQL syntax trees, so there is one binder, one optimiser and one executor.
 
-mod cache;
 mod catalog;
 mod config;
 mod engine;
@@ -17,14 +16,19 @@ mod odata;
 mod plan_tests;
 #[cfg(test)]
 mod random_tests;
+mod reading;
+mod render;
 mod request;
 mod result;
+mod stream;
 mod time;
 mod tree;
 
 pub use config::EngineConfig;
 pub use engine::QueryEngine;
 pub use error::EngineError;
+pub use hindsight_kql::reference::language as language_reference;
 pub use hindsight_kql_syntax::{Diagnostic, Span};
 pub use request::*;
 pub use result::*;
+pub use stream::{Part, QueryStream};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hindsight_kql_syntax::ast::Query;
 use hindsight_store::AppId;
 
 /// Which applications a principal may read. Decided by the server's identity layer before the engine is asked.
@@ -22,15 +23,21 @@ pub struct Caller {
     pub app: AppId,
 }
 
-/// How a request may be answered from the cache (`Cache-Control` of the request, `D18`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CacheControl {
-    /// `no-cache` or `no-store`: the store is always queried.
-    pub bypass: bool,
-    /// `no-store`: the reply is not kept either.
-    pub no_store: bool,
-    /// `max-age`, seconds.
-    pub max_age: Option<u64>,
+impl Caller {
+    /// The application and what the principal may read, as text: two callers with one scope get the same answers.
+    pub fn scope(&self) -> String {
+        let visible = match &self.access {
+            Access::All => "all".to_owned(),
+            Access::Only(apps) => ids(apps),
+        };
+        format!("{}\n{visible}", self.app)
+    }
+}
+
+fn ids(apps: &[AppId]) -> String {
+    let mut ids: Vec<String> = apps.iter().map(AppId::to_string).collect();
+    ids.sort();
+    ids.join(",")
 }
 
 /// Half-open range of time, 100 ns ticks since 0001-01-01 UTC.
@@ -57,6 +64,34 @@ pub struct QueryRequest {
     pub workspace_names: bool,
     /// Seconds that the caller is ready to wait (`Prefer: wait=`).
     pub wait: Option<u64>,
+}
+
+/// A KQL query that was read: its text is well-formed and its applications are within reach.
+#[derive(Debug)]
+pub struct PreparedQuery {
+    pub(crate) request: QueryRequest,
+    /// What it ranges over.
+    pub(crate) apps: Vec<AppId>,
+    pub(crate) query: Query,
+}
+
+impl PreparedQuery {
+    /// What the answer depends on beside the telemetry, as text: requests that mean the same have the same (`D18`).
+    pub fn canonical(&self) -> String {
+        format!(
+            "{}\n{}\n{}\n{:?}\n{}",
+            self.request.caller.scope(),
+            ids(&self.apps),
+            self.request.workspace_names,
+            self.request.timespans,
+            self.query
+        )
+    }
+
+    /// What was asked.
+    pub fn request(&self) -> &QueryRequest {
+        &self.request
+    }
 }
 
 /// A metric (operation 1, and each member of operation 2). Texts are as the caller wrote them.

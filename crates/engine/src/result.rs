@@ -7,15 +7,6 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use crate::request::TimeRange;
 
-/// An answer with what the cache says of it.
-#[derive(Debug, Clone)]
-pub struct Answer<T> {
-    /// The answer.
-    pub value: T,
-    /// Seconds since it was computed, where it came from the cache.
-    pub age: Option<u64>,
-}
-
 /// A column of a result table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultColumn {
@@ -72,6 +63,28 @@ pub struct Statistics {
 pub struct PartialError {
     /// `E_QUERY_RESULT_SET_TOO_LARGE` and which limit.
     pub message: String,
+}
+
+/// How large a table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TableSize {
+    /// Its rows.
+    pub rows: u64,
+    /// The bytes of their values.
+    pub bytes: u64,
+}
+
+/// What there is to say of a query once its rows are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// How the last table wants to be shown.
+    pub render: RenderInfo,
+    /// What it cost.
+    pub statistics: Statistics,
+    /// The size of each table, in order.
+    pub tables: Vec<TableSize>,
+    /// What was cut, if anything was.
+    pub partial: Option<PartialError>,
 }
 
 /// The answer to a KQL query.
@@ -134,8 +147,10 @@ pub struct MetricBucket {
 pub struct MetricSegment {
     /// The dimension's name as the caller wrote it.
     pub dimension: String,
-    /// Its value.
+    /// Its value with its type (`D2`).
     pub value: Value,
+    /// Its value as it is recorded, which is text.
+    pub text: String,
     /// The values, at the innermost level.
     pub values: Option<MetricValues>,
     /// The next level.
@@ -153,6 +168,8 @@ pub struct EventsResult {
     pub table: ResultTable,
     /// `$select`: the OData paths that were asked for.
     pub select: Option<Vec<String>>,
-    /// The rows are of `$apply` and not events: the columns are its own.
+    /// The rows are of `$apply` and not events: the columns are its own, named by their paths.
     pub applied: bool,
+    /// Properties that `$apply` adds to events, and the columns that hold them.
+    pub computed: Vec<(String, String)>,
 }

@@ -41,15 +41,8 @@ pub enum Statement {
         /// What it stands for.
         target: Expr,
     },
-    /// `declare pattern Name …`: kept as text, refused by name in the binder until it is implemented.
-    Pattern {
-        /// The pattern's name.
-        name: Name,
-        /// The rest of the statement as it was written.
-        text: String,
-        /// Where.
-        span: Span,
-    },
+    /// `declare pattern Name [= (…) { … }]`
+    Pattern(PatternDeclaration),
     /// `restrict access to (…)`
     Restrict {
         /// The permitted entities.
@@ -59,6 +52,39 @@ pub enum Statement {
     },
     /// A tabular expression whose rows are a result of the request.
     Expression(Expr),
+}
+
+/// `declare pattern Name = (a:string, …)[path:string] { ('x').['y'] = { body }; … }`
+#[derive(Debug, Clone, PartialEq)]
+pub struct PatternDeclaration {
+    /// The pattern's name.
+    pub name: Name,
+    /// What it maps; none where the pattern is only declared.
+    pub mapping: Option<PatternMapping>,
+    /// Where.
+    pub span: Span,
+}
+
+/// The parameters and the rules of a pattern.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PatternMapping {
+    /// The arguments' names and types.
+    pub parameters: Vec<ColumnDeclaration>,
+    /// The path's name and type, where the pattern has one.
+    pub path: Option<ColumnDeclaration>,
+    /// What each combination of values stands for.
+    pub rules: Vec<PatternRule>,
+}
+
+/// `('x', …).['y'] = { body }`
+#[derive(Debug, Clone, PartialEq)]
+pub struct PatternRule {
+    /// The arguments' values: literals.
+    pub arguments: Vec<Expr>,
+    /// The path's value.
+    pub path: Option<Expr>,
+    /// What the values stand for; its last statement is the expression.
+    pub body: Vec<Statement>,
 }
 
 /// `let Name = value`

@@ -7,6 +7,7 @@ mod limits;
 pub mod literal;
 pub mod operators;
 mod parser;
+pub mod reference;
 mod span;
 mod token;
 

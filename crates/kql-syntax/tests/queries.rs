@@ -31,7 +31,11 @@ fn statements() {
     same("declare query_parameters(p:long = 5, q:string);\nT");
     same("alias database A = cluster(\"c\").database(\"d\");\nT");
     same("restrict access to (V, database(\"d\").T*);\nT");
-    same("declare pattern P = (a:string) { (\"x\") = { T; } };\nT");
+    same("declare pattern P;\nP(\"x\")");
+    check(
+        "declare pattern P=(a:string)[p:string]{('x').['y']={let n=1;T|take n;};('x').[\"z\"]={U}};P('x').y",
+        "declare pattern P = (a:string)[p:string] { (\"x\").[\"y\"] = { let n = 1;\nT | take n }; (\"x\").[\"z\"] = { U }; };\nP(\"x\").y",
+    );
     check(
         "let f=(T:(*),n:long=5){let m=n+1;T|take m;};f(X)",
         "let f = (T:(*), n:long = 5) { let m = n + 1;\nT | take m };\nf(X)",

@@ -12,6 +12,7 @@ mod held;
 mod leaves;
 mod operators;
 mod plugins;
+pub mod reference;
 mod relation;
 pub mod run;
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::auth::{Scope, api_key};
 use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
+use crate::reply::ReplyCache;
 use crate::throttle::{Limits, Throttle};
 
 /// The file that lets the command line of this machine talk to the server that holds a folder.
@@ -30,6 +31,8 @@ pub(crate) struct App {
     pub(crate) directory: Directory,
     /// Answers.
     pub(crate) engine: Arc<QueryEngine>,
+    /// Replies that may be asked for again.
+    pub(crate) replies: ReplyCache,
     /// Judges credentials.
     pub(crate) gate: Gate,
     /// Limits queries.
@@ -73,6 +76,7 @@ impl App {
         Ok(Arc::new(App {
             engine,
             directory,
+            replies: ReplyCache::new(settings.cache_bytes, settings.cache_lifetime, clock.clone()),
             gate: Gate::new(token),
             throttle: Throttle::new(limits),
             ingest_slots: Arc::new(Semaphore::new(settings.ingest_concurrency)),

@@ -28,8 +28,12 @@ pub(crate) struct Settings {
     pub(crate) cache_lifetime: Duration,
     /// Bytes of the cache.
     pub(crate) cache_bytes: u64,
+    /// Bytes of a reply above which it is sent while it is made, and not kept.
+    pub(crate) cache_max_reply_bytes: usize,
     /// How long a query may run.
     pub(crate) query_timeout: Duration,
+    /// How long a query may run where the client asks for more.
+    pub(crate) query_max_wait: Duration,
     /// Rows of a result.
     pub(crate) query_max_rows: u64,
     /// Bytes of a result.
@@ -147,10 +151,22 @@ pub(crate) const SETTINGS: &[Setting] = &[
         set: |s, v| put(&mut s.cache_bytes, bytes(v)),
     },
     Setting {
+        key: "cache.max_reply_bytes",
+        default: "4MiB",
+        help: "Bytes of a query's reply that are held back and, if that is all of it, kept in the cache; a larger reply is sent while it is made.",
+        set: |s, v| put(&mut s.cache_max_reply_bytes, size(v)),
+    },
+    Setting {
         key: "query.timeout",
         default: "180s",
         help: "How long a query may run where the client says nothing (D19).",
         set: |s, v| put(&mut s.query_timeout, duration(v)),
+    },
+    Setting {
+        key: "query.max_wait",
+        default: "600s",
+        help: "How long a query may run at most where the client asks with `Prefer: wait=` (D19).",
+        set: |s, v| put(&mut s.query_max_wait, duration(v)),
     },
     Setting {
         key: "query.max_rows",
@@ -373,7 +389,9 @@ impl Settings {
             log_json: false,
             cache_lifetime: Duration::ZERO,
             cache_bytes: 0,
+            cache_max_reply_bytes: 0,
             query_timeout: Duration::ZERO,
+            query_max_wait: Duration::ZERO,
             query_max_rows: 0,
             query_max_bytes: 0,
             query_max_body_bytes: 0,

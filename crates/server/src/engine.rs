@@ -21,8 +21,7 @@ pub(crate) fn open(
         max_applications: settings.query_max_applications,
         memory: usize::try_from(settings.query_memory).unwrap_or(usize::MAX),
         retention: settings.retention,
-        cache_bytes: settings.cache_bytes,
-        cache_lifetime: settings.cache_lifetime,
+        max_wait: settings.query_max_wait,
         ..EngineConfig::default()
     };
     QueryEngine::new(store, config, clock).context("cannot start the query engine")

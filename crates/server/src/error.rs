@@ -47,6 +47,9 @@ pub(crate) enum ApiError {
         /// The setting `apps.minimum_tier`.
         needs: &'static str,
     },
+    /// 406
+    #[error("{0}")]
+    NotAcceptable(String),
     /// 413
     #[error("{0}")]
     TooLarge(String),
@@ -77,6 +80,73 @@ pub(crate) enum ApiError {
     Engine(EngineError),
 }
 
+/// Every code with its status and what it means.
+pub(crate) const CODES: &[(u16, &str, &str)] = &[
+    (
+        400,
+        "BadArgumentError",
+        "The request is wrong; `innererror` says where.",
+    ),
+    (
+        401,
+        "AuthorizationRequiredError",
+        "There is no credential, or it is no good.",
+    ),
+    (
+        402,
+        "PaymentRequiredError",
+        "The application is not in the pricing tier that operations need.",
+    ),
+    (
+        403,
+        "InsufficientAccessError",
+        "The credential does not permit this, or the application or key is wrong.",
+    ),
+    (
+        404,
+        "PathNotFoundError",
+        "There is no such path, application, metric or event.",
+    ),
+    (
+        405,
+        "MethodNotAllowedError",
+        "The path has other methods; the header Allow names them.",
+    ),
+    (
+        406,
+        "NotAcceptableError",
+        "The reply is of a type that Accept does not permit.",
+    ),
+    (408, "RequestTimeoutError", "The body arrived too slowly."),
+    (413, "RequestTooLargeError", "The body is too large."),
+    (
+        415,
+        "UnsupportedMediaTypeError",
+        "The body's type or encoding is not read here.",
+    ),
+    (
+        429,
+        "ThrottledError",
+        "Too many requests; Retry-After says when to come back.",
+    ),
+    (
+        500,
+        "InternalServerFault",
+        "The server failed; its log says why, under the correlation id.",
+    ),
+    (
+        502,
+        "BadGateway",
+        "Something that the server depends on failed.",
+    ),
+    (
+        503,
+        "ServiceUnavailableError",
+        "The server cannot work at the moment.",
+    ),
+    (504, "GatewayTimeout", "The request ran longer than it may."),
+];
+
 /// A response's error, for the outermost layer to write with the request's id.
 #[derive(Debug, Clone)]
 pub(crate) struct ErrorBody(pub(crate) ApiError);
@@ -105,6 +175,7 @@ impl ApiError {
             ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Bad { .. } | ApiError::InvalidBody(_) => StatusCode::BAD_REQUEST,
             ApiError::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+            ApiError::NotAcceptable(_) => StatusCode::NOT_ACCEPTABLE,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -155,6 +226,7 @@ impl ApiError {
                 "details": [{ "code": "InvalidJsonBody", "message": text, "target": null }],
             })),
             ApiError::PaymentRequired { .. } => (text, "PaymentRequiredError", None),
+            ApiError::NotAcceptable(_) => (text, "NotAcceptableError", None),
             ApiError::TooLarge(_) => (text, "RequestTooLargeError", None),
             ApiError::Slow(_) => (text, "RequestTimeoutError", None),
             ApiError::UnsupportedMedia(_) => (text, "UnsupportedMediaTypeError", None),
@@ -249,14 +321,22 @@ fn diagnosed(text: &str, diagnostics: &[hindsight_engine::Diagnostic], message: 
     let Some(first) = diagnostics.first() else {
         return json!({ "code": "QueryValidationError", "message": message });
     };
-    let (line, pos, token) = first.position(text);
-    let inner = json!({ "code": first.code, "message": first.message, "line": line, "pos": pos, "token": token });
+    let described = |one: &hindsight_engine::Diagnostic| {
+        let (line, pos, token) = one.position(text);
+        json!({ "code": one.code, "message": one.message, "line": line, "pos": pos, "token": token })
+    };
     let (code, message) = if first.is_syntax() {
         ("SyntaxError", "A recognition error occurred in the query.")
     } else {
         ("SemanticError", "A semantic error occurred.")
     };
-    json!({ "code": code, "message": message, "innererror": inner })
+    let mut inner = json!({ "code": code, "message": message, "innererror": described(first) });
+    // Recorded replies tell one error; where there are more, all of them stand in `details`.
+    if let (Some(object), true) = (inner.as_object_mut(), diagnostics.len() > 1) {
+        let all: Vec<Value> = diagnostics.iter().map(described).collect();
+        object.insert("details".to_owned(), Value::Array(all));
+    }
+    inner
 }
 
 impl From<EngineError> for ApiError {
@@ -365,7 +445,24 @@ mod tests {
                 Some(&json!(code)),
                 "{error}"
             );
+            assert!(
+                CODES.iter().any(|row| (row.0, row.1) == (status, code)),
+                "{code}"
+            );
         };
+        check(
+            ApiError::NotAcceptable("x".into()),
+            406,
+            "NotAcceptableError",
+        );
+        check(ApiError::MethodNotAllowed, 405, "MethodNotAllowedError");
+        check(ApiError::TooLarge("x".into()), 413, "RequestTooLargeError");
+        check(ApiError::Slow("x".into()), 408, "RequestTimeoutError");
+        check(
+            ApiError::UnsupportedMedia("x".into()),
+            415,
+            "UnsupportedMediaTypeError",
+        );
         check(ApiError::Unauthenticated, 401, "AuthorizationRequiredError");
         check(ApiError::Forbidden, 403, "InsufficientAccessError");
         check(ApiError::PathNotFound, 404, "PathNotFoundError");
@@ -410,6 +507,17 @@ mod tests {
             404,
             "PathNotFoundError",
         );
+    }
+
+    #[test]
+    fn the_list_of_codes_is_whole() {
+        let text = include_str!("error.rs");
+        let (listed, made) = text.split_once("/// A response's error").unwrap();
+        for (status, code, _) in CODES {
+            // 502 is the specification's; nothing here depends on another server's answer.
+            let used = made.contains(&format!("\"{code}\"")) || *status == 502;
+            assert!(used && listed.contains(code), "{code}");
+        }
     }
 
     #[test]

@@ -55,6 +55,22 @@ impl Params {
         }
     }
 
+    /// Refuses options of OData, which start with `$`, other than these: one that changed nothing would be a wrong answer.
+    pub(crate) fn only_options(&self, known: &[&str]) -> Result<(), ApiError> {
+        let mut options = self.0.iter().map(|(name, _)| name.as_str());
+        match options.find(|name| name.starts_with('$') && !known.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(ApiError::Bad {
+                message: format!(
+                    "The option '{name}' is not supported here. Those that are: {}.",
+                    known.join(", ")
+                ),
+                target: Some(name.to_owned()),
+                position: None,
+            }),
+        }
+    }
+
     /// Every value of a parameter, each split at its commas.
     pub(crate) fn list(&self, name: &str) -> Vec<String> {
         let values = self.0.iter().filter(|(given, _)| given == name);
@@ -83,6 +99,14 @@ mod tests {
         check("d", None);
         check("e", None);
         check("$top", Some("5"));
+    }
+
+    #[test]
+    fn options_that_would_change_nothing_are_refused() {
+        let params = Params::parse(Some("$top=5&timespan=PT1H&$expand=x"));
+        let error = params.only_options(&["$top"]).unwrap_err().to_string();
+        assert!(error.contains("'$expand' is not supported"), "{error}");
+        assert!(params.only_options(&["$top", "$expand"]).is_ok());
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! What a client would like: `Prefer`, as a header or as the query parameter `prefer` (`D1`, `D17`).
 
+use std::time::Duration;
+
 use axum::http::HeaderMap;
 
 use crate::error::ApiError;
 use crate::params::Params;
-
-/// The longest `wait` (`D19`).
-const MAX_WAIT: u64 = 600;
 
 /// The preferences that this service knows. Others are ignored, as RFC 7240 asks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,8 +27,12 @@ pub(crate) struct Prefer {
 }
 
 impl Prefer {
-    /// The preferences of a request.
-    pub(crate) fn read(headers: &HeaderMap, params: &Params) -> Result<Prefer, ApiError> {
+    /// The preferences of a request; it may wait for at most `longest` (`D19`).
+    pub(crate) fn read(
+        headers: &HeaderMap,
+        params: &Params,
+        longest: Duration,
+    ) -> Result<Prefer, ApiError> {
         let mut prefer = Prefer::default();
         if let Some(text) = params.one("prefer")? {
             prefer.add(&text);
@@ -37,6 +40,7 @@ impl Prefer {
         for value in headers.get_all("prefer") {
             prefer.add(value.to_str().unwrap_or_default());
         }
+        prefer.wait = prefer.wait.map(|wait| wait.min(longest.as_secs()));
         Ok(prefer)
     }
 
@@ -53,7 +57,7 @@ impl Prefer {
     fn set(&mut self, name: &str, value: &str) {
         let yes = value.eq_ignore_ascii_case("true");
         match name {
-            "wait" => self.wait = value.parse().ok().map(|seconds: u64| seconds.min(MAX_WAIT)),
+            "wait" => self.wait = value.parse().ok(),
             "include-render" => self.render = yes,
             "include-statistics" => self.statistics = yes,
             "include-datasources" => self.data_sources = yes,
@@ -73,7 +77,12 @@ mod tests {
     fn read(header: &str, query: &str) -> Prefer {
         let mut headers = HeaderMap::new();
         headers.insert("prefer", header.parse().unwrap());
-        Prefer::read(&headers, &Params::parse(Some(query))).unwrap()
+        Prefer::read(
+            &headers,
+            &Params::parse(Some(query)),
+            Duration::from_secs(600),
+        )
+        .unwrap()
     }
 
     #[test]

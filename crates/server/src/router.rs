@@ -1,10 +1,10 @@
-//! Every URL on one page.
+//! The router, made of the table of routes, and what happens to every request and reply.
 
 use std::sync::Arc;
 
 use axum::http::header;
 use axum::middleware::from_fn;
-use axum::routing::{get, post};
+use axum::routing::MethodRouter;
 use axum::{Router, http::HeaderName};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -13,7 +13,8 @@ use tower_http::cors::{AllowHeaders, AllowMethods, Any, CorsLayer};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::middleware::outer;
-use crate::routes::{events, fallback, health, ingest, metadata, metrics, prometheus, query};
+use crate::routes::fallback;
+use crate::routes::table::ROUTES;
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -30,55 +31,16 @@ pub(crate) fn layered(routes: Router) -> Router {
 }
 
 fn routes(app: Arc<App>) -> Router {
-    Router::new()
-        // Telemetry in
-        .route("/v2/track", post(ingest::track))
-        .route("/v2.1/track", post(ingest::track))
-        // Exporters append their path to an endpoint that ends in a slash, which makes two.
-        .route("//v2/track", post(ingest::track))
-        .route("//v2.1/track", post(ingest::track))
-        // Questions in
-        .route(
-            "/{version}/apps/{app}/query",
-            get(query::get).post(query::post),
-        )
-        .route(
-            "/{version}/workspaces/{app}/query",
-            get(query::workspace_get).post(query::workspace_post),
-        )
-        .route("/{version}/apps/{app}/metrics", post(metrics::post))
-        .route("/{version}/apps/{app}/metrics/{*metric}", get(metrics::get))
-        .route(
-            "/{version}/apps/{app}/events/{event_type}",
-            get(events::list),
-        )
-        .route(
-            "/{version}/apps/{app}/events/{event_type}/{event_id}",
-            get(events::single),
-        )
-        // What can be asked
-        .route(
-            "/{version}/apps/{app}/metrics/metadata",
-            get(metadata::metrics),
-        )
-        .route(
-            "/{version}/apps/{app}/events/$metadata",
-            get(metadata::events),
-        )
-        .route(
-            "/{version}/apps/{app}/events/%24metadata",
-            get(metadata::events),
-        )
-        .route("/{version}/apps/{app}/query/schema", get(metadata::schema))
-        .route(
-            "/{version}/apps/{app}/metadata",
-            get(metadata::get).post(metadata::post),
-        )
-        // The server itself
-        .route("/health", get(health::health))
-        .route("/ready", get(health::ready))
-        .route("/version", get(health::version))
-        .route("/metrics", get(prometheus::render))
+    let mut router = Router::new();
+    for route in ROUTES {
+        let none = MethodRouter::new();
+        let methods = route
+            .operations
+            .iter()
+            .fold(none, |methods, operation| (operation.add)(methods));
+        router = router.route(route.path, methods);
+    }
+    router
         .fallback(fallback::unknown)
         .method_not_allowed_fallback(fallback::wrong_method)
         .with_state(app)

@@ -3,20 +3,42 @@
 use std::sync::OnceLock;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
-/// Starts logging to standard error. A second call does nothing.
-pub(crate) fn start_logs(filter: &str, json: bool) {
+/// Lines that wait to be written. Beyond that they are dropped and counted: a log that nobody reads must not stop the
+/// server.
+const WAITING_LINES: usize = 10_000;
+
+/// How many lines were dropped so far.
+static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
+
+/// Starts logging to standard error; what waits is written when the guard is dropped. A second call does nothing.
+pub(crate) fn start_logs(filter: &str, json: bool) -> WorkerGuard {
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let (writer, guard) = NonBlockingBuilder::default()
+        .lossy(true)
+        .buffered_lines_limit(WAITING_LINES)
+        .thread_name("log")
+        .finish(std::io::stderr());
+    let _ = DROPPED.set(writer.error_counter());
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     let _ = if json {
         builder.json().try_init()
     } else {
         builder.try_init()
     };
+    // The usual hook writes to standard error itself, and waits for whoever reads it.
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panic")));
+    guard
+}
+
+/// Log lines that were dropped because nobody read them.
+pub(crate) fn dropped_lines() -> usize {
+    DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
 }
 
 /// The recorder of all figures; one for the process.

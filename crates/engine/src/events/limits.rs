@@ -17,6 +17,8 @@ const MOST_SKIPPED: usize = 100_000;
 const DEFAULT_TIME: i64 = 12 * TICKS_PER_HOUR;
 /// The code of what was added.
 const ADDED_LIMIT: &str = "AddedLimitToQuery";
+/// The code of what was left out.
+const NOT_APPLICABLE: &str = "FilterNotApplicable";
 
 /// What bounds the rows of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +72,15 @@ pub(super) fn time(
         start: now.saturating_sub(DEFAULT_TIME),
         end: now,
     }))
+}
+
+/// What is said of a condition that is of other event types.
+pub(super) fn not_applicable(event_type: &str, paths: &[&str]) -> (String, String) {
+    let message = format!(
+        "A condition of $filter on {} was left out, since events of the type {event_type} have no such property",
+        paths.join(", ")
+    );
+    (NOT_APPLICABLE.to_owned(), message)
 }
 
 fn added(message: String) -> (String, String) {

@@ -1,5 +1,6 @@
 //! Events: an OData request becomes a KQL syntax tree (`D13`–`D16`).
 
+mod apply;
 mod limits;
 mod paths;
 mod plan;

@@ -81,10 +81,10 @@ pub(super) fn resolve(source: Source, path: &str) -> Result<Resolved, String> {
     let Some((table, column)) = owners.first() else {
         return Err(unknown(source, path));
     };
-    let kind = if column.name == "success" {
-        Kind::Flag
-    } else {
-        Kind::of(column.scalar_type)
+    let kind = match column.name {
+        "success" => Kind::Flag,
+        "details" => Kind::List,
+        _ => Kind::of(column.scalar_type),
     };
     // A path of several tables means the same column in each of them; a path of one belongs to its event type.
     let expr = match owners.len() {
@@ -114,6 +114,20 @@ pub(super) fn check_selected(source: Source, path: &str, at: usize) -> Result<()
             .map(drop)
             .map_err(|message| Fault::new(at, message))
     }
+}
+
+/// Whether only events of other types than that of `source` have the property.
+pub(super) fn is_of_others(source: Source, path: &str) -> bool {
+    let Source::One(own) = source else {
+        return false;
+    };
+    let derived = DERIVED.iter().filter(|(_, known, ..)| *known == path);
+    let mut owners = owners(path)
+        .into_iter()
+        .map(|(table, _)| table)
+        .chain(derived.map(|(table, ..)| *table))
+        .peekable();
+    owners.peek().is_some() && owners.all(|table| table != own)
 }
 
 fn owners(path: &str) -> Vec<(Table, &'static Column)> {

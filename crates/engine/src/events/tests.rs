@@ -147,8 +147,16 @@ fn paths_are_columns_of_the_event_type() {
 
 #[test]
 fn properties_of_other_types_are_absent() {
-    check_filter("traces", "request/name eq 'a'", r#""" == "a""#);
-    check_filter("traces", "request/duration gt 1", "real(null) > 1");
+    check_filter(
+        "traces",
+        "request/name eq 'a' or type eq 'x'",
+        r#""" == "a" or itemType == "x""#,
+    );
+    check_filter(
+        "traces",
+        "request/duration gt 1 or type eq 'x'",
+        r#"real(null) > 1 or itemType == "x""#,
+    );
     check_filter(
         "customMetrics",
         "customMeasurements/k gt 1",
@@ -165,6 +173,31 @@ fn properties_of_other_types_are_absent() {
         r#"isnotnull(iff(itemType == "request", duration, real(null)))"#,
     );
     check_filter("$all", "operation/id eq 'a'", r#"operation_Id == "a""#);
+}
+
+/// A condition on other types alone says nothing of these events: it is left out, and the reply says so.
+#[test]
+fn conditions_on_other_types_alone_are_left_out_and_said() {
+    let parameters = [
+        ("timespan", "PT1H"),
+        ("$top", "1"),
+        (
+            "$filter",
+            "request/success eq 'False' and client/city eq 'Oslo'",
+        ),
+    ];
+    let plan = plan(&request("traces", &parameters), now()).unwrap_or_else(|e| panic!("{e}"));
+    let text = plan.query.to_string();
+    assert!(text.contains("where client_City == \"Oslo\""), "{text}");
+    assert!(!text.contains("False"), "{text}");
+    let [(code, message)] = plan.messages.as_slice() else {
+        panic!("{:?}", plan.messages);
+    };
+    assert_eq!(code, "FilterNotApplicable");
+    assert!(
+        message.contains("request/success") && message.contains("traces"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -277,13 +310,155 @@ fn faults_name_the_parameter_and_the_place() {
     refused(&[("$skip", "100001")], "$skip", Some(0), "0 to 100000");
     refused(&[("$count", "maybe")], "$count", Some(0), "neither");
     refused(&[("$search", "(a")], "$search", Some(2), "')'");
-    refused(
-        &[("$apply", "aggregate($count as n)")],
-        "$apply",
-        Some(0),
-        "not supported",
-    );
     refused(&[("timespan", "P1Y")], "timespan", None, "ISO 8601");
+}
+
+#[test]
+fn faults_of_apply_name_the_place() {
+    for (apply, at, part) in [
+        ("", 0, "A transformation such as"),
+        ("expand(details)", 0, "'expand' is not supported"),
+        (
+            "filter(true)/concat(aggregate($count as n))",
+            13,
+            "'concat' is not supported",
+        ),
+        ("filter(request/nme eq 'a')", 7, "Did you mean request/name"),
+        ("filter(request/name eq 'it's')", 28, "no closing quote"),
+        ("aggregate($count)", 16, "'as' and a name"),
+        (
+            "aggregate(request/duration as d)",
+            27,
+            "'with' and a method",
+        ),
+        (
+            "aggregate(request/duration with median as d)",
+            32,
+            "'median' is not a method",
+        ),
+        (
+            "aggregate(request/name with sum as d)",
+            10,
+            "A number or a duration",
+        ),
+        (
+            "aggregate(customDimensions with min as d)",
+            10,
+            "collection",
+        ),
+        (
+            "aggregate($count as n,$count as n)",
+            32,
+            "already a property 'n'",
+        ),
+        ("aggregate($count as a/b)", 20, "plain name"),
+        (
+            "compute(1 as timestamp)",
+            13,
+            "already a property 'timestamp'",
+        ),
+        ("compute(1 as request)", 13, "already a property 'request'"),
+        (
+            "groupby((request/name),aggregate($count as request))",
+            43,
+            "already a property",
+        ),
+        ("groupby((customDimensions))", 9, "cannot be grouped by"),
+        (
+            "groupby((request/duration mul 2))",
+            26,
+            "groupby takes properties",
+        ),
+        (
+            "groupby((request/name),topcount(1,request/duration))",
+            23,
+            "Only aggregate",
+        ),
+        (
+            "groupby((request/name))/filter(request/duration gt 1)",
+            31,
+            "its properties are request/name",
+        ),
+        ("topcount(0,request/duration)", 9, "at least 1"),
+        ("topcount(request/duration,1)", 9, "whole number"),
+        ("aggregate($count as n", 21, "')'"),
+        (
+            "aggregate($count as n) groupby((id))",
+            23,
+            "'/' and a further",
+        ),
+    ] {
+        refused(&[("$apply", apply)], "$apply", Some(at), part);
+    }
+    let grouped = ("$apply", "groupby((request/name))");
+    let cannot = |option: (&'static str, &'static str), part: &str| {
+        refused(&[grouped, option], option.0, Some(0), part);
+    };
+    cannot(("$filter", "request/duration gt 1"), "its properties are");
+    cannot(("$orderby", "timestamp"), "its properties are");
+    cannot(("$select", "id"), "its properties are");
+    cannot(("$search", "cart"), "$search looks at events");
+}
+
+/// Nothing that a caller can write takes the stack, or time without bound (attack 37).
+#[test]
+fn hostile_texts_are_refused_with_their_place() {
+    const DEEP: usize = 10_000;
+    let wrapped = |open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{}", open.repeat(DEEP), close.repeat(DEEP))
+    };
+    let check = |parameter: &str, text: &str, part: &str| match plan(
+        &request("requests", &[(parameter, text)]),
+        now(),
+    ) {
+        Err(EngineError::BadParameter {
+            parameter: p,
+            message,
+            position: Some(_),
+        }) => {
+            assert_eq!(p, parameter);
+            assert!(message.contains(part), "{parameter}: {message}");
+        }
+        other => panic!("{parameter} gave {:?}", other.map(drop)),
+    };
+    for (open, inner, close) in [
+        ("(", "true", ")"),
+        ("not ", "true", ""),
+        ("not (", "true", ")"),
+        ("tolower(", "'a'", ")"),
+        ("1 add (", "1", ")"),
+    ] {
+        check("$filter", &wrapped(open, inner, close), "levels deep");
+        check("$orderby", &wrapped(open, inner, close), "levels deep");
+        let apply = format!("filter({})", wrapped(open, inner, close));
+        check("$apply", &apply, "levels deep");
+    }
+    check("$search", &wrapped("(", "a", ")"), "deep");
+    check("$search", &wrapped("NOT ", "a", ""), "deep");
+    check(
+        "$apply",
+        &vec!["filter(true)"; DEEP].join("/"),
+        "at most 20",
+    );
+    let many = vec!["$count as n"; DEEP].join(",");
+    check("$apply", &format!("aggregate({many})"), "at most 50");
+    check(
+        "$apply",
+        &wrapped("groupby((id),", "aggregate($count as n)", ")"),
+        "Only aggregate",
+    );
+    for number in ["-1", "9223372036854775808", "1e3", "0x10", "1 or 1", ""] {
+        if !number.is_empty() {
+            check("$top", number, "is not a whole number");
+            check("$skip", number, "is not a whole number");
+        }
+    }
+    check("$select", "nothing", "not a property");
+    check("$select", "id;drop", "no meaning");
+    check("$orderby", "timestamp desc | take 1", "no meaning");
+    check("$filter", "request/name eq 'it's'", "");
+    check("$filter", "request/name eq 'open", "no closing quote");
+    check("$filter", "request/name eq '\\'' or true", "");
 }
 
 #[test]

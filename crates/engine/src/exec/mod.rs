@@ -1,8 +1,6 @@
 //! Binding and running one query: memory, limits, statistics.
 
 mod pool;
-mod result;
-mod stream;
 mod threads;
 
 use std::sync::Arc;
@@ -15,17 +13,29 @@ use datafusion::prelude::SessionContext;
 use hindsight_kql::functions::kernel::KernelError;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
-use hindsight_kql::{BindOptions, BoundQuery, Catalog, run};
-use hindsight_kql_syntax::ast::Query;
+use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
+use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 
 use crate::catalog::StoreLeaves;
 use crate::config::EngineConfig;
 use crate::error::EngineError;
+use crate::reading::{Reading, Run};
 use crate::request::TimeRange;
-use crate::result::{PartialError, RenderInfo, ResultTable, Statistics};
-use pool::QueryPool;
-use result::{name_schemas, render, scanned, table, table_render};
+use crate::stream::{Deadline, QueryStream, Reader};
+pub(crate) use pool::QueryPool;
+pub(crate) use threads::QueryTask;
 use threads::QueryThreads;
+
+/// What a query has to know of time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// `now()`, ticks.
+    pub(crate) now: i64,
+    /// The part of the telemetry that the request is about; all of it where none is said.
+    pub(crate) timespan: Option<TimeRange>,
+    /// When it has to be done.
+    pub(crate) deadline: Deadline,
+}
 
 /// The most that a result may hold.
 #[derive(Debug, Clone, Copy)]
@@ -36,27 +46,13 @@ pub(crate) struct Limits {
     pub(crate) bytes: u64,
 }
 
-/// What running a query gave.
-#[derive(Debug)]
-pub(crate) struct Executed {
-    /// The results.
-    pub(crate) tables: Vec<ResultTable>,
-    /// How the last one wants to be shown.
-    pub(crate) render: RenderInfo,
-    /// What it cost.
-    pub(crate) statistics: Statistics,
-    /// What was cut.
-    pub(crate) partial: Option<PartialError>,
-}
-
 /// A query to run.
 pub(crate) struct Job {
     pub(crate) query: Query,
     /// What spans of diagnostics point into.
     pub(crate) text: String,
     pub(crate) catalog: Arc<dyn Catalog>,
-    pub(crate) now: i64,
-    pub(crate) timespan: Option<TimeRange>,
+    pub(crate) times: Times,
     pub(crate) limits: Limits,
 }
 
@@ -97,22 +93,22 @@ impl Executor {
         Arc::strong_count(&self.running) - 1
     }
 
-    /// Binds and runs a query. Dropping the future stops the work.
-    pub(crate) async fn run(&self, job: Job) -> Result<Executed, EngineError> {
-        let pool = Arc::new(QueryPool::over(
-            Arc::clone(&self.runtime.memory_pool),
-            Arc::clone(&self.running),
-        ));
-        let shared = Arc::clone(&pool) as Arc<dyn MemoryPool>;
-        let context = self.context(Arc::clone(&shared))?;
-        let (started, memory) = (Instant::now(), self.memory);
-        let work = async move {
-            let mut executed = evaluate(job, &context, memory).await?;
-            executed.statistics.execution_time = started.elapsed();
-            executed.statistics.memory_peak = pool.peak() as u64;
-            Ok(executed)
+    /// Binds a query and begins to run it. Dropping the future, or the stream that it gives, stops the work.
+    pub(crate) async fn start(&self, job: Job) -> Result<QueryStream, EngineError> {
+        let shared = Arc::clone(&self.runtime.memory_pool);
+        let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
+        let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
+        let run = Run {
+            context: self.context(Arc::clone(&reserved))?,
+            pool,
+            memory: self.memory,
+            limits: job.limits,
+            started: Instant::now(),
         };
-        self.threads.run(Work::new(shared), work).await
+        let deadline = job.times.deadline;
+        let of = Work::new(Arc::clone(&reserved));
+        let begin = |reader| self.threads.spawn(of, work(job, run, reader));
+        QueryStream::begin(begin, deadline, reserved, self.memory).await
     }
 
     /// A context for one query over these settings.
@@ -126,70 +122,73 @@ impl Executor {
     }
 }
 
-async fn evaluate(
-    job: Job,
-    context: &SessionContext,
-    memory: usize,
-) -> Result<Executed, EngineError> {
-    let options = BindOptions {
-        now_ticks: job.now,
-        timespan: job.timespan.map(|t| (t.start, t.end)),
-        ..BindOptions::default()
-    };
-    let bound = run::bind_with_rows(&job.query, job.catalog.as_ref(), options, context).await;
-    let bound = bound.map_err(|error| match error {
-        BindError::Diagnostics(diagnostics) => EngineError::Query {
-            text: job.text,
-            diagnostics,
-        },
-        BindError::Run(error) => failure(&error, memory),
-    })?;
-    let executed = match bound.with_leaves(&StoreLeaves) {
-        Ok(bound) => collect(bound, context, job.limits).await,
-        Err(error) => Err(error),
-    };
-    let mut executed = executed.map_err(|e| failure(&e, memory))?;
-    name_schemas(&job.query, &mut executed.tables);
-    Ok(executed)
+/// The whole work of a query: what it gives goes to `reader`.
+async fn work(job: Job, run: Run, reader: Reader) {
+    match begun(job, run).await {
+        Ok(reading) => reading.give_to(reader).await,
+        Err(error) => reader.fail(error).await,
+    }
 }
 
-async fn collect(
-    bound: BoundQuery,
-    context: &SessionContext,
-    limits: Limits,
-) -> Result<Executed, DataFusionError> {
-    let limits = Limits {
-        rows: bound
-            .settings
-            .truncation_max_records()
-            .map_or(limits.rows, |n| n.min(limits.rows)),
-        bytes: bound
-            .settings
-            .truncation_max_size()
-            .map_or(limits.bytes, |n| n.min(limits.bytes)),
+/// Binds a query and runs the steps that its results depend on.
+async fn begun(job: Job, run: Run) -> Result<Reading, EngineError> {
+    let options = BindOptions {
+        now_ticks: job.times.now,
+        timespan: job.times.timespan.map(|t| (t.start, t.end)),
+        ..BindOptions::default()
     };
-    let values = run::prepare(bound.steps, context).await?;
-    let mut executed = Executed {
-        tables: Vec::new(),
-        render: table_render(),
-        statistics: Statistics::default(),
-        partial: None,
+    let bound = run::bind_with_rows(&job.query, job.catalog.as_ref(), options, &run.context)
+        .await
+        .map_err(|error| match error {
+            BindError::Diagnostics(diagnostics) => EngineError::Query {
+                text: job.text,
+                diagnostics,
+            },
+            BindError::Run(error) => failure(&error, run.memory),
+        })?
+        .with_leaves(&StoreLeaves)
+        .map_err(|e| failure(&e, run.memory))?;
+    let names = names(&job.query, &bound);
+    Reading::start(bound, names, run).await
+}
+
+/// What each result is called: its own name, or by its place. One that ends in `getschema` has the operator's name
+/// (`api-facts.md §3`).
+fn names(query: &Query, bound: &BoundQuery) -> Vec<String> {
+    let written: Vec<&Expr> = query
+        .statements
+        .iter()
+        .filter_map(|statement| match statement {
+            Statement::Expression(expr) => Some(expr),
+            _ => None,
+        })
+        .collect();
+    // Forks and facets give several tables for one statement; those keep their own names.
+    let matched = written.len() == bound.results.len();
+    let name = |(index, result): (usize, &BoundResult)| {
+        if matched && written.get(index).is_some_and(|expr| ends_in_schema(expr)) {
+            return "getschema".to_owned();
+        }
+        let place = if index == 0 {
+            "PrimaryResult".to_owned()
+        } else {
+            format!("Table_{index}")
+        };
+        result.name.clone().unwrap_or(place)
     };
-    for (index, result) in bound.results.into_iter().enumerate() {
-        let plan = run::substitute(result.plan.clone(), &values)?;
-        let frame = context.execute_logical_plan(plan).await?;
-        let physical = frame.create_physical_plan().await?;
-        let (batches, partial) = stream::read(Arc::clone(&physical), context, limits).await?;
-        scanned(physical.as_ref(), &mut executed.statistics);
-        executed.render = render(&result);
-        executed.tables.push(table(index, result, batches));
-        executed.partial = executed.partial.or(partial);
-    }
-    Ok(executed)
+    bound.results.iter().enumerate().map(name).collect()
+}
+
+fn ends_in_schema(expr: &Expr) -> bool {
+    let ExprKind::Pipe(pipeline) = &expr.unparenthesised().kind else {
+        return false;
+    };
+    let last = pipeline.operators.last();
+    last.is_some_and(|last| matches!(last.kind, OperatorKind::GetSchema(_)))
 }
 
 /// What a failed plan means for the caller. `memory` is the memory of queries.
-fn failure(error: &DataFusionError, memory: usize) -> EngineError {
+pub(crate) fn failure(error: &DataFusionError, memory: usize) -> EngineError {
     let root = error.find_root();
     let exceeded = |message: &str| {
         EngineError::ResourcesExceeded(format!(

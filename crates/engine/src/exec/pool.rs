@@ -9,7 +9,7 @@ use datafusion::execution::memory_pool::{
 
 /// The memory of one query, taken from the memory of all; it remembers the most that was reserved.
 #[derive(Debug)]
-pub(super) struct QueryPool {
+pub(crate) struct QueryPool {
     shared: Arc<dyn MemoryPool>,
     reserved: AtomicUsize,
     peak: AtomicUsize,
@@ -29,7 +29,7 @@ impl QueryPool {
     }
 
     /// The most bytes that were reserved at once.
-    pub(super) fn peak(&self) -> usize {
+    pub(crate) fn peak(&self) -> usize {
         self.peak.load(Ordering::Relaxed)
     }
 

@@ -40,20 +40,37 @@ impl QueryThreads {
         })
     }
 
-    /// Runs `future` as `work`. Dropping what is returned stops the work: at the next point where it gives way, and in
-    /// long loops at the next time that they ask.
-    pub(crate) async fn run<T: Send + 'static>(
+    /// Runs `future` as `work`. Dropping the task stops the work: at the next point where it gives way, and in long loops
+    /// at the next time that they ask.
+    pub(crate) fn spawn(
         &self,
         work: Work,
-        future: impl Future<Output = Result<T, EngineError>> + Send + 'static,
-    ) -> Result<T, EngineError> {
-        let Some(runtime) = &self.runtime else {
-            return Err(EngineError::Internal("no threads for queries".to_owned()));
-        };
-        let _stop = StopOnDrop(work.clone());
-        let task = AbortOnDropHandle::new(runtime.spawn(work.run(future)));
-        match task.await {
-            Ok(result) => result,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<QueryTask, EngineError> {
+        let runtime = self
+            .runtime
+            .as_ref()
+            .ok_or_else(|| EngineError::Internal("no threads for queries".to_owned()))?;
+        let stop = StopOnDrop(work.clone());
+        Ok(QueryTask {
+            handle: AbortOnDropHandle::new(runtime.spawn(work.run(future))),
+            _stop: stop,
+        })
+    }
+}
+
+/// The work of one query; dropping it stops the work.
+#[derive(Debug)]
+pub(crate) struct QueryTask {
+    handle: AbortOnDropHandle<()>,
+    _stop: StopOnDrop,
+}
+
+impl QueryTask {
+    /// Waits for the end. A panic of the work goes on here.
+    pub(crate) async fn end(self) -> Result<(), EngineError> {
+        match self.handle.await {
+            Ok(()) => Ok(()),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(error) => Err(EngineError::Internal(error.to_string())),
         }
@@ -70,6 +87,7 @@ impl Drop for QueryThreads {
 }
 
 /// Nobody waits for the result any more.
+#[derive(Debug)]
 struct StopOnDrop(Work);
 
 impl Drop for StopOnDrop {

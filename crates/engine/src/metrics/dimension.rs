@@ -1,31 +1,13 @@
 //! The dimensions of metrics: path names, the specification's enum names, and the KQL they stand for (`D9`).
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
+use hindsight_kql_types::{ScalarType, Value};
 use hindsight_store::Table;
 
 use super::catalogue::{Metric, MetricSource};
 use crate::tree::{binary, call, key, name, string};
 
-/// The dimensions of every table.
-pub const COMMON_DIMENSIONS: &[&str] = &[
-    "operation/name",
-    "operation/synthetic",
-    "operation/syntheticSource",
-    "user/authenticated",
-    "application/version",
-    "client/type",
-    "client/model",
-    "client/os",
-    "client/city",
-    "client/stateOrProvince",
-    "client/countryOrRegion",
-    "client/browser",
-    "cloud/roleName",
-    "cloud/roleInstance",
-];
-
-/// The specification's names for dimensions that telemetry records. Its other names (`continent`, `deploymentId`, …) are
-/// of data that no SDK sends any more.
+/// The specification's names for dimensions, and their paths.
 const ENUM_NAMES: &[(&str, &str)] = &[
     ("applicationVersion", "application/version"),
     ("authenticatedOrAnonymousTraffic", "user/authenticated"),
@@ -37,6 +19,17 @@ const ENUM_NAMES: &[(&str, &str)] = &[
     ("countryOrRegion", "client/countryOrRegion"),
     ("deviceType", "client/type"),
     ("instanceName", "cloud/roleInstance"),
+];
+
+/// The specification's names for what no table has a column of, so that no SDK's telemetry can tell it: it is empty in every
+/// item, and all items are one segment.
+const NOT_RECORDED: &[&str] = &[
+    "applicationBuild",
+    "continent",
+    "deploymentId",
+    "deploymentUnit",
+    "environment",
+    "hostingLocation",
 ];
 
 /// A dimension of a request.
@@ -56,11 +49,11 @@ impl Dimension {
             .iter()
             .find(|(name, _)| *name == written)
             .map_or(written, |(_, path)| *path);
-        let custom = path
+        let of_bag = path
             .strip_prefix("customDimensions/")
-            .is_some_and(|k| !k.is_empty())
-            && metric.common;
-        let applies = custom || metric.dimensions().contains(&path);
+            .is_some_and(|key| !key.is_empty());
+        let open = of_bag || NOT_RECORDED.contains(&path);
+        let applies = (open && metric.custom_dimensions) || metric.dimensions.contains(&path);
         applies.then(|| Dimension {
             written: written.to_owned(),
             path: path.to_owned(),
@@ -68,12 +61,23 @@ impl Dimension {
         })
     }
 
-    /// Whether its values are bools for the typed form of the reply (`D2`).
-    pub(crate) fn is_bool(&self) -> bool {
-        matches!(
+    /// A value of it with its type (`D2`): what is recorded as text may stand for a truth value or a number.
+    pub(crate) fn typed(&self, text: &str) -> Value {
+        let truth = matches!(
             self.path.as_str(),
             "operation/synthetic" | "user/authenticated"
-        ) || self.path.ends_with("/success")
+        ) || self.path.ends_with("/success");
+        let number = self.path.ends_with("/severityLevel");
+        match text {
+            "True" | "1" if truth => Value::Bool(true),
+            "False" | "0" if truth => Value::Bool(false),
+            "" if truth => Value::Null(ScalarType::Bool),
+            "" if number => Value::Null(ScalarType::Long),
+            _ if number => text
+                .parse()
+                .map_or_else(|_| Value::String(text.to_owned()), Value::Long),
+            _ => Value::String(text.to_owned()),
+        }
     }
 
     /// The KQL that computes it, as text. Over many tables it is empty in rows of other item types, whose columns may have
@@ -101,6 +105,7 @@ impl Dimension {
             "user/authenticated" => return present("user_AuthenticatedId"),
             "type" | "billing/telemetryItemType" => return name("itemType"),
             "billing/telemetryItemSource" => return name("sdkVersion"),
+            path if NOT_RECORDED.contains(&path) => return string(""),
             _ => {}
         }
         let (group, member) = self.path.split_once('/').unwrap_or(("", &self.path));
@@ -142,21 +147,4 @@ fn flat_column(group: &str, member: &str) -> String {
         },
         str::to_owned,
     )
-}
-
-/// The name of a dimension for people: its words, capitalised.
-pub fn dimension_display_name(path: &str) -> String {
-    let member = path.rsplit('/').next().unwrap_or(path);
-    let mut out = String::new();
-    for (i, c) in member.chars().enumerate() {
-        if c.is_uppercase() && i > 0 {
-            out.push(' ');
-        }
-        if i == 0 {
-            out.extend(c.to_uppercase())
-        } else {
-            out.extend(c.to_lowercase())
-        }
-    }
-    out
 }

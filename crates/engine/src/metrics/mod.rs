@@ -3,13 +3,16 @@
 mod bins;
 mod catalogue;
 mod dimension;
+mod dimension_names;
 mod request;
 mod result;
+mod standard;
 mod to_kql;
 
 pub(crate) use catalogue::bare_name;
-pub use catalogue::{Aggregation, Metric, MetricSource, find, standard_metrics};
-pub use dimension::{COMMON_DIMENSIONS, dimension_display_name};
+pub use catalogue::{Aggregation, Metric, MetricSource, find};
+pub use dimension_names::dimension_display_name;
 pub(crate) use request::{MetricPlan, plan};
 pub(crate) use result::assemble;
+pub use standard::standard_metrics;
 pub(crate) use to_kql::to_kql;

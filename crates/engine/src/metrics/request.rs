@@ -130,8 +130,8 @@ fn segments(written: &[String], metric: &Metric) -> Result<Vec<Dimension>, Engin
 
 fn dimension(text: &str, metric: &Metric) -> Result<Dimension, String> {
     Dimension::find(text, metric).ok_or_else(|| {
-        let applicable = metric.dimensions().join(", ");
-        let custom = if metric.common {
+        let applicable = metric.dimensions.join(", ");
+        let custom = if metric.custom_dimensions {
             ", customDimensions/<key>"
         } else {
             ""

@@ -4,7 +4,6 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use arrow::record_batch::RecordBatch;
-use hindsight_kql_types::{ScalarType, Value};
 
 use super::bins;
 use super::request::MetricPlan;
@@ -177,7 +176,8 @@ fn level(plan: &MetricPlan, depth: usize, rows: Vec<Row>) -> Vec<(f64, MetricSeg
             };
             let segment = MetricSegment {
                 dimension: dimension.written.clone(),
-                value: typed(&text, dimension.is_bool()),
+                value: dimension.typed(&text),
+                text,
                 values,
                 segments: inner.into_iter().map(|(_, segment)| segment).collect(),
             };
@@ -190,17 +190,7 @@ fn level(plan: &MetricPlan, depth: usize, rows: Vec<Row>) -> Vec<(f64, MetricSeg
         } else {
             b.0.total_cmp(&a.0)
         };
-        by_weight.then_with(|| a.1.value.to_text().cmp(&b.1.value.to_text()))
+        by_weight.then_with(|| a.1.text.cmp(&b.1.text))
     });
     segments
-}
-
-/// A dimension's value with its type (`D2`): `True` of a yes-or-no dimension is a bool.
-fn typed(text: &str, is_bool: bool) -> Value {
-    match (is_bool, text) {
-        (true, "True" | "1") => Value::Bool(true),
-        (true, "False" | "0") => Value::Bool(false),
-        (true, "") => Value::Null(ScalarType::Bool),
-        _ => Value::String(text.to_owned()),
-    }
 }

@@ -9,25 +9,15 @@ use hindsight_kql_syntax::ast::{
     Query, SummarizeOperator, UnionOperator,
 };
 
+use hindsight_kql_types::ScalarType;
+use hindsight_store::{Column, Table};
+
 use super::catalogue::{Aggregation, MetricSource, PEOPLE_TABLES, RowFilter};
 use super::request::MetricPlan;
+use crate::odata::balanced;
 use crate::tree::{
     all, binary, call, filter, key, literal, name, named, operator, pipe, query, string, within,
 };
-
-/// The tables that are billed: all of them.
-const ALL_TABLES: &[&str] = &[
-    "requests",
-    "dependencies",
-    "traces",
-    "exceptions",
-    "customEvents",
-    "pageViews",
-    "browserTimings",
-    "availabilityResults",
-    "performanceCounters",
-    "customMetrics",
-];
 
 /// The query of `plan`.
 pub(crate) fn to_kql(plan: &MetricPlan) -> Query {
@@ -70,7 +60,9 @@ fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
             call("isnotempty", vec![name(column)]),
         ),
         MetricSource::AvailabilityPercentage => table("availabilityResults"),
-        MetricSource::TelemetryItems => (union(ALL_TABLES), vec![within()]),
+        MetricSource::TelemetryItems | MetricSource::TelemetrySize => {
+            (union(&Table::ALL.map(Table::name)), vec![within()])
+        }
         MetricSource::Counter {
             windows,
             name: short,
@@ -184,6 +176,7 @@ fn aggregate(source: &MetricSource, aggregation: Aggregation) -> Expr {
             "coalesce",
             vec![name("itemCount"), literal(Literal::Int(1))],
         )),
+        MetricSource::TelemetrySize => sum(size_as_text()),
         MetricSource::Counter { .. } => measured(
             aggregation,
             name("value"),
@@ -202,6 +195,28 @@ fn aggregate(source: &MetricSource, aggregation: Aggregation) -> Expr {
             ),
         },
     }
+}
+
+/// The columns that the service adds and does not bill.
+const NOT_BILLED: &[&str] = &["itemId", "itemType", "_ResourceId"];
+
+/// The bytes of an item: a record's billed size is that of its columns as text. Columns of other tables are empty in it.
+fn size_as_text() -> Expr {
+    let mut billed: Vec<&Column> = Vec::new();
+    for column in Table::ALL.iter().flat_map(|table| table.columns()) {
+        let known = billed.iter().any(|known| known.name == column.name);
+        if !known && !NOT_BILLED.contains(&column.name) {
+            billed.push(column);
+        }
+    }
+    let size = |column: &Column| {
+        let text = match column.scalar_type {
+            ScalarType::String => name(column.name),
+            _ => call("tostring", vec![name(column.name)]),
+        };
+        call("string_size", vec![text])
+    };
+    balanced(BinaryOp::Add, billed.into_iter().map(size).collect())
 }
 
 fn measured(aggregation: Aggregation, value: Expr, total: Expr, weight: Expr) -> Expr {

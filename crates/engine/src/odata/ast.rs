@@ -76,6 +76,17 @@ pub(crate) enum NodeKind {
         /// Its arguments.
         arguments: Vec<Node>,
     },
+    /// `exception/details/any(d: d/type eq 'x')`
+    Lambda {
+        /// The collection.
+        path: String,
+        /// `all`: the condition holds for every member. Otherwise for at least one.
+        all: bool,
+        /// What a member is called in the condition.
+        variable: String,
+        /// The condition; without one there need only be a member.
+        condition: Option<Box<Node>>,
+    },
 }
 
 /// A comparison.
@@ -123,6 +134,7 @@ impl NodeKind {
             }
             NodeKind::In { value, list } => std::iter::once(&**value).chain(list).collect(),
             NodeKind::Call { arguments, .. } => arguments.iter().collect(),
+            NodeKind::Lambda { condition, .. } => condition.iter().map(AsRef::as_ref).collect(),
             _ => Vec::new(),
         }
     }

@@ -35,6 +35,8 @@ pub(crate) enum TokenKind {
     Star,
     /// `:` of a lambda.
     Colon,
+    /// `/` between transformations.
+    Slash,
     /// The end of the text.
     End,
 }
@@ -79,6 +81,7 @@ impl Lexer<'_> {
             '-' => self.symbol(TokenKind::Minus),
             '*' => self.symbol(TokenKind::Star),
             ':' => self.symbol(TokenKind::Colon),
+            '/' => self.symbol(TokenKind::Slash),
             '\'' => TokenKind::Literal(NodeKind::Text(self.quoted()?)),
             c if c.is_ascii_digit() || self.guid_ahead() => self.bare_literal()?,
             c if is_name(c) => self.word()?,

@@ -1,8 +1,9 @@
-//! The OData 4.01 expressions of `$filter`, `$orderby`, `$select` and `$search`, and their meaning in KQL (`D14`, `D15`).
+//! The OData 4.01 expressions of `$filter`, `$orderby`, `$select`, `$search` and `$apply`, and their meaning in KQL (`D14`, `D15`).
 //!
 //! Text becomes a tree ([`ast`]) that knows positions; the tree becomes KQL with the help of a resolver, which knows what a
 //! path stands for. Nothing here knows tables.
 
+mod apply;
 mod ast;
 mod lexer;
 mod lists;
@@ -17,10 +18,13 @@ use hindsight_kql_syntax::ast::Expr;
 
 use crate::error::EngineError;
 
+pub(crate) use apply::{Aggregate, Method, Transformation, parse_apply};
 pub(crate) use lists::{flag, order_by, paths, whole_number};
-pub(crate) use parser::{mentions, parse};
+pub(crate) use parser::{conjuncts, mentions, parse, paths_of};
 pub(crate) use search::{Search, parse_search};
-pub(crate) use translate::{Kind, Resolved, balanced, predicate, sort_key};
+pub(crate) use translate::{
+    Kind, Resolved, Resolver, balanced, computed, filters, measure, predicate, sort_key,
+};
 
 /// What is wrong with a text, and at which character.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +68,9 @@ pub(crate) fn dimension_filter(
             kind: Kind::Loose,
         })
     };
+    // Dimensions are no lists, so nothing goes before the condition.
     parse(text)
         .and_then(|node| predicate(&node, &resolver))
+        .map(|predicate| predicate.expr)
         .map_err(|fault| fault.of("filter"))
 }

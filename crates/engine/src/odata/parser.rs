@@ -21,6 +21,28 @@ pub(crate) fn mentions(node: &Node, path: &str) -> bool {
         || node.kind.children().into_iter().any(|n| mentions(n, path))
 }
 
+/// The conditions that must all hold: the parts of an `and`, or the whole.
+pub(crate) fn conjuncts(node: Node) -> Vec<Node> {
+    match node.kind {
+        NodeKind::Junction { and: true, parts } => parts,
+        _ => vec![node],
+    }
+}
+
+/// Every path of the rows that an expression reads.
+pub(crate) fn paths_of(node: &Node) -> Vec<&str> {
+    let (own, variable) = match &node.kind {
+        NodeKind::Path(path) => (Some(path.as_str()), None),
+        NodeKind::Lambda { path, variable, .. } => (Some(path.as_str()), Some(variable.as_str())),
+        _ => (None, None),
+    };
+    let of_member = |path: &&str| variable.is_some_and(|v| path.split('/').next() == Some(v));
+    let inner = node.kind.children().into_iter().flat_map(paths_of);
+    own.into_iter()
+        .chain(inner.filter(|path| !of_member(path)))
+        .collect()
+}
+
 /// A binary operator.
 enum Operator {
     Junction { and: bool },
@@ -112,6 +134,17 @@ impl Parser {
         }
     }
 
+    /// The next word, whatever it is, with its place.
+    pub(crate) fn word(&mut self) -> Option<(String, usize)> {
+        let at = self.at();
+        let TokenKind::Word(word) = self.peek() else {
+            return None;
+        };
+        let word = word.clone();
+        self.next += 1;
+        Some((word, at))
+    }
+
     fn token(&self) -> Option<&Token> {
         self.tokens.get(self.next).or(self.tokens.last())
     }
@@ -120,13 +153,15 @@ impl Parser {
         self.token().map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    fn eat(&mut self, kind: &TokenKind) -> bool {
+    /// Passes over a token, if it is the next.
+    pub(super) fn eat(&mut self, kind: &TokenKind) -> bool {
         let found = self.peek() == kind;
         self.next += usize::from(found);
         found
     }
 
-    fn expect(&mut self, kind: &TokenKind, spelling: &str) -> Result<(), Fault> {
+    /// Passes over a token that must be the next.
+    pub(super) fn expect(&mut self, kind: &TokenKind, spelling: &str) -> Result<(), Fault> {
         if self.eat(kind) {
             Ok(())
         } else {
@@ -240,11 +275,10 @@ impl Parser {
 
     /// The arguments of a call whose parenthesis is open.
     fn call(&mut self, at: usize, word: &str) -> Result<Node, Fault> {
-        if word.ends_with("/any") || word.ends_with("/all") {
-            return Err(Fault::new(
-                at,
-                format!("'{word}(…)' is not supported: no property can be searched item by item."),
-            ));
+        for (end, all) in [("/any", false), ("/all", true)] {
+            if let Some(path) = word.strip_suffix(end) {
+                return self.lambda(at, path, all);
+            }
         }
         let mut arguments = Vec::new();
         if !self.eat(&TokenKind::Close) {
@@ -261,6 +295,31 @@ impl Parser {
                 arguments,
             },
         )
+    }
+
+    /// `d: condition)` of a lambda whose parenthesis is open.
+    fn lambda(&mut self, at: usize, path: &str, all: bool) -> Result<Node, Fault> {
+        let lambda = |variable: String, condition: Option<Box<Node>>| NodeKind::Lambda {
+            path: path.to_owned(),
+            all,
+            variable,
+            condition,
+        };
+        if !all && self.eat(&TokenKind::Close) {
+            return node(at, lambda(String::new(), None));
+        }
+        let expected = "A name for the members and ':' are expected here, as in details/any(d: d/type eq 'x').";
+        let (variable, place) = self.word().ok_or_else(|| Fault::new(self.at(), expected))?;
+        let plain = variable.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if !plain {
+            return Err(Fault::new(place, expected));
+        }
+        if !self.eat(&TokenKind::Colon) {
+            return Err(Fault::new(self.at(), expected));
+        }
+        let condition = self.expression()?;
+        self.expect(&TokenKind::Close, ")")?;
+        node(at, lambda(variable, Some(Box::new(condition))))
     }
 
     fn list(&mut self) -> Result<Vec<Node>, Fault> {

@@ -19,7 +19,7 @@ fn resolve(path: &str) -> Result<Resolved, String> {
         "request/duration" => of("duration", Kind::Number),
         "browserTiming/totalDuration" => of("totalDuration", Kind::Number),
         "request/success" => of("success", Kind::Flag),
-        "exception/details" => of("details", Kind::Bag),
+        "exception/details" => of("details", Kind::List),
         _ => match path.strip_prefix("customDimensions/") {
             Some(k) => Ok(Resolved {
                 expr: call("tostring", vec![key(name("customDimensions"), k)]),
@@ -33,7 +33,7 @@ fn resolve(path: &str) -> Result<Resolved, String> {
 fn translate(text: &str) -> Result<String, Fault> {
     parse(text)
         .and_then(|node| predicate(&node, &resolve))
-        .map(|expr| expr.to_string())
+        .map(|predicate| predicate.expr.to_string())
 }
 
 #[track_caller]
@@ -50,6 +50,26 @@ fn refused(text: &str, at: usize, part: &str) {
         }
         Ok(kql) => panic!("{text} became {kql}"),
     }
+}
+
+/// `D15`: what goes before the condition adds the column that it reads.
+#[test]
+fn lambdas_look_at_the_members_of_a_list() {
+    let node = parse("exception/details/all(d: contains(d/message,'x'))").unwrap();
+    let found = predicate(&node, &resolve).unwrap();
+    assert_eq!(found.expr.to_string(), "['$lambda/0']");
+    let operators: Vec<String> = filters(vec![found])
+        .iter()
+        .map(|operator| operator.kind.to_string())
+        .collect();
+    let flat = operators.join(" | ");
+    let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        flat,
+        "mv-apply $member = iff(array_length(details) > 0, details, dynamic([null])) on (summarize ['$lambda/0'] = \
+         countif(isnotnull($member) and not(tostring($member[\"message\"]) contains_cs \"x\")) == 0) \
+         | where ['$lambda/0'] | project-away ['$lambda/0']"
+    );
 }
 
 #[test]
@@ -196,10 +216,18 @@ fn faults_have_their_place() {
         "'cast' is not supported",
     );
     refused("contains(request/name) eq true", 0, "takes 2");
+    refused("request/name/any(n: n eq 'x')", 0, "the members of a list");
+    refused("exception/details/all()", 22, "A name for the members");
+    refused("exception/details/any(d d/type eq 'x')", 24, "':'");
     refused(
-        "exception/details/any(d: d/type eq 'x')",
-        0,
-        "not supported",
+        "exception/details/any(d: d/type)",
+        25,
+        "condition is expected",
+    );
+    refused(
+        "exception/details/any(d: d/parsedStack/any(f: f/line eq 1))",
+        25,
+        "outside of other lambdas",
     );
     refused(
         "guid'00000000-0000-0000-0000-000000000000' eq 1",

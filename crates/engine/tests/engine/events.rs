@@ -3,7 +3,7 @@
 use hindsight_engine::{EngineError, EventParameters, EventsParameters};
 use hindsight_store::Table;
 
-use crate::support::{FRESH, Fixture, column, row};
+use crate::support::{Fixture, column, row};
 
 async fn telemetry() -> Fixture {
     let f = Fixture::new().await;
@@ -157,6 +157,69 @@ async fn events_are_found_by_type_filter_order_and_page() {
     }
 }
 
+/// `D15`: `any` and `all` over the members of a list; an exception without details has none.
+#[tokio::test]
+async fn lambdas_find_exceptions_by_their_details() {
+    let f = Fixture::new().await;
+    let details = [
+        r#"[{"type":"CartError","message":"a cart broke"},{"type":"WheelError","message":"a wheel is off"}]"#,
+        r#"[{"type":"IOError","message":"a disk is full"}]"#,
+        "[]",
+    ];
+    let rows = [
+        row!["11:00", itemId: "cart", details: details[0]],
+        row!["11:10", itemId: "disk", details: details[1]],
+        row!["11:20", itemId: "bare", details: details[2]],
+        row!["11:30", itemId: "none"],
+    ];
+    f.put(Table::Exceptions, &rows).await;
+    f.put(Table::Traces, &[row!["11:40", itemId: "trace"]])
+        .await;
+    for (event_type, filter, expected) in [
+        (
+            "exceptions",
+            "exception/details/any(d: d/type eq 'WheelError')",
+            "cart",
+        ),
+        (
+            "exceptions",
+            "not exception/details/any(d: d/type eq 'WheelError')",
+            "none bare disk",
+        ),
+        ("exceptions", "exception/details/any()", "disk cart"),
+        (
+            "exceptions",
+            "exception/details/all(d: endswith(d/type,'Error'))",
+            "none bare disk cart",
+        ),
+        (
+            "exceptions",
+            "exception/details/all(d: d/type eq 'IOError') and exception/details/any()",
+            "disk",
+        ),
+        (
+            "exceptions",
+            "exception/details/any(d: contains(d/message,'wheel') and id eq 'cart')",
+            "cart",
+        ),
+        (
+            "$all",
+            "exception/details/any(d: d/type eq 'IOError') or type eq 'trace'",
+            "trace disk",
+        ),
+    ] {
+        let result = f.events(&request(event_type, &[("$filter", filter)])).await;
+        let found = column(&result.unwrap().table, "itemId").join(" ");
+        assert_eq!(found, expected, "{event_type} {filter}");
+    }
+    let counted = [("$filter", "exception/details/any()"), ("$count", "true")];
+    let result = f.events(&request("exceptions", &counted)).await.unwrap();
+    assert_eq!(result.count, Some(2));
+    let apply = "filter(exception/details/any(d: d/type eq 'IOError'))/aggregate($count as n)";
+    let result = f.events(&request("exceptions", &[("$apply", apply)])).await;
+    assert_eq!(column(&result.unwrap().table, "n"), ["1"]);
+}
+
 /// `D14`: the count is of all matches, whatever page is shown.
 #[tokio::test]
 async fn counts_are_before_skip_and_top() {
@@ -297,13 +360,10 @@ async fn one_event_is_found_by_its_id() {
         (ask("nothing", "r2", None), false),
         (ask("requests", "' or true or '", None), false),
     ] {
-        match f.engine.event(&f.everyone(), &parameters, FRESH).await {
+        match f.engine.event(&f.everyone(), &parameters).await {
             Ok(answer) => {
                 assert!(found, "{parameters:?}");
-                assert_eq!(
-                    column(&answer.value.table, "itemId"),
-                    [parameters.id.as_str()]
-                );
+                assert_eq!(column(&answer.table, "itemId"), [parameters.id.as_str()]);
             }
             Err(error) => {
                 assert!(!found, "{parameters:?}: {error:?}");

@@ -1,6 +1,6 @@
 //! The engine over a real store: every operation by its values.
 
-mod cache;
+mod apply;
 mod events;
 mod hostile;
 mod metrics;

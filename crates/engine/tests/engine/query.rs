@@ -197,8 +197,32 @@ async fn too_many_applications_name_the_limit() {
     let error = f.run(&request).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "The query names 2 applications; the limit (max_applications) is 1."
+        "The query names 2 applications; the limit (query.max_applications) is 1."
     );
+    // Before any of them is looked up: who may see one learns nothing of the others.
+    request.caller = f.shopkeeper();
+    request.applications = vec!["nobody".to_owned(), "bank".to_owned()];
+    let error = f.run(&request).await.unwrap_err().to_string();
+    assert!(error.contains("limit"), "{error}");
+}
+
+/// `D3`: who may see all applications is told that one does not exist.
+#[tokio::test]
+async fn who_may_see_all_is_told_which_application_is_unknown() {
+    let f = shop_and_bank().await;
+    let mut request = f.request("requests | count");
+    request.applications = vec!["nobody".to_owned()];
+    match f.run(&request).await {
+        Err(EngineError::NotFound(message)) => assert!(message.contains("'nobody'"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    match f.run(&f.request("app('nobody').requests | count")).await {
+        Err(EngineError::Query { diagnostics, .. }) => {
+            let message = &diagnostics.first().unwrap().message;
+            assert!(message.contains("'nobody'"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// `D17`: a workspace shows the same rows under its own names.

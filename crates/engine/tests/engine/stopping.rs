@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hindsight_engine::EngineError;
 
-use crate::support::{FRESH, Fixture};
+use crate::support::Fixture;
 
 /// What one loop without a stop would exceed by far.
 const SOON: Duration = Duration::from_secs(10);
@@ -85,7 +85,7 @@ async fn a_query_that_nobody_waits_for_stops_working() {
     for (what, query) in long_queries() {
         let request = f.request(&query);
         {
-            let running = f.engine.query(&request, FRESH);
+            let running = f.engine.query(&request);
             let dropped = tokio::time::timeout(Duration::from_millis(300), running).await;
             assert!(dropped.is_err(), "{what}: {dropped:?}");
         }

@@ -10,9 +10,9 @@ use arrow::array::{
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use hindsight_engine::{
-    Access, Answer, CacheControl, Caller, EngineConfig, EngineError, EventsParameters,
-    EventsResult, MetricBody, MetricParameters, MetricResult, MetricSegment, QueryEngine,
-    QueryRequest, QueryResult, ResultTable,
+    Access, Caller, EngineConfig, EngineError, EventsParameters, EventsResult, MetricBody,
+    MetricParameters, MetricResult, MetricSegment, QueryEngine, QueryRequest, QueryResult,
+    ResultTable,
 };
 use hindsight_kql_types::{Dynamic, ScalarType, Value, datetime};
 use hindsight_store::{AppId, AppendRequest, Clock, NewApplication, Store, StoreConfig, Table};
@@ -23,18 +23,9 @@ const DAY: &str = "2025-03-06";
 /// What the clock of the tests says.
 pub(crate) const NOW: &str = "2025-03-06T12:00:00Z";
 
-/// A clock that moves when a test says so.
+/// A clock that stands still.
 #[derive(Debug)]
-pub(crate) struct TestClock(Mutex<(i64, Duration)>);
-
-impl TestClock {
-    /// Time passes.
-    pub(crate) fn pass(&self, seconds: u64) {
-        let mut state = self.0.lock();
-        state.0 += i64::try_from(seconds).unwrap() * 10_000_000;
-        state.1 += Duration::from_secs(seconds);
-    }
-}
+struct TestClock(Mutex<(i64, Duration)>);
 
 impl Clock for TestClock {
     fn now_ticks(&self) -> i64 {
@@ -188,7 +179,6 @@ fn array(kind: ScalarType, cells: &[Option<Cell>]) -> ArrayRef {
 pub(crate) struct Fixture {
     pub(crate) engine: Arc<QueryEngine>,
     pub(crate) store: Arc<Store>,
-    pub(crate) clock: Arc<TestClock>,
     /// The application `shop`.
     pub(crate) shop: AppId,
     /// The application `bank`.
@@ -234,11 +224,10 @@ impl Fixture {
             ..EngineConfig::default()
         };
         change(&mut config);
-        let engine = QueryEngine::new(store.clone(), config, clock.clone()).unwrap();
+        let engine = QueryEngine::new(store.clone(), config, clock).unwrap();
         Fixture {
             engine,
             store,
-            clock,
             shop,
             bank,
             _folder: folder,
@@ -287,13 +276,12 @@ impl Fixture {
         }
     }
 
-    /// Runs a request that is not answered from the cache.
+    /// Runs a request.
     pub(crate) async fn run(
         &self,
         request: &QueryRequest,
     ) -> Result<Arc<QueryResult>, EngineError> {
-        let answer = self.engine.query(request, FRESH).await?;
-        Ok(answer.value)
+        self.engine.query(request).await.map(Arc::new)
     }
 
     /// The rows of a request's first table as text.
@@ -309,16 +297,13 @@ impl Fixture {
         self.rows_of(&self.request(query)).await
     }
 
-    /// Computes a metric, not from the cache.
+    /// Computes a metric.
     pub(crate) async fn metric(
         &self,
         parameters: &MetricParameters,
     ) -> Result<Arc<MetricResult>, EngineError> {
-        let answer = self
-            .engine
-            .metric(&self.everyone(), parameters, FRESH)
-            .await?;
-        Ok(answer.value)
+        let result = self.engine.metric(&self.everyone(), parameters).await;
+        result.map(Arc::new)
     }
 
     /// The body of a metric as text, or its error.
@@ -329,25 +314,15 @@ impl Fixture {
         }
     }
 
-    /// Finds events, not from the cache.
+    /// Finds events.
     pub(crate) async fn events(
         &self,
         parameters: &EventsParameters,
     ) -> Result<Arc<EventsResult>, EngineError> {
-        let answer: Answer<Arc<EventsResult>> = self
-            .engine
-            .events(&self.everyone(), parameters, FRESH)
-            .await?;
-        Ok(answer.value)
+        let result = self.engine.events(&self.everyone(), parameters).await;
+        result.map(Arc::new)
     }
 }
-
-/// `no-store`: tests of values ask the store.
-pub(crate) const FRESH: CacheControl = CacheControl {
-    bypass: true,
-    no_store: true,
-    max_age: None,
-};
 
 /// The rows of a table, their values parted by bars.
 pub(crate) fn rows(table: &ResultTable) -> Vec<String> {

@@ -53,6 +53,11 @@ const BINARY: [(BinaryOp, &str); 45] = [
 ];
 
 impl BinaryOp {
+    /// Every binary operator.
+    pub fn all() -> impl Iterator<Item = BinaryOp> {
+        BINARY.iter().map(|(op, _)| *op)
+    }
+
     /// How the operator is written.
     pub fn spelling(self) -> &'static str {
         BINARY
@@ -82,6 +87,16 @@ impl BinaryOp {
 }
 
 impl ListOp {
+    /// Every operator of a list.
+    pub const ALL: [ListOp; 6] = [
+        ListOp::In,
+        ListOp::NotIn,
+        ListOp::InIgnoreCase,
+        ListOp::NotInIgnoreCase,
+        ListOp::HasAny,
+        ListOp::HasAll,
+    ];
+
     /// How the operator is written.
     pub fn spelling(self) -> &'static str {
         match self {
@@ -96,15 +111,7 @@ impl ListOp {
 
     /// The operator that a text spells.
     pub(crate) fn from_spelling(text: &str) -> Option<ListOp> {
-        Some(match text {
-            "in" => ListOp::In,
-            "!in" => ListOp::NotIn,
-            "in~" => ListOp::InIgnoreCase,
-            "!in~" => ListOp::NotInIgnoreCase,
-            "has_any" => ListOp::HasAny,
-            "has_all" => ListOp::HasAll,
-            _ => return None,
-        })
+        ListOp::ALL.into_iter().find(|op| op.spelling() == text)
     }
 }
 

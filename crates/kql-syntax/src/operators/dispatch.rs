@@ -8,7 +8,7 @@ use crate::parser::Parser;
 /// Reads an operator behind its keyword.
 type Read = fn(&mut Parser<'_>) -> Option<OperatorKind>;
 
-/// Every keyword of a tabular operator, older spellings included. A table and not a `match`, because one function
+/// Every keyword of a tabular operator. A table and not a `match`, because one function
 /// with all operators in it has a frame that deep nesting cannot afford.
 const OPERATORS: &[(&str, Read)] = &[
     ("as", |p| AsOperator::parse(p).map(OperatorKind::As)),
@@ -69,13 +69,7 @@ const OPERATORS: &[(&str, Read)] = &[
     ("mv-apply", |p| {
         MvApplyOperator::parse(p).map(OperatorKind::MvApply)
     }),
-    ("mvapply", |p| {
-        MvApplyOperator::parse(p).map(OperatorKind::MvApply)
-    }),
     ("mv-expand", |p| {
-        MvExpandOperator::parse(p).map(OperatorKind::MvExpand)
-    }),
-    ("mvexpand", |p| {
         MvExpandOperator::parse(p).map(OperatorKind::MvExpand)
     }),
     ("parse", |p| {
@@ -119,12 +113,10 @@ const OPERATORS: &[(&str, Read)] = &[
         SerializeOperator::parse(p).map(OperatorKind::Serialize)
     }),
     ("sort", |p| SortOperator::parse(p).map(OperatorKind::Sort)),
-    ("order", |p| SortOperator::parse(p).map(OperatorKind::Sort)),
     ("summarize", |p| {
         SummarizeOperator::parse(p).map(OperatorKind::Summarize)
     }),
     ("take", |p| TakeOperator::parse(p).map(OperatorKind::Take)),
-    ("limit", |p| TakeOperator::parse(p).map(OperatorKind::Take)),
     ("top", |p| TopOperator::parse(p).map(OperatorKind::Top)),
     ("top-hitters", |p| {
         TopHittersOperator::parse(p).map(OperatorKind::TopHitters)
@@ -138,9 +130,15 @@ const OPERATORS: &[(&str, Read)] = &[
     ("where", |p| {
         WhereOperator::parse(p).map(OperatorKind::Where)
     }),
-    ("filter", |p| {
-        WhereOperator::parse(p).map(OperatorKind::Where)
-    }),
+];
+
+/// Other spellings of keywords.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("filter", "where"),
+    ("limit", "take"),
+    ("mvapply", "mv-apply"),
+    ("mvexpand", "mv-expand"),
+    ("order", "sort"),
 ];
 
 /// Operators that are read only so far as to be refused by name.
@@ -156,10 +154,16 @@ const REFUSED: &[&str] = &[
 ];
 
 impl OperatorKind {
+    /// The keyword of every operator that is read.
+    pub fn keywords() -> impl Iterator<Item = &'static str> {
+        OPERATORS.iter().map(|(keyword, _)| *keyword)
+    }
+
     /// The keyword that a text spells.
     pub(crate) fn find_keyword(text: &str) -> Option<&'static str> {
-        let known = OPERATORS.iter().map(|(keyword, _)| *keyword);
-        known
+        let synonym = SYNONYMS.iter().find(|(other, _)| *other == text);
+        let text = synonym.map_or(text, |(_, keyword)| keyword);
+        OperatorKind::keywords()
             .chain(REFUSED.iter().copied())
             .find(|keyword| *keyword == text)
     }

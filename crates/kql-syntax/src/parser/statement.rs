@@ -5,7 +5,8 @@ use hindsight_kql_types::ScalarType;
 use super::Parser;
 use crate::Diagnostic;
 use crate::ast::{
-    Expr, FunctionDeclaration, LetStatement, LetValue, Parameter, ParameterType, Query, Statement,
+    Expr, FunctionDeclaration, LetStatement, LetValue, Parameter, ParameterType,
+    PatternDeclaration, PatternMapping, PatternRule, Query, Statement,
 };
 use crate::token::TokenKind;
 
@@ -13,16 +14,27 @@ impl Parser<'_> {
     /// Reads the whole request.
     pub(crate) fn query(&mut self) -> Query {
         if self.at(TokenKind::Dot) {
-            let message = "Management commands are not part of a query.";
-            self.diagnostics
-                .push(Diagnostic::new("SYN0100", message, self.token(0).span));
-            return Query::default();
+            let message = format!(
+                "The management command '.{}' is not part of a query.",
+                self.text(1)
+            );
+            return self.refused("SYN0100", message);
+        }
+        if self.at(TokenKind::Bad) && self.text(0).starts_with('#') {
+            let message = "A line that begins with '#' is an instruction to a client program and not part of a query.";
+            return self.refused("SYN0002", message.to_owned());
         }
         let statements = self.statements();
         if statements.is_empty() && self.diagnostics.is_empty() {
             self.fail::<()>();
         }
         Query { statements }
+    }
+
+    fn refused(&mut self, code: &'static str, message: String) -> Query {
+        let span = self.token(0).span;
+        self.diagnostics.push(Diagnostic::new(code, message, span));
+        Query::default()
     }
 
     /// Reads statements up to the end of the text or of the brackets around them.
@@ -186,32 +198,82 @@ impl Parser<'_> {
                 .parameter_declarations()
                 .map(Statement::QueryParameters);
         }
-        let start = self.start();
         self.expect_word("pattern")?;
-        let name = self.name()?;
-        let text = self.rest_of_statement()?;
-        Some(Statement::Pattern {
+        self.pattern_declaration().map(Statement::Pattern)
+    }
+
+    fn pattern_declaration(&mut self) -> Option<PatternDeclaration> {
+        let start = self.start();
+        let name = self.defining_name()?;
+        let mapping = match self.eat(TokenKind::Assign) {
+            true => Some(self.nested(Self::pattern_mapping)?),
+            false => None,
+        };
+        Some(PatternDeclaration {
             name,
-            text,
+            mapping,
             span: self.since(start),
         })
     }
 
-    /// The text up to the `;` that ends the statement.
-    fn rest_of_statement(&mut self) -> Option<String> {
-        let start = self.start();
-        let from = self.position;
-        let level = self.level();
-        while !(self.at(TokenKind::End) || self.at(TokenKind::Semicolon) && self.level() == level) {
-            if self.at(TokenKind::Bad) {
-                return self.fail();
+    /// Reads `(a:string, …)[path:string] { rule; … }`.
+    fn pattern_mapping(&mut self) -> Option<PatternMapping> {
+        let parameters = self.schema()?;
+        let path = if self.eat(TokenKind::LeftBracket) {
+            let path = self.column_declaration()?;
+            self.expect(TokenKind::RightBracket)?;
+            Some(path)
+        } else {
+            None
+        };
+        self.expect(TokenKind::LeftBrace)?;
+        let mut rules = Vec::new();
+        loop {
+            while self.eat(TokenKind::Semicolon) {}
+            if self.eat(TokenKind::RightBrace) {
+                break;
             }
-            self.advance();
+            rules.push(self.pattern_rule()?);
         }
-        if self.position == from {
-            return Some(String::new());
+        if rules.is_empty() {
+            return self.fail();
         }
-        Some(self.slice(self.since(start)).to_owned())
+        Some(PatternMapping {
+            parameters,
+            path,
+            rules,
+        })
+    }
+
+    /// Reads `('x', …).['y'] = { body }`.
+    fn pattern_rule(&mut self) -> Option<PatternRule> {
+        let arguments = self.bracketed_list(
+            TokenKind::LeftParen,
+            TokenKind::RightParen,
+            Self::unsigned_literal,
+        )?;
+        let path = if self.eat(TokenKind::Dot) {
+            self.expect(TokenKind::LeftBracket)?;
+            let path = self.unsigned_literal()?;
+            self.expect(TokenKind::RightBracket)?;
+            Some(path)
+        } else {
+            None
+        };
+        self.expect(TokenKind::Assign)?;
+        let body = self.block(TokenKind::LeftBrace, TokenKind::RightBrace)?;
+        Some(PatternRule {
+            arguments,
+            path,
+            body,
+        })
+    }
+
+    fn unsigned_literal(&mut self) -> Option<Expr> {
+        match self.literal() {
+            Some(found) => found,
+            None => self.fail(),
+        }
     }
 
     fn alias(&mut self) -> Option<Statement> {

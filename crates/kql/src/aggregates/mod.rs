@@ -20,10 +20,12 @@ mod registry;
 pub(crate) mod state;
 mod sum;
 mod take_any;
+mod tdigest;
 mod variance;
 
 pub(crate) use hll::{merge as merge_hll, read_state as read_hll, write_state as write_hll};
 pub use registry::{all, find};
+pub(crate) use state::tdigest::Tdigest;
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::{Diagnostic, Span};

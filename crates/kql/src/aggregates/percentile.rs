@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64Type};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::functions::core::expr_fn::get_field;
-use datafusion::logical_expr::{Expr, cast};
+use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
@@ -28,7 +28,8 @@ pub(crate) static LIST: &[&AggregateFunction] = &[
 
 static PERCENTILE: AggregateFunction = AggregateFunction {
     signatures: &[
-        "percentile(expr: number, percentage: const real) -> $1",
+        "percentile(expr: long, percentage: const real) -> long",
+        "percentile(expr: real, percentage: const real) -> real",
         "percentile(expr: time, percentage: const real) -> $1",
     ],
     aliases: &[],
@@ -44,7 +45,8 @@ static PERCENTILE: AggregateFunction = AggregateFunction {
 
 static PERCENTILES: AggregateFunction = AggregateFunction {
     signatures: &[
-        "percentiles(expr: number, percentage: const real...) -> $1",
+        "percentiles(expr: long, percentage: const real...) -> long",
+        "percentiles(expr: real, percentage: const real...) -> real",
         "percentiles(expr: time, percentage: const real...) -> $1",
     ],
     aliases: &[],
@@ -60,7 +62,8 @@ static PERCENTILES: AggregateFunction = AggregateFunction {
 
 static PERCENTILES_ARRAY: AggregateFunction = AggregateFunction {
     signatures: &[
-        "percentiles_array(expr: number, percentage: const any...) -> dynamic",
+        "percentiles_array(expr: long, percentage: const any...) -> dynamic",
+        "percentiles_array(expr: real, percentage: const any...) -> dynamic",
         "percentiles_array(expr: time, percentage: const any...) -> dynamic",
     ],
     aliases: &[],
@@ -76,7 +79,8 @@ static PERCENTILES_ARRAY: AggregateFunction = AggregateFunction {
 
 static PERCENTILEW: AggregateFunction = AggregateFunction {
     signatures: &[
-        "percentilew(expr: number, weight: long, percentage: const real) -> $1",
+        "percentilew(expr: long, weight: long, percentage: const real) -> long",
+        "percentilew(expr: real, weight: long, percentage: const real) -> real",
         "percentilew(expr: time, weight: long, percentage: const real) -> $1",
     ],
     aliases: &[],
@@ -92,7 +96,8 @@ static PERCENTILEW: AggregateFunction = AggregateFunction {
 
 static PERCENTILESW: AggregateFunction = AggregateFunction {
     signatures: &[
-        "percentilesw(expr: number, weight: long, percentage: const real...) -> $1",
+        "percentilesw(expr: long, weight: long, percentage: const real...) -> long",
+        "percentilesw(expr: real, weight: long, percentage: const real...) -> real",
         "percentilesw(expr: time, weight: long, percentage: const real...) -> $1",
     ],
     aliases: &[],
@@ -108,7 +113,8 @@ static PERCENTILESW: AggregateFunction = AggregateFunction {
 
 static PERCENTILESW_ARRAY: AggregateFunction = AggregateFunction {
     signatures: &[
-        "percentilesw_array(expr: number, weight: long, percentage: const any...) -> dynamic",
+        "percentilesw_array(expr: long, weight: long, percentage: const any...) -> dynamic",
+        "percentilesw_array(expr: real, weight: long, percentage: const any...) -> dynamic",
         "percentilesw_array(expr: time, weight: long, percentage: const any...) -> dynamic",
     ],
     aliases: &[],
@@ -150,14 +156,11 @@ fn percents(call: &AggregateCall<'_>, first: usize) -> Result<Vec<f64>, Diagnost
     }
 }
 
-/// The struct of percentiles. Ints are kept as longs, because only the results need the narrow type.
+/// The struct of percentiles.
 fn sketch(call: &AggregateCall<'_>, percents: &[f64], weighted: bool) -> Result<Expr, Diagnostic> {
     let argument = call.arg(0)?;
-    let kind = match argument.kind {
-        ScalarType::Int => DataType::Int64,
-        other => other.arrow(),
-    };
-    let mut args = vec![cast(argument.expr.clone(), kind.clone())];
+    let kind = argument.kind.arrow();
+    let mut args = vec![argument.expr.clone()];
     if weighted {
         args.push(to_kind(call.expr(1)?, ScalarType::Long));
     }
@@ -174,10 +177,6 @@ fn sketch(call: &AggregateCall<'_>, percents: &[f64], weighted: bool) -> Result<
             let function = Percentiles::<Float64Type>::new(shared, kind);
             sketch_call(name, parameters, function, result, args)
         }
-        ScalarType::Decimal => {
-            let function = Percentiles::<Decimal128Type>::new(shared, kind);
-            sketch_call(name, parameters, function, result, args)
-        }
         _ => {
             let function = Percentiles::<Int64Type>::new(shared, kind);
             sketch_call(name, parameters, function, result, args)
@@ -185,12 +184,8 @@ fn sketch(call: &AggregateCall<'_>, percents: &[f64], weighted: bool) -> Result<
     })
 }
 
-fn pick(row: &Expr, index: usize, kind: ScalarType) -> Expr {
-    let value = get_field(row.clone(), field_name(index));
-    match kind {
-        ScalarType::Int => to_kind(value, kind),
-        _ => value,
-    }
+fn pick(row: &Expr, index: usize) -> Expr {
+    get_field(row.clone(), field_name(index))
 }
 
 fn bind_columns(
@@ -205,7 +200,7 @@ fn bind_columns(
         let percent = percent.to_string().replace('.', "_");
         AggregateColumn {
             name: Some(format!("percentile_{of}_{percent}")),
-            expr: pick(&row, index, kind),
+            expr: pick(&row, index),
             kind,
         }
     });
@@ -216,7 +211,7 @@ fn bind_array(call: &AggregateCall<'_>, first: usize) -> Result<Vec<AggregateCol
     let percents = percents(call, first)?;
     let row = sketch(call, &percents, first == 2)?;
     let kind = call.arg(0)?.kind;
-    let values = (0..percents.len()).map(|index| pick(&row, index, kind));
+    let values = (0..percents.len()).map(|index| pick(&row, index));
     call.column(kernel_call(
         "percentiles_array",
         dynamic::pack_array_unless_all_null,

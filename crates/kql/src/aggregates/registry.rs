@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::AggregateFunction;
 use super::{
     arg_max, avg, binary_all, buildschema, count, count_distinct, covariance, dcount, hll,
-    make_bag, make_list, make_set, min_max, percentile, sum, take_any, variance,
+    make_bag, make_list, make_set, min_max, percentile, sum, take_any, tdigest, variance,
 };
 use crate::functions::signature::Signature;
 
@@ -29,6 +29,7 @@ fn lists() -> Vec<&'static [&'static AggregateFunction]> {
         percentile::LIST,
         sum::LIST,
         take_any::LIST,
+        tdigest::LIST,
         variance::LIST,
     ]
 }

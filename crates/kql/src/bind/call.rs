@@ -2,7 +2,7 @@
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
-use hindsight_kql_types::{ScalarType, Value};
+use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::constant::fold;
 use super::convert::{convert, widest};
@@ -55,11 +55,13 @@ impl Binder<'_> {
                 format!("the aggregate function '{name}' is not allowed here"),
                 span,
             ),
-            None => self.error(
-                "SEM0260",
-                format!("Unknown function: '{name}'."),
-                call.function.span(),
-            ),
+            None => {
+                let message = match crate::reference::has_function(name) {
+                    true => format!("The function '{name}' is not supported."),
+                    false => format!("Unknown function: '{name}'."),
+                };
+                self.error("SEM0260", message, call.function.span())
+            }
         }
     }
 
@@ -147,8 +149,17 @@ impl Binder<'_> {
         if by_count.is_empty() {
             return Err(self.wrong_count(name, signatures, span));
         }
+        // An overload of the very types comes before one that widens: a decimal is no real where there is a choice.
+        let exact = |s: &&Signature| {
+            let mut kinds = args.iter().enumerate();
+            kinds.all(|(i, arg)| {
+                let parameter = s.parameter(i).map(|p| p.kind);
+                parameter == Some(ParameterKind::Exact(arg.kind))
+            })
+        };
+        let (first, rest): (Vec<_>, Vec<_>) = by_count.into_iter().partition(exact);
         let mut failure = None;
-        for signature in by_count {
+        for signature in first.into_iter().chain(rest) {
             match self.try_overload(name, signature, &args, span) {
                 Ok(resolved) => return Ok(resolved),
                 Err(error) => failure = failure.or(Some(error)),
@@ -332,11 +343,12 @@ impl Binder<'_> {
             ("column_ifexists" | "columnifexists", [column, default]) => {
                 self.bind_column_ifexists(column, default, input).map(Some)
             }
-            ("extract" | "extract_json" | "extractjson", [.., kind])
+            ("extract" | "extract_json" | "extractjson" | "percentile_tdigest", [.., kind])
                 if arguments.len() > 2 && matches!(kind.kind, ExprKind::TypeOf(_)) =>
             {
                 self.bind_typed_extract(call, kind, input, span).map(Some)
             }
+            ("column_names_of", [table]) => self.bind_column_names(table).map(Some),
             ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
             _ if crate::operators::window::is_window(name) => {
                 let args = self.bind_arguments(call, input)?;
@@ -395,7 +407,7 @@ impl Binder<'_> {
         ))
     }
 
-    /// `extract(…, typeof(T))`: the text that was found as a value of the type, null where it is none.
+    /// `extract(…, typeof(T))` and kin: what was found as a value of the type, null where it is none.
     fn bind_typed_extract(
         &mut self,
         call: &Call,
@@ -425,6 +437,21 @@ impl Binder<'_> {
             Some(at) => self.call_by_name("bin_at", vec![value, size, at], span),
             None => self.call_by_name("bin", vec![value, size], span),
         }
+    }
+
+    /// `column_names_of(T)`: the names of a table's columns as an array. Its rows are not read.
+    fn bind_column_names(&mut self, table: &Expr) -> BindResult<Scalar> {
+        let steps = self.steps.len();
+        let label = self.label.take();
+        let relation = self.bind_tabular(table);
+        self.label = label;
+        self.steps.truncate(steps);
+        let names = relation?
+            .columns
+            .into_iter()
+            .map(|c| Dynamic::String(c.name));
+        let names = Dynamic::Array(names.collect()).encode();
+        Ok(Scalar::constant(Value::Dynamic(names)))
     }
 
     fn bind_column_ifexists(

@@ -26,6 +26,9 @@ fn tabular(expr: &Expr, env: &Env, depth: usize) -> bool {
     if depth > MAX_DEPTH {
         return false;
     }
+    if super::pattern::invocation(expr, env).is_some() {
+        return true;
+    }
     match &expr.kind {
         ExprKind::Parenthesised(inner) => tabular(inner, env, depth),
         ExprKind::Pipe(_)

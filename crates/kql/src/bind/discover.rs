@@ -8,12 +8,14 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
-use hindsight_kql_syntax::ast::Query;
+use hindsight_kql_syntax::ast::{Expr, Query};
 use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_types::Value;
 
 use super::subquery::{MaterializedTable, read_materialized};
-use super::{BindOptions, BindResult, Binder, BoundQuery, Step};
+use super::{BindOptions, BindResult, Binder, BoundQuery, Step, value_from_scalar};
 use crate::catalog::Catalog;
 use crate::held::HeldRows;
 use crate::relation::Relation;
@@ -48,7 +50,7 @@ pub(crate) struct Needed {
 /// Binds a whole request, or says which rows it needs first.
 ///
 /// # Errors
-/// Every diagnostic of the first statement that cannot be bound.
+/// What is wrong with each result, up to the first `let` that cannot be bound: what follows might read it.
 pub fn bind_or_ask(
     query: &Query,
     catalog: &dyn Catalog,
@@ -62,18 +64,37 @@ pub fn bind_or_ask(
             settings: binder.settings,
             tables: binder.tables,
         })),
-        Err(error) => match binder.needed {
-            Some(needed) => Ok(Binding::NeedsRows(NeededRows {
+        Err(errors) => match binder.needed {
+            // What is wrong elsewhere is said before any row is read.
+            Some(needed) if errors.is_empty() => Ok(Binding::NeedsRows(NeededRows {
                 steps: binder.steps,
                 plan: needed.plan,
                 schema: needed.schema,
             })),
-            None => Err(vec![error]),
+            _ => Err(errors),
         },
     }
 }
 
 impl Binder<'_> {
+    /// The value of an expression that reads no row, also where it is known only when the query runs (`toscalar`).
+    pub(crate) fn value_now(&mut self, expr: &Expr) -> BindResult<Value> {
+        let span = expr.span;
+        let scalar = self.bind_scalar(expr, &Relation::unit())?;
+        if let Some(value) = scalar.constant {
+            return Ok(value);
+        }
+        let kind = scalar.kind;
+        let row = vec![("value".to_owned(), kind, scalar.expr)];
+        let (_, rows) = self.discover(Relation::unit().project(row, span)?, span)?;
+        let first = rows.batches().iter().find(|batch| batch.num_rows() > 0);
+        let value = first.and_then(|batch| {
+            let scalar = ScalarValue::try_from_array(batch.columns().first()?, 0).ok()?;
+            value_from_scalar(&scalar, kind)
+        });
+        Ok(value.unwrap_or_else(|| Value::null(kind)))
+    }
+
     /// The rows of `input`, now; the relation reads the same rows again.
     pub(crate) fn discover(
         &mut self,

@@ -3,6 +3,7 @@
 //! Errors are [`Diagnostic`]s with the codes of `semantics.md §28.4`. What the language has and this binder has not is
 //! refused by name.
 
+mod access;
 mod aggregate;
 mod any_column;
 mod arithmetic;
@@ -19,6 +20,8 @@ mod lists;
 mod literal;
 mod logic;
 mod operator;
+mod options;
+mod pattern;
 mod predicate;
 mod projection;
 mod result_name;
@@ -147,7 +150,7 @@ impl Settings {
 /// Binds a whole request whose columns do not depend on data.
 ///
 /// # Errors
-/// Every diagnostic of the first statement that cannot be bound; a request that needs rows to know its columns
+/// As [`bind_or_ask`]; a request that needs rows to know its columns
 /// (`evaluate bag_unpack(…)`) is refused here: see [`bind_or_ask`].
 pub fn bind(
     query: &Query,
@@ -262,7 +265,7 @@ impl<'a> Binder<'a> {
         render: Option<RenderOperator>,
         span: Span,
     ) -> BindResult<()> {
-        let relation = relation.finish(span)?;
+        let relation = self.with_result_options(relation.finish(span)?, span)?;
         self.results.push(BoundResult {
             name,
             sorted: relation.serialized,

@@ -121,10 +121,6 @@ impl Namer {
                 self.spelled_used.insert(name.clone());
                 self.free(name, false)
             }
-            // Only columns that `print` does not have give parts of names: `print strlen('x')` is `print_0`.
-            Target::Generated(name) if self.mode == NamingMode::Print && name.ends_with('_') => {
-                self.free(&format!("print_{position}"), false)
-            }
             Target::Generated(name) if self.mode == NamingMode::Extend => {
                 if self.used.contains(name) {
                     return Err(duplicate(name));
@@ -195,7 +191,7 @@ impl Binder<'_> {
     ) -> BindResult<Vec<BoundColumn>> {
         let mut bound: Vec<(Target, Scalar, Span)> = Vec::with_capacity(items.len());
         for item in items {
-            for (target, scalar) in self.bind_item(item, input)? {
+            for (target, scalar) in self.bind_item(item, input, mode)? {
                 bound.push((target, scalar, item.expr.span));
             }
         }
@@ -217,6 +213,7 @@ impl Binder<'_> {
         &mut self,
         item: &NamedExpr,
         input: &Relation,
+        mode: NamingMode,
     ) -> BindResult<Vec<(Target, Scalar)>> {
         if let ExprKind::Wildcard(pattern) = &item.expr.kind {
             let columns = self.matching_columns(pattern, input, item.expr.span)?;
@@ -230,6 +227,8 @@ impl Binder<'_> {
         }
         let scalar = self.bind_scalar(&item.expr, input)?;
         let target = match item.names.as_slice() {
+            // Only columns give names, and `print` has none.
+            [] if mode == NamingMode::Print => Target::Unnamed,
             [] => Target::of(&item.expr),
             [name] => Target::Written(name.text.clone()),
             [_, second, ..] => {

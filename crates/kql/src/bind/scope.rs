@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::ast::{Expr, FunctionDeclaration};
+use hindsight_kql_syntax::ast::{Expr, FunctionDeclaration, PatternDeclaration};
 
+use super::access::Access;
+use crate::catalog::TableScope;
 use crate::relation::{Relation, Scalar};
 
 /// What a name stands for.
@@ -26,6 +28,12 @@ pub(crate) enum Entry {
     Function(Arc<FunctionDeclaration>),
     /// `entity_group [ … ]`
     EntityGroup(Arc<Vec<Expr>>),
+    /// `declare pattern`
+    Pattern(Arc<PatternDeclaration>),
+    /// `alias database`: kept under [`alias_name`], because `database('name')` is where it is read.
+    Alias(TableScope),
+    /// `restrict access to (…)`: tables and tabular names defined before it are visible only where it permits them.
+    Access(Arc<Access>),
     /// A scalar parameter of a function whose body is only being looked at.
     ScalarMarker,
     /// A tabular parameter of a function whose body is only being looked at.
@@ -85,7 +93,8 @@ impl Env {
         let mut names: Vec<String> = Vec::new();
         let mut next = self.head.as_deref();
         while let Some(node) = next {
-            if !names.contains(&node.name) && select(&node.entry) {
+            let visible = select(&node.entry) && self.node(&node.name).is_some();
+            if visible && !names.contains(&node.name) {
                 names.push(node.name.clone());
             }
             next = node.parent.head.as_deref();
@@ -94,15 +103,53 @@ impl Env {
         names
     }
 
-    fn node(&self, name: &str) -> Option<&Node> {
+    /// The restrictions that hold here, newest first.
+    pub(crate) fn accesses(&self) -> Vec<Arc<Access>> {
+        let mut accesses = Vec::new();
         let mut next = self.head.as_deref();
         while let Some(node) = next {
-            if node.name == name {
-                return Some(node);
+            if let Entry::Access(access) = &node.entry {
+                accesses.push(Arc::clone(access));
+            }
+            next = node.parent.head.as_deref();
+        }
+        accesses
+    }
+
+    fn node(&self, name: &str) -> Option<&Node> {
+        let mut next = self.head.as_deref();
+        let mut hidden = false;
+        while let Some(node) = next {
+            if let Entry::Access(access) = &node.entry {
+                hidden |= !access.permits_name(name);
+            } else if node.name == name {
+                return match hidden && is_restricted(node) {
+                    true => None,
+                    false => Some(node),
+                };
             }
             next = node.parent.head.as_deref();
         }
         None
+    }
+}
+
+/// The name that an alias of a database is kept under; no query can write it.
+pub(crate) fn alias_name(database: &str) -> String {
+    format!("\0alias.{database}")
+}
+
+/// The name of a restriction; no query can write it.
+pub(crate) const ACCESS: &str = "\0access";
+
+/// Whether `restrict access` hides what it does not name: rows and patterns, but no scalars.
+fn is_restricted(node: &Node) -> bool {
+    match &node.entry {
+        Entry::Tabular(_) | Entry::Relation(_) | Entry::Pattern(_) => true,
+        Entry::Function(function) => {
+            super::classify::function_is_tabular(function, &node.parent, 0)
+        }
+        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Pipeline};
 
+use super::scope::alias_name;
 use super::{BindResult, Binder, Entry};
 use crate::catalog::TableScope;
 use crate::relation::Relation;
@@ -17,6 +18,9 @@ impl Binder<'_> {
 
     fn bind_tabular_form(&mut self, expr: &Expr) -> BindResult<Relation> {
         let span = expr.span;
+        if let Some(invocation) = super::pattern::invocation(expr, &self.env) {
+            return self.bind_invocation(&invocation, span);
+        }
         match &expr.kind {
             ExprKind::Parenthesised(inner) => self.bind_tabular(inner),
             ExprKind::Name(name) => self.bind_rows_named(&name.text, span),
@@ -74,12 +78,14 @@ impl Binder<'_> {
                 };
                 self.call_tabular_function(&call, &function, seen, None, span)
             }
-            Some((Entry::Macro(_) | Entry::Value { .. } | Entry::EntityGroup(_), _)) => Err(self
-                .error(
-                    "SEM0100",
-                    format!("Failed to resolve table expression named '{name}': it is a scalar"),
-                    span,
-                )),
+            Some((
+                Entry::Macro(_) | Entry::Value { .. } | Entry::EntityGroup(_) | Entry::Pattern(_),
+                _,
+            )) => Err(self.error(
+                "SEM0100",
+                format!("Failed to resolve table expression named '{name}': it is no table"),
+                span,
+            )),
             _ => self.bind_table(&TableScope::Request, name, span),
         }
     }
@@ -118,7 +124,16 @@ impl Binder<'_> {
         let ExprKind::Call(call) = &expr.kind else {
             return Err(self.error("SEM0100", "Failed to resolve table expression", expr.span));
         };
+        if call.function.text == "database" && call.arguments.is_empty() {
+            return Ok(TableScope::Request);
+        }
         let name = self.scope_name(call, expr.span)?;
+        if let ("database", Some((Entry::Alias(scope), _))) = (
+            call.function.text.as_str(),
+            self.env.find(&alias_name(&name)),
+        ) {
+            return Ok(scope.clone());
+        }
         match call.function.text.as_str() {
             "app" => Ok(TableScope::App(name)),
             "workspace" => Ok(TableScope::Workspace(name)),

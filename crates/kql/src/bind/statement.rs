@@ -2,34 +2,50 @@
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Expr, ExprKind, LetStatement, LetValue, Name, Parameter, ParameterType, Query, Statement,
 };
+use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
+use super::scope::alias_name;
 use super::{BindResult, Binder, Entry};
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
     /// Binds every statement in order; tabular ones become results.
-    pub(crate) fn bind_query(&mut self, query: &Query) -> BindResult<()> {
+    ///
+    /// # Errors
+    /// One diagnostic for each result that cannot be bound. None where binding only waits for rows.
+    pub(crate) fn bind_query(&mut self, query: &Query) -> Result<(), Vec<Diagnostic>> {
         // `set` holds for the whole request, wherever it stands.
         for statement in &query.statements {
             if let Statement::Set { name, value } = statement {
-                self.bind_set(name, value.as_ref())?;
+                self.bind_set(name, value.as_ref()).map_err(|e| vec![e])?;
             }
         }
+        let mut errors = Vec::new();
         for statement in &query.statements {
-            self.bind_statement(statement)?;
+            let Err(error) = self.bind_statement(statement) else {
+                continue;
+            };
+            if self.needed.is_none() {
+                errors.push(error);
+            }
+            // No other statement reads a result, but any may read a name.
+            if self.needed.is_some() || !matches!(statement, Statement::Expression(_)) {
+                return Err(errors);
+            }
+            self.operator = None;
+            self.windows.clear();
         }
-        match self.results.is_empty() {
-            true => Err(self.error(
-                "SEM0001",
-                "the query has no tabular expression",
-                Span::default(),
-            )),
-            false => Ok(()),
+        if errors.is_empty() && self.results.is_empty() {
+            let message = "the query has no tabular expression";
+            errors.push(self.error("SEM0001", message, Span::default()));
+        }
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(errors),
         }
     }
 
@@ -38,15 +54,9 @@ impl Binder<'_> {
             Statement::Let(item) => self.bind_let(item),
             Statement::Set { .. } => Ok(()),
             Statement::QueryParameters(parameters) => self.bind_query_parameters(parameters),
-            Statement::Alias { name, .. } => {
-                Err(self.unsupported("the statement 'alias'", name.span()))
-            }
-            Statement::Pattern { span, .. } => {
-                Err(self.unsupported("the statement 'declare pattern'", *span))
-            }
-            Statement::Restrict { span, .. } => {
-                Err(self.unsupported("the statement 'restrict access'", *span))
-            }
+            Statement::Alias { name, target } => self.bind_alias(name, target),
+            Statement::Pattern(pattern) => self.bind_pattern_declaration(pattern),
+            Statement::Restrict { entities, .. } => self.bind_restrict(entities),
             Statement::Expression(expr) => self.bind_result(expr),
         }
     }
@@ -113,6 +123,13 @@ impl Binder<'_> {
             });
         }
         Ok(Entry::Macro(Arc::new(expr.clone())))
+    }
+
+    /// `alias database Name = app('x')`: `database('Name')` means the target from here on.
+    fn bind_alias(&mut self, name: &Name, target: &Expr) -> BindResult<()> {
+        let scope = self.bind_scope(target)?;
+        self.env = self.env.with(alias_name(&name.text), Entry::Alias(scope));
+        Ok(())
     }
 
     fn bind_set(&mut self, name: &Name, value: Option<&Expr>) -> BindResult<()> {

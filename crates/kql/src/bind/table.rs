@@ -19,6 +19,7 @@ impl Binder<'_> {
         name: &str,
         span: Span,
     ) -> BindResult<Relation> {
+        self.check_access(scope, name, span)?;
         let found = self
             .catalog
             .table(scope, name)
@@ -44,6 +45,9 @@ impl Binder<'_> {
         if let (Some((from, to)), Some(time)) = (self.options.timespan, time_column(&table.columns))
         {
             let inside = column(time).gt_eq(lit(from)).and(column(time).lt(lit(to)));
+            plan = planned(plan.filter(inside), span)?;
+        }
+        if let Some(inside) = self.datetime_scope(&table.columns, column) {
             plan = planned(plan.filter(inside), span)?;
         }
         let relation = Relation {

@@ -3,6 +3,7 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
+use super::support;
 use crate::bind::{BindResult, Binder, Entry};
 use crate::relation::Relation;
 
@@ -10,8 +11,9 @@ pub(crate) fn bind(
     node: &AsOperator,
     input: Relation,
     binder: &mut Binder<'_>,
-    _span: Span,
+    span: Span,
 ) -> BindResult<Relation> {
+    support::refuse_groups(&input, binder, span)?;
     // `hint.materialized` changes no answer, only how often the rows are computed.
     binder.env = binder
         .env

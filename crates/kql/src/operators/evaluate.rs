@@ -5,7 +5,7 @@ use hindsight_kql_syntax::ast::{EvaluateOperator, TypeOf};
 
 use super::support::{self, Output, missing, pass};
 use crate::bind::{BindResult, Binder, convert};
-use crate::plugins::{bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows};
+use crate::plugins::{self, Bind};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -18,19 +18,13 @@ pub(crate) fn bind(
     let call = &node.plugin;
     let schema = node.schema.as_ref();
     let before = input.columns.clone();
-    let result = match call.function.text.as_str() {
-        "bag_unpack" => return bag_unpack::bind(call, schema, input, binder, span),
-        "pivot" => pivot::bind(call, input, binder, span)?,
-        "narrow" => narrow::bind(call, input, binder, span)?,
-        "rows_near" => rows_near::bind(call, input, binder, span)?,
-        "ipv4_lookup" => ip_lookup::bind(ip_lookup::Family::V4, call, input, binder, span)?,
-        "ipv6_lookup" => ip_lookup::bind(ip_lookup::Family::V6, call, input, binder, span)?,
-        "schema_merge" => schema_merge::bind(call, input, binder, span)?,
-        "sliding_window_counts" => windows::counts(call, input, binder, span)?,
-        "rolling_percentile" => windows::percentile(call, input, binder, span)?,
-        other => {
-            return Err(binder.unsupported(format_args!("the plug-in '{other}'"), span));
-        }
+    let name = call.function.text.as_str();
+    let Some(plugin) = plugins::find(name) else {
+        return Err(binder.unsupported(format_args!("the plug-in '{name}'"), span));
+    };
+    let result = match plugin.bind {
+        Bind::Schema(bind) => return bind(call, schema, input, binder, span),
+        Bind::Columns(bind) => bind(call, input, binder, span)?,
     };
     match schema {
         None => Ok(result),

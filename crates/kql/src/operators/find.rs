@@ -1,14 +1,23 @@
 //! `find`: rows of several tables that meet a predicate (`semantics.md §23.5`).
+//!
+//! The predicate holds over each table for itself, so that a column may have another type in every table.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Expr, ExprKind, FindOperator, FindProjection, Name};
+use hindsight_kql_syntax::ast::{
+    Expr, ExprKind, FindOperator, FindProjection, Name, SEARCH_COLUMN_TERM,
+};
+use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::search::search_predicate;
-use super::support::{Output, field, hidden_name, missing, parameter, pass, plain_name};
+use super::support::{Output, missing, parameter, pass, plain_name};
 use super::union::{bind_legs, matching_tables};
 use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, convert};
-use crate::relation::Relation;
+use crate::functions::bag::pack_columns;
+use crate::relation::{Column, Relation, Scalar};
+
+/// The column with what is not shown.
+const PACK: &str = "pack_";
 
 pub(crate) fn bind(
     node: &FindOperator,
@@ -17,19 +26,51 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     if !input.is_unit() {
-        return Err(binder.unsupported("'find' over a pipeline", span));
+        return Err(binder.error("SEM0001", "the operator starts a pipeline", span));
     }
-    let FindProjection::Columns {
-        columns,
-        pack: false,
-    } = &node.projection
-    else {
-        return Err(binder.unsupported("'find' without 'project', or with 'pack(*)',", span));
-    };
     let source = match parameter(&node.parameters, &["withsource", "with_source"]) {
         Some(expr) => binder.constant_word(expr)?,
         None => "source_".to_owned(),
     };
+    let legs = legs(node, binder, span)?;
+    let shown = match &node.projection {
+        FindProjection::Smart => smart(&node.predicate, &legs),
+        FindProjection::Columns { columns, .. } => written(columns, &legs, binder)?,
+    };
+    let packs = match &node.projection {
+        FindProjection::Smart => true,
+        FindProjection::Columns { pack, .. } => *pack,
+    };
+    let is_rest = |c: &Column| !shown.iter().any(|s| s.name == c.name);
+    // A bag without anything is shown only where it was asked for.
+    let packs = packs
+        && (node.projection != FindProjection::Smart
+            || legs
+                .iter()
+                .any(|leg| leg.relation.columns.iter().any(is_rest)));
+    let mut found = Vec::with_capacity(legs.len());
+    for leg in &legs {
+        let rows = matching(&node.predicate, leg, &legs, binder, span)?;
+        let mut outputs: Vec<Output> = shown.iter().map(|column| column.of(leg)).collect();
+        if packs {
+            let rest: Vec<&Column> = leg.relation.columns.iter().filter(|c| is_rest(c)).collect();
+            let bag = match rest.is_empty() {
+                true => Scalar::constant(Value::Dynamic(Dynamic::Bag(Vec::new()).encode())),
+                false => pack_columns(rest.iter().map(|c| (c.name.clone(), c.scalar())), false),
+            };
+            outputs.push((PACK.to_owned(), ScalarType::Dynamic, bag.expr));
+        }
+        outputs.retain(|o| !node.away.iter().any(|a| plain_name(a) == Some(&o.0)));
+        found.push(Leg {
+            label: leg.label.clone(),
+            relation: rows.project(outputs, span)?,
+        });
+    }
+    union_plan(found, Some(&source), false, span)
+}
+
+/// The tables that know a column of the predicate; all of them where it looks at any column.
+fn legs(node: &FindOperator, binder: &mut Binder<'_>, span: Span) -> BindResult<Vec<Leg>> {
     let tables: Vec<Expr> = match node.tables.is_empty() {
         false => node.tables.clone(),
         true => matching_tables("*", binder, span)?
@@ -37,47 +78,200 @@ pub(crate) fn bind(
             .map(|name| Expr::new(ExprKind::Name(Name::new(name, span)), span))
             .collect(),
     };
-    let label = hidden_name("source");
     let mut legs = bind_legs(&tables, 0, "union_arg", false, binder)?;
+    let mut names = Vec::new();
+    let any_column = read_names(&node.predicate, true, &mut names);
+    let knows = |leg: &Leg| names.iter().any(|name| leg.relation.column(name).is_some());
+    if !any_column && legs.iter().any(knows) {
+        legs.retain(knows);
+    }
     if legs.is_empty() {
         return Err(binder.error("SEM0100", "there is no table to search", span));
     }
-    let rows = union_plan(legs.clone(), Some(&label), false, span)?;
-    let predicate = search_predicate(&node.predicate, &rows);
-    // A table that has none of the predicate's columns is left out: what it lacks is not what differs.
-    let bound = binder.bind_predicate(&predicate, &rows)?;
-    let read: Vec<&str> = bound
-        .column_refs()
-        .iter()
-        .map(|c| c.name.as_str())
-        .collect();
-    let knows = |leg: &Leg| read.iter().any(|name| leg.relation.column(name).is_some());
-    if !read.is_empty() && legs.iter().any(knows) {
-        legs.retain(knows);
+    let finished = legs.into_iter().map(|leg| {
+        let relation = leg.relation.finish(span)?;
+        Ok(Leg { relation, ..leg })
+    });
+    finished.collect()
+}
+
+/// Adds the names that an expression reads, and tells whether it also looks at any column. `term`: text stands for a
+/// search here.
+fn read_names(expr: &Expr, term: bool, names: &mut Vec<String>) -> bool {
+    let mut both = |first: &Expr, second: &Expr, term: bool| {
+        let any = read_names(first, term, names);
+        read_names(second, term, names) || any
+    };
+    match &expr.kind {
+        ExprKind::Literal(_) => term,
+        ExprKind::AnyColumn { .. } => true,
+        ExprKind::Name(name) => {
+            if !names.contains(&name.text) {
+                names.push(name.text.clone());
+            }
+            false
+        }
+        ExprKind::Parenthesised(inner) => read_names(inner, term, names),
+        ExprKind::Unary { value, .. } => read_names(value, false, names),
+        ExprKind::Binary { op, left, right } => {
+            use hindsight_kql_syntax::ast::BinaryOp::{And, Or};
+            both(left, right, term && matches!(op, And | Or))
+        }
+        ExprKind::Index { value, index } => both(value, index, false),
+        ExprKind::Member { value, .. } => read_names(value, false, names),
+        ExprKind::Between {
+            value, low, high, ..
+        } => {
+            both(low, high, false);
+            read_names(value, false, names)
+        }
+        ExprKind::InList { value, list, .. } => {
+            for item in list {
+                read_names(item, false, names);
+            }
+            read_names(value, false, names)
+        }
+        ExprKind::Call(call) => {
+            let negation = call.function.text == "not";
+            let count = match call.function.text == SEARCH_COLUMN_TERM {
+                true => 1,
+                false => call.arguments.len(),
+            };
+            let mut any = false;
+            for argument in call.arguments.iter().take(count) {
+                any |= read_names(&argument.value, term && negation, names);
+            }
+            any
+        }
+        _ => false,
     }
-    let rows = union_plan(legs, Some(&label), false, span)?;
-    let predicate = binder.bind_predicate(&predicate, &rows)?;
-    let mut outputs: Vec<Output> = vec![(
-        source,
-        hindsight_kql_types::ScalarType::String,
-        field(&label),
-    )];
+}
+
+/// A column of the result.
+struct Shown {
+    /// What the tables call it.
+    name: String,
+    /// What the result calls it.
+    shown: String,
+    /// The type that was written, which values are converted to.
+    written: Option<ScalarType>,
+    /// The type of tables that have none.
+    kind: ScalarType,
+}
+
+impl Shown {
+    fn of(&self, leg: &Leg) -> Output {
+        let (kind, expr) = match (leg.relation.column(&self.name), self.written) {
+            (Some(own), None) => {
+                let (_, kind, expr) = pass(own);
+                (kind, expr)
+            }
+            (Some(own), Some(kind)) => (kind, convert(own.scalar(), kind).expr),
+            (None, _) => (self.kind, missing(self.kind)),
+        };
+        (self.shown.clone(), kind, expr)
+    }
+}
+
+/// The types of a column, each once, in the order of the tables.
+fn kinds(name: &str, legs: &[Leg]) -> Vec<ScalarType> {
+    let mut kinds = Vec::new();
+    for column in legs.iter().filter_map(|leg| leg.relation.column(name)) {
+        if !kinds.contains(&column.kind) {
+            kinds.push(column.kind);
+        }
+    }
+    kinds
+}
+
+/// `project-smart`: the columns that all tables have, then the predicate's others.
+fn smart(predicate: &Expr, legs: &[Leg]) -> Vec<Shown> {
+    let first = legs.first().map_or(&[][..], |leg| &leg.relation.columns);
+    let common = |name: &str| legs.iter().all(|leg| leg.relation.column(name).is_some());
+    let mut names: Vec<String> = first
+        .iter()
+        .filter(|c| common(&c.name))
+        .map(|c| c.name.clone())
+        .collect();
+    let mut read = Vec::new();
+    read_names(predicate, true, &mut read);
+    read.retain(|name| !names.contains(name));
+    names.extend(read);
+    names
+        .into_iter()
+        .filter_map(|name| {
+            Some(Shown {
+                kind: kinds(&name, legs).first().copied()?,
+                shown: name.clone(),
+                written: None,
+                name,
+            })
+        })
+        .collect()
+}
+
+/// `project a, b:long`: a column of several types needs a written one, and shows it in its name.
+fn written(
+    columns: &[(Expr, Option<ScalarType>)],
+    legs: &[Leg],
+    binder: &Binder<'_>,
+) -> BindResult<Vec<Shown>> {
+    let mut all: Vec<Shown> = Vec::new();
     for (column, kind) in columns {
         let Some(name) = plain_name(column) else {
             return Err(binder.error("SEM0001", "a column name is expected", column.span));
         };
-        let output = match (rows.column(name), kind) {
-            (Some(own), None) => pass(own),
-            (Some(own), Some(kind)) => (name.to_owned(), *kind, convert(own.scalar(), *kind).expr),
-            (None, Some(kind)) => (name.to_owned(), *kind, missing(*kind)),
-            (None, None) => {
+        let kinds = kinds(name, legs);
+        let shown = match (kinds.as_slice(), kind) {
+            ([], None) => {
                 let message =
                     format!("Failed to resolve column or scalar expression named '{name}'");
                 return Err(binder.error("SEM0100", message, column.span));
             }
+            ([_, _, ..], None) => {
+                let message =
+                    format!("the column '{name}' has several types: write the wanted one");
+                return Err(binder.error("SEM0001", message, column.span));
+            }
+            ([_, _, ..], Some(kind)) => format!("{name}_{kind}"),
+            _ => name.to_owned(),
         };
-        outputs.push(output);
+        if all.iter().any(|s| s.shown == shown) {
+            let message = format!("duplicate column name '{shown}'");
+            return Err(binder.error("SEM0034", message, column.span));
+        }
+        all.push(Shown {
+            name: name.to_owned(),
+            shown,
+            written: *kind,
+            kind: kind
+                .or(kinds.first().copied())
+                .unwrap_or(ScalarType::String),
+        });
     }
-    outputs.retain(|o| !node.away.iter().any(|a| plain_name(a) == Some(&o.0)));
-    rows.filter(predicate, span)?.project(outputs, span)
+    Ok(all)
+}
+
+/// The table's rows that meet the predicate. What it reads and the table lacks is null.
+fn matching(
+    predicate: &Expr,
+    leg: &Leg,
+    legs: &[Leg],
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let mut names = Vec::new();
+    read_names(predicate, true, &mut names);
+    let mut columns: Vec<Output> = leg.relation.columns.iter().map(pass).collect();
+    for name in names {
+        if leg.relation.column(&name).is_none()
+            && let Some(kind) = kinds(&name, legs).first()
+        {
+            columns.push((name, *kind, missing(*kind)));
+        }
+    }
+    let rows = leg.relation.clone().project(columns, span)?;
+    let predicate = search_predicate(predicate, &rows);
+    let predicate = binder.bind_predicate(&predicate, &rows)?;
+    rows.filter(predicate, span)
 }

@@ -14,6 +14,11 @@ pub(crate) fn bind(
     _binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
+    schema_rows(&input, span)
+}
+
+/// A row for each column of `input`.
+pub(crate) fn schema_rows(input: &Relation, span: Span) -> BindResult<Relation> {
     let columns = [
         ("ColumnName", ScalarType::String),
         ("ColumnOrdinal", ScalarType::Int),
@@ -22,7 +27,7 @@ pub(crate) fn bind(
     ]
     .map(|(name, kind)| (name.to_owned(), kind));
     let rows: Vec<Vec<Value>> = (0_i32..)
-        .zip(visible(&input))
+        .zip(visible(input))
         .map(|(ordinal, column)| {
             vec![
                 Value::String(column.name.clone()),

@@ -6,7 +6,7 @@ use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 
 use super::join_keys::{JoinKey, join_keys};
 use super::join_plan::{RightColumns, join_plan};
-use super::support::parameter;
+use super::support::{self, parameter};
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
 
@@ -17,12 +17,18 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     let (kind, unique) = kind(parameter(&node.parameters, &["kind"]), binder)?;
-    if let Some(filter) = &node.filter {
-        return Err(binder.unsupported("'where' in place of 'on'", filter.span));
+    if !matches!(
+        kind,
+        JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
+    ) {
+        // Rows of the right side would belong to no subtable.
+        support::refuse_groups(&input, binder, span)?;
     }
     let right = bind_right(&node.right, binder)?.finish(span)?;
     let input = input.finish(span)?;
-    let keys = join_keys(&node.on, &input, &right, binder, span)?;
+    // Older texts write the same conditions behind `where`.
+    let on: Vec<Expr> = node.on.iter().chain(&node.filter).cloned().collect();
+    let keys = join_keys(&on, &input, &right, binder, span)?;
     let left = match unique {
         true => first_rows(input, &keys, span)?,
         false => input,
@@ -46,10 +52,7 @@ pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Re
 /// row is one that passes (`semantics.md §17.1`).
 fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relation> {
     let left = left.finish(span)?;
-    let mut names: Vec<String> = super::support::groups(&left)
-        .into_iter()
-        .map(|c| c.name)
-        .collect();
+    let mut names: Vec<String> = support::groups(&left).into_iter().map(|c| c.name).collect();
     names.extend(keys.iter().map(|k| k.left.name.clone()));
     super::group_limit::any_row_by(left, names, span)
 }

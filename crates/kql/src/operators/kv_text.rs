@@ -1,46 +1,115 @@
-//! The text work of `parse-kv`.
+//! The text work of `parse-kv` (`semantics.md §20.3`).
 
 use std::borrow::Cow;
 
 use arrow::array::ArrayRef;
+use regex::Regex;
 
 use crate::functions::kernel::{KernelArgs, KernelError};
 
-/// The arguments are the text, the key, the pair delimiter, the key-value delimiter, the quote, the escape and, not
-/// empty, that values are greedy.
-pub(crate) fn value_of_key(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+/// Pairs between written delimiters. The arguments are the text, the key, the pair delimiter, the key-value delimiter,
+/// the quotes (an opening and a closing character each), the escape characters and, not empty, that values are greedy.
+pub(crate) fn value_between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (text, key) = (args.strings(0)?, args.strings(1)?);
     let (pair, separator) = (args.strings(2)?, args.strings(3)?);
-    let (quote, escape, greedy) = (args.strings(4)?, args.strings(5)?, args.strings(6)?);
+    let (quotes, escapes, greedy) = (args.strings(4)?, args.strings(5)?, args.strings(6)?);
     Ok(args.collect_strings(|row| {
-        let rules = Rules {
+        let rules = Delimited {
             pair: pair.get(row),
             separator: separator.get(row),
-            quote: quote.get(row),
-            escape: escape.get(row),
+            quoting: Quoting {
+                quotes: quotes.get(row),
+                escapes: escapes.get(row),
+            },
             greedy: !greedy.get(row).is_empty(),
         };
         Some(rules.find(text.get(row), key.get(row)).unwrap_or_default())
     }))
 }
 
-struct Rules<'a> {
+/// Any character but letters and digits delimits. The arguments are the text, the key, the quotes and the escapes.
+pub(crate) fn value_after(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (text, key) = (args.strings(0)?, args.strings(1)?);
+    let (quotes, escapes) = (args.strings(2)?, args.strings(3)?);
+    Ok(args.collect_strings(|row| {
+        let quoting = Quoting {
+            quotes: quotes.get(row),
+            escapes: escapes.get(row),
+        };
+        let mut words = Words {
+            rest: text.get(row),
+            quoting,
+        };
+        let key = key.get(row);
+        let found = words.by_ref().find(|word| *word == key);
+        Some(found.and_then(|_| words.next()).unwrap_or_default())
+    }))
+}
+
+/// The groups of a regular expression are key and value. The arguments are the text, the key and the expression.
+pub(crate) fn value_by_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let (text, key, pattern) = (args.strings(0)?, args.strings(1)?, args.strings(2)?);
+    if args.rows() == 0 {
+        return Ok(args.collect_strings(|_| None));
+    }
+    let regex = Regex::new(pattern.get(0)).map_err(|e| KernelError::Failed(e.to_string()))?;
+    Ok(args.collect_strings(|row| {
+        let pair = regex.captures_iter(text.get(row)).find(|groups| {
+            groups
+                .get(1)
+                .is_some_and(|found| found.as_str().trim() == key.get(row))
+        });
+        let value = pair.and_then(|groups| groups.get(2));
+        Some(Cow::Borrowed(value.map_or("", |v| v.as_str().trim())))
+    }))
+}
+
+/// The characters that protect delimiters.
+#[derive(Clone, Copy)]
+struct Quoting<'a> {
+    /// An opening and a closing character for each kind of quote.
+    quotes: &'a str,
+    /// Characters that take the next one as it stands.
+    escapes: &'a str,
+}
+
+impl Quoting<'_> {
+    /// The quoted text that `text` begins with, and what follows its closing quote.
+    fn quoted<'t>(&self, text: &'t str) -> Option<(String, &'t str)> {
+        let first = text.chars().next()?;
+        let mut quotes = self.quotes.chars();
+        let close = loop {
+            let (open, close) = (quotes.next()?, quotes.next()?);
+            if open == first {
+                break close;
+            }
+        };
+        let mut characters = text.chars();
+        characters.next();
+        let mut value = String::new();
+        loop {
+            match characters.next()? {
+                escape if self.escapes.contains(escape) => value.push(characters.next()?),
+                end if end == close => return Some((value, characters.as_str())),
+                other => value.push(other),
+            }
+        }
+    }
+}
+
+struct Delimited<'a> {
     pair: &'a str,
     separator: &'a str,
-    quote: &'a str,
-    escape: &'a str,
+    quoting: Quoting<'a>,
     greedy: bool,
 }
 
-impl Rules<'_> {
+impl Delimited<'_> {
     /// The value of the first pair with this key.
     fn find<'t>(&self, text: &'t str, key: &str) -> Option<Cow<'t, str>> {
         let mut rest = text;
         loop {
-            let (before, after) = rest.split_once(self.separator)?;
-            // What stands before the last pair delimiter is a pair without a value.
-            let before = before.trim();
-            let found = before.rsplit(self.pair).next().unwrap_or(before).trim();
+            let (found, after) = self.key(rest)?;
             let (value, next) = self.value(after.trim_start());
             if found == key {
                 return Some(value);
@@ -49,12 +118,27 @@ impl Rules<'_> {
         }
     }
 
+    /// The next key, and what follows its delimiter.
+    fn key<'t>(&self, text: &'t str) -> Option<(Cow<'t, str>, &'t str)> {
+        let mut start = text.trim_start();
+        while let Some(rest) = start.strip_prefix(self.pair) {
+            start = rest.trim_start();
+        }
+        if let Some((key, after)) = self.quoting.quoted(start)
+            && let Some(after) = after.trim_start().strip_prefix(self.separator)
+        {
+            return Some((Cow::Owned(key), after));
+        }
+        let (before, after) = text.split_once(self.separator)?;
+        // What stands before the last pair delimiter is a pair without a value.
+        let before = before.trim();
+        let key = before.rsplit(self.pair).next().unwrap_or(before).trim();
+        Some((Cow::Borrowed(key), after))
+    }
+
     /// The value that `text` begins with, and what follows it.
     fn value<'t>(&self, text: &'t str) -> (Cow<'t, str>, &'t str) {
-        if !self.quote.is_empty()
-            && let Some(inside) = text.strip_prefix(self.quote)
-            && let Some((value, next)) = self.quoted(inside)
-        {
+        if let Some((value, next)) = self.quoting.quoted(text) {
             return (Cow::Owned(value), next);
         }
         let end = match self.greedy {
@@ -71,28 +155,31 @@ impl Rules<'_> {
         let next = next.strip_prefix(self.pair).unwrap_or(next);
         (Cow::Borrowed(value.trim()), next)
     }
+}
 
-    /// A quoted value up to its closing quote.
-    fn quoted<'t>(&self, inside: &'t str) -> Option<(String, &'t str)> {
-        let mut value = String::new();
-        let mut rest = inside;
+/// The words of a text: quoted ones, and stretches of letters and digits.
+struct Words<'a, 't> {
+    rest: &'t str,
+    quoting: Quoting<'a>,
+}
+
+impl<'t> Iterator for Words<'_, 't> {
+    type Item = Cow<'t, str>;
+
+    fn next(&mut self) -> Option<Cow<'t, str>> {
         loop {
-            let escaped = match self.escape.is_empty() {
-                true => None,
-                false => rest.strip_prefix(self.escape),
-            };
-            if let Some(after) = escaped {
-                let mut characters = after.chars();
-                value.extend(characters.next());
-                rest = characters.as_str();
-                continue;
+            let first = self.rest.chars().next()?;
+            if let Some((word, rest)) = self.quoting.quoted(self.rest) {
+                self.rest = rest;
+                return Some(Cow::Owned(word));
             }
-            if let Some(next) = rest.strip_prefix(self.quote) {
-                return Some((value, next));
+            if first.is_alphanumeric() {
+                let end = self.rest.find(|c: char| !c.is_alphanumeric());
+                let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+                self.rest = rest;
+                return Some(Cow::Borrowed(word));
             }
-            let mut characters = rest.chars();
-            value.push(characters.next()?);
-            rest = characters.as_str();
+            self.rest = self.rest.get(first.len_utf8()..)?;
         }
     }
 }

@@ -79,7 +79,7 @@ fn entities(node: &MacroExpandOperator, binder: &Binder<'_>) -> BindResult<Vec<E
 }
 
 /// The rows of a body: lets, then one tabular expression.
-pub(super) fn statements(
+pub(crate) fn statements(
     body: &[Statement],
     binder: &mut Binder<'_>,
     span: Span,

@@ -11,6 +11,7 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
+use super::grouped_rows::by_keys;
 use super::series_rows::{Axis, Series, SeriesRows};
 use super::support::{self, Output, hidden_name, parameter};
 use super::{summarize, window};
@@ -26,7 +27,6 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
     let axis = bind_axis(&node.axis, &input, binder)?;
     let (from, to, step, inclusive) = match &node.bins {
         SeriesBins::FromToStep { from, to, step } => (from.as_ref(), to.as_ref(), step, false),
@@ -53,7 +53,7 @@ pub(crate) fn bind(
         .iter()
         .map(|a| with_aggregate(&a.aggregate, binder))
         .collect();
-    let aggregates = binder.bind_aggregates(&items, &keys, &input)?;
+    let aggregates = binder.bind_aggregates(&items, &keys, &summarize::without_groups(&input))?;
     if aggregates.len() != node.aggregates.len() {
         return Err(binder.error(
             "SEM0001",
@@ -79,8 +79,13 @@ pub(crate) fn bind(
         .into_iter()
         .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
         .collect();
-    let key_names: Vec<(String, ScalarType)> =
-        group.iter().map(|(n, k, _)| (n.clone(), *k)).collect();
+    // `aggregated` puts the columns that tell subtables apart before the keys.
+    let subtables = support::groups(&input);
+    let key_names: Vec<(String, ScalarType)> = subtables
+        .iter()
+        .map(|c| (c.name.clone(), c.kind))
+        .chain(group.iter().map(|(n, k, _)| (n.clone(), *k)))
+        .collect();
     group.push((hidden_name("bin"), ScalarType::Long, bins.number(&axis.1)));
     let binned = summarize::aggregated(input, group, aggregates, span)?;
     let work = SeriesRows {
@@ -100,7 +105,9 @@ pub(crate) fn bind(
     columns.extend(series.into_iter().map(|s| (s.name, ScalarType::Dynamic)));
     let axis_name = support::free_name(&axis.0, |n| columns.iter().any(|(taken, _)| taken == n));
     columns.push((axis_name, ScalarType::Dynamic));
-    transform(Arc::new(work), binned.plan, columns, false, span)
+    let subtables = subtables.into_iter().map(|c| c.name).collect();
+    let work = by_keys(Arc::new(work), subtables);
+    transform(work, binned.plan, columns, false, span)
 }
 
 /// A named constant stands for an aggregate that gives it wherever there are rows.
@@ -157,7 +164,7 @@ fn bound(
     let Some(expr) = expr else {
         return Ok(None);
     };
-    let value = binder.bind_constant(expr)?;
+    let value = binder.value_now(expr)?;
     let fits = value.kind() == kind || widest(value.kind(), kind).is_some();
     match fits && !value.is_null() {
         true => Ok(Some(value.convert(kind))),
@@ -170,7 +177,7 @@ fn bound(
 }
 
 fn step_of(expr: &Expr, axis: ScalarType, binder: &mut Binder<'_>) -> BindResult<Value> {
-    let value = binder.bind_constant(expr)?;
+    let value = binder.value_now(expr)?;
     let step = match (axis, &value) {
         (ScalarType::DateTime | ScalarType::TimeSpan, Value::TimeSpan(v)) if *v > 0 => Some(value),
         (ScalarType::Long, Value::Int(_) | Value::Long(_)) => Some(value.convert(ScalarType::Long)),

@@ -16,6 +16,7 @@ pub(crate) mod find;
 pub(crate) mod fork;
 pub(crate) mod getschema;
 mod group_limit;
+mod grouped_rows;
 pub(crate) mod invoke;
 pub(crate) mod join;
 mod join_keys;

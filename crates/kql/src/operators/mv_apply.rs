@@ -9,7 +9,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::fork::run;
 use super::mv_expand::expand;
-use super::support::{self, Output, field, hidden_name, pass, visible};
+use super::support::{self, Output, field, groups, hidden_name, pass, visible};
 use crate::bind::{BindResult, Binder};
 use crate::relation::{Column, Relation};
 
@@ -19,13 +19,15 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
     if node.context_id.is_some() {
         return Err(binder.unsupported("'mv-apply' with an id", span));
     }
     let input = input.finish(span)?;
     let serialized = input.serialized;
-    let before = input.columns.clone();
+    // Inside another `mv-apply` or a `partition` the outer subtables stay apart by their own columns.
+    let outer = groups(&input);
+    let depth = outer.len();
+    let before: Vec<Column> = visible(&input).cloned().collect();
     let expanded = expand(
         &node.columns,
         &node.parameters,
@@ -37,11 +39,15 @@ pub(crate) fn bind(
     )?;
     // The row's own columns travel with its number, so that what the pipeline drops can come back without a join: they
     // are functions of the number.
-    let mut outputs: Vec<Output> = vec![(
-        hidden_name("apply"),
+    let mut outputs: Vec<Output> = outer
+        .iter()
+        .map(|c| (c.name.clone(), c.kind, field(&c.name)))
+        .collect();
+    outputs.push((
+        hidden_name(&format!("apply{depth}")),
         ScalarType::Long,
         field(&expanded.row_field),
-    )];
+    ));
     let carried: Vec<Column> = before
         .into_iter()
         .filter(|c| !expanded.element_names.contains(&c.name))
@@ -49,19 +55,24 @@ pub(crate) fn bind(
     outputs.extend(
         carried
             .iter()
-            .map(|c| (carried_name(&c.name), c.kind, field(&c.name))),
+            .map(|c| (carried_name(depth, &c.name), c.kind, field(&c.name))),
     );
     outputs.extend(expanded.outputs);
     let rows = expanded.relation.project(outputs, span)?;
     let (result, _) = run(&node.subquery, rows, binder)?;
-    let mut columns: Vec<Output> = carried
+    let mut columns: Vec<Output> = groups(&result)
         .iter()
-        .map(|c| match result.column(&c.name) {
-            // A column that the pipeline gives itself stands in the input's place.
-            Some(own) => pass(own),
-            None => (c.name.clone(), c.kind, field(&carried_name(&c.name))),
-        })
+        .filter(|c| outer.iter().any(|o| o.name == c.name))
+        .map(pass)
         .collect();
+    columns.extend(carried.iter().map(|c| match result.column(&c.name) {
+        // A column that the pipeline gives itself stands in the input's place.
+        Some(own) => pass(own),
+        None => match result.column(&carried_name(depth, &c.name)) {
+            Some(carried) => (c.name.clone(), c.kind, carried.expr()),
+            None => (c.name.clone(), c.kind, support::missing(c.kind)),
+        },
+    }));
     let own: Vec<Output> = visible(&result)
         .filter(|c| !carried.iter().any(|k| k.name == c.name))
         .map(pass)
@@ -74,6 +85,6 @@ pub(crate) fn bind(
     })
 }
 
-fn carried_name(name: &str) -> String {
-    hidden_name(&format!("carried.{name}"))
+fn carried_name(depth: usize, name: &str) -> String {
+    hidden_name(&format!("carried{depth}.{name}"))
 }

@@ -1,13 +1,18 @@
 //! `parse-kv`: columns from a text of keys and values (`semantics.md §20.3`).
 
+use std::collections::HashMap;
+
+use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::ParseKvOperator;
+use hindsight_kql_syntax::ast::{OperatorParameter, ParseKvOperator};
 use hindsight_kql_types::{ScalarType, Value};
+use regex::Regex;
 
 use super::extend::add_columns;
-use super::support::{Output, parameter};
+use super::support::Output;
 use super::{kv_text, window};
 use crate::bind::{BindResult, Binder, convert};
+use crate::functions::kernel::Kernel;
 use crate::functions::kernel_call;
 use crate::relation::{Relation, Scalar};
 
@@ -17,39 +22,7 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    if parameter(&node.properties, &["regex"]).is_some() {
-        return Err(binder.unsupported("the property 'regex'", span));
-    }
-    for property in &node.properties {
-        let known = [
-            "pair_delimiter",
-            "kv_delimiter",
-            "quote",
-            "escape",
-            "greedy",
-        ];
-        if !known.contains(&property.name.text.as_str()) {
-            let message = format!("unknown property '{}'", property.name.text);
-            return Err(binder.error("SEM0001", message, span));
-        }
-    }
-    let text = |name: &str, binder: &mut Binder<'_>| match parameter(&node.properties, &[name]) {
-        Some(expr) => binder.constant_string(expr),
-        None => Ok(String::new()),
-    };
-    let (pair, separator) = (
-        text("pair_delimiter", binder)?,
-        text("kv_delimiter", binder)?,
-    );
-    if pair.is_empty() || separator.is_empty() {
-        return Err(binder.unsupported("guessing the delimiters", span));
-    }
-    let quote = text("quote", binder)?;
-    let escape = text("escape", binder)?;
-    let greedy = match parameter(&node.properties, &["greedy"]) {
-        Some(expr) => binder.constant_bool(expr)?,
-        None => false,
-    };
+    let rules = Rules::read(&node.properties, binder, span)?;
     let source = convert(
         binder.bind_scalar(&node.source, &input)?,
         ScalarType::String,
@@ -62,25 +35,107 @@ pub(crate) fn bind(
             let message = format!("duplicate column name '{name}'");
             return Err(binder.error("SEM0034", message, column.name.span()));
         }
-        let constant = |text: &str| Scalar::constant(Value::String(text.to_owned())).expr;
-        let greedy = if greedy { "greedy" } else { "" };
-        let mut args = vec![source.expr.clone()];
-        args.extend(
-            [name, pair.as_str(), &separator, &quote, &escape, greedy]
-                .into_iter()
-                .map(constant),
-        );
-        let kinds = vec![ScalarType::String; args.len()];
-        let value = kernel_call(
-            "$parse_kv",
-            kv_text::value_of_key,
-            args,
-            kinds,
-            ScalarType::String,
-            false,
-        );
+        let value = rules.value(source.expr.clone(), name);
         let value = convert(Scalar::new(value, ScalarType::String), column.kind);
         new.push((name.clone(), column.kind, value.expr));
     }
     add_columns(input, new, span)
+}
+
+/// How the text is taken apart.
+struct Rules {
+    kernel: Kernel,
+    name: &'static str,
+    /// What the kernel takes beside the text and the key.
+    arguments: Vec<String>,
+}
+
+impl Rules {
+    fn read(
+        properties: &[OperatorParameter],
+        binder: &mut Binder<'_>,
+        span: Span,
+    ) -> BindResult<Rules> {
+        let mut found: HashMap<&str, Vec<String>> = HashMap::new();
+        for property in properties {
+            let name = property.name.text.as_str();
+            let value = match name {
+                "greedy" => match binder.constant_bool(&property.value)? {
+                    true => "greedy".to_owned(),
+                    false => String::new(),
+                },
+                "pair_delimiter" | "kv_delimiter" | "quote" | "escape" | "regex" => {
+                    binder.constant_string(&property.value)?
+                }
+                _ => {
+                    let message = format!("unknown property '{name}'");
+                    return Err(binder.error("SEM0001", message, property.name.span()));
+                }
+            };
+            found.entry(name).or_default().push(value);
+        }
+        let one = |name: &str| found.get(name).and_then(|all| all.last()).cloned();
+        let all = |name: &str| found.get(name).cloned().unwrap_or_default();
+        let refuse = |message: &str| Err(binder.error("SEM0001", message, span));
+        if let Some(pattern) = one("regex") {
+            if found.len() > 1 {
+                return refuse("'regex' stands alone");
+            }
+            return match Regex::new(&pattern) {
+                Err(_) => {
+                    let message = format!("Regex pattern is ill-formed: '{pattern}'");
+                    Err(binder.error("SEM0420", message, span))
+                }
+                Ok(regex) if regex.captures_len() != 3 => {
+                    refuse("'regex' needs two groups, for the key and the value")
+                }
+                Ok(_) => Ok(Rules {
+                    kernel: kv_text::value_by_regex,
+                    name: "$parse_kv_regex",
+                    arguments: vec![pattern],
+                }),
+            };
+        }
+        let mut quotes = String::new();
+        for quote in all("quote") {
+            match quote.chars().collect::<Vec<char>>().as_slice() {
+                [both] => quotes.extend([*both, *both]),
+                [open, close] => quotes.extend([*open, *close]),
+                _ => return refuse("'quote' has one or two characters"),
+            }
+        }
+        let escapes = all("escape").concat();
+        let greedy = one("greedy").unwrap_or_default();
+        match (one("pair_delimiter"), one("kv_delimiter")) {
+            (None, None) if greedy.is_empty() => Ok(Rules {
+                kernel: kv_text::value_after,
+                name: "$parse_kv_words",
+                arguments: vec![quotes, escapes],
+            }),
+            (Some(pair), Some(separator)) if !pair.is_empty() && !separator.is_empty() => {
+                Ok(Rules {
+                    kernel: kv_text::value_between,
+                    name: "$parse_kv",
+                    arguments: vec![pair, separator, quotes, escapes, greedy],
+                })
+            }
+            _ => refuse("'pair_delimiter' and 'kv_delimiter' are given together and not empty"),
+        }
+    }
+
+    /// The text of the value of `key`; empty where the key is missing.
+    fn value(&self, source: PlanExpr, key: &str) -> PlanExpr {
+        let constant = |text: &str| Scalar::constant(Value::String(text.to_owned())).expr;
+        let mut args = vec![source, constant(key)];
+        args.extend(self.arguments.iter().map(|text| constant(text)));
+        let kinds = vec![ScalarType::String; args.len()];
+        kernel_call(
+            self.name,
+            self.kernel,
+            args,
+            kinds,
+            ScalarType::String,
+            false,
+        )
+    }
 }

@@ -3,11 +3,11 @@
 use datafusion::common::ScalarValue;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{PartitionBody, PartitionOperator, Statement};
-use hindsight_kql_types::ScalarType;
+use hindsight_kql_types::{ScalarType, Value};
 
 use super::fork::run;
 use super::macro_expand::statements;
-use super::support::{self, Output, groups, hidden_name, pass};
+use super::support::{self, Output, groups, hidden_name, is_hidden, pass};
 use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, Entry, value_from_scalar};
 use crate::relation::{Relation, Scalar};
@@ -21,19 +21,32 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
     let operators = match &node.body {
         PartitionBody::Pipe(operators) => operators,
-        PartitionBody::Query(body) => return with_query(node, body, input, binder, span),
+        PartitionBody::Query(body) => {
+            support::refuse_groups(&input, binder, span)?;
+            return with_query(node, body, input, binder, span);
+        }
     };
     let key = support::column_named(&node.by, &input, binder)?.clone();
     if key.kind == ScalarType::Dynamic {
         return Err(binder.error("SEM0001", "the key cannot be dynamic", node.by.span));
     }
-    let mut columns: Vec<Output> = vec![(hidden_name("partition"), key.kind, key.expr())];
+    let outer = groups(&input);
+    let own = hidden_name(&format!("partition{}", outer.len()));
+    let mut columns: Vec<Output> = vec![(own.clone(), key.kind, key.expr())];
     columns.extend(input.columns.iter().map(pass));
     let (relation, _) = run(operators, input.project(columns, span)?, binder)?;
-    without_group_columns(relation, span)
+    let columns = relation
+        .columns
+        .iter()
+        .filter(|c| !is_hidden(c) || outer.iter().any(|o| o.name == c.name))
+        .map(pass)
+        .collect();
+    Ok(Relation {
+        serialized: false,
+        ..relation.project(columns, span)?
+    })
 }
 
 /// `by key { query }`: the query runs once for each value of the key, which it reads with `toscalar(key)`.
@@ -61,6 +74,11 @@ fn with_query(
         return Err(binder.error("SEM0001", message, span));
     }
     let before = (binder.env.clone(), binder.operator.take());
+    // Over no rows the query still says which columns there are.
+    let nothing = values.is_empty();
+    if nothing {
+        values.push(Value::null(key.kind));
+    }
     let mut legs = Vec::new();
     for value in values {
         let entry = Entry::Value {
@@ -78,21 +96,9 @@ fn with_query(
         });
     }
     (binder.env, binder.operator) = before;
-    match legs.is_empty() {
-        true => Err(binder.unsupported("a query in braces over no rows", span)),
-        false => union_plan(legs, None, false, span),
+    let rows = union_plan(legs, None, false, span)?;
+    match nothing {
+        true => Ok(support::limit(rows, 0)),
+        false => Ok(rows),
     }
-}
-
-/// The relation as one table again: the columns that told subtables apart go.
-pub(crate) fn without_group_columns(relation: Relation, span: Span) -> BindResult<Relation> {
-    if groups(&relation).is_empty() {
-        return Ok(relation);
-    }
-    let columns = support::visible(&relation).map(pass).collect();
-    let relation = relation.project(columns, span)?;
-    Ok(Relation {
-        serialized: false,
-        ..relation
-    })
 }

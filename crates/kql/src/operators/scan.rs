@@ -14,7 +14,9 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
+use super::grouped_rows::by_keys;
 use super::scan_rows::{Output, Scan, Step};
+use super::sort;
 use super::support::{self, free_name, hidden_name, parameter};
 use crate::bind::{BindResult, Binder, convert, plan_error};
 use crate::exec::transform;
@@ -26,17 +28,8 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
-    if !input.serialized {
-        return Err(binder.error(
-            "SEM0001",
-            "the input must be serialized: sort it first",
-            span,
-        ));
-    }
-    if !node.order_by.is_empty() || !node.partition_by.is_empty() {
-        return Err(binder.unsupported("'order by' or 'partition by' inside", span));
-    }
+    let input = ordered(node, input, binder, span)?;
+    let keys = subtable_keys(node, &input, binder)?;
     if parameter(&node.parameters, &["kind"]).is_some() {
         return Err(binder.unsupported("the parameter 'kind'", span));
     }
@@ -79,7 +72,55 @@ pub(crate) fn bind(
         defaults,
         match_id: match_id.is_some(),
     };
-    transform(Arc::new(work), input.plan, columns, true, span)
+    transform(
+        by_keys(Arc::new(work), keys),
+        input.plan,
+        columns,
+        true,
+        span,
+    )
+}
+
+/// The input in the order of `order by`; without it, the input must have an order.
+fn ordered(
+    node: &ScanOperator,
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    if !node.order_by.is_empty() {
+        let mut keys = Vec::new();
+        for key in &node.order_by {
+            keys.extend(sort::bind_key(key, &input, binder)?);
+        }
+        return Ok(sort::sorted(input, keys, None));
+    }
+    match input.serialized {
+        true => Ok(input),
+        false => Err(binder.error(
+            "SEM0001",
+            "the input must be serialized: sort it first",
+            span,
+        )),
+    }
+}
+
+/// The columns whose values each have matches of their own: those of `partition by`, and those of the subtables that
+/// `mv-apply` and `partition` keep apart.
+fn subtable_keys(
+    node: &ScanOperator,
+    input: &Relation,
+    binder: &Binder<'_>,
+) -> BindResult<Vec<String>> {
+    let mut keys: Vec<String> = support::groups(input).into_iter().map(|c| c.name).collect();
+    for expr in &node.partition_by {
+        let column = support::column_named(expr, input, binder)?;
+        if column.kind == ScalarType::Dynamic {
+            return Err(binder.error("SEM0001", "the key cannot be dynamic", expr.span));
+        }
+        keys.push(column.name.clone());
+    }
+    Ok(keys)
 }
 
 /// The declared columns and their defaults.

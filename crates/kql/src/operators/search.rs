@@ -4,13 +4,13 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Argument, BinaryOp, Call, Expr, ExprKind, Literal, Name, SEARCH_COLUMN_TERM, SearchOperator,
 };
-use hindsight_kql_types::ScalarType;
+use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{self, hidden_name, parameter, pass, visible};
+use super::support::{self, Output, hidden_name, parameter, pass, visible};
 use super::union::{bind_legs, matching_tables};
 use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder};
-use crate::relation::Relation;
+use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
     node: &SearchOperator,
@@ -18,7 +18,6 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
     let case_sensitive = match parameter(&node.parameters, &["kind"]) {
         None => false,
         Some(expr) => match binder.constant_word(expr)?.as_str() {
@@ -34,20 +33,41 @@ pub(crate) fn bind(
         },
     };
     let source = hidden_name("source");
+    let subtables = !support::groups(&input).is_empty();
+    if subtables && !node.tables.is_empty() {
+        support::refuse_groups(&input, binder, span)?;
+    }
     let legs = legs(node, input, binder, span)?;
-    let rows = union_plan(legs, Some(&source), false, span)?;
+    let rows = match <[Leg; 1]>::try_from(legs) {
+        // Rows that are there already keep what tells subtables apart.
+        Ok([leg]) if subtables => labelled(leg, &source, span)?,
+        Ok([leg]) => union_plan(vec![leg], Some(&source), false, span)?,
+        Err(legs) => union_plan(legs, Some(&source), false, span)?,
+    };
     let predicate = Terms {
         case_sensitive,
         columns: &rows,
     }
     .rewrite(&node.predicate);
     let predicate = binder.bind_predicate(&predicate, &rows)?;
-    let mut columns = Vec::new();
+    let mut columns: Vec<Output> = support::groups(&rows)
+        .iter()
+        .filter(|c| c.name != source)
+        .map(pass)
+        .collect();
     if let Some(source) = rows.column(&source) {
         columns.push(("$table".to_owned(), source.kind, source.expr()));
     }
     columns.extend(visible(&rows).map(pass));
     rows.filter(predicate, span)?.project(columns, span)
+}
+
+/// The rows of one table with its name.
+fn labelled(leg: Leg, source: &str, span: Span) -> BindResult<Relation> {
+    let label = Scalar::constant(Value::String(leg.label)).expr;
+    let mut columns: Vec<Output> = leg.relation.columns.iter().map(pass).collect();
+    columns.push((source.to_owned(), ScalarType::String, label));
+    leg.relation.project(columns, span)
 }
 
 fn legs(

@@ -1,16 +1,21 @@
 //! `top-nested`: the greatest values of a column, within them those of the next, … (`semantics.md §21`).
 
-use datafusion::logical_expr::{JoinType, SortExpr};
+use datafusion::logical_expr::{Expr as PlanExpr, JoinType, SortExpr, lit};
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Direction, NamedExpr, TopNestedLevel, TopNestedOperator};
+use hindsight_kql_syntax::ast::{
+    Direction, Expr, ExprKind, Name, NamedExpr, TopNestedLevel, TopNestedOperator,
+};
+use hindsight_kql_types::ScalarType;
 
 use super::extend::add_columns;
 use super::join_keys::{JoinKey, equal_columns};
 use super::join_plan::{RightColumns, join_plan};
+use super::support::Output;
 use super::take::row_count;
+use super::union_plan::{Leg, union_plan};
 use super::{group_limit, sort, summarize, support};
 use crate::bind::{BindResult, Binder, plan_error};
-use crate::relation::{Column, Relation};
+use crate::relation::{Column, Relation, Scalar};
 
 pub(crate) fn bind(
     node: &TopNestedOperator,
@@ -18,18 +23,39 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
-    if let Some(others) = node.levels.iter().find_map(|l| l.others.as_ref()) {
-        return Err(binder.unsupported("'with others'", others.span));
+    let subtables: Vec<String> = support::groups(&input)
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    let with_others = node.levels.iter().rposition(|l| l.others.is_some());
+    if with_others.is_some() {
+        support::refuse_groups(&input, binder, span)?;
     }
     let (mut rows, keys) = keyed_rows(&node.levels, input, binder, span)?;
     let mut result: Option<Relation> = None;
     let mut order = Vec::new();
+    let mut rests = Vec::new();
     for (depth, level) in node.levels.iter().enumerate() {
         let path = keys.get(..=depth).unwrap_or_default();
         let (ranked, value) = level_rows(level, path, &rows, binder, span)?;
-        rows = join(rows, ranked.clone(), path, JoinType::LeftSemi, span)?;
-        let parents = keys.get(..depth).unwrap_or_default();
+        let joined_by: Vec<String> = subtables.iter().chain(path).cloned().collect();
+        let parents = joined_by.get(..joined_by.len() - 1).unwrap_or_default();
+        if with_others.is_some_and(|last| depth <= last) {
+            let others = join(
+                rows.clone(),
+                ranked.clone(),
+                &joined_by,
+                JoinType::LeftAnti,
+                span,
+            )?;
+            rests.push(Rest {
+                rows: others,
+                before: result.clone(),
+                parents: parents.to_vec(),
+                depth,
+            });
+        }
+        rows = join(rows, ranked.clone(), &joined_by, JoinType::LeftSemi, span)?;
         let joined = match result {
             None => ranked,
             Some(before) => nested(before, ranked, parents, &value, binder, span)?,
@@ -42,6 +68,9 @@ pub(crate) fn bind(
     let Some(result) = result else {
         return Ok(rows);
     };
+    if !rests.is_empty() {
+        return with_rests(&node.levels, &keys, result, rests, binder, span);
+    }
     let mut sort_keys: Vec<SortExpr> = Vec::new();
     for (name, ascending) in order {
         if let Some(column) = result.column(&name) {
@@ -54,6 +83,135 @@ pub(crate) fn bind(
         serialized: false,
         ..sorted
     })
+}
+
+/// What a level did not keep.
+struct Rest {
+    rows: Relation,
+    /// The values and aggregates of the levels before.
+    before: Option<Relation>,
+    /// The keys of those levels.
+    parents: Vec<String>,
+    /// The level's number.
+    depth: usize,
+}
+
+/// The kept values, and one row for the rest of each level within its parent. A level that names its rest shows that
+/// name and the aggregate over the rest; one that does not is empty and null there.
+fn with_rests(
+    levels: &[TopNestedLevel],
+    keys: &[String],
+    result: Relation,
+    rests: Vec<Rest>,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let names: Vec<(String, String)> = keys
+        .iter()
+        .zip(levels)
+        .map(|(key, level)| (key.clone(), aggregate_name(level, key)))
+        .collect();
+    let mut legs = vec![result.clone()];
+    for rest in rests {
+        let named: Vec<(&TopNestedLevel, &(String, String))> =
+            levels.iter().zip(&names).skip(rest.depth).collect();
+        let aggregates: Vec<NamedExpr> = named
+            .iter()
+            .filter(|(level, _)| level.others.is_some())
+            .map(|(level, (_, name))| NamedExpr {
+                names: vec![Name::new(name, span)],
+                ..level.by.clone()
+            })
+            .collect();
+        let parents = rest.parents.iter().filter(|p| keys.contains(p));
+        let by: Vec<NamedExpr> = parents.map(|name| column_item(name, span)).collect();
+        // An aggregate without keys gives a row also over nothing.
+        let rows = summarize::summarize(&aggregates, &by, rest.rows.clone(), binder, span)?;
+        let rows = match rest.parents.is_empty() {
+            true => nonempty(rows, rest.rows, span)?,
+            false => rows,
+        };
+        let rows = match rest.before {
+            None => rows,
+            Some(before) => join(before, rows, &rest.parents, JoinType::Inner, span)?,
+        };
+        let mut outputs: Vec<Output> = Vec::new();
+        for column in &result.columns {
+            let level = named
+                .iter()
+                .find(|(_, (key, name))| *key == column.name || *name == column.name);
+            let expr = match level {
+                Some((level, (key, _))) if *key == column.name => {
+                    others_value(level, column.kind, binder)?
+                }
+                Some((level, _)) if level.others.is_none() => support::missing(column.kind),
+                _ => match rows.column(&column.name) {
+                    Some(own) => own.expr(),
+                    None => support::missing(column.kind),
+                },
+            };
+            outputs.push((column.name.clone(), column.kind, expr));
+        }
+        legs.push(rows.project(outputs, span)?);
+    }
+    let legs = legs.into_iter().map(|relation| Leg {
+        label: String::new(),
+        relation,
+    });
+    union_plan(legs.collect(), None, false, span)
+}
+
+/// The one row of `aggregated` where `rows` has any.
+fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Relation> {
+    let some = super::support::limit(
+        Relation {
+            columns: Vec::new(),
+            ..rows
+        },
+        1,
+    );
+    let some = some.project(
+        vec![(support::hidden_name("some"), ScalarType::Long, lit(1_i64))],
+        span,
+    )?;
+    let mut columns: Vec<Output> = aggregated.columns.iter().map(support::pass).collect();
+    columns.push((support::hidden_name("some"), ScalarType::Long, lit(1_i64)));
+    let aggregated = aggregated.project(columns, span)?;
+    join(
+        aggregated,
+        some,
+        &[support::hidden_name("some")],
+        JoinType::LeftSemi,
+        span,
+    )
+}
+
+/// What a level shows for its rest.
+fn others_value(
+    level: &TopNestedLevel,
+    kind: ScalarType,
+    binder: &mut Binder<'_>,
+) -> BindResult<PlanExpr> {
+    let Some(others) = &level.others else {
+        return Ok(support::missing(kind));
+    };
+    let value = binder.bind_constant(others)?;
+    let converted = value.convert(kind);
+    if converted.is_null() && !value.is_null() {
+        let message = format!(
+            "'with others' is {} and the values are {kind}",
+            value.kind()
+        );
+        return Err(binder.error("SEM0001", message, others.span));
+    }
+    Ok(Scalar::constant(converted).expr)
+}
+
+fn aggregate_name(level: &TopNestedLevel, key: &str) -> String {
+    match level.by.names.first() {
+        Some(name) => name.text.clone(),
+        None => format!("aggregated_{key}"),
+    }
 }
 
 /// The rows of the input with the value of each level as a column of its own, and those columns' names.
@@ -73,9 +231,10 @@ fn keyed_rows(
         .collect();
     let rows = add_columns(input, columns, span)?;
     // Each level reads them.
-    let rows = match levels.len() {
-        1 => rows,
-        _ => binder.materialize(rows, span)?,
+    let once = levels.len() == 1 && levels.iter().all(|l| l.others.is_none());
+    let rows = match once {
+        true => rows,
+        false => binder.materialize(rows, span)?,
     };
     Ok((rows, keys))
 }
@@ -91,11 +250,8 @@ fn level_rows(
     let key = path.last().cloned().unwrap_or_default();
     let by: Vec<NamedExpr> = path.iter().map(|name| column_item(name, span)).collect();
     let mut aggregate = level.by.clone();
-    let name = match aggregate.names.first() {
-        Some(name) => name.text.clone(),
-        None => format!("aggregated_{key}"),
-    };
-    aggregate.names = vec![hindsight_kql_syntax::ast::Name::new(&name, span)];
+    let name = aggregate_name(level, &key);
+    aggregate.names = vec![Name::new(&name, span)];
     let ranked = summarize::summarize(&[aggregate], &by, rows.clone(), binder, span)?;
     let Some(count) = &level.count else {
         return Ok((ranked, name));
@@ -113,7 +269,11 @@ fn level_rows(
         order.extend(tie);
     }
     let sorted = sort::sorted(ranked, order, None).finish(span)?;
-    let parents = path.get(..path.len() - 1).unwrap_or_default().to_vec();
+    let mut parents: Vec<String> = support::groups(&sorted)
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    parents.extend_from_slice(path.get(..path.len() - 1).unwrap_or_default());
     let kept = match parents.is_empty() {
         true => support::limit(sorted, count),
         false => group_limit::limit_by(sorted, parents, count, span)?,
@@ -122,7 +282,6 @@ fn level_rows(
 }
 
 fn column_item(name: &str, span: Span) -> NamedExpr {
-    use hindsight_kql_syntax::ast::{Expr, ExprKind, Name};
     NamedExpr {
         names: Vec::new(),
         tuple: false,

@@ -95,6 +95,11 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindRes
             false => Ok(legs),
         };
     }
+    if let ExprKind::Member { value, member } = &table.unparenthesised().kind
+        && member.text.contains('*')
+    {
+        return scoped_tables(value, &member.text, binder, table.span);
+    }
     let before = (
         binder.operator.take(),
         binder.render.take(),
@@ -108,6 +113,35 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindRes
         label,
         relation: relation?,
     }])
+}
+
+/// The tables of another scope that a pattern names: `app('x').r*`.
+fn scoped_tables(
+    scope: &Expr,
+    pattern: &str,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Vec<Leg>> {
+    let scope = binder.bind_scope(scope)?;
+    let names = binder
+        .catalog
+        .table_names(&scope)
+        .map_err(|e| binder.error("SEM0056", e.to_string(), span))?;
+    let mut legs = Vec::new();
+    for label in names {
+        if wildcard_matches(pattern, &label) && binder.may_read(&scope, &label) {
+            let relation = binder.bind_table(&scope, &label, span)?;
+            legs.push(Leg { label, relation });
+        }
+    }
+    match legs.is_empty() {
+        true => Err(binder.error(
+            "SEM0100",
+            format!("Failed to resolve table expression named '{pattern}'"),
+            span,
+        )),
+        false => Ok(legs),
+    }
 }
 
 fn name_expr(name: &str, span: Span) -> Expr {
@@ -127,6 +161,7 @@ pub(crate) fn matching_tables(
         .catalog
         .table_names(&TableScope::Request)
         .map_err(|e| binder.error("SEM0001", e.to_string(), span))?;
+    names.retain(|name| binder.may_read(&TableScope::Request, name));
     let views = binder
         .env
         .names(|entry| matches!(entry, Entry::Function(f) if f.view));

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{self, Output, field, hidden_name};
+use super::grouped_rows::by_group;
+use super::support::{Output, field, hidden_name};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
 use crate::exec::transform;
-use crate::relation::{Relation, Scalar};
+use crate::relation::{Column, Relation, Scalar};
 
 /// A window call that waits for its operator.
 #[derive(Debug, Clone)]
@@ -74,7 +75,6 @@ pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> Bi
     if calls.is_empty() {
         return Ok(input);
     }
-    support::refuse_groups(&input, binder, span)?;
     let columns = input.columns.clone();
     let mut relation = Relation {
         columns: Vec::new(),
@@ -92,7 +92,7 @@ pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> Bi
         if ready.is_empty() {
             return Err(binder.error("SEM0001", "window functions over themselves", span));
         }
-        relation = layer(relation, &mut fields, &ready, span)?;
+        relation = layer(relation, &columns, &mut fields, &ready, span)?;
         waiting = later;
     }
     Ok(Relation {
@@ -112,6 +112,7 @@ fn reads_any(scalar: &Scalar, fields: &[String]) -> bool {
 /// The rows with a field for each of `calls`, which are added to `fields`.
 fn layer(
     relation: Relation,
+    columns: &[Column],
     fields: &mut Vec<(String, ScalarType)>,
     calls: &[(usize, WindowCall)],
     span: Span,
@@ -142,7 +143,7 @@ fn layer(
     let span = calls.first().map_or(span, |(_, c)| c.span);
     let input = relation.project(inputs, span)?;
     transform(
-        Arc::new(WindowRows { specs }),
+        by_group(Arc::new(WindowRows { specs }), columns),
         input.plan,
         outputs,
         true,

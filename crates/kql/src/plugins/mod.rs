@@ -1,11 +1,15 @@
 //! The plug-ins of `evaluate` (`semantics.md §24`): one file each. `bind` turns a call and its input into a relation.
 
+mod activity;
 pub(crate) mod args;
-pub(crate) mod bag_unpack;
-pub(crate) mod ip_lookup;
-pub(crate) mod narrow;
-pub(crate) mod pivot;
-pub(crate) mod rewrite;
-pub(crate) mod rows_near;
-pub(crate) mod schema_merge;
-pub(crate) mod windows;
+mod bag_unpack;
+mod ip_lookup;
+mod narrow;
+mod pivot;
+mod registry;
+mod rewrite;
+mod rows_near;
+mod schema_merge;
+mod windows;
+
+pub(crate) use registry::{Bind, all, find};

@@ -123,15 +123,26 @@ pub(crate) fn percentile(
     rows
 }
 
-fn column(expr: &Expr, input: &Relation, binder: &Binder<'_>) -> BindResult<String> {
+/// A column as the language writes it.
+pub(super) fn column(expr: &Expr, input: &Relation, binder: &Binder<'_>) -> BindResult<String> {
     Ok(name(&support::column_named(expr, input, binder)?.name))
 }
 
-fn columns(list: Vec<&Expr>, input: &Relation, binder: &Binder<'_>) -> BindResult<Vec<String>> {
+/// Columns as the language writes them.
+pub(super) fn columns(
+    list: Vec<&Expr>,
+    input: &Relation,
+    binder: &Binder<'_>,
+) -> BindResult<Vec<String>> {
     list.into_iter().map(|e| column(e, input, binder)).collect()
 }
 
-fn constant(expr: &Expr, kind: ScalarType, binder: &mut Binder<'_>) -> BindResult<Value> {
+/// The constant of a type that an argument is.
+pub(super) fn constant(
+    expr: &Expr,
+    kind: ScalarType,
+    binder: &mut Binder<'_>,
+) -> BindResult<Value> {
     let value = binder.bind_constant(expr)?;
     let numbers = crate::bind::widest(value.kind(), kind).is_some();
     match value.is_null() || (value.kind() != kind && !numbers) {
@@ -141,7 +152,7 @@ fn constant(expr: &Expr, kind: ScalarType, binder: &mut Binder<'_>) -> BindResul
 }
 
 /// Whole units of a step.
-fn ticks(value: &Value) -> Option<i64> {
+pub(super) fn ticks(value: &Value) -> Option<i64> {
     match value {
         Value::TimeSpan(v) | Value::Long(v) => Some(*v),
         Value::Int(v) => Some(i64::from(*v)),
@@ -149,7 +160,8 @@ fn ticks(value: &Value) -> Option<i64> {
     }
 }
 
-fn written(value: &Value) -> String {
+/// A constant as the language writes it.
+pub(super) fn written(value: &Value) -> String {
     let literal = match value {
         Value::DateTime(v) => Literal::DateTime(*v),
         Value::TimeSpan(v) => Literal::TimeSpan(*v),

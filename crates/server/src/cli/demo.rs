@@ -52,7 +52,8 @@ pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receive
     let ikey = demo.app.instrumentation_key.to_string();
     let mut shop = Shop::new(&ikey, 1);
     let mut at = Timestamp::now();
-    if !demo.has_history {
+    let mut filling = !demo.has_history;
+    if filling {
         at = at.checked_sub(HISTORY).unwrap_or(at);
     }
     loop {
@@ -66,6 +67,11 @@ pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receive
             }
         }
         at = now;
+        if filling {
+            // Who asked while the history came in saw a part of it.
+            app.replies.clear();
+            filling = false;
+        }
         tokio::select! {
             () = tokio::time::sleep(LIVE_STEP) => {}
             () = stopped(&mut stop) => return,

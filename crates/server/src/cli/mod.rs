@@ -43,6 +43,8 @@ enum Command {
     Ingest(ingest::Ingest),
     /// Print every setting with its environment variable and default, as Markdown.
     Settings,
+    /// Print the language reference: what KQL here has and what it refuses, as Markdown.
+    Docs,
 }
 
 /// Where the data lies.
@@ -101,6 +103,7 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Query(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
             Command::Settings => output::print(&config::documentation())?,
+            Command::Docs => output::print(&hindsight_engine::language_reference())?,
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -51,7 +51,7 @@ impl Serve {
         if self.check_config {
             return output::print("the settings are valid\n");
         }
-        crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
+        let _logs = crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
         let patience = settings.shutdown_timeout;
         let app = App::build(settings).await?;
         let served = serve(&app, self.demo, patience).await;

@@ -33,22 +33,35 @@ fn finish(bag: &mut BagBuilder) -> Option<Vec<u8>> {
     (!bag.is_empty()).then(|| bag.finish())
 }
 
-/// The chain of exceptions as the service shows it: ids are texts, a stack is parsed or raw.
-pub(crate) fn details(exceptions: &[ExceptionDetails<'_>]) -> Option<Vec<u8>> {
+/// The names of severities, in their order.
+const SEVERITIES: [&str; 5] = ["Verbose", "Information", "Warning", "Error", "Critical"];
+
+/// The chain of exceptions as the service shows it: each with the item's severity by name, ids are texts, a stack is parsed
+/// or raw.
+pub(crate) fn details(
+    exceptions: &[ExceptionDetails<'_>],
+    severity: Option<i32>,
+) -> Option<Vec<u8>> {
     if exceptions.is_empty() {
         return None;
     }
     let mut out = Encoder::new();
     out.begin_array();
+    let severity = severity
+        .and_then(|level| usize::try_from(level).ok())
+        .and_then(|level| SEVERITIES.get(level));
     for exception in exceptions {
-        detail(exception, &mut out);
+        detail(exception, severity.copied(), &mut out);
     }
     out.end();
     Some(out.finish())
 }
 
-fn detail(exception: &ExceptionDetails<'_>, out: &mut Encoder) {
+fn detail(exception: &ExceptionDetails<'_>, severity: Option<&str>, out: &mut Encoder) {
     out.begin_bag();
+    if let Some(severity) = severity {
+        text("severityLevel", severity, limits::NAME, out);
+    }
     text(
         "outerId",
         or_zero(exception.outer_id.as_str()),

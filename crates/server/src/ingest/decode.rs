@@ -223,8 +223,8 @@ fn counter_row<'a>(
 
 fn exception<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
     let chain = data.exceptions.unwrap_or_default();
-    row.details = bags::details(&chain);
     row.severity = data.severity_level.severity();
+    row.details = bags::details(&chain, row.severity);
     row.handled_at = text(data.handled_at, limits::NAME);
     row.outer = chain.first().map(thrown).unwrap_or_default();
     row.innermost = chain.last().map(thrown).unwrap_or_default();

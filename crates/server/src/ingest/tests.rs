@@ -140,9 +140,9 @@ fn exceptions() {
             "outerType": "OuterError", "innermostType": "InnerError", "innermostMessage": "inner", "severityLevel": 4,
             "problemId": "OuterError at Shop.Cart.Add",
             "details": [
-                {"outerId": "0", "message": "outer", "type": "OuterError", "id": "1", "parsedStack": [
+                {"severityLevel": "Critical", "outerId": "0", "message": "outer", "type": "OuterError", "id": "1", "parsedStack": [
                     {"assembly": "Shop", "method": "Shop.Cart.Add", "level": 0, "line": 7, "fileName": "cart.cs"}]},
-                {"outerId": "1", "message": "inner", "type": "InnerError", "id": "2", "rawStack": "at x"}]}),
+                {"severityLevel": "Critical", "outerId": "1", "message": "inner", "type": "InnerError", "id": "2", "rawStack": "at x"}]}),
     );
 }
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
-use hindsight_engine::{CacheControl, Caller};
+use hindsight_engine::Caller;
 
 use crate::app::App;
 use crate::auth::{Principal, credential};
 use crate::directory::AppRecord;
 use crate::error::ApiError;
-use crate::middleware::cache_control;
 use crate::params::Params;
 use crate::prefer::Prefer;
+use crate::reply::{Accept, CacheControl, Conditions};
 use crate::throttle::Permit;
 
 /// A version segment of the URL (`D1`).
@@ -52,12 +52,27 @@ pub(crate) struct Access {
     pub(crate) prefer: Prefer,
     /// How the cache may be used.
     pub(crate) cache: CacheControl,
+    /// The replies that the caller has already.
+    pub(crate) conditions: Conditions,
+    /// The types of replies that the caller takes.
+    pub(crate) accept: Accept,
 }
 
 impl Access {
     /// The engine's view of who asks.
     pub(crate) fn caller(&self) -> Caller {
         self.principal.caller(self.app.id)
+    }
+
+    /// Refuses what would be answered in a type that the caller does not take.
+    pub(crate) fn must_accept(&self, media: &[&str]) -> Result<(), ApiError> {
+        if media.iter().any(|media| self.accept.permits(media)) {
+            return Ok(());
+        }
+        Err(ApiError::NotAcceptable(format!(
+            "The reply is {}, which the header 'Accept' of the request does not permit",
+            media.join(" or ")
+        )))
     }
 
     /// Waits for the right to run.
@@ -94,7 +109,7 @@ impl FromRequestParts<Arc<App>> for Access {
         let version = segment("version")
             .and_then(Version::parse)
             .ok_or(ApiError::PathNotFound)?;
-        let app_text = segment("app").unwrap_or_default().to_owned();
+        let app_text = segment("appId").unwrap_or_default().to_owned();
         let record = principal.app(&snapshot, &app_text)?;
         if record.tier < app.settings.minimum_tier {
             let needs = app.settings.minimum_tier.name();
@@ -104,8 +119,7 @@ impl FromRequestParts<Arc<App>> for Access {
             });
         }
         let params = Params::parse(parts.uri.query());
-        let prefer = Prefer::read(&parts.headers, &params)?;
-        let cache = cache_control::read(&parts.headers);
+        let prefer = Prefer::read(&parts.headers, &params, app.settings.query_max_wait)?;
         Ok(Access {
             version,
             app_text,
@@ -113,7 +127,9 @@ impl FromRequestParts<Arc<App>> for Access {
             principal,
             params,
             prefer,
-            cache,
+            cache: CacheControl::read(&parts.headers),
+            conditions: Conditions::read(&parts.method, &parts.headers),
+            accept: Accept::read(&parts.headers),
         })
     }
 }

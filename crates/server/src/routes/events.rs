@@ -5,13 +5,19 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
-use hindsight_engine::{Answer, EventParameters, EventsParameters, EventsResult};
+use hindsight_engine::{Caller, EventParameters, EventsParameters, EventsResult};
 
 use super::access::{Access, Version};
-use super::typed;
+use super::{JSON, answer, respond};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::reply::{Answer, Made};
 use crate::wire::{csv, events};
+
+/// The options of a list of events (`D14`).
+const OPTIONS: &[&str] = &[
+    "$filter", "$search", "$orderby", "$select", "$skip", "$top", "$count", "$apply", "$format",
+];
 
 /// What `$format` asks for (`D14`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +64,7 @@ pub(crate) async fn list(
     Path((_, _, event_type)): Path<(String, String, String)>,
 ) -> Result<Response, ApiError> {
     let params = &access.params;
-    let format = format(params.one("$format")?.as_deref())?;
+    params.only_options(OPTIONS)?;
     let parameters = EventsParameters {
         event_type: event_type.clone(),
         timespan: params.one("timespan")?,
@@ -71,20 +77,15 @@ pub(crate) async fn list(
         count: params.one("$count")?,
         apply: params.one("$apply")?,
     };
-    let _permit = access.permit(&app).await?;
-    let answer = app
-        .engine
-        .events(&access.caller(), &parameters, access.cache)
-        .await?;
-    Ok(reply(
-        &app,
-        &access,
-        &headers,
-        &event_type,
-        false,
-        &format,
-        &answer,
-    ))
+    let form = Form::new(&app, &access, &headers, event_type, false)?;
+    let key = form.key(&access.caller(), &parameters);
+    let (app, access, form) = (&app, &access, &form);
+    let make = |_permit| async {
+        let found = app.engine.events(&access.caller(), &parameters).await?;
+        Ok(form.write(&found))
+    };
+    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    Ok(form.respond(answer, access))
 }
 
 /// `GET …/events/{eventType}/{eventId}`
@@ -94,76 +95,102 @@ pub(crate) async fn single(
     headers: HeaderMap,
     Path((_, _, event_type, event_id)): Path<(String, String, String, String)>,
 ) -> Result<Response, ApiError> {
-    let format = format(access.params.one("$format")?.as_deref())?;
+    access.params.only_options(&["$format"])?;
     let timespan = access.params.one("timespan")?;
     let parameters = EventParameters {
         event_type: event_type.clone(),
         id: event_id,
         timespan,
     };
-    let _permit = access.permit(&app).await?;
-    let answer = app
-        .engine
-        .event(&access.caller(), &parameters, access.cache)
-        .await?;
-    Ok(reply(
-        &app,
-        &access,
-        &headers,
-        &event_type,
-        true,
-        &format,
-        &answer,
-    ))
+    let form = Form::new(&app, &access, &headers, event_type, true)?;
+    let key = form.key(&access.caller(), &parameters);
+    let (app, access, form) = (&app, &access, &form);
+    let make = |_permit| async {
+        let found = app.engine.event(&access.caller(), &parameters).await?;
+        Ok(form.write(&found))
+    };
+    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    Ok(form.respond(answer, access))
 }
 
-fn reply(
-    app: &App,
-    access: &Access,
-    headers: &HeaderMap,
-    event_type: &str,
+/// How events are written: all that a reply depends on beside the events.
+#[derive(Debug)]
+struct Form {
+    format: Format,
+    /// The address of the application's events.
+    base: String,
+    event_type: String,
     single: bool,
-    format: &Format,
-    answer: &Answer<Arc<EventsResult>>,
-) -> Response {
-    let Format::Json(metadata) = format else {
-        let text = csv::table(&answer.value.table);
-        return typed(
-            text,
-            HeaderValue::from_static("text/csv; charset=utf-8"),
-            answer.age,
-            &access.prefer,
+}
+
+impl Form {
+    fn new(
+        app: &App,
+        access: &Access,
+        headers: &HeaderMap,
+        event_type: String,
+        single: bool,
+    ) -> Result<Form, ApiError> {
+        let wanted = access.params.one("$format")?;
+        let format = format(wanted.as_deref())?;
+        // `$format` outranks `Accept` (OData 4.01, part 2, §5.1.9).
+        if wanted.is_none() {
+            access.must_accept(&["application/json"])?;
+        }
+        let version = match access.version {
+            Version::V1 => "v1",
+            Version::Beta => "beta",
+        };
+        let base = format!(
+            "{}/{version}/apps/{}/events",
+            origin(app, headers),
+            access.app_text
         );
-    };
-    let version = match access.version {
-        Version::V1 => "v1",
-        Version::Beta => "beta",
-    };
-    let base = format!(
-        "{}/{version}/apps/{}/events",
-        origin(app, headers),
-        access.app_text
-    );
-    let text = events::reply(
-        &answer.value,
-        &events::Context {
-            base: &base,
+        Ok(Form {
+            format,
+            base,
             event_type,
             single,
-        },
-    );
-    let content_type = format!(
-        "application/json; charset=utf-8; ieee754compatible=false; odata.metadata={metadata}; odata.streaming=false"
-    );
-    let content_type = HeaderValue::from_str(&content_type)
-        .unwrap_or(HeaderValue::from_static("application/json"));
-    let mut response = typed(text, content_type, answer.age, &access.prefer);
-    // The semicolon is what the service sends.
-    response.headers_mut().insert(
-        HeaderName::from_static("odata-version"),
-        HeaderValue::from_static("4.0;"),
-    );
-    response
+        })
+    }
+
+    /// The cache's key of a request that is answered in this form.
+    fn key(&self, caller: &Caller, parameters: &impl std::fmt::Debug) -> String {
+        format!("events\n{}\n{parameters:?}\n{self:?}", caller.scope())
+    }
+
+    fn write(&self, found: &EventsResult) -> Made {
+        let text = match &self.format {
+            Format::Csv => csv::table(&found.table),
+            Format::Json(_) => events::reply(
+                found,
+                &events::Context {
+                    base: &self.base,
+                    event_type: &self.event_type,
+                    single: self.single,
+                },
+            ),
+        };
+        Made::Whole(text.into())
+    }
+
+    fn respond(&self, answer: Answer, access: &Access) -> Response {
+        let Format::Json(metadata) = self.format else {
+            let csv = HeaderValue::from_static("text/csv; charset=utf-8");
+            return respond(answer, csv, access);
+        };
+        let content_type = format!(
+            "application/json; charset=utf-8; ieee754compatible=false; odata.metadata={metadata}; odata.streaming=false"
+        );
+        let content_type = HeaderValue::from_str(&content_type).unwrap_or(JSON);
+        let mut response = respond(answer, content_type, access);
+        // The semicolon is what the service sends.
+        response.headers_mut().insert(
+            HeaderName::from_static("odata-version"),
+            HeaderValue::from_static("4.0;"),
+        );
+        response
+    }
 }
 
 /// The address that the client used, or the one that is set.

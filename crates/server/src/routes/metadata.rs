@@ -9,19 +9,23 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use hindsight_engine::metrics::{find, standard_metrics};
-use hindsight_engine::{CacheControl, EngineError, QueryRequest, QueryResult};
+use hindsight_engine::{EngineError, QueryRequest, QueryResult};
+use hindsight_store::Table;
 use serde::Deserialize;
 
 use super::access::Access;
-use super::{body, json, typed};
+use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
+use crate::reply::{Answer, Made};
 use crate::wire::{csdl, metadata};
 
 /// How far back an application's own metrics are looked for.
 const RECENT: &str = "P7D";
-/// Names of own metrics that are listed.
+/// Items of each table that are looked through for keys of `customDimensions`.
+const MAX_ITEMS: usize = 10_000;
+/// Names of own metrics, and keys, that are listed.
 const MAX_NAMES: usize = 1_000;
 /// Which custom metrics there are.
 const CUSTOM_METRICS: &str = "customMetrics | distinct name | take 1000";
@@ -33,29 +37,32 @@ pub(crate) async fn metrics(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    let _permit = access.permit(&app).await?;
-    let key = format!("metrics\n{}", access.app.id);
-    let compute = async {
+    access.must_accept(&["application/json"])?;
+    let (app, access) = (&app, &access);
+    let key = format!("metadata/metrics\n{}", access.caller().scope());
+    let make = |_permit| async {
         let mut list = standard_metrics();
         for (prefix, query) in [
             ("customMetrics", CUSTOM_METRICS),
             ("customEvents/custom", MEASUREMENTS),
         ] {
-            let names = names(&app, &access, query).await?;
+            let found = recent(app, access, query).await?;
+            let names = names(&found);
             list.extend(
                 names
                     .iter()
                     .filter_map(|name| find(&format!("{prefix}/{name}"))),
             );
         }
-        Ok(metadata::metrics(&list))
+        let keys = dimension_keys(app, access).await?;
+        Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
     };
-    let answer = app.engine.text(&key, access.cache, compute).await?;
-    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    Ok(respond(answer, JSON, access))
 }
 
-/// The texts of a query's first column, in order.
-async fn names(app: &App, access: &Access, query: &str) -> Result<BTreeSet<String>, EngineError> {
+/// A query over what is recent, for a description.
+async fn recent(app: &App, access: &Access, query: &str) -> Result<QueryResult, EngineError> {
     let request = QueryRequest {
         caller: access.caller(),
         query: query.into(),
@@ -64,26 +71,43 @@ async fn names(app: &App, access: &Access, query: &str) -> Result<BTreeSet<Strin
         workspace_names: false,
         wait: access.prefer.wait,
     };
-    // The text that is made of them is what is kept.
-    let control = CacheControl {
-        bypass: true,
-        no_store: true,
-        max_age: None,
-    };
     // In a box: a query's future is large, and this one runs within another.
-    let answer = Box::pin(app.engine.query(&request, control)).await?;
-    Ok(first_column(&answer.value))
+    Box::pin(app.engine.query(&request)).await
 }
 
-fn first_column(result: &QueryResult) -> BTreeSet<String> {
-    let batches = result.tables.iter().flat_map(|table| &table.batches);
-    let columns = batches.filter_map(|batch| batch.columns().first()?.as_string_view_opt());
-    columns
-        .flat_map(|column| column.iter().flatten())
+/// The texts of a query's first column, in order.
+fn names(result: &QueryResult) -> BTreeSet<String> {
+    texts(result, 0)
         .filter(|name| !name.is_empty())
         .take(MAX_NAMES)
         .map(str::to_owned)
         .collect()
+}
+
+/// The texts of a column.
+fn texts(result: &QueryResult, column: usize) -> impl Iterator<Item = &str> {
+    let batches = result.tables.iter().flat_map(|table| &table.batches);
+    let columns =
+        batches.filter_map(move |batch| batch.columns().get(column)?.as_string_view_opt());
+    columns.flat_map(|column| column.iter().flatten())
+}
+
+/// Which keys of `customDimensions` the items of each table have: `(table, key)`.
+async fn dimension_keys(app: &App, access: &Access) -> Result<Vec<(String, String)>, EngineError> {
+    let some = |table: Table| {
+        let name = table.name();
+        format!("({name} | take {MAX_ITEMS} | project source_ = '{name}', customDimensions)")
+    };
+    let query = format!(
+        "union {} | mv-expand key = bag_keys(customDimensions) | project source_, key = tostring(key) \
+         | distinct source_, key | where isnotempty(key) | sort by source_ asc, key asc | take {MAX_NAMES}",
+        Table::ALL.map(some).join(", ")
+    );
+    let result = recent(app, access, &query).await?;
+    let pairs = texts(&result, 0).zip(texts(&result, 1));
+    Ok(pairs
+        .map(|(table, key)| (table.to_owned(), key.to_owned()))
+        .collect())
 }
 
 /// `GET …/events/$metadata`
@@ -91,16 +115,12 @@ pub(crate) async fn events(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    let compute = async { Ok(csdl::document()) };
-    let key = format!("events\n{}", access.app.id);
-    let answer = app.engine.text(&key, access.cache, compute).await?;
+    // Clients ask for JSON here too and read the XML that they get.
+    access.must_accept(&["application/xml", "application/json"])?;
+    let key = format!("metadata/events\n{}", access.caller().scope());
+    let answer = described(&app, &access, &key, csdl::document).await?;
     let xml = HeaderValue::from_static("application/xml;charset=utf-8");
-    Ok(typed(
-        answer.value.to_string(),
-        xml,
-        answer.age,
-        &access.prefer,
-    ))
+    Ok(respond(answer, xml, &access))
 }
 
 /// `GET …/query/schema`
@@ -108,10 +128,26 @@ pub(crate) async fn schema(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    let compute = async { Ok(metadata::schema()) };
-    let key = format!("schema\n{}", access.app.id);
-    let answer = app.engine.text(&key, access.cache, compute).await?;
-    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+    access.must_accept(&["application/json"])?;
+    let key = format!("metadata/schema\n{}", access.caller().scope());
+    let answer = described(&app, &access, &key, metadata::schema).await?;
+    Ok(respond(answer, JSON, &access))
+}
+
+/// A text that is made without asking the store; no limit of queries applies to it.
+async fn described(
+    app: &App,
+    access: &Access,
+    key: &str,
+    text: impl Fn() -> String,
+) -> Result<Answer, ApiError> {
+    match app.replies.find(key, access.cache).await {
+        Some(found) => Ok(found),
+        None => {
+            let make = || std::future::ready(Ok(Made::Whole(text().into())));
+            app.replies.make(key, access.cache, make).await
+        }
+    }
 }
 
 /// The body of a POST; it may be absent.
@@ -142,6 +178,7 @@ pub(crate) async fn post(
 }
 
 async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response, ApiError> {
+    access.must_accept(&["application/json"])?;
     let mut apps: Vec<Arc<AppRecord>> = vec![access.app.clone()];
     let further = access.params.list("applications").into_iter();
     let snapshot = app.directory.snapshot().await?;
@@ -155,8 +192,9 @@ async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response
         .iter()
         .flat_map(|app| [app.id_text.as_str(), &app.name])
         .collect();
-    let key = format!("metadata\n{}", named.join("\n"));
-    let compute = async { Ok(metadata::application(apps.iter().map(Arc::as_ref))) };
-    let answer = app.engine.text(&key, access.cache, compute).await?;
-    Ok(json(answer.value.to_string(), answer.age, &access.prefer))
+    let scope = access.caller().scope();
+    let key = format!("metadata\n{scope}\n{}", named.join("\n"));
+    let text = || metadata::application(apps.iter().map(Arc::as_ref));
+    let answer = described(app, access, &key, text).await?;
+    Ok(respond(answer, JSON, access))
 }

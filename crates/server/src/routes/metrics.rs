@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -11,9 +11,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::access::Access;
-use super::{body, json};
+use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::reply::{Answer, Kept, Made};
 use crate::wire::json as write;
 use crate::wire::metrics::{self, LeafForm};
 
@@ -41,17 +42,32 @@ pub(crate) async fn get(
         orderby: params.one("orderby")?,
         filter: params.one("filter")?,
     };
-    let _permit = access.permit(&app).await?;
-    let answer = app
-        .engine
-        .metric(&access.caller(), &parameters, access.cache)
-        .await?;
-    let text = metrics::reply(
-        &answer.value,
-        leaf(&app, &access),
-        access.prefer.query_payload,
-    );
-    Ok(json(text, answer.age, &access.prefer))
+    access.must_accept(&["application/json"])?;
+    let (app, access) = (&app, &access);
+    let key = key(app, access, &parameters);
+    let make = |_permit| compute(app, access, &parameters);
+    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    Ok(respond(answer, JSON, access))
+}
+
+/// The cache's key: the request and the form of its reply.
+fn key(app: &App, access: &Access, parameters: &MetricParameters) -> String {
+    format!(
+        "metric\n{}\n{parameters:?}\n{:?}\n{}",
+        access.caller().scope(),
+        leaf(app, access),
+        access.prefer.query_payload
+    )
+}
+
+async fn compute(
+    app: &App,
+    access: &Access,
+    parameters: &MetricParameters,
+) -> Result<Made, ApiError> {
+    let result = app.engine.metric(&access.caller(), parameters).await?;
+    let text = metrics::reply(&result, leaf(app, access), access.prefer.query_payload);
+    Ok(Made::Whole(text.into()))
 }
 
 fn bad_top(text: &str) -> ApiError {
@@ -121,6 +137,7 @@ pub(crate) async fn post(
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
+    access.must_accept(&["application/json"])?;
     let body = body::question(&app, &headers, given).await?;
     let members: Vec<Value> =
         serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?;
@@ -144,19 +161,21 @@ pub(crate) async fn post(
         member_reply(id.as_deref(), outcome, &mut out);
     }
     out.push(']');
-    Ok(json(out, None, &access.prefer))
+    let reply = Answer::Whole(Kept::new(out.into()), None);
+    Ok(respond(reply, JSON, &access))
 }
 
-async fn run(app: &App, access: &Access, parameters: MetricParameters) -> Result<String, ApiError> {
-    let answer = app
-        .engine
-        .metric(&access.caller(), &parameters, access.cache)
-        .await?;
-    Ok(metrics::reply(
-        &answer.value,
-        leaf(app, access),
-        access.prefer.query_payload,
-    ))
+/// The reply of a member: the same as of a request for it alone.
+async fn run(app: &App, access: &Access, parameters: MetricParameters) -> Result<Bytes, ApiError> {
+    let key = key(app, access, &parameters);
+    if let Some(Answer::Whole(kept, _)) = app.replies.find(&key, access.cache).await {
+        return Ok(kept.body);
+    }
+    let make = || compute(app, access, &parameters);
+    match app.replies.make(&key, access.cache, make).await? {
+        Answer::Whole(kept, _) => Ok(kept.body),
+        Answer::Streamed(_) => Err(ApiError::Internal("a metric is no stream".to_owned())),
+    }
 }
 
 /// The member's id, and its parameters or what is wrong with it.
@@ -197,18 +216,24 @@ fn prepare(
     (Some(name), Ok(parameters))
 }
 
-fn member_reply(id: Option<&str>, outcome: Result<String, ApiError>, out: &mut String) {
+fn member_reply(id: Option<&str>, outcome: Result<Bytes, ApiError>, out: &mut String) {
     out.push('{');
     if let Some(id) = id {
         write::key("id", out);
         write::string(id, out);
         out.push(',');
     }
-    let (status, body) = match outcome {
-        Ok(body) => (200, body),
-        Err(error) => (error.status().as_u16(), error.body(None).to_string()),
-    };
-    out.push_str(&format!("\"status\":{status},\"body\":{body}}}"));
+    match outcome {
+        Ok(body) => {
+            out.push_str("\"status\":200,\"body\":");
+            out.push_str(&String::from_utf8_lossy(&body));
+        }
+        Err(error) => {
+            let (status, body) = (error.status().as_u16(), error.body(None));
+            out.push_str(&format!("\"status\":{status},\"body\":{body}"));
+        }
+    }
+    out.push('}');
 }
 
 #[cfg(test)]

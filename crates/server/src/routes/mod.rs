@@ -10,36 +10,53 @@ pub(crate) mod metadata;
 pub(crate) mod metrics;
 pub(crate) mod prometheus;
 pub(crate) mod query;
+pub(crate) mod table;
 
-use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::middleware::cache_control;
-use crate::prefer::Prefer;
+use axum::http::HeaderValue;
+use axum::response::Response;
+use hindsight_engine::EngineError;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::reply::{self, Answer, Made};
+use crate::throttle::Permit;
+use access::Access;
 
 /// The content type of everything but events.
-const JSON: &str = "application/json; charset=utf-8";
+const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+/// How much later than a query itself those end that wait for somebody else's.
+const GRACE: Duration = Duration::from_millis(100);
 
-/// A JSON reply with what the cache says of it.
-fn json(text: String, age: Option<u64>, prefer: &Prefer) -> Response {
-    typed(text, HeaderValue::from_static(JSON), age, prefer)
-}
-
-fn typed(text: String, content_type: HeaderValue, age: Option<u64>, prefer: &Prefer) -> Response {
-    let mut response = ([(header::CONTENT_TYPE, content_type)], text).into_response();
-    cache_control::write(response.headers_mut(), age);
-    applied(&mut response, prefer);
-    response
-}
-
-/// `Preference-Applied`, on errors too: a time-out is the preference at work.
-fn applied(response: &mut Response, prefer: &Prefer) {
-    if let Some(value) = prefer
-        .wait
-        .and_then(|wait| HeaderValue::from_str(&format!("wait={wait}")).ok())
-    {
-        response
-            .headers_mut()
-            .insert(HeaderName::from_static("preference-applied"), value);
+/// The reply under `key`: from the cache, or made by `make` once the limits of the principal permit it.
+async fn answer<F>(
+    app: &App,
+    access: &Access,
+    key: &str,
+    patience: Duration,
+    make: impl Fn(Arc<Permit>) -> F,
+) -> Result<Answer, ApiError>
+where
+    F: Future<Output = Result<Made, ApiError>>,
+{
+    if let Some(found) = app.replies.find(key, access.cache).await {
+        return Ok(found);
     }
+    let permit = Arc::new(access.permit(app).await?);
+    let made = app.replies.make(key, access.cache, || make(permit.clone()));
+    let late = |_| EngineError::TimedOut {
+        seconds: patience.as_secs(),
+    };
+    tokio::time::timeout(patience + GRACE, made)
+        .await
+        .map_err(late)?
+}
+
+/// The response of an answer, with what was preferred.
+fn respond(answer: Answer, content_type: HeaderValue, access: &Access) -> Response {
+    let mut response = answer.respond(content_type, &access.conditions);
+    reply::applied(&mut response, access.prefer.wait);
+    response
 }

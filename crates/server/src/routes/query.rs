@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use hindsight_engine::{Answer, QueryRequest, QueryResult};
+use hindsight_engine::QueryRequest;
 use serde::Deserialize;
 
 use super::access::{Access, Version};
-use super::{applied, body, json};
+use super::{JSON, body, respond};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::middleware::outer::RequestId;
-use crate::wire::query::{self, Extras, Stamp};
+use crate::reply::{self, Answer, Writing};
+use crate::throttle::Permit;
+use crate::wire::query::{Extras, Form, Stamp};
 
 /// The body of a POST. Unknown fields are ignored, as clients send more than is documented.
 #[derive(Debug, Deserialize)]
@@ -75,24 +77,73 @@ async fn answer(
     body: Option<axum::body::Body>,
     workspace: bool,
 ) -> Response {
-    let mut response = match run(app, access, headers, body, workspace).await {
-        Ok(answer) => shown(app, access, id, headers, &answer),
-        Err(error) => error.into_response(),
-    };
-    applied(&mut response, &access.prefer);
-    response
+    match run(app, access, id, headers, body, workspace).await {
+        Ok(answer) => respond(answer, JSON, access),
+        Err(error) => {
+            let mut response = error.into_response();
+            reply::applied(&mut response, access.prefer.wait);
+            response
+        }
+    }
 }
 
 async fn run(
     app: &App,
     access: &Access,
+    id: &RequestId,
     headers: &HeaderMap,
     body: Option<axum::body::Body>,
     workspace: bool,
-) -> Result<Answer<Arc<QueryResult>>, ApiError> {
+) -> Result<Answer, ApiError> {
+    access.must_accept(&["application/json"])?;
     let request = request(app, access, headers, body, workspace).await?;
-    let _permit = access.permit(app).await?;
-    Ok(app.engine.query(&request, access.cache).await?)
+    let prepared = app.engine.prepare(request).await?;
+    let spelling = Spelling::of(access, headers);
+    let key = format!("query\n{spelling:?}\n{}", prepared.canonical());
+    let patience = app.engine.patience(prepared.request());
+    let (prepared, spelling) = (&prepared, &spelling);
+    let make = |permit: Arc<Permit>| async move {
+        let query = app.engine.start(prepared).await?;
+        let form = spelling.form(app.now(), &id.0);
+        let writing = Writing::new(query, form, id.0.clone(), permit);
+        reply::make(writing, app.settings.cache_max_reply_bytes).await
+    };
+    super::answer(app, access, &key, patience, make).await
+}
+
+/// What the form of the reply depends on.
+#[derive(Debug, Clone)]
+enum Spelling {
+    Thin(Extras),
+    /// With what the client calls its request: the reply repeats it.
+    Full(String),
+}
+
+impl Spelling {
+    fn of(access: &Access, headers: &HeaderMap) -> Spelling {
+        let prefer = access.prefer;
+        if prefer.thin.unwrap_or(access.version == Version::V1) {
+            return Spelling::Thin(Extras {
+                render: prefer.render,
+                statistics: prefer.statistics,
+                data_sources: prefer.data_sources,
+            });
+        }
+        let client_id = headers.get("x-ms-client-request-id");
+        let client_id = client_id.and_then(|value| value.to_str().ok());
+        Spelling::Full(client_id.unwrap_or_default().to_owned())
+    }
+
+    fn form(&self, now: i64, request_id: &str) -> Form {
+        match self {
+            Spelling::Thin(extras) => Form::Thin(*extras),
+            Spelling::Full(client_id) => Form::Full(Stamp {
+                now,
+                request_id: request_id.to_owned(),
+                client_id: client_id.clone(),
+            }),
+        }
+    }
 }
 
 async fn request(
@@ -136,37 +187,4 @@ async fn request(
 fn parse(body: &[u8]) -> Result<Body, ApiError> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     serde_json::from_slice(body).map_err(|error| ApiError::InvalidBody(error.to_string()))
-}
-
-fn shown(
-    app: &App,
-    access: &Access,
-    id: &RequestId,
-    headers: &HeaderMap,
-    answer: &Answer<Arc<QueryResult>>,
-) -> Response {
-    let thin = access.prefer.thin.unwrap_or(access.version == Version::V1);
-    let text = if thin {
-        let prefer = access.prefer;
-        let extras = Extras {
-            render: prefer.render,
-            statistics: prefer.statistics,
-            data_sources: prefer.data_sources,
-        };
-        query::thin(&answer.value, extras)
-    } else {
-        let client_id = headers
-            .get("x-ms-client-request-id")
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
-        query::full(
-            &answer.value,
-            Stamp {
-                now: app.now(),
-                request_id: &id.0,
-                client_id,
-            },
-        )
-    };
-    (StatusCode::OK, json(text, answer.age, &access.prefer)).into_response()
 }

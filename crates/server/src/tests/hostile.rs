@@ -41,7 +41,7 @@ fn texts() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "brackets",
-            format!("print a{}", repeated("[", 100_000)),
+            format!("print {}", repeated("a[", 100_000)),
             "max_depth",
         ),
         (

@@ -1,24 +1,64 @@
 //! The router over a real data folder.
 
+mod cache;
 mod hostile;
 mod http;
 mod identity;
 mod ingest;
 mod metadata;
+mod openapi;
 mod query;
+mod questions;
+mod recordings;
+mod specification;
+mod streaming;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
-use hindsight_store::Application;
+use hindsight_store::{Application, Clock, SystemClock};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
 use crate::app::{App, create_app, create_key};
 use crate::config::Settings;
+
+/// A clock that moves when a test says so.
+#[derive(Debug)]
+struct TestClock(Mutex<(i64, Duration)>);
+
+impl TestClock {
+    /// One that begins now.
+    fn now() -> Arc<TestClock> {
+        TestClock::at(SystemClock::default().now_ticks())
+    }
+
+    /// One that begins at this time.
+    fn at(ticks: i64) -> Arc<TestClock> {
+        Arc::new(TestClock(Mutex::new((ticks, Duration::ZERO))))
+    }
+
+    fn pass(&self, seconds: u64) {
+        let mut state = self.0.lock();
+        state.0 += i64::try_from(seconds).unwrap() * 10_000_000;
+        state.1 += Duration::from_secs(seconds);
+    }
+}
+
+impl Clock for TestClock {
+    fn now_ticks(&self) -> i64 {
+        self.0.lock().0
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.lock().1
+    }
+}
 
 /// A server without a socket.
 struct Server {
@@ -56,12 +96,18 @@ impl Server {
     }
 
     async fn with(change: impl FnOnce(&mut Settings)) -> Server {
+        Server::at(Arc::new(SystemClock::default()), change).await
+    }
+
+    async fn at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Settings)) -> Server {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::defaults().unwrap();
         settings.data = folder.path().join("data");
         settings.query_memory = 256 << 20;
         change(&mut settings);
-        let app = App::build(settings).await.unwrap();
+        let app = App::build_with(settings, |config| config.clock = clock)
+            .await
+            .unwrap();
         let shop = create_app(app.store.catalogue(), "shop", app.now())
             .await
             .unwrap();

@@ -226,3 +226,13 @@ async fn the_server_says_how_it_is() {
     assert!(text.contains("hindsight_store_writable"), "{text}");
     assert!(!text.contains(&server.key));
 }
+
+#[tokio::test]
+async fn a_store_that_is_closed_answers_503() {
+    let server = Server::start().await;
+    server.app.store.close().await.unwrap();
+    let item = server.envelope("MessageData", json!({"message": "late"}));
+    let sent = server.track(json!([item]).to_string()).await;
+    assert_eq!(sent.status, 503);
+    assert!(!sent.header("retry-after").is_empty());
+}

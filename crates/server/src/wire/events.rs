@@ -95,13 +95,19 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn address(&self) -> String {
+    fn address(&self, result: &EventsResult) -> String {
         let Context {
             base,
             event_type,
             single,
         } = self;
         match (*event_type, single) {
+            // The properties of what `$apply` makes are those that it made (OData Data Aggregation 4.0 §3.10).
+            (name, _) if result.applied => {
+                let columns = result.table.columns.iter();
+                let names: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
+                format!("{base}/$metadata#{name}({})", names.join(","))
+            }
             ("$all", _) => format!("{base}/$metadata#Collection(Edm.EntityType)"),
             (name, true) => format!("{base}/{name}/$metadata#{name}"),
             (name, false) => format!("{base}/$metadata#{name}"),
@@ -113,7 +119,7 @@ impl Context<'_> {
 pub(crate) fn reply(result: &EventsResult, context: &Context<'_>) -> String {
     let mut out = String::with_capacity(256 + result.table.rows() * 1024);
     out.push_str("{\"@odata.context\":");
-    json::string(&context.address(), &mut out);
+    json::string(&context.address(result), &mut out);
     if let Some(count) = result.count {
         out.push_str(&format!(",\"@odata.count\":{count}"));
     }
@@ -141,7 +147,7 @@ pub(crate) fn reply(result: &EventsResult, context: &Context<'_>) -> String {
             if result.applied {
                 row.applied(index, &mut out);
             } else {
-                row.event(index, selection, &mut out);
+                row.event(index, selection, &result.computed, &mut out);
             }
         }
     }
@@ -247,7 +253,13 @@ impl<'a> Reader<'a> {
         out.push('}');
     }
 
-    fn event(&self, row: usize, selection: Selection<'_>, out: &mut String) {
+    fn event(
+        &self,
+        row: usize,
+        selection: Selection<'_>,
+        computed: &[(String, String)],
+        out: &mut String,
+    ) {
         let item_type = self.text("itemType", row);
         let mut object = Object::open(out);
         self.top(&mut object, "id", "itemId", row, selection);
@@ -266,6 +278,9 @@ impl<'a> Reader<'a> {
             for section in &shape.common {
                 self.section(&mut object, section, row, selection);
             }
+        }
+        for (key, column) in computed {
+            self.top(&mut object, key, column, row, selection);
         }
         object.close();
     }
@@ -459,6 +474,7 @@ mod tests {
                 columns: columns.collect(),
                 batches: vec![RecordBatch::try_new(table.arrow_schema(), arrays).unwrap()],
             },
+            computed: Vec::new(),
             select: select.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()),
             applied: false,
         }
@@ -560,7 +576,12 @@ mod tests {
                 event_type,
                 single,
             };
-            assert_eq!(context.address(), expected);
+            let mut result = result(Table::Requests, &[], None);
+            assert_eq!(context.address(&result), expected);
+            result.applied = true;
+            result.table.columns.truncate(2);
+            let made = format!("B/$metadata#{event_type}(timestamp,id)");
+            assert_eq!(context.address(&result), made);
         };
         check("requests", false, "B/$metadata#requests");
         check("requests", true, "B/requests/$metadata#requests");

@@ -1,5 +1,7 @@
 //! What an application can be asked: its metrics, its tables, their columns (`D17`).
 
+use std::collections::BTreeSet;
+
 use hindsight_engine::metrics::{Metric, dimension_display_name};
 use hindsight_store::{Column, Table};
 use serde_json::{Map, Value, json};
@@ -24,21 +26,42 @@ const FACETS: &[&str] = &[
     "cloud_RoleInstance",
 ];
 
-/// `metrics/metadata`: metrics by id, dimensions by path.
-pub(crate) fn metrics(metrics: &[Metric]) -> String {
+/// `metrics/metadata`: metrics by id, dimensions by path. `keys` are the keys of `customDimensions` that tables were seen with.
+pub(crate) fn metrics(metrics: &[Metric], keys: &[(String, String)]) -> String {
     let mut described = Map::new();
     let mut dimensions = Map::new();
     for metric in metrics {
-        let paths = metric.dimensions();
-        for path in &paths {
-            if !dimensions.contains_key(*path) {
+        let own = own_dimensions(metric, keys);
+        let mut paths = Vec::new();
+        for path in metric
+            .dimensions
+            .iter()
+            .copied()
+            .chain(own.iter().map(String::as_str))
+        {
+            if !dimensions.contains_key(path) {
                 let name = json!({ "displayName": dimension_display_name(path) });
-                dimensions.insert((*path).to_owned(), name);
+                dimensions.insert(path.to_owned(), name);
             }
+            paths.push(path);
         }
         described.insert(metric.id.clone(), one_metric(metric, &paths));
     }
     json!({ "metrics": described, "dimensions": dimensions }).to_string()
+}
+
+/// The paths of keys that items of the metric's tables have.
+fn own_dimensions(metric: &Metric, keys: &[(String, String)]) -> BTreeSet<String> {
+    if !metric.custom_dimensions {
+        return BTreeSet::new();
+    }
+    let tables = metric.tables();
+    let of_tables = keys
+        .iter()
+        .filter(|(table, _)| tables.contains(&table.as_str()));
+    of_tables
+        .map(|(_, key)| format!("customDimensions/{key}"))
+        .collect()
 }
 
 fn one_metric(metric: &Metric, dimensions: &[&str]) -> Value {
@@ -123,7 +146,10 @@ mod tests {
 
     #[test]
     fn metrics_say_how_they_may_be_asked() {
-        let value = parsed(&metrics(&standard_metrics()));
+        let value = parsed(&metrics(
+            &standard_metrics(),
+            &[("traces".to_owned(), "plan".to_owned())],
+        ));
         let duration = &value["metrics"]["requests/duration"];
         assert_eq!(
             duration["supportedAggregations"],
@@ -137,6 +163,11 @@ mod tests {
         let paths = duration["supportedGroupBy"]["all"].as_array().unwrap();
         assert!(paths.contains(&json!("request/resultCode")));
         assert!(paths.contains(&json!("cloud/roleName")));
+        let own = json!("customDimensions/plan");
+        let of = |metric: &str| value["metrics"][metric]["supportedGroupBy"]["all"].clone();
+        assert!(!paths.contains(&own));
+        assert!(of("traces/count").as_array().unwrap().contains(&own));
+        assert!(of("users/count").as_array().unwrap().contains(&own));
         for path in paths {
             let name = &value["dimensions"][path.as_str().unwrap()]["displayName"];
             assert!(name.is_string(), "{path} has no name");

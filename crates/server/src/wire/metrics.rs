@@ -135,35 +135,14 @@ impl Writer<'_> {
     fn dimension(&self, segment: &MetricSegment, out: &mut String) {
         json::key(&segment.dimension, out);
         match (self.leaf, &segment.value) {
-            (LeafForm::Object, value) => json::string(&text(value), out),
+            (LeafForm::Object, _) => json::string(&segment.text, out),
             (LeafForm::Flat, Value::Bool(value)) => {
                 out.push_str(if *value { "true" } else { "false" })
             }
-            (LeafForm::Flat, Value::Int(value)) => json::integer(i64::from(*value), out),
             (LeafForm::Flat, Value::Long(value)) => json::integer(*value, out),
-            (LeafForm::Flat, Value::Real(value)) => json::real(*value, out),
             (LeafForm::Flat, Value::Null(_)) => out.push_str("null"),
-            // `success` is kept as text, and the specification's example shows it as a truth value.
-            (LeafForm::Flat, Value::String(text)) if segment.dimension.ends_with("/success") => {
-                match text.as_str() {
-                    "True" => out.push_str("true"),
-                    "False" => out.push_str("false"),
-                    other => json::string(other, out),
-                }
-            }
-            (LeafForm::Flat, value) => json::string(&text(value), out),
+            (LeafForm::Flat, _) => json::string(&segment.text, out),
         }
-    }
-}
-
-/// A dimension's value as text; truth values as the service writes them.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Null(_) => String::new(),
-        other => other.to_text(),
     }
 }
 
@@ -203,7 +182,11 @@ mod tests {
     fn leaf(dimension: &str, value: &str) -> MetricSegment {
         MetricSegment {
             dimension: dimension.to_owned(),
-            value: Value::String(value.to_owned()),
+            value: match value {
+                "False" => Value::Bool(false),
+                other => Value::String(other.to_owned()),
+            },
+            text: value.to_owned(),
             values: Some(vec![Some(1.234_56), None]),
             segments: vec![],
         }
@@ -245,6 +228,7 @@ mod tests {
         let outer = MetricSegment {
             dimension: "request/name".to_owned(),
             value: Value::String("GET /".to_owned()),
+            text: "GET /".to_owned(),
             values: None,
             segments: vec![leaf("request/resultCode", "200")],
         };

@@ -105,7 +105,7 @@ fn same_kind(op: Comparison, left: Operand, right: Operand, at: usize) -> Result
             at,
             "Truth values have no order; compare them with eq or ne.",
         )),
-        (Kind::Bag, Kind::Bag) => Err(Fault::new(
+        (Kind::Bag | Kind::List, Kind::Bag | Kind::List) => Err(Fault::new(
             at,
             "Collections cannot be compared; name one of their properties.",
         )),

@@ -59,7 +59,7 @@ pub(super) fn loosened(operand: Operand, wanted: Kind) -> Operand {
             };
         }
         (Kind::Flag, Kind::Bool) => return flag_to_bool(operand),
-        (Kind::Bag, Kind::Text | Kind::Flag | Kind::Loose) => {
+        (Kind::Bag | Kind::List, Kind::Text | Kind::Flag | Kind::Loose) => {
             return Operand {
                 expr: call("tostring", vec![operand.expr]),
                 kind: Kind::Text,
@@ -97,7 +97,7 @@ pub(super) fn loose_numbers(left: Operand, right: Operand) -> (Operand, Operand)
 pub(super) fn text(operand: Operand, function: &str) -> Result<Expr, Fault> {
     match operand.kind {
         kind if kind.is_text() => Ok(operand.expr),
-        Kind::Bag => Ok(call("tostring", vec![operand.expr])),
+        Kind::Bag | Kind::List => Ok(call("tostring", vec![operand.expr])),
         kind => Err(wrong(operand.at, function, "text", kind)),
     }
 }

@@ -6,13 +6,18 @@
 mod compare;
 mod convert;
 mod functions;
+mod lambda;
 
-use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind, Literal, UnaryOp};
+use std::cell::RefCell;
+
+use hindsight_kql_syntax::ast::{
+    BinaryOp, Expr, ExprKind, Literal, Operator, OperatorKind, ProjectAwayOperator, UnaryOp,
+};
 use hindsight_kql_types::ScalarType;
 
 use super::Fault;
 use super::ast::{Arithmetic, Node, NodeKind};
-use crate::tree::{binary, call, literal, long};
+use crate::tree::{binary, call, filter, literal, long, name, operator};
 
 /// How deep the sides of `mod` may be.
 const MAX_MODULO_DEPTH: usize = 3;
@@ -35,8 +40,10 @@ pub(crate) enum Kind {
     Moment,
     /// A duration.
     Span,
-    /// A bag or an array.
+    /// A bag.
     Bag,
+    /// A list, whose members a lambda looks at.
+    List,
     /// `null` as it is written.
     Null,
 }
@@ -64,13 +71,13 @@ impl Kind {
             Kind::Text | Kind::Flag | Kind::Loose => "text",
             Kind::Moment => "a date and time",
             Kind::Span => "a duration",
-            Kind::Bag => "a collection",
+            Kind::Bag | Kind::List => "a collection",
             Kind::Null => "null",
         }
     }
 
     /// Is text in KQL.
-    fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self, Kind::Text | Kind::Flag | Kind::Loose)
     }
 }
@@ -97,18 +104,58 @@ struct Operand {
     at: usize,
 }
 
+/// A predicate's KQL.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Predicate {
+    /// What adds the columns that its lambdas need.
+    pub(crate) before: Vec<Operator>,
+    /// Those columns.
+    pub(crate) added: Vec<String>,
+    /// The condition.
+    pub(crate) expr: Expr,
+}
+
 /// The KQL of a predicate.
-pub(crate) fn predicate(node: &Node, resolver: &Resolver<'_>) -> Result<Expr, Fault> {
-    Translator { resolver }
-        .truth(node)
-        .map(|operand| operand.expr)
+pub(crate) fn predicate(node: &Node, resolver: &Resolver<'_>) -> Result<Predicate, Fault> {
+    let translator = Translator {
+        resolver,
+        lambdas: Some(RefCell::default()),
+    };
+    let expr = translator.truth(node)?.expr;
+    let lambdas = translator.lambdas.unwrap_or_default().into_inner();
+    let (added, before) = lambdas.into_iter().unzip();
+    Ok(Predicate {
+        before,
+        added,
+        expr,
+    })
+}
+
+/// The operators that keep the rows which meet all of `predicates`.
+pub(crate) fn filters(predicates: Vec<Predicate>) -> Vec<Operator> {
+    let (mut operators, mut terms, mut added) = (Vec::new(), Vec::new(), Vec::new());
+    for predicate in predicates {
+        operators.extend(predicate.before);
+        added.extend(predicate.added);
+        terms.push(predicate.expr);
+    }
+    if !terms.is_empty() {
+        operators.push(filter(balanced(BinaryOp::And, terms)));
+    }
+    if !added.is_empty() {
+        let columns = added.iter().map(|column| name(column)).collect();
+        operators.push(operator(OperatorKind::ProjectAway(ProjectAwayOperator {
+            columns,
+        })));
+    }
+    operators
 }
 
 /// The KQL of a sort key.
 pub(crate) fn sort_key(node: &Node, resolver: &Resolver<'_>) -> Result<Expr, Fault> {
-    let operand = Translator { resolver }.value(node)?;
+    let operand = Translator::plain(resolver).value(node)?;
     match operand.kind {
-        Kind::Bag => Err(Fault::new(
+        Kind::Bag | Kind::List => Err(Fault::new(
             node.at,
             "A collection has no order; name one of its properties.",
         )),
@@ -117,8 +164,58 @@ pub(crate) fn sort_key(node: &Node, resolver: &Resolver<'_>) -> Result<Expr, Fau
     }
 }
 
+/// A value that becomes a property: its KQL and what it is.
+pub(crate) fn computed(node: &Node, resolver: &Resolver<'_>) -> Result<Resolved, Fault> {
+    let operand = Translator::plain(resolver).value(node)?;
+    match operand.kind {
+        Kind::Bag | Kind::List => Err(Fault::new(
+            node.at,
+            "A collection cannot become a property; name one of its properties.",
+        )),
+        Kind::Null => Err(Fault::new(node.at, "null is no value of a property.")),
+        Kind::Bool => {
+            let Operand { expr, kind, .. } = definite(operand);
+            Ok(Resolved { expr, kind })
+        }
+        kind => Ok(Resolved {
+            expr: operand.expr,
+            kind,
+        }),
+    }
+}
+
+/// A value to be added up: a number or a duration. A dimension is read as a number.
+pub(crate) fn measure(node: &Node, resolver: &Resolver<'_>) -> Result<Resolved, Fault> {
+    let operand = convert::loosened(Translator::plain(resolver).value(node)?, Kind::Number);
+    match operand.kind {
+        kind @ (Kind::Number | Kind::Span) => Ok(Resolved {
+            expr: operand.expr,
+            kind,
+        }),
+        other => Err(Fault::new(
+            node.at,
+            format!(
+                "A number or a duration is expected here, and this is {}.",
+                other.describe()
+            ),
+        )),
+    }
+}
+
 struct Translator<'a> {
     resolver: &'a Resolver<'a>,
+    /// The columns that lambdas need and the operators that add them; none where there can be no lambda.
+    lambdas: Option<RefCell<Vec<(String, Operator)>>>,
+}
+
+impl<'a> Translator<'a> {
+    /// For what is no condition of a filter.
+    fn plain(resolver: &'a Resolver<'a>) -> Translator<'a> {
+        Translator {
+            resolver,
+            lambdas: None,
+        }
+    }
 }
 
 impl Translator<'_> {
@@ -186,6 +283,12 @@ impl Translator<'_> {
             NodeKind::Arithmetic { op, left, right } => self.arithmetic(*op, left, right, at),
             NodeKind::In { value, list } => compare::in_list(self, value, list, at),
             NodeKind::Call { name, arguments } => functions::call_of(self, name, arguments, at),
+            NodeKind::Lambda {
+                path,
+                all,
+                variable,
+                condition,
+            } => lambda::translate(self, path, *all, variable, condition.as_deref(), at),
         }
     }
 

@@ -179,12 +179,34 @@ impl Display for Statement {
                 write!(f, "declare query_parameters({})", Commas(parameters))
             }
             Statement::Alias { name, target } => write!(f, "alias database {name} = {target}"),
-            Statement::Pattern { name, text, .. } => write!(f, "declare pattern {name} {text}"),
+            Statement::Pattern(pattern) => write!(f, "declare pattern {pattern}"),
             Statement::Restrict { entities, .. } => {
                 write!(f, "restrict access to ({})", Commas(entities))
             }
             Statement::Expression(expr) => expr.fmt(f),
         }
+    }
+}
+
+impl Display for PatternDeclaration {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)?;
+        let Some(mapping) = &self.mapping else {
+            return Ok(());
+        };
+        write!(f, " = {}", Schema(&mapping.parameters))?;
+        if let Some(path) = &mapping.path {
+            write!(f, "[{path}]")?;
+        }
+        f.write_str(" { ")?;
+        for rule in &mapping.rules {
+            write!(f, "({})", Commas(&rule.arguments))?;
+            if let Some(path) = &rule.path {
+                write!(f, ".[{path}]")?;
+            }
+            write!(f, " = {{ {} }}; ", Statements(&rule.body))?;
+        }
+        f.write_str("}")
     }
 }
 

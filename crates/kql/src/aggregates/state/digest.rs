@@ -67,6 +67,31 @@ impl Digest {
     }
 }
 
+impl Digest {
+    /// The weight of the values that are not greater than `value`: the rank that [`Digest::value_at`] turns back.
+    pub(crate) fn weight_up_to(&self, value: f64) -> f64 {
+        let mut before = 0.0;
+        let mut left: Option<(f64, Centroid)> = None;
+        for centroid in &self.centroids {
+            let center = before + centroid.weight / 2.0;
+            if centroid.mean > value {
+                return match left {
+                    None => 0.0,
+                    // Values that stand alone are counted one by one.
+                    Some((_, left)) if left.weight <= 1.0 && centroid.weight <= 1.0 => before,
+                    Some((at, left)) => {
+                        let part = (value - left.mean) / (centroid.mean - left.mean);
+                        at + (center - at) * part + 0.5
+                    }
+                };
+            }
+            before += centroid.weight;
+            left = Some((center, *centroid));
+        }
+        before
+    }
+}
+
 /// Joins neighbours as far as the scale function allows; the ends always stay single.
 fn compressed(sorted: Vec<Centroid>) -> Vec<Centroid> {
     let total: f64 = sorted.iter().map(|c| c.weight).sum();

@@ -9,4 +9,5 @@ pub(crate) mod pick;
 pub(crate) mod quantile;
 pub(crate) mod schema;
 pub(crate) mod sketch;
+pub(crate) mod tdigest;
 pub(crate) mod ticks;

@@ -302,6 +302,61 @@ impl<T: Ranked> Sketch for Ranks<T> {
 }
 
 impl<T: Ranked> Ranks<T> {
+    /// Adds the values of a column to the ranks of their groups; a second column has their weights.
+    pub(crate) fn update(values: &[ArrayRef], groups: &[usize], sketches: &mut Sketches<Ranks<T>>) {
+        let Some(column) = values.first() else {
+            return;
+        };
+        let column = column.as_primitive::<T>();
+        let weights = values.get(1).map(|array| array.as_primitive::<Int64Type>());
+        for (row, group) in groups.iter().enumerate() {
+            if column.is_null(row) {
+                continue;
+            }
+            let weight = match weights {
+                None => 1,
+                Some(weights) if weights.is_valid(row) => weights.value(row),
+                Some(_) => continue,
+            };
+            let value = column.value(row);
+            sketches.with(*group, |ranks| ranks.push(value, weight));
+        }
+    }
+
+    /// The weight of all values.
+    pub(crate) fn weight(&self) -> f64 {
+        let kept = match self.weights.is_empty() {
+            true => self.values.len() as f64,
+            false => self.weights.iter().map(|weight| *weight as f64).sum(),
+        };
+        let folded = self.estimate.as_ref().map_or(0.0, |estimate| {
+            estimate.below + estimate.digest.weight() + estimate.above
+        });
+        kept + folded
+    }
+
+    /// The weight of the values that are not greater than `value`.
+    pub(crate) fn weight_up_to(&mut self, value: T::Native) -> f64 {
+        if self.estimate.is_some() {
+            self.fold();
+        }
+        let Some(estimate) = &self.estimate else {
+            let pairs = self.values.iter().enumerate();
+            let not_greater = pairs.filter(|(_, v)| T::order(v, &value) != Ordering::Greater);
+            return not_greater
+                .map(|(index, _)| self.weights.get(index).copied().unwrap_or(1) as f64)
+                .sum();
+        };
+        let distance = T::distance(value, estimate.origin);
+        if distance == f64::NEG_INFINITY {
+            return estimate.below;
+        }
+        if !distance.is_finite() {
+            return self.weight();
+        }
+        estimate.below + estimate.digest.weight_up_to(distance)
+    }
+
     fn merge_encoded(&mut self, bytes: &[u8]) -> Option<()> {
         let (count, rest) = read_u64(bytes)?;
         let (weighted, rest) = rest.split_first()?;
@@ -406,23 +461,7 @@ impl<T: Ranked> SketchFunction for Percentiles<T> {
         groups: &[usize],
         sketches: &mut Sketches<Ranks<T>>,
     ) -> Result<()> {
-        let Some(column) = values.first() else {
-            return Ok(());
-        };
-        let column = column.as_primitive::<T>();
-        let weights = values.get(1).map(|array| array.as_primitive::<Int64Type>());
-        for (row, group) in groups.iter().enumerate() {
-            if column.is_null(row) {
-                continue;
-            }
-            let weight = match weights {
-                None => 1,
-                Some(weights) if weights.is_valid(row) => weights.value(row),
-                Some(_) => continue,
-            };
-            let value = column.value(row);
-            sketches.with(*group, |ranks| ranks.push(value, weight));
-        }
+        Ranks::update(values, groups, sketches);
         Ok(())
     }
 

@@ -1,0 +1,55 @@
+//! Every query of the conformance cases, whatever operator or statement it shows, prints and reads back as the same tree.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hindsight_kql_syntax::parse;
+
+/// The files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false => found.push(path),
+        }
+    }
+    found
+}
+
+/// The queries of a file of cases.
+fn queries(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).expect("it can be read");
+    let query = |case: &str| {
+        let lines: Vec<&str> = case
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .take_while(|line| *line != "----")
+            .collect();
+        lines.join("\n")
+    };
+    text.split("\n====\n").map(query).collect()
+}
+
+#[test]
+fn the_queries_of_all_cases_read_back_as_they_print() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kql");
+    let cases = files(&folder)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "kqlt"));
+    let mut read = 0;
+    for query in cases.flat_map(|path| queries(&path)) {
+        let parsed = parse(&query);
+        if !parsed.diagnostics.is_empty() {
+            continue;
+        }
+        let printed = parsed.query.to_string();
+        let again = parse(&printed);
+        assert_eq!(again.diagnostics, [], "{query}\n{printed}");
+        assert_eq!(again.query, parsed.query, "{query}\n{printed}");
+        assert_eq!(again.query.to_string(), printed);
+        read += 1;
+    }
+    assert!(read > 200, "only {read} queries were found");
+}

@@ -1,0 +1,89 @@
+//! `restrict access to (…)`: which tables and tabular names the rest of the query may read (`semantics.md §14.1`).
+
+use std::sync::Arc;
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, ExprKind};
+
+use super::scope::ACCESS;
+use super::{BindResult, Binder, Entry, wildcard_matches};
+use crate::catalog::TableScope;
+
+/// What one statement permits.
+#[derive(Debug)]
+pub(crate) struct Access {
+    /// Names and patterns of names that lets and patterns are known by; a name without `*` is a table's too.
+    names: Vec<String>,
+    /// Tables of a scope, by name or pattern.
+    tables: Vec<(TableScope, String)>,
+}
+
+impl Access {
+    /// Whether a let or a pattern of this name stays visible.
+    pub(crate) fn permits_name(&self, name: &str) -> bool {
+        self.names.iter().any(|n| wildcard_matches(n, name))
+    }
+
+    /// Whether a table stays visible.
+    pub(crate) fn permits_table(&self, scope: &TableScope, table: &str) -> bool {
+        let bare = *scope == TableScope::Request && self.names.iter().any(|n| n == table);
+        let scoped = self
+            .tables
+            .iter()
+            .any(|(known, name)| known == scope && wildcard_matches(name, table));
+        bare || scoped
+    }
+}
+
+impl Binder<'_> {
+    /// Makes what the entities do not name invisible from here on.
+    pub(super) fn bind_restrict(&mut self, entities: &[Expr]) -> BindResult<()> {
+        let mut access = Access {
+            names: Vec::new(),
+            tables: Vec::new(),
+        };
+        for entity in entities {
+            let entity = entity.unparenthesised();
+            match &entity.kind {
+                ExprKind::Name(name) => access.names.push(name.text.clone()),
+                ExprKind::Wildcard(pattern) => access.names.push(pattern.clone()),
+                ExprKind::Member { value, member } if super::classify::names_a_scope(value) => {
+                    let scope = self.bind_scope(value)?;
+                    access.tables.push((scope, member.text.clone()));
+                }
+                _ => {
+                    let message = "restrict access: a table, a name of 'let' or a pattern of names is expected";
+                    return Err(self.error("SEM0001", message, entity.span));
+                }
+            }
+        }
+        self.env = self.env.with(ACCESS, Entry::Access(Arc::new(access)));
+        Ok(())
+    }
+
+    /// Whether the statements so far let this place read a table.
+    pub(crate) fn may_read(&self, scope: &TableScope, table: &str) -> bool {
+        self.env
+            .accesses()
+            .iter()
+            .all(|access| access.permits_table(scope, table))
+    }
+
+    /// Refuses a table that is not visible here, as one that does not exist.
+    pub(super) fn check_access(
+        &self,
+        scope: &TableScope,
+        table: &str,
+        span: Span,
+    ) -> BindResult<()> {
+        match self.may_read(scope, table) {
+            true => Ok(()),
+            false => {
+                let message = format!(
+                    "Failed to resolve table or column expression named '{table}': 'restrict access' does not permit it"
+                );
+                Err(self.error("SEM0100", message, span))
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What `set` changes about tables and results (`semantics.md §14.1`).
+
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder, lit};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_types::{ScalarType, Value};
+
+use super::constant::planned;
+use super::{BindResult, Binder, Settings};
+use crate::operators::getschema::schema_rows;
+use crate::relation::Relation;
+
+impl Settings {
+    fn number(&self, name: &str) -> Option<usize> {
+        match self.get(name)?.convert(ScalarType::Long) {
+            Value::Long(number) => usize::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    fn ticks(&self, name: &str) -> Option<i64> {
+        match self.get(name)?.convert(ScalarType::DateTime) {
+            Value::DateTime(ticks) => Some(ticks),
+            _ => None,
+        }
+    }
+
+    fn on(&self, name: &str) -> bool {
+        !matches!(self.get(name), None | Some(Value::Bool(false)))
+    }
+}
+
+impl Binder<'_> {
+    /// A result as `query_results_apply_getschema`, `maxoutputcolumns` and `query_take_max_records` want it.
+    pub(crate) fn with_result_options(
+        &self,
+        relation: Relation,
+        span: Span,
+    ) -> BindResult<Relation> {
+        let mut relation = relation;
+        if self.settings.on("query_results_apply_getschema") {
+            relation = schema_rows(&relation, span)?;
+        }
+        let columns = relation.columns.len();
+        if let Some(most) = self.settings.number("maxoutputcolumns")
+            && columns > most
+        {
+            let message =
+                format!("the result has {columns} columns and 'maxoutputcolumns' is {most}");
+            return Err(self.error("SEM0004", message, span));
+        }
+        if let Some(most) = self.settings.number("query_take_max_records") {
+            let plan = LogicalPlanBuilder::from(relation.plan).limit(0, Some(most));
+            relation.plan = planned(plan.and_then(LogicalPlanBuilder::build), span)?;
+        }
+        Ok(relation)
+    }
+
+    /// What the options `query_datetimescope_…` leave of a table: from the one time on, up to the other.
+    pub(crate) fn datetime_scope(
+        &self,
+        columns: &[(String, ScalarType)],
+        column: impl Fn(&str) -> Expr,
+    ) -> Option<Expr> {
+        let Some(Value::String(name)) = self.settings.get("query_datetimescope_column") else {
+            return None;
+        };
+        let known =
+            |(own, kind): &(String, ScalarType)| own == name && *kind == ScalarType::DateTime;
+        if !columns.iter().any(known) {
+            return None;
+        }
+        let from = self.settings.ticks("query_datetimescope_from");
+        let to = self.settings.ticks("query_datetimescope_to");
+        let from = from.map(|ticks| column(name).gt_eq(lit(ticks)));
+        let to = to.map(|ticks| column(name).lt(lit(ticks)));
+        from.into_iter().chain(to).reduce(Expr::and)
+    }
+}

@@ -1,0 +1,141 @@
+//! `declare pattern`: names that stand for tabular expressions by the values they are called with
+//! (`semantics.md §14.1`).
+
+use std::sync::Arc;
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{
+    Call, Expr, ExprKind, Literal, PatternDeclaration, PatternMapping, PatternRule,
+};
+use hindsight_kql_types::ScalarType;
+
+use super::{BindResult, Binder, Entry, Env};
+use crate::relation::Relation;
+
+/// `Pattern('x')`, `Pattern('x').path` or `Pattern('x').['path']`.
+pub(crate) struct Invocation<'e> {
+    call: &'e Call,
+    path: Option<&'e str>,
+}
+
+/// The call of a pattern that an expression is, if it is one.
+pub(crate) fn invocation<'e>(expr: &'e Expr, env: &Env) -> Option<Invocation<'e>> {
+    let (value, path) = match &expr.kind {
+        ExprKind::Member { value, member } => (&**value, Some(member.text.as_str())),
+        ExprKind::Index { value, index } => match &index.kind {
+            ExprKind::Literal(Literal::String(path)) => (&**value, Some(path.as_str())),
+            _ => return None,
+        },
+        _ => (expr, None),
+    };
+    match &value.kind {
+        ExprKind::Call(call) => match env.find(&call.function.text) {
+            Some((Entry::Pattern(_), _)) => Some(Invocation { call, path }),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    /// Takes a declaration into scope.
+    pub(super) fn bind_pattern_declaration(
+        &mut self,
+        pattern: &PatternDeclaration,
+    ) -> BindResult<()> {
+        let name = &pattern.name;
+        if self.env.defined_here(&name.text) {
+            let message = "Let with the same name was already used in current context";
+            return Err(self.error("SEM0079", message, name.span()));
+        }
+        if let Some(mapping) = &pattern.mapping {
+            self.check_mapping(mapping)?;
+        }
+        let entry = Entry::Pattern(Arc::new(pattern.clone()));
+        self.env = self.env.with(&name.text, entry);
+        Ok(())
+    }
+
+    fn check_mapping(&self, mapping: &PatternMapping) -> BindResult<()> {
+        let parameters = mapping.parameters.iter().chain(&mapping.path);
+        for parameter in parameters {
+            if parameter.kind != ScalarType::String {
+                let message = "a pattern's arguments and its path are strings";
+                return Err(self.error("SEM0001", message, parameter.name.span()));
+            }
+        }
+        for rule in &mapping.rules {
+            let fits = rule.arguments.len() == mapping.parameters.len()
+                && rule.path.is_some() == mapping.path.is_some();
+            let values = rule.arguments.iter().chain(&rule.path);
+            let is_text = |e: &Expr| matches!(e.kind, ExprKind::Literal(Literal::String(_)));
+            let span = rule.arguments.first().map_or(Span::default(), |a| a.span);
+            if !fits {
+                let message = "the rule has other arguments than the pattern declares";
+                return Err(self.error("SEM0001", message, span));
+            }
+            if let Some(other) = values.into_iter().find(|v| !is_text(v)) {
+                let message = "a pattern's values are string literals";
+                return Err(self.error("SEM0001", message, other.span));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows that a call of a pattern stands for.
+    pub(super) fn bind_invocation(
+        &mut self,
+        invocation: &Invocation<'_>,
+        span: Span,
+    ) -> BindResult<Relation> {
+        let mut arguments = Vec::new();
+        for argument in &invocation.call.arguments {
+            arguments.push(self.constant_string(&argument.value)?);
+        }
+        let found = self.env.find(&invocation.call.function.text);
+        let Some((Entry::Pattern(pattern), seen)) = found else {
+            return Err(self.error("SEM0100", "Failed to resolve table expression", span));
+        };
+        let (pattern, seen) = (Arc::clone(pattern), seen.clone());
+        let mapping = pattern.mapping.as_ref();
+        let rule = mapping.and_then(|m| {
+            m.rules
+                .iter()
+                .find(|r| holds(r, &arguments, invocation.path))
+        });
+        let Some(rule) = rule else {
+            let message = format!(
+                "One or more pattern references were not declared. Detected pattern references: [\"{}\"]",
+                reference(&pattern.name.text, &arguments, invocation.path)
+            );
+            return Err(self.error("SEM0036", message, span));
+        };
+        let before = std::mem::replace(&mut self.env, seen.block());
+        let result = crate::operators::macro_expand::statements(&rule.body, self, span);
+        self.env = before;
+        result
+    }
+}
+
+fn holds(rule: &PatternRule, arguments: &[String], path: Option<&str>) -> bool {
+    let is = |expr: &Expr, text: &str| matches!(&expr.kind, ExprKind::Literal(Literal::String(own)) if own == text);
+    let path_holds = match (&rule.path, path) {
+        (Some(own), Some(path)) => is(own, path),
+        (None, None) => true,
+        _ => false,
+    };
+    path_holds
+        && rule.arguments.len() == arguments.len()
+        && rule
+            .arguments
+            .iter()
+            .zip(arguments)
+            .all(|(own, text)| is(own, text))
+}
+
+/// A call in the form in which missing ones are reported: `app('x').['path']`.
+fn reference(name: &str, arguments: &[String], path: Option<&str>) -> String {
+    let arguments: Vec<String> = arguments.iter().map(|a| format!("'{a}'")).collect();
+    let path = path.map_or(String::new(), |path| format!(".['{path}']"));
+    format!("{name}({}){path}", arguments.join(","))
+}

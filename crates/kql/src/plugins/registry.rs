@@ -1,0 +1,133 @@
+//! The plug-ins by name.
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Call, TypeOf};
+
+use super::{activity, bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows};
+use crate::bind::{BindResult, Binder};
+use crate::relation::Relation;
+
+/// A plug-in of the language.
+pub(crate) struct Plugin {
+    /// How it is called: `name(argument, [optional], …)`.
+    pub(crate) form: &'static str,
+    /// One sentence for the reference.
+    pub(crate) summary: &'static str,
+    /// Its meaning.
+    pub(crate) bind: Bind,
+}
+
+/// What a plug-in makes of its input.
+#[derive(Clone, Copy)]
+pub(crate) enum Bind {
+    /// Its columns are its own; a declared schema is applied to them.
+    Columns(fn(&Call, Relation, &mut Binder<'_>, Span) -> BindResult<Relation>),
+    /// It heeds a declared schema itself.
+    Schema(fn(&Call, Option<&TypeOf>, Relation, &mut Binder<'_>, Span) -> BindResult<Relation>),
+}
+
+static PLUGINS: &[Plugin] = &[
+    Plugin {
+        form: "active_users_count(id, axis, start, end, lookback, period, periods, bin, [dimension, …])",
+        summary: "Those who, when they appear, have been there in enough periods of the time before.",
+        bind: Bind::Columns(activity::users_count),
+    },
+    Plugin {
+        form: "activity_counts_metrics(id, axis, start, end, window, [dimension, …])",
+        summary: "Each window compared with all before it.",
+        bind: Bind::Columns(activity::counts_metrics),
+    },
+    Plugin {
+        form: "activity_engagement(id, axis, start, end, inner, outer, [dimension, …])",
+        summary: "Who is active in a small window beside who was in the large one that ends with it.",
+        bind: Bind::Columns(activity::engagement),
+    },
+    Plugin {
+        form: "activity_metrics(id, axis, start, end, window, [dimension, …])",
+        summary: "Each window compared with the one before it.",
+        bind: Bind::Columns(activity::metrics),
+    },
+    Plugin {
+        form: "bag_unpack(bag, [prefix], [columnsConflict='error' | 'replace_source' | 'keep_source'], [ignoredProperties=array])",
+        summary: "A column for each key of a column's bags, in place of the column.",
+        bind: Bind::Schema(bag_unpack::bind),
+    },
+    Plugin {
+        form: "ipv4_lookup(table, address, network, [key, …], [return_unmatched=false])",
+        summary: "The rows of a table whose IPv4 network holds a row's address.",
+        bind: Bind::Columns(|call, input, binder, span| {
+            ip_lookup::bind(ip_lookup::Family::V4, call, input, binder, span)
+        }),
+    },
+    Plugin {
+        form: "ipv6_lookup(table, address, network, [key, …], [return_unmatched=false])",
+        summary: "The rows of a table whose IPv6 or IPv4 network holds a row's address.",
+        bind: Bind::Columns(|call, input, binder, span| {
+            ip_lookup::bind(ip_lookup::Family::V6, call, input, binder, span)
+        }),
+    },
+    Plugin {
+        form: "narrow()",
+        summary: "A row for each cell: row, column and value as text.",
+        bind: Bind::Columns(narrow::bind),
+    },
+    Plugin {
+        form: "new_activity_metrics(id, axis, start, end, window, [cohort], [dimension, …], [lookback])",
+        summary: "What became of those who came first in a window.",
+        bind: Bind::Columns(activity::new_metrics),
+    },
+    Plugin {
+        form: "pivot(column, [aggregate], [key, …])",
+        summary: "A column for each value of a column, with an aggregate of its rows.",
+        bind: Bind::Columns(pivot::bind),
+    },
+    Plugin {
+        form: "rolling_percentile(value, percentile, axis, bin, bins, [dimension, …])",
+        summary: "A percentile over a window of bins that slides along an axis.",
+        bind: Bind::Columns(windows::percentile),
+    },
+    Plugin {
+        form: "rows_near(condition, distance, [after])",
+        summary: "The rows close to those that meet a condition; the input is serialized.",
+        bind: Bind::Columns(rows_near::bind),
+    },
+    Plugin {
+        form: "schema_merge([PreserveOrder=true])",
+        summary: "What getschema says of several tables, as one schema.",
+        bind: Bind::Columns(schema_merge::bind),
+    },
+    Plugin {
+        form: "sliding_window_counts(id, axis, start, end, lookback, bin, [dimension, …])",
+        summary: "Rows and different ids in a window that slides along an axis.",
+        bind: Bind::Columns(windows::counts),
+    },
+];
+
+/// Every plug-in, by name.
+pub(crate) fn all() -> &'static [Plugin] {
+    PLUGINS
+}
+
+/// The plug-in called `name`.
+pub(crate) fn find(name: &str) -> Option<&'static Plugin> {
+    PLUGINS.iter().find(|plugin| plugin.name() == name)
+}
+
+impl Plugin {
+    /// The plug-in's name.
+    pub(crate) fn name(&self) -> &'static str {
+        self.form.split('(').next().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plugins_are_in_order_and_say_what_they_do() {
+        let names: Vec<&str> = all().iter().map(Plugin::name).collect();
+        assert!(names.is_sorted(), "{names:?}");
+        assert!(all().iter().all(|p| p.summary.ends_with('.')));
+    }
+}

@@ -1,0 +1,172 @@
+//! The language reference, written from what the parser and the library hold.
+
+mod names;
+mod special;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use hindsight_kql_syntax::reference::{
+    Item, JOIN_KINDS, OPERATORS, REFUSED, SCALAR_OPERATORS, STATEMENTS,
+};
+
+use crate::{aggregates, functions, plugins};
+
+pub(crate) use names::has_function;
+
+/// The reference as Markdown: what is supported with its form and a sentence, and what is refused by name.
+pub fn language() -> String {
+    let mut page = Page::default();
+    page.text(
+        "# The language\n\nWhat Hindsight's KQL has, and what it refuses by name. `hindsight docs` writes this page from the \
+         parser's and the library's own tables. In signatures `[ ]` may be left out, `...` repeats, `const` asks for \
+         a constant, `$1` is the type of the first argument; `text` takes any type by its text, `number`, `integer`, \
+         `time` and `orderable` several types.",
+    );
+    page.items("Statements", STATEMENTS);
+    page.items("Tabular operators and sources", OPERATORS);
+    page.items("Kinds of join", JOIN_KINDS);
+    page.items("Scalar operators", SCALAR_OPERATORS);
+    page.functions();
+    page.specials("Functions of columns and rows", special::SCALAR);
+    page.specials("Tables by call", special::TABULAR);
+    page.aggregates();
+    page.plugins();
+    page.refused();
+    page.out
+}
+
+#[derive(Default)]
+struct Page {
+    out: String,
+}
+
+impl Page {
+    fn text(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn section(&mut self, title: &str) {
+        let _ = write!(self.out, "\n## {title}\n\n");
+    }
+
+    fn line(&mut self, forms: &[&str], aliases: &[&str], summary: &str) {
+        let code =
+            |texts: &[&str]| -> Vec<String> { texts.iter().map(|t| format!("`{t}`")).collect() };
+        let _ = write!(self.out, "- {}", code(forms).join(", "));
+        if !aliases.is_empty() {
+            let _ = write!(self.out, " (also {})", code(aliases).join(", "));
+        }
+        let _ = writeln!(self.out, ": {summary}");
+    }
+
+    fn items(&mut self, title: &str, items: &[Item]) {
+        self.section(title);
+        for item in items {
+            self.line(&[item.form], &[], item.summary);
+        }
+    }
+
+    fn functions(&mut self) {
+        self.section("Scalar functions");
+        let mut all = functions::registry().all().to_vec();
+        all.sort_by_key(|f| f.name());
+        for function in all {
+            self.line(function.signatures, function.aliases, function.summary);
+        }
+    }
+
+    fn specials(&mut self, title: &str, items: &[special::Special]) {
+        self.section(title);
+        for item in items {
+            self.line(&[item.form], &[], item.summary);
+        }
+    }
+
+    fn aggregates(&mut self) {
+        self.section("Aggregates");
+        let mut all: Vec<_> = aggregates::all().collect();
+        all.sort_by_key(|f| f.name());
+        for function in all {
+            self.line(function.signatures, function.aliases, function.summary);
+        }
+    }
+
+    fn plugins(&mut self) {
+        self.section("Plug-ins of evaluate");
+        for plugin in plugins::all() {
+            self.line(&[plugin.form], &[], plugin.summary);
+        }
+    }
+
+    fn refused(&mut self) {
+        self.items("Refused by name", REFUSED);
+        let scalar = |name: &&str| {
+            functions::registry().find(name).is_some()
+                || special::SCALAR.iter().any(|s| s.name() == *name)
+        };
+        let aggregate = |name: &&str| aggregates::find(name).is_some();
+        let plugin = |name: &&str| plugins::find(name).is_some();
+        self.missing("Functions", names::FUNCTIONS, scalar);
+        self.missing("Aggregates", names::AGGREGATES, aggregate);
+        self.missing("Plug-ins", names::PLUGINS, plugin);
+    }
+
+    /// The names that the language knows and this library does not.
+    fn missing(&mut self, what: &str, known: &str, supported: impl Fn(&&str) -> bool) {
+        let missing: BTreeSet<String> = known
+            .split_whitespace()
+            .filter(|name| !supported(name))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if !missing.is_empty() {
+            let missing: Vec<String> = missing.into_iter().collect();
+            let _ = writeln!(self.out, "- {what}: {}", missing.join(", "));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_fresh() {
+        let page = include_str!("../../../../docs/language.md");
+        assert!(
+            page == language(),
+            "docs/language.md is not fresh: `hindsight docs > docs/language.md`"
+        );
+    }
+
+    /// The functions that the binder knows by name are known there, and not to the library.
+    #[test]
+    fn the_special_functions_are_bound_by_name() {
+        for item in special::SCALAR {
+            let name = item.name();
+            assert!(
+                functions::registry().find(name).is_none(),
+                "{name} is in the library"
+            );
+            let arguments = ["", "name", "'name', name"];
+            let known = arguments.iter().any(|arguments| {
+                let query = format!("requests | extend r = {name}({arguments})");
+                !crate::testing::answer(&query).starts_with("error SEM0260")
+            });
+            assert!(known, "{name} is unknown");
+        }
+    }
+
+    #[test]
+    fn the_kinds_of_join_are_bound() {
+        for kind in JOIN_KINDS {
+            let query = format!(
+                "requests | join kind={} (requests) on name | take 0",
+                kind.name
+            );
+            let answer = crate::testing::answer(&query);
+            assert!(!answer.starts_with("error"), "{answer}");
+        }
+    }
+}

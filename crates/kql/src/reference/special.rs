@@ -1,0 +1,94 @@
+//! The functions that the binder knows by name, because they need more than their arguments' values.
+
+/// A function without a kernel.
+pub(super) struct Special {
+    /// How it is called.
+    pub(super) form: &'static str,
+    /// What it does, in a sentence.
+    pub(super) summary: &'static str,
+}
+
+impl Special {
+    /// The function's name.
+    pub(super) fn name(&self) -> &'static str {
+        self.form.split('(').next().unwrap_or_default()
+    }
+}
+
+const fn special(form: &'static str, summary: &'static str) -> Special {
+    Special { form, summary }
+}
+
+/// Functions of the input's columns and of neighbouring rows.
+pub(super) static SCALAR: &[Special] = &[
+    special(
+        "bag_pack_columns(column, …) -> dynamic",
+        "A bag of columns under their names.",
+    ),
+    special(
+        "bin_auto(value: any) -> $1",
+        "As bin, by the options query_bin_auto_size and query_bin_auto_at.",
+    ),
+    special(
+        "column_ifexists(name: const string, default: any) -> $2",
+        "The column of that name, or the default where there is none.",
+    ),
+    special(
+        "next(value: any, [offset: const long], [default: const any]) -> $1",
+        "The value of a later row; the rows are serialized.",
+    ),
+    special(
+        "pack_all([ignore_null_empty: const bool]) -> dynamic",
+        "A bag of all columns.",
+    ),
+    special(
+        "prev(value: any, [offset: const long], [default: const any]) -> $1",
+        "The value of an earlier row; the rows are serialized.",
+    ),
+    special(
+        "row_cumsum(term: number, [restart: bool]) -> $1",
+        "The running sum; the rows are serialized.",
+    ),
+    special(
+        "row_number([start: const long], [restart: bool]) -> long",
+        "The number of the row; the rows are serialized.",
+    ),
+    special(
+        "row_rank_dense(term: any, [restart: bool]) -> long",
+        "The rank, which grows by one where the value changes; the rows are serialized.",
+    ),
+    special(
+        "row_rank_min(term: any, [restart: bool]) -> long",
+        "The rank, which equal neighbours share; the rows are serialized.",
+    ),
+    special(
+        "row_window_session(time: datetime, max_from_first: const timespan, max_between: const timespan, [restart: bool]) -> datetime",
+        "The start of the session that the row belongs to; the rows are serialized.",
+    ),
+    special(
+        "toscalar(table | scalar) -> any",
+        "The first column of the first row, computed once for the query.",
+    ),
+];
+
+/// Functions whose value is a table.
+pub(super) static TABULAR: &[Special] = &[
+    special("app('name or id').table", "A table of another application."),
+    special(
+        "database('name').table",
+        "A table of the application itself.",
+    ),
+    special(
+        "materialize(table)",
+        "The rows, computed once for the query.",
+    ),
+    special(
+        "resource('id').table",
+        "A table of the application with that resource id.",
+    ),
+    special("table('name')", "The table of that name."),
+    special(
+        "workspace('name or id').table",
+        "A table of another workspace.",
+    ),
+];

@@ -1,0 +1,200 @@
+//! The OpenAPI 3.1 document. It is made from the table of routes that the router is made from, so the two cannot differ.
+
+use std::sync::LazyLock;
+
+use axum::body::Bytes;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+use crate::error::CODES;
+use crate::routes::table::{Admission, Operation, ROUTES};
+
+/// The shapes of bodies, by name.
+const SCHEMAS: &str = include_str!("schemas.json");
+/// The parameters, by the names under which operations list them.
+const PARAMETERS: &str = include_str!("parameters.json");
+
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+
+/// `GET /openapi.json`
+pub(crate) async fn serve() -> Response {
+    let json = "application/json; charset=utf-8";
+    ([(header::CONTENT_TYPE, json)], DOCUMENT.clone()).into_response()
+}
+
+/// The document.
+pub(crate) fn document() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES.iter().filter(|route| !route.alias) {
+        let mut operations = Map::new();
+        for operation in route.operations {
+            operations.insert(
+                operation.method.to_owned(),
+                described(route.path, operation),
+            );
+        }
+        paths.insert(public_path(route.path), Value::Object(operations));
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Hindsight",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Application Insights on your own machine: telemetry in, and the query API (metrics, events, query) over it.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas(),
+            "parameters": parsed(PARAMETERS),
+            "securitySchemes": security_schemes(),
+        },
+    })
+}
+
+fn parsed(text: &str) -> Value {
+    // Both files are part of the program; a test reads them.
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+fn schemas() -> Value {
+    let mut schemas = parsed(SCHEMAS);
+    let codes: Vec<&str> = CODES.iter().map(|(_, code, _)| *code).collect();
+    if let Some(object) = schemas.as_object_mut() {
+        let described = json!({ "description": "What kind of failure it is.", "enum": codes });
+        object.insert("ErrorCode".to_owned(), described);
+    }
+    schemas
+}
+
+fn security_schemes() -> Value {
+    json!({
+        "apiKey": { "type": "apiKey", "in": "header", "name": "X-Api-Key" },
+        "apiKeyParameter": { "type": "apiKey", "in": "query", "name": "api_key" },
+        "basic": { "type": "http", "scheme": "basic", "description": "The key as user name or as password." },
+        "bearer": { "type": "http", "scheme": "bearer", "description": "An OAuth 2.0 access token." },
+    })
+}
+
+/// The path as OpenAPI writes it: a parameter takes the rest of the path where the router says `{*name}`.
+pub(crate) fn public_path(path: &str) -> String {
+    path.replace("{*", "{")
+}
+
+fn described(path: &str, operation: &Operation) -> Value {
+    let in_path = path
+        .split('{')
+        .skip(1)
+        .filter_map(|part| part.split('}').next())
+        .map(|name| name.trim_start_matches('*').to_owned());
+    let listed = operation.parameters.iter().copied();
+    let conditional = is_conditional(operation).then_some("If-None-Match");
+    let names = in_path.chain(
+        listed
+            .chain(operation.admission.parameters())
+            .chain(conditional)
+            .map(str::to_owned),
+    );
+    let parameters: Vec<Value> = names
+        .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }))
+        .collect();
+    let mut out = json!({
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "tags": [operation.admission.tag()],
+        "parameters": parameters,
+        "responses": replies(operation),
+        "security": operation.admission.security(),
+    });
+    if let (Some(body), Some(object)) = (&operation.body, out.as_object_mut()) {
+        let schema =
+            json!({ "schema": { "$ref": format!("#/components/schemas/{}", body.schema) } });
+        let content: Map<String, Value> = body
+            .media
+            .iter()
+            .map(|media| ((*media).to_owned(), schema.clone()))
+            .collect();
+        let body = json!({ "required": body.required, "content": content });
+        object.insert("requestBody".to_owned(), body);
+    }
+    out
+}
+
+fn replies(operation: &Operation) -> Value {
+    let mut replies = Map::new();
+    for reply in operation.replies {
+        let schema =
+            json!({ "schema": { "$ref": format!("#/components/schemas/{}", reply.schema) } });
+        let entry = replies
+            .entry(reply.status.to_string())
+            .or_insert_with(|| json!({ "description": reply.description, "content": {}, "headers": headers(operation, reply.status) }));
+        if let Some(content) = entry.get_mut("content").and_then(Value::as_object_mut) {
+            content.insert(reply.media.to_owned(), schema);
+        }
+    }
+    for status in operation.admission.failures(operation.body.is_some()) {
+        let meanings: Vec<String> = CODES
+            .iter()
+            .filter(|(of, _, _)| of == status)
+            .map(|(_, code, meaning)| format!("{code}: {meaning}"))
+            .collect();
+        replies.entry(status.to_string()).or_insert_with(|| json!({
+            "description": meanings.join(" "),
+            "headers": headers(operation, *status),
+            "content": { "application/json": { "schema": { "$ref": format!("#/components/schemas/{}", operation.admission.error()) } } },
+        }));
+    }
+    if is_conditional(operation) {
+        let unchanged = json!({ "description": "The client has this very reply (If-None-Match).", "headers": headers(operation, 304) });
+        replies.insert("304".to_owned(), unchanged);
+    }
+    Value::Object(replies)
+}
+
+/// Whether a client may say which replies it has.
+fn is_conditional(operation: &Operation) -> bool {
+    operation.admission == Admission::Question && operation.method == "get"
+}
+
+fn headers(operation: &Operation, status: u16) -> Value {
+    let mut headers = Map::new();
+    let mut add = |name: &str, description: &str, schema: Value| {
+        let header = json!({ "description": description, "schema": schema });
+        headers.insert(name.to_owned(), header);
+    };
+    add(
+        "x-ms-request-id",
+        "The request's id; errors and the log have it too.",
+        json!({ "type": "string", "format": "uuid" }),
+    );
+    let seconds = json!({ "type": "integer", "minimum": 0 });
+    match (status, operation.admission) {
+        (200 | 304, Admission::Question) => {
+            add(
+                "Age",
+                "Seconds since the reply was made, where it came from the cache.",
+                seconds,
+            );
+            add(
+                "ETag",
+                "Of a reply that is kept.",
+                json!({ "type": "string" }),
+            );
+            add(
+                "Preference-Applied",
+                "What of Prefer was followed.",
+                json!({ "type": "string" }),
+            );
+        }
+        (401, _) => add(
+            "WWW-Authenticate",
+            "The ways to authenticate.",
+            json!({ "type": "string" }),
+        ),
+        (429 | 503, _) => add("Retry-After", "Seconds after which to ask again.", seconds),
+        _ => {}
+    }
+    Value::Object(headers)
+}

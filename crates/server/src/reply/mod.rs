@@ -1,0 +1,101 @@
+//! Replies as bytes: made once, kept for a while, or streamed when they are too large for that.
+
+mod cache;
+mod conditions;
+mod stream;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+
+pub(crate) use cache::{CacheControl, ReplyCache};
+pub(crate) use conditions::{Accept, Conditions};
+pub(crate) use stream::{Writing, make};
+
+/// A reply that was just made.
+pub(crate) enum Made {
+    /// All of it.
+    Whole(Bytes),
+    /// The beginning of it; the rest is made while it is sent.
+    Streamed(Body),
+}
+
+/// A whole reply with its validator.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) body: Bytes,
+    etag: HeaderValue,
+}
+
+impl Kept {
+    pub(crate) fn new(body: Bytes) -> Kept {
+        let digest = Sha256::digest(&body);
+        let mut text = String::from("W/\"");
+        for byte in digest.iter().take(16) {
+            text.push_str(&format!("{byte:02x}"));
+        }
+        text.push('"');
+        // Weak: the same tag stands for the packed forms of the reply.
+        let etag = HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("W/\"\""));
+        Kept { body, etag }
+    }
+}
+
+/// A reply for one caller.
+pub(crate) enum Answer {
+    /// All of it, and its age in seconds where it came from the cache.
+    Whole(Kept, Option<u64>),
+    /// Too large to be kept.
+    Streamed(Body),
+}
+
+impl Answer {
+    /// The response, or 304 where the caller has this very reply.
+    pub(crate) fn respond(self, content_type: HeaderValue, conditions: &Conditions) -> Response {
+        let (mut response, etag, age) = match self {
+            Answer::Whole(kept, age) if conditions.already_has(&kept.etag) => (
+                StatusCode::NOT_MODIFIED.into_response(),
+                Some(kept.etag),
+                age,
+            ),
+            Answer::Whole(kept, age) => (
+                ([(header::CONTENT_TYPE, content_type)], kept.body).into_response(),
+                Some(kept.etag),
+                age,
+            ),
+            Answer::Streamed(body) => (
+                ([(header::CONTENT_TYPE, content_type)], body).into_response(),
+                None,
+                None,
+            ),
+        };
+        let headers = response.headers_mut();
+        if let Some(etag) = etag {
+            headers.insert(header::ETAG, etag);
+        }
+        describe(headers, age);
+        response
+    }
+}
+
+/// Says whose reply it is, what it depends on and how old it is.
+fn describe(headers: &mut HeaderMap, age: Option<u64>) {
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private"));
+    headers.insert(
+        header::VARY,
+        HeaderValue::from_static("Authorization, X-Api-Key, Prefer, Accept, Accept-Encoding"),
+    );
+    if let Some(age) = age {
+        headers.insert(header::AGE, HeaderValue::from(age));
+    }
+}
+
+/// `Preference-Applied`, on errors too: a time-out is the preference at work.
+pub(crate) fn applied(response: &mut Response, wait: Option<u64>) {
+    if let Some(value) = wait.and_then(|wait| HeaderValue::from_str(&format!("wait={wait}")).ok()) {
+        response
+            .headers_mut()
+            .insert(HeaderName::from_static("preference-applied"), value);
+    }
+}

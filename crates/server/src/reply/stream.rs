@@ -1,0 +1,137 @@
+//! A query's reply while its rows are read: the first megabytes are held back, so that what fails early has its own
+//! status and what is small can be kept; the rest is sent as it is made.
+
+use std::sync::Arc;
+
+use arrow::record_batch::RecordBatch;
+use axum::body::{Body, Bytes};
+use futures::StreamExt;
+use hindsight_engine::{EngineError, Part, QueryStream};
+
+use super::Made;
+use crate::error::ApiError;
+use crate::throttle::Permit;
+use crate::wire::query::{self, Form, Writer};
+
+/// Bytes that are written at a time.
+const CHUNK: usize = 64 << 10;
+
+/// A reply that is being written.
+pub(crate) struct Writing {
+    query: QueryStream,
+    /// None once the end was written.
+    writer: Option<Writer>,
+    /// Rows that were read and not yet written, from this row on.
+    batch: Option<(RecordBatch, usize)>,
+    out: String,
+    request_id: String,
+    _permit: Arc<Permit>,
+}
+
+impl Writing {
+    /// Writes `query` in this form; `permit` is held until the end.
+    pub(crate) fn new(
+        query: QueryStream,
+        form: Form,
+        request_id: String,
+        permit: Arc<Permit>,
+    ) -> Writing {
+        let mut out = String::with_capacity(CHUNK + CHUNK / 8);
+        Writing {
+            query,
+            writer: Some(Writer::begin(form, &mut out)),
+            batch: None,
+            out,
+            request_id,
+            _permit: permit,
+        }
+    }
+
+    /// The next bytes, at most a little more than a chunk; none after the end.
+    async fn chunk(&mut self) -> Result<Option<Bytes>, EngineError> {
+        while self.out.len() < CHUNK {
+            let Some(writer) = &mut self.writer else {
+                break;
+            };
+            if let Some((batch, row)) = self.batch.take() {
+                let row = writer.rows(&batch, row, CHUNK, &mut self.out);
+                if row < batch.num_rows() {
+                    self.batch = Some((batch, row));
+                }
+                continue;
+            }
+            match self.query.next().await? {
+                Some(Part::Table { name, columns }) => {
+                    writer.table(&name, columns, &mut self.out);
+                }
+                Some(Part::Rows(batch)) => self.batch = Some((batch, 0)),
+                None => self.end(None),
+            }
+        }
+        Ok(self.take())
+    }
+
+    /// The next bytes. A failure becomes the error object of a partial result: the status was sent long ago.
+    async fn sent(&mut self) -> Option<Bytes> {
+        match self.chunk().await {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.end(Some(error));
+                self.take()
+            }
+        }
+    }
+
+    fn end(&mut self, failure: Option<EngineError>) {
+        let Some(writer) = self.writer.take() else {
+            return;
+        };
+        let summary = self.query.summary();
+        let error = match failure {
+            Some(failure) => Some(self.told(failure)),
+            None => summary.partial.as_ref().map(query::cut),
+        };
+        writer.end(&summary, error.as_ref(), &mut self.out);
+    }
+
+    fn told(&self, failure: EngineError) -> serde_json::Value {
+        let (id, failure) = (&self.request_id, ApiError::from(failure));
+        tracing::error!(request_id = %id, error = ?failure, "a query failed while its reply was sent");
+        let mut body = failure.body(None);
+        let inner = body.pointer_mut("/error/innererror");
+        query::failed(id, inner.map(serde_json::Value::take).unwrap_or_default())
+    }
+
+    fn take(&mut self) -> Option<Bytes> {
+        if self.out.is_empty() {
+            return None;
+        }
+        let next = String::with_capacity(CHUNK + CHUNK / 8);
+        Some(Bytes::from(std::mem::replace(&mut self.out, next)))
+    }
+}
+
+/// The whole reply if it has at most `bound` bytes, else its beginning and a body that makes the rest.
+///
+/// # Errors
+/// Whatever the query fails with before `bound` bytes were written.
+pub(crate) async fn make(mut writing: Writing, bound: usize) -> Result<Made, ApiError> {
+    let (mut head, mut size) = (Vec::new(), 0);
+    while let Some(bytes) = writing.chunk().await? {
+        size += bytes.len();
+        head.push(bytes);
+        if size > bound {
+            return Ok(Made::Streamed(streamed(head, writing)));
+        }
+    }
+    // Copied, also a single chunk: it has the room of a whole one.
+    Ok(Made::Whole(Bytes::from(head.concat())))
+}
+
+fn streamed(head: Vec<Bytes>, writing: Writing) -> Body {
+    let rest = futures::stream::unfold(writing, |mut writing| async move {
+        writing.sent().await.map(|bytes| (bytes, writing))
+    });
+    let all = futures::stream::iter(head).chain(rest);
+    Body::from_stream(all.map(Ok::<_, std::convert::Infallible>))
+}

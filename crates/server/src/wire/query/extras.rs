@@ -1,0 +1,153 @@
+//! What is shown beside the tables: render, statistics, and what is missing.
+
+use hindsight_engine::{PartialError, RenderInfo, Statistics, Summary};
+use hindsight_kql_types::timespan;
+use serde_json::{Value, json};
+
+/// What of a result is shown beside its tables.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Extras {
+    /// `Prefer: include-render=true`
+    pub(crate) render: bool,
+    /// `Prefer: include-statistics=true`
+    pub(crate) statistics: bool,
+    /// `Prefer: include-dataSources=true`
+    pub(crate) data_sources: bool,
+}
+
+impl Extras {
+    pub(super) fn write(self, summary: &Summary, out: &mut String) {
+        if self.render {
+            out.push_str(",\"render\":");
+            out.push_str(&render(&summary.render).to_string());
+        }
+        if self.statistics {
+            out.push_str(",\"statistics\":");
+            out.push_str(&statistics(summary).to_string());
+        }
+        if self.data_sources {
+            out.push_str(",\"dataSources\":[]");
+        }
+    }
+}
+
+/// What a result says that was cut at a limit (`api-facts.md §2`).
+pub(crate) fn cut(error: &PartialError) -> Value {
+    partial(json!({
+        "code": "-2133196797",
+        "message": error.message,
+        "severity": 2,
+        "severityName": "Error",
+    }))
+}
+
+/// What a result says whose query failed when some of its rows were already sent: `inner` is what its error would have been.
+pub(crate) fn failed(correlation: &str, mut inner: Value) -> Value {
+    if let Some(inner) = inner.as_object_mut() {
+        inner.insert("severity".to_owned(), 2.into());
+        inner.insert("severityName".to_owned(), "Error".into());
+    }
+    let mut error = partial(inner);
+    if let Some(object) = error.as_object_mut() {
+        object.insert("correlationId".to_owned(), correlation.into());
+    }
+    error
+}
+
+fn partial(inner: Value) -> Value {
+    json!({
+        "code": "PartialError",
+        "message": "There were some errors when processing your query.",
+        "details": [{
+            "code": "EngineError",
+            "message": "Something went wrong processing your query on the server.",
+            "innererror": inner,
+        }],
+    })
+}
+
+/// The wire's spelling of render properties.
+fn property(name: &str) -> &str {
+    match name {
+        "xcolumn" => "xColumn",
+        "ycolumns" => "yColumns",
+        "anomalycolumns" => "anomalyColumns",
+        "xtitle" => "xTitle",
+        "ytitle" => "yTitle",
+        "xaxis" => "xAxis",
+        "yaxis" => "yAxis",
+        "ysplit" => "ySplit",
+        "xmin" => "xMin",
+        "xmax" => "xMax",
+        "ymin" => "yMin",
+        "ymax" => "yMax",
+        other => other,
+    }
+}
+
+/// The recorded keys come first and always; further properties follow where the query wrote them.
+fn render(render: &RenderInfo) -> Value {
+    const FIXED: [&str; 4] = ["title", "accumulate", "kind", "annotation"];
+    let given = |name: &str| {
+        render
+            .properties
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    };
+    let visualization = if render.visualization.is_empty() {
+        "table"
+    } else {
+        &render.visualization
+    };
+    let mut value = serde_json::json!({
+        "visualization": visualization,
+        "title": given("title").unwrap_or_default(),
+        "accumulate": given("accumulate") == Some("true"),
+        "isQuerySorted": render.is_query_sorted,
+        "kind": given("kind").unwrap_or_default(),
+        "annotation": given("annotation").unwrap_or_default(),
+        "by": null,
+    });
+    if let Some(object) = value.as_object_mut() {
+        let more = render
+            .properties
+            .iter()
+            .filter(|(name, _)| !FIXED.contains(&name.as_str()));
+        object.extend(more.map(|(name, value)| (property(name).to_owned(), value.as_str().into())));
+    }
+    value
+}
+
+fn statistics(summary: &Summary) -> Value {
+    let tables: Vec<Value> = summary
+        .tables
+        .iter()
+        .map(|table| json!({ "tableRowCount": table.rows, "tableSize": table.bytes }))
+        .collect();
+    json!({ "query": {
+        "executionTime": summary.statistics.execution_time.as_secs_f64(),
+        "resourceUsage": resource_usage(&summary.statistics),
+        "inputDatasetStatistics": {
+            "rows": { "scanned": summary.statistics.rows_scanned },
+            "bytes": { "scanned": summary.statistics.bytes_scanned },
+        },
+        "datasetStatistics": tables,
+    }})
+}
+
+/// What a query used.
+pub(super) fn resource_usage(statistics: &Statistics) -> Value {
+    let mut total = String::new();
+    let ticks = i64::try_from(statistics.execution_time.as_nanos() / 100).unwrap_or(i64::MAX);
+    // Writing into a text cannot fail.
+    let _ = timespan::write(ticks, &mut total);
+    json!({
+        "cache": {
+            "memory": { "hits": 0, "misses": 0, "total": 0 },
+            "disk": { "hits": 0, "misses": 0, "total": 0 },
+        },
+        "cpu": { "user": total, "kernel": "00:00:00", "totalCpu": total },
+        "memory": { "peakPerNode": statistics.memory_peak },
+    })
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Asks the program whatever its own `/openapi.json` permits, and much that it does not, with Schemathesis.
+
+usage: run.py [--seconds N] [--seed N] [schemathesis arguments]
+A server with telemetry of every kind runs for the time; Schemathesis is installed into `target/api-fuzz`. It fails where the
+server answers 5xx, a status, a type or a shape that the document does not name, a method that it should not have, or anything
+without a credential that needs one.
+"""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import venv
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "sdk"))
+from server import PROGRAM, TARGET, Server  # noqa: E402
+
+FOLDER = TARGET / "api-fuzz"
+TELEMETRY = HERE.parents[1] / "conformance" / "specification" / "telemetry.ndjson"
+CHECKS = [
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "response_headers_conformance",
+    "unsupported_method",
+    "ignored_auth",
+]
+SETTINGS = """[query]
+rate = 1000000
+timeout = "20s"
+max_wait = "20s"
+memory = "512MiB"
+[ingest]
+max_age = "36500d"
+"""
+
+
+def tool():
+    """Schemathesis, installed once for these requirements."""
+    requirements = HERE / "requirements.txt"
+    stamp = FOLDER / ".installed-from"
+    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    program = FOLDER / "venv" / "bin" / "schemathesis"
+    if not (stamp.exists() and stamp.read_text() == digest):
+        print("installing Schemathesis …", flush=True)
+        venv.create(FOLDER / "venv", with_pip=True, clear=True)
+        python = FOLDER / "venv" / "bin" / "python"
+        subprocess.check_call([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements])
+        stamp.write_text(digest)
+    return program
+
+
+def command(data, *arguments):
+    return json.loads(subprocess.check_output([PROGRAM, *arguments, "--data", data, "--json"]))
+
+
+def configuration(app, key):
+    """Schemathesis' own file: the application's id and key, so that most requests get past the door."""
+    return f"""[auth.openapi.apiKey]
+api_key = "{key}"
+[parameters]
+"path.appId" = "{app}"
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    args, more = parser.parse_known_args()
+    program = tool()
+    settings = FOLDER / "server.toml"
+    settings.write_text(SETTINGS)
+    with Server("--config", str(settings)) as server:
+        app = command(server.data, "app", "create", "fuzzed")
+        key = command(server.data, "key", "create", "--app", app["appId"])["key"]
+        telemetry = TELEMETRY.read_text().replace("{ikey}", app["instrumentationKey"])
+        server.post("/v2.1/track", telemetry.encode())
+        config = FOLDER / "schemathesis.toml"
+        config.write_text(configuration(app["appId"], key))
+        arguments = [
+            program, "--config-file", config, "run", server.url + "/openapi.json", "--url", server.url,
+            "--checks", ",".join(CHECKS), "--max-time", str(args.seconds), "--seed", str(args.seed),
+            "--request-timeout", "60", "--continue-on-failure", "--max-examples", "1000000", *more,
+        ]
+        ended = subprocess.call(arguments, cwd=FOLDER, env={**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(FOLDER)})
+        if server.process.poll() is not None:
+            sys.exit(f"the server ended with {server.process.returncode}")
+    sys.exit(ended)
+
+
+if __name__ == "__main__":
+    main()
