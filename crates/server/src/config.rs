@@ -2,12 +2,16 @@
 //!
 //! The table is also the documentation: `hindsight settings` prints it.
 
+mod identity;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use hindsight_store::Tier;
 use toml::de::{DeTable, DeValue};
+
+pub(crate) use identity::IdentitySettings;
 
 use crate::wire::metrics::LeafForm;
 
@@ -78,6 +82,8 @@ pub(crate) struct Settings {
     pub(crate) body_timeout: Duration,
     /// How long a stop waits for open requests.
     pub(crate) shutdown_timeout: Duration,
+    /// Identity and TLS.
+    pub(crate) identity: IdentitySettings,
 }
 
 /// One setting.
@@ -102,7 +108,11 @@ impl Setting {
 }
 
 /// Every setting, in the order of the documentation.
-pub(crate) const SETTINGS: &[Setting] = &[
+fn all() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().chain(identity::SETTINGS)
+}
+
+const SETTINGS: &[Setting] = &[
     Setting {
         key: "data",
         default: "./hindsight-data",
@@ -321,7 +331,7 @@ impl Settings {
     /// The defaults.
     pub(crate) fn defaults() -> anyhow::Result<Settings> {
         let mut settings = Settings::blank();
-        for setting in SETTINGS {
+        for setting in all() {
             (setting.set)(&mut settings, setting.default)
                 .with_context(|| format!("default of {}", setting.key))?;
         }
@@ -341,7 +351,7 @@ impl Settings {
                 .apply_toml(&text)
                 .with_context(|| path.display().to_string())?;
         }
-        for setting in SETTINGS {
+        for setting in all() {
             let variable = setting.variable();
             if let Some(value) = environment(&variable) {
                 (setting.set)(&mut settings, &value)
@@ -353,8 +363,7 @@ impl Settings {
 
     /// Sets one setting by its key.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> anyhow::Result<()> {
-        let setting = SETTINGS
-            .iter()
+        let setting = all()
             .find(|setting| setting.key == key)
             .with_context(|| format!("unknown setting `{key}`"))?;
         (setting.set)(self, value).with_context(|| format!("setting `{key}`"))
@@ -414,6 +423,7 @@ impl Settings {
             retention_bytes: None,
             body_timeout: Duration::ZERO,
             shutdown_timeout: Duration::ZERO,
+            identity: IdentitySettings::default(),
         }
     }
 }
@@ -423,7 +433,7 @@ pub(crate) fn documentation() -> String {
     let mut out = String::from(
         "Flag over environment over TOML file (`--config`) over default.\n\n| key in the file | environment | default | meaning |\n|---|---|---|---|\n",
     );
-    for setting in SETTINGS {
+    for setting in all() {
         let default = if setting.default.is_empty() {
             "(empty)"
         } else {

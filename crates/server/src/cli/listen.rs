@@ -3,17 +3,22 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::extract::ConnectInfo;
 use axum::{Extension, Router};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
+
+use crate::connection::Connection;
 
 /// How long a client may take to send its headers.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a client may take to agree on encryption.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of a request's line and headers.
 const HEADER_BYTES: usize = 64 << 10;
 /// Connections at once; more wait to be accepted.
@@ -26,6 +31,7 @@ const MAX_PENDING_RESETS: usize = 32;
 /// Accepts connections until `stop` becomes true, then waits for open requests at most `patience`.
 pub(super) async fn run(
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     router: Router,
     mut stop: watch::Receiver<bool>,
     patience: Duration,
@@ -44,8 +50,9 @@ pub(super) async fn run(
         match accepted {
             Ok((stream, peer)) => {
                 let (builder, router, stop) = (builder.clone(), router.clone(), stop.clone());
+                let tls = tls.clone();
                 connections.spawn(async move {
-                    serve(builder, stream, peer, router, stop).await;
+                    open(builder, stream, tls, peer, router, stop).await;
                     drop(slot);
                 });
             }
@@ -87,15 +94,39 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-async fn serve(
+/// Agrees on encryption where the listener has it, then serves.
+async fn open(
     builder: Builder<TokioExecutor>,
     stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    peer: SocketAddr,
+    router: Router,
+    stop: watch::Receiver<bool>,
+) {
+    let _ = stream.set_nodelay(true);
+    let connection = Connection {
+        peer: Some(peer),
+        tls: tls.is_some(),
+    };
+    let router = router.layer(Extension(connection));
+    let Some(tls) = tls else {
+        return serve(builder, stream, peer, router, stop).await;
+    };
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
+        Ok(Ok(stream)) => serve(builder, stream, peer, router, stop).await,
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "no encryption was agreed on"),
+        Err(_) => tracing::debug!(%peer, "the client took too long to agree on encryption"),
+    }
+}
+
+async fn serve(
+    builder: Builder<TokioExecutor>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     router: Router,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(router.layer(Extension(ConnectInfo(peer))));
+    let service = TowerToHyperService::new(router);
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
