@@ -36,6 +36,11 @@ lint:
 fmt:
 	$(CARGO) fmt --all
 
+## Asks the program, for ten minutes, whatever its own /openapi.json permits and much that it does not (Schemathesis).
+api-fuzz:
+	$(CARGO) test --workspace --no-run
+	$(PYTHON) tests/fuzz/run.py
+
 ## Fills one million requests through HTTP, seals, and times ingestion and 14 queries. PEERS=--peers compares with peers.
 bench:
 	$(CARGO) build --release --bin hindsight

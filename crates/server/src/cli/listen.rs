@@ -12,8 +12,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
-/// How long a client may take to send its headers.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
+use super::moving::Moving;
+use crate::config::Settings;
+
 /// Bytes of a request's line and headers.
 const HEADER_BYTES: usize = 64 << 10;
 /// Connections at once; more wait to be accepted.
@@ -23,14 +24,15 @@ const MAX_STREAMS: u32 = 128;
 /// Resets of streams that were not yet accepted (rapid reset).
 const MAX_PENDING_RESETS: usize = 32;
 
-/// Accepts connections until `stop` becomes true, then waits for open requests at most `patience`.
-pub(super) async fn run(
+/// Accepts connections until `stop` becomes true, then waits for open requests as long as is set.
+pub(crate) async fn run(
     listener: TcpListener,
     router: Router,
     mut stop: watch::Receiver<bool>,
-    patience: Duration,
+    settings: &Settings,
 ) {
-    let builder = builder();
+    let builder = builder(settings.header_timeout);
+    let write_timeout = settings.write_timeout;
     let connections = TaskTracker::new();
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -44,6 +46,8 @@ pub(super) async fn run(
         match accepted {
             Ok((stream, peer)) => {
                 let (builder, router, stop) = (builder.clone(), router.clone(), stop.clone());
+                let _ = stream.set_nodelay(true);
+                let stream = Moving::new(stream, write_timeout);
                 connections.spawn(async move {
                     serve(builder, stream, peer, router, stop).await;
                     drop(slot);
@@ -58,7 +62,7 @@ pub(super) async fn run(
     }
     drop(listener);
     connections.close();
-    if tokio::time::timeout(patience, connections.wait())
+    if tokio::time::timeout(settings.shutdown_timeout, connections.wait())
         .await
         .is_err()
     {
@@ -71,12 +75,12 @@ pub(super) async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-fn builder() -> Builder<TokioExecutor> {
+fn builder(header_timeout: Duration) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
+        .header_read_timeout(header_timeout)
         .max_buf_size(HEADER_BYTES)
         .http2()
         .timer(TokioTimer::new())
@@ -89,12 +93,11 @@ fn builder() -> Builder<TokioExecutor> {
 
 async fn serve(
     builder: Builder<TokioExecutor>,
-    stream: TcpStream,
+    stream: Moving<TcpStream>,
     peer: SocketAddr,
     router: Router,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router.layer(Extension(ConnectInfo(peer))));
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);

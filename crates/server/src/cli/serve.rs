@@ -52,19 +52,14 @@ impl Serve {
             return output::print("the settings are valid\n");
         }
         let _logs = crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
-        let patience = settings.shutdown_timeout;
         let app = App::build(settings).await?;
-        let served = serve(&app, self.demo, patience).await;
+        let served = serve(&app, self.demo).await;
         let closed = app.close().await;
         served.and(closed)
     }
 }
 
-async fn serve(
-    app: &Arc<App>,
-    with_demo: bool,
-    patience: std::time::Duration,
-) -> anyhow::Result<()> {
+async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
     let address = app.settings.listen.clone();
     let listener = TcpListener::bind(&address)
         .await
@@ -117,7 +112,7 @@ async fn serve(
         listener,
         crate::router::router(app.clone()),
         stopped,
-        patience,
+        &app.settings,
     )
     .await;
     signal.abort();
