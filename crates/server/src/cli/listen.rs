@@ -31,8 +31,8 @@ pub(crate) async fn run(
     mut stop: watch::Receiver<bool>,
     settings: &Settings,
 ) {
-    let builder = builder(settings.header_timeout);
-    let write_timeout = settings.write_timeout;
+    let (header_timeout, write_timeout) = (settings.header_timeout, settings.write_timeout);
+    let builder = builder(header_timeout);
     let connections = TaskTracker::new();
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -47,7 +47,7 @@ pub(crate) async fn run(
             Ok((stream, peer)) => {
                 let (builder, router, stop) = (builder.clone(), router.clone(), stop.clone());
                 let _ = stream.set_nodelay(true);
-                let stream = Moving::new(stream, write_timeout);
+                let stream = Moving::new(stream, header_timeout, write_timeout);
                 connections.spawn(async move {
                     serve(builder, stream, peer, router, stop).await;
                     drop(slot);

@@ -1,4 +1,5 @@
-//! A connection whose writes must not stand still: a client that asks and does not read holds a place and memory.
+//! A connection that must not stand still: a client that says nothing holds a connection, one that asks and does not read
+//! holds a place and memory too. Hyper bounds the time of a request's head, once it knows which version of HTTP it is.
 
 use std::future::Future;
 use std::io;
@@ -9,23 +10,41 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// Ends with an error when nothing could be written for a while.
+/// What an HTTP/2 connection begins with (RFC 9113 §3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Ends with an error when the beginning does not come, or when nothing could be written for a while.
 #[derive(Debug)]
 pub(super) struct Moving<S> {
     inner: S,
     limit: Duration,
     /// Since when nothing goes out, as the time until it is too long.
     stuck: Option<Pin<Box<Sleep>>>,
+    /// The time until which it must be clear whether this is HTTP/1 or HTTP/2; none once it is.
+    undecided: Option<Pin<Box<Sleep>>>,
+    /// Bytes of the preface that have come.
+    heard: usize,
 }
 
 impl<S> Moving<S> {
-    /// `inner`, whose writes may wait for at most `limit` each.
-    pub(super) fn new(inner: S, limit: Duration) -> Moving<S> {
+    /// `inner`, which has to begin within `beginning` and whose writes may wait for at most `limit` each.
+    pub(super) fn new(inner: S, beginning: Duration, limit: Duration) -> Moving<S> {
         Moving {
             inner,
             limit,
             stuck: None,
+            undecided: Some(Box::pin(tokio::time::sleep(beginning))),
+            heard: 0,
         }
+    }
+
+    /// Looks at what came first.
+    fn hear(&mut self, bytes: &[u8]) {
+        let rest = PREFACE.get(self.heard..).unwrap_or_default();
+        if bytes.len() >= rest.len() || !rest.starts_with(bytes) {
+            self.undecided = None;
+        }
+        self.heard += bytes.len();
     }
 
     fn judged<T>(
@@ -57,7 +76,26 @@ impl<S: AsyncRead + Unpin> AsyncRead for Moving<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut self.inner).poll_read(context, buffer);
+        if self.undecided.is_none() {
+            return outcome;
+        }
+        if outcome.is_ready() {
+            self.hear(buffer.filled().get(before..).unwrap_or_default());
+            return outcome;
+        }
+        match self
+            .undecided
+            .as_mut()
+            .map(|late| late.as_mut().poll(context))
+        {
+            Some(Poll::Ready(())) => {
+                let why = "the client began no request in time";
+                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)))
+            }
+            _ => Poll::Pending,
+        }
     }
 }
 
