@@ -33,7 +33,12 @@ fn properties(node: &RenderOperator) -> Vec<(String, String)> {
         let values: Vec<String> = p.values.iter().map(word).collect();
         (p.name.text.clone(), values.join(", "))
     };
-    node.properties.iter().map(property).collect()
+    let mut properties: Vec<(String, String)> = node.properties.iter().map(property).collect();
+    if !node.by.is_empty() {
+        let names: Vec<&str> = node.by.iter().map(|name| name.text.as_str()).collect();
+        properties.push(("by".to_owned(), names.join(", ")));
+    }
+    properties
 }
 
 fn word(expr: &Expr) -> String {

@@ -47,7 +47,10 @@ fn the_queries_of_all_cases_read_back_as_they_print() {
         let printed = parsed.query.to_string();
         let again = parse(&printed);
         assert_eq!(again.diagnostics, [], "{query}\n{printed}");
-        assert_eq!(again.query, parsed.query, "{query}\n{printed}");
+        // A tree with NaN in it equals nothing, not even itself.
+        if parsed.query == parsed.query.clone() {
+            assert_eq!(again.query, parsed.query, "{query}\n{printed}");
+        }
         assert_eq!(again.query.to_string(), printed);
         read += 1;
     }

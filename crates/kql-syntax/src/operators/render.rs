@@ -6,13 +6,15 @@ use crate::ast::{Commas, Expr, Name};
 use crate::parser::Parser;
 use crate::token::TokenKind;
 
-/// `render kind [with (property=value, …)]`
+/// `render kind [with (property=value, …)] [by a, …]`
 #[derive(Debug, Clone, PartialEq)]
 pub struct RenderOperator {
     /// The visualisation.
     pub kind: Name,
     /// `with (…)`, or the properties of the older form without parentheses.
     pub properties: Vec<RenderProperty>,
+    /// `by a, …`, which older texts write for `series=`.
+    pub by: Vec<Name>,
 }
 
 /// `name = value`; `ycolumns=a, b` lists several values.
@@ -36,7 +38,15 @@ impl RenderOperator {
         } else {
             render_properties(p)?
         };
-        Some(RenderOperator { kind, properties })
+        let by = match p.eat_word("by") {
+            true => p.comma_list(Parser::name)?,
+            false => Vec::new(),
+        };
+        Some(RenderOperator {
+            kind,
+            properties,
+            by,
+        })
     }
 }
 
@@ -44,10 +54,13 @@ impl Display for RenderOperator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("render ")?;
         f.write_str(&self.kind.text)?;
-        if self.properties.is_empty() {
-            return Ok(());
+        if !self.properties.is_empty() {
+            write!(f, " with ({})", Commas(&self.properties))?;
         }
-        write!(f, " with ({})", Commas(&self.properties))
+        match self.by.is_empty() {
+            true => Ok(()),
+            false => write!(f, " by {}", Commas(&self.by)),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use hindsight_kql_syntax::Diagnostic;
 use super::build::filtered;
 use super::make_list::limit_of;
 use super::state::bag::MakeBag;
+use super::state::collect::MAX_ELEMENTS;
 use super::state::sketch::sketch_call;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::functions::example;
@@ -24,7 +25,7 @@ static MAKE_BAG: AggregateFunction = AggregateFunction {
         "bag_d:dynamic\n{\"a\":1,\"b\":2}",
     )],
     bind: |call| {
-        let limit = limit_of(call, 1)?;
+        let limit = limit_of(call, 1, MAX_ELEMENTS)?;
         bind(call, limit, None)
     },
 };
@@ -40,7 +41,7 @@ static MAKE_BAG_IF: AggregateFunction = AggregateFunction {
         "bag_d:dynamic\n{\"b\":2}",
     )],
     bind: |call| {
-        let limit = limit_of(call, 2)?;
+        let limit = limit_of(call, 2, MAX_ELEMENTS)?;
         bind(call, limit, Some(call.expr(1)?))
     },
 };

@@ -10,11 +10,15 @@ use super::state::sketch::sketch_call;
 use super::{AggregateCall, AggregateFunction, AggregateName};
 use crate::functions::example;
 
-pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS];
+pub(crate) static LIST: &[&AggregateFunction] =
+    &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS, &MAKELIST];
+
+/// How many elements the older spellings collect where the call does not say.
+pub(crate) const OLDER_LIMIT: usize = 128;
 
 static MAKE_LIST: AggregateFunction = AggregateFunction {
     signatures: &["make_list(expr: any, [max_size: const long]) -> dynamic"],
-    aliases: &["makelist"],
+    aliases: &[],
     summary: "An array of all values but nulls; the elements of dynamic arrays are taken one by one.",
     result_name: AggregateName::Prefixed("list"),
     star: false,
@@ -29,7 +33,7 @@ static MAKE_LIST: AggregateFunction = AggregateFunction {
         ),
     ],
     bind: |call| {
-        let limit = limit_of(call, 1)?;
+        let limit = limit_of(call, 1, MAX_ELEMENTS)?;
         call.column(collected(call, limit, false, false, None)?)
     },
 };
@@ -45,7 +49,7 @@ static MAKE_LIST_IF: AggregateFunction = AggregateFunction {
         "list_n:dynamic\n[1,3]",
     )],
     bind: |call| {
-        let limit = limit_of(call, 2)?;
+        let limit = limit_of(call, 2, MAX_ELEMENTS)?;
         call.column(collected(call, limit, false, false, Some(call.expr(1)?))?)
     },
 };
@@ -63,10 +67,30 @@ static MAKE_LIST_WITH_NULLS: AggregateFunction = AggregateFunction {
     bind: |call| call.column(collected(call, MAX_ELEMENTS, false, true, None)?),
 };
 
-/// The size limit in argument `index`.
-pub(crate) fn limit_of(call: &AggregateCall<'_>, index: usize) -> Result<usize, Diagnostic> {
+static MAKELIST: AggregateFunction = AggregateFunction {
+    signatures: &["makelist(expr: any, [max_size: const long]) -> dynamic"],
+    aliases: &[],
+    summary: "The older spelling of `make_list`, which collects 128 values where no other size is given.",
+    result_name: AggregateName::Prefixed("list"),
+    star: false,
+    examples: &[example(
+        "range n from 1 to 200 step 1 | summarize makelist(n) | project size = array_length(list_n)",
+        "size:long\n128",
+    )],
+    bind: |call| {
+        let limit = limit_of(call, 1, OLDER_LIMIT)?;
+        call.column(collected(call, limit, false, false, None)?)
+    },
+};
+
+/// The size limit in argument `index`, or `default` where it was not given.
+pub(crate) fn limit_of(
+    call: &AggregateCall<'_>,
+    index: usize,
+    default: usize,
+) -> Result<usize, Diagnostic> {
     let limit = call.constant_long(index)?;
-    Ok(limit.map_or(MAX_ELEMENTS, |limit| {
+    Ok(limit.map_or(default, |limit| {
         usize::try_from(limit).map_or(0, |limit| limit.min(MAX_ELEMENTS))
     }))
 }

@@ -1,14 +1,15 @@
 //! `make_set` and `make_set_if` (`semantics.md §16.5`).
 
-use super::make_list::{collected, limit_of};
+use super::make_list::{OLDER_LIMIT, collected, limit_of};
+use super::state::collect::MAX_ELEMENTS;
 use super::{AggregateFunction, AggregateName};
 use crate::functions::example;
 
-pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_SET, &MAKE_SET_IF];
+pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_SET, &MAKE_SET_IF, &MAKESET];
 
 static MAKE_SET: AggregateFunction = AggregateFunction {
     signatures: &["make_set(expr: any, [max_size: const long]) -> dynamic"],
-    aliases: &["makeset"],
+    aliases: &[],
     summary: "An array of the distinct values but null; the elements of dynamic arrays are taken one by one.",
     result_name: AggregateName::Prefixed("set"),
     star: false,
@@ -17,7 +18,7 @@ static MAKE_SET: AggregateFunction = AggregateFunction {
         "set_s:dynamic\n[\"b\",\"a\"]",
     )],
     bind: |call| {
-        let limit = limit_of(call, 1)?;
+        let limit = limit_of(call, 1, MAX_ELEMENTS)?;
         call.column(collected(call, limit, true, false, None)?)
     },
 };
@@ -33,7 +34,23 @@ static MAKE_SET_IF: AggregateFunction = AggregateFunction {
         "set_n:dynamic\n[1,2]",
     )],
     bind: |call| {
-        let limit = limit_of(call, 2)?;
+        let limit = limit_of(call, 2, MAX_ELEMENTS)?;
         call.column(collected(call, limit, true, false, Some(call.expr(1)?))?)
+    },
+};
+
+static MAKESET: AggregateFunction = AggregateFunction {
+    signatures: &["makeset(expr: any, [max_size: const long]) -> dynamic"],
+    aliases: &[],
+    summary: "The older spelling of `make_set`, which collects 128 values where no other size is given.",
+    result_name: AggregateName::Prefixed("set"),
+    star: false,
+    examples: &[example(
+        "range n from 1 to 200 step 1 | summarize makeset(n) | project size = array_length(set_n)",
+        "size:long\n128",
+    )],
+    bind: |call| {
+        let limit = limit_of(call, 1, OLDER_LIMIT)?;
+        call.column(collected(call, limit, true, false, None)?)
     },
 };

@@ -194,10 +194,14 @@ pub(crate) struct Binder<'a> {
     pub(crate) pinned: HashMap<(u32, u32), crate::relation::Scalar>,
     /// Window calls of the operator being bound, which its input must compute first.
     pub(crate) windows: Vec<crate::operators::window::WindowCall>,
+    /// Values of subtables (`toscalar` inside `partition`) that the operator being bound reads beside its rows.
+    pub(crate) subtable_values: Vec<crate::operators::subtable_value::SubtableValue>,
     /// Set while an expression that may hold aggregate calls is bound.
     pub(crate) aggregates: Option<aggregate::AggregateContext>,
     /// `render` of the pipeline being bound.
     pub(crate) render: Option<RenderOperator>,
+    /// Inside `mv-apply` and `partition`: a row for each subtable, of the columns that tell them apart.
+    pub(crate) subtables: Option<Relation>,
     /// The name that `as` gave the pipeline being bound.
     pub(crate) label: Option<String>,
     pub(crate) results: Vec<BoundResult>,
@@ -224,8 +228,10 @@ impl<'a> Binder<'a> {
             no_result: false,
             pinned: HashMap::new(),
             windows: Vec::new(),
+            subtable_values: Vec::new(),
             aggregates: None,
             render: None,
+            subtables: None,
             label: None,
             results: Vec::new(),
             steps: Vec::new(),

@@ -20,9 +20,10 @@ impl Binder<'_> {
             ExprKind::Name(name) => self.bind_name(&name.text, input, span),
             ExprKind::Parenthesised(inner) => self.bind_scalar(inner, input),
             ExprKind::Call(call) => self.bind_call(call, input, span),
-            ExprKind::Member { value, member } => {
-                self.bind_member(value, &member.text, input, span)
-            }
+            ExprKind::Member { value, member } => match self.entity(value) {
+                Some(entity) => self.bind_entity_property(&entity, &member.text, span),
+                None => self.bind_member(value, &member.text, input, span),
+            },
             ExprKind::MemberCall { .. } => {
                 Err(self.unsupported("a call of another database's function", span))
             }

@@ -2,11 +2,12 @@
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Pipeline};
+use hindsight_kql_types::Value;
 
 use super::scope::alias_name;
 use super::{BindResult, Binder, Entry};
 use crate::catalog::TableScope;
-use crate::relation::Relation;
+use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
     /// Binds a tabular expression.
@@ -184,18 +185,41 @@ impl Binder<'_> {
         member: &str,
         span: Span,
     ) -> BindResult<Relation> {
-        let entity = super::lists::bare_name(value)
-            .and_then(|name| self.env.find(name))
-            .and_then(|(entry, _)| match entry {
-                Entry::EntityGroup(entities) => entities.first().cloned(),
-                _ => None,
-            });
-        match entity {
+        match self.entity(value) {
             Some(entity) => {
                 let scope = self.bind_scope(&entity)?;
                 self.bind_table(&scope, member, span)
             }
             None => Err(self.error("SEM0100", "Failed to resolve table expression", span)),
+        }
+    }
+
+    /// The entity that a name stands for inside `macro-expand`.
+    pub(super) fn entity(&self, value: &Expr) -> Option<Expr> {
+        let (entry, _) = self.env.find(super::lists::bare_name(value)?)?;
+        match entry {
+            Entry::EntityGroup(entities) => entities.first().cloned(),
+            _ => None,
+        }
+    }
+
+    /// `scope.$current_database` inside `macro-expand`: the name that the entity was written with.
+    pub(super) fn bind_entity_property(
+        &mut self,
+        entity: &Expr,
+        property: &str,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let name = match self.bind_scope(entity)? {
+            TableScope::App(name) | TableScope::Workspace(name) | TableScope::Resource(name) => {
+                name
+            }
+            TableScope::Database { database, .. } => database,
+            TableScope::Request => String::new(),
+        };
+        match property {
+            "$current_database" if !name.is_empty() => Ok(Scalar::constant(Value::String(name))),
+            _ => Err(self.unsupported(format_args!("'{property}' of an entity"), span)),
         }
     }
 }

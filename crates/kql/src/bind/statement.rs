@@ -38,6 +38,7 @@ impl Binder<'_> {
             }
             self.operator = None;
             self.windows.clear();
+            self.subtable_values.clear();
         }
         if errors.is_empty() && self.results.is_empty() {
             let message = "the query has no tabular expression";

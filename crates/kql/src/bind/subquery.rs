@@ -18,6 +18,8 @@ use parking_lot::RwLock;
 
 use super::constant::planned;
 use super::{BindResult, Binder};
+use crate::operators::subtable_value;
+use crate::operators::support::groups;
 use crate::relation::{Column, Relation, Scalar};
 
 /// A sub-query that runs before the results. Its plan may hold the placeholders of earlier steps.
@@ -121,6 +123,9 @@ impl Binder<'_> {
                 Relation::unit().project(vec![column], span)?
             }
         };
+        if !groups(&relation).is_empty() {
+            return subtable_value::note(relation, self, span);
+        }
         let relation = first_column(relation, span)?;
         let kind = relation
             .columns
@@ -140,7 +145,11 @@ impl Binder<'_> {
 
     /// The first column of `in (T)` as one array.
     pub(crate) fn bind_list_subquery(&mut self, body: &Expr) -> BindResult<Scalar> {
-        let relation = first_column(self.bind_subquery(body)?, body.span)?;
+        let relation = self.bind_subquery(body)?;
+        if !groups(&relation).is_empty() {
+            return Err(self.unsupported("a list of a subtable's values", body.span));
+        }
+        let relation = first_column(relation, body.span)?;
         let kind = relation
             .columns
             .first()
@@ -172,9 +181,14 @@ impl Binder<'_> {
     fn bind_subquery(&mut self, body: &Expr) -> BindResult<Relation> {
         let label = self.label.take();
         let aggregates = self.aggregates.take();
+        // Window calls of the operator around it wait for that operator's rows.
+        let windows = std::mem::take(&mut self.windows);
+        let values = std::mem::take(&mut self.subtable_values);
         self.level += 1;
         let result = self.bind_tabular(body);
         self.level -= 1;
+        self.windows = windows;
+        self.subtable_values = values;
         self.aggregates = aggregates;
         self.label = label;
         result

@@ -3,7 +3,6 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
-use super::support;
 use crate::bind::{BindResult, Binder, Entry};
 use crate::relation::Relation;
 
@@ -11,9 +10,8 @@ pub(crate) fn bind(
     node: &AsOperator,
     input: Relation,
     binder: &mut Binder<'_>,
-    span: Span,
+    _span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
     // `hint.materialized` changes no answer, only how often the rows are computed.
     binder.env = binder
         .env

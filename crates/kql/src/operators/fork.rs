@@ -47,3 +47,18 @@ pub(crate) fn run(
     let inner = std::mem::replace(&mut binder.label, label);
     result.map(|relation| (relation, inner))
 }
+
+/// A pipeline over rows whose hidden columns tell subtables apart: it runs for each of them.
+pub(crate) fn run_in_subtables(
+    operators: &[Operator],
+    input: Relation,
+    binder: &mut Binder<'_>,
+    span: Span,
+) -> BindResult<Relation> {
+    let keys = support::groups(&input).iter().map(support::pass).collect();
+    let subtables = super::distinct::distinct(input.clone().project(keys, span)?);
+    let before = binder.subtables.replace(subtables);
+    let result = run(operators, input, binder);
+    binder.subtables = before;
+    Ok(result?.0)
+}

@@ -4,7 +4,7 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 
-use super::join_keys::{JoinKey, join_keys};
+use super::join_keys::{JoinKey, join_keys, subtable_keys};
 use super::join_plan::{RightColumns, join_plan};
 use super::support::{self, parameter};
 use crate::bind::{BindResult, Binder};
@@ -28,7 +28,8 @@ pub(crate) fn bind(
     let input = input.finish(span)?;
     // Older texts write the same conditions behind `where`.
     let on: Vec<Expr> = node.on.iter().chain(&node.filter).cloned().collect();
-    let keys = join_keys(&on, &input, &right, binder, span)?;
+    let mut keys = join_keys(&on, &input, &right, binder, span)?;
+    keys.extend(subtable_keys(&input, &right, binder, span)?);
     let left = match unique {
         true => first_rows(input, &keys, span)?,
         false => input,

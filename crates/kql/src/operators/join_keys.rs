@@ -5,7 +5,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
-use super::support::plain_name;
+use super::support::{groups, plain_name};
 use crate::bind::{BindResult, Binder, convert, widest};
 use crate::relation::{Column, Relation};
 
@@ -40,6 +40,24 @@ pub(crate) fn equal_columns(left: &Column, right: &Column) -> Option<JoinKey> {
         right: right.clone(),
         kind: common_kind(left.kind, right.kind)?,
     })
+}
+
+/// Where the right side is of subtables (`partition by k (as T | join (T) on …)`), rows meet those of their own only.
+pub(crate) fn subtable_keys(
+    left: &Relation,
+    right: &Relation,
+    binder: &Binder<'_>,
+    span: Span,
+) -> BindResult<Vec<JoinKey>> {
+    let groups = groups(right);
+    if groups.iter().any(|c| left.column(&c.name).is_none()) {
+        return Err(binder.unsupported("rows of a subtable outside of it", span));
+    }
+    // A dynamic column tells nothing that the row's number beside it does not.
+    let keys = groups
+        .iter()
+        .filter_map(|right| equal_columns(left.column(&right.name)?, right));
+    Ok(keys.collect())
 }
 
 /// Reads `on a, $left.b == $right.c and …`.

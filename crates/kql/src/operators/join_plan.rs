@@ -9,7 +9,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
 use super::join_keys::JoinKey;
-use super::support::{Output, field, free_name, hidden_name, missing, pass};
+use super::support::{Output, field, free_name, hidden_name, is_hidden, missing, pass};
 use crate::bind::{BindResult, plan_error};
 use crate::relation::{Column, Relation};
 
@@ -89,7 +89,10 @@ fn outputs(
         return outputs;
     }
     for (column, inner) in right.columns.iter().zip(inner_names) {
-        if right_columns == RightColumns::WithoutKeys && keys.iter().any(|k| k.right == *column) {
+        let is_key = keys.iter().any(|k| k.right == *column);
+        // What tells subtables apart stands on the left already.
+        let is_group = is_hidden(column) && (is_key || left.column(&column.name).is_some());
+        if is_group || is_key && right_columns == RightColumns::WithoutKeys {
             continue;
         }
         let name = free_name(&column.name, |n| {

@@ -5,7 +5,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::LookupOperator;
 
 use super::join::bind_right;
-use super::join_keys::join_keys;
+use super::join_keys::{join_keys, subtable_keys};
 use super::join_plan::{RightColumns, join_plan};
 use super::support::parameter;
 use crate::bind::{BindResult, Binder};
@@ -33,6 +33,7 @@ pub(crate) fn bind(
     };
     let right = bind_right(&node.right, binder)?.finish(span)?;
     let input = input.finish(span)?;
-    let keys = join_keys(&node.on, &input, &right, binder, span)?;
+    let mut keys = join_keys(&node.on, &input, &right, binder, span)?;
+    keys.extend(subtable_keys(&input, &right, binder, span)?);
     join_plan(input, right, &keys, kind, RightColumns::WithoutKeys, span)
 }

@@ -166,7 +166,10 @@ fn bound(
     };
     let value = binder.value_now(expr)?;
     let fits = value.kind() == kind || widest(value.kind(), kind).is_some();
-    match fits && !value.is_null() {
+    if value.is_null() {
+        return Err(binder.error("SEM0001", "the bound of the axis is null", expr.span));
+    }
+    match fits {
         true => Ok(Some(value.convert(kind))),
         false => Err(binder.error(
             "SEM0001",

@@ -51,6 +51,7 @@ pub(crate) mod search;
 pub(crate) mod serialize;
 mod series_rows;
 pub(crate) mod sort;
+pub(crate) mod subtable_value;
 pub(crate) mod summarize;
 pub(crate) mod support;
 pub(crate) mod take;

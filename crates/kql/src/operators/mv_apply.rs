@@ -7,7 +7,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::MvApplyOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::fork::run;
+use super::fork::run_in_subtables;
 use super::mv_expand::expand;
 use super::support::{self, Output, field, groups, hidden_name, pass, visible};
 use crate::bind::{BindResult, Binder};
@@ -59,7 +59,7 @@ pub(crate) fn bind(
     );
     outputs.extend(expanded.outputs);
     let rows = expanded.relation.project(outputs, span)?;
-    let (result, _) = run(&node.subquery, rows, binder)?;
+    let result = run_in_subtables(&node.subquery, rows, binder, span)?;
     let mut columns: Vec<Output> = groups(&result)
         .iter()
         .filter(|c| outer.iter().any(|o| o.name == c.name))

@@ -5,7 +5,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{PartitionBody, PartitionOperator, Statement};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::fork::run;
+use super::fork::run_in_subtables;
 use super::macro_expand::statements;
 use super::support::{self, Output, groups, hidden_name, is_hidden, pass};
 use super::union_plan::{Leg, union_plan};
@@ -36,7 +36,7 @@ pub(crate) fn bind(
     let own = hidden_name(&format!("partition{}", outer.len()));
     let mut columns: Vec<Output> = vec![(own.clone(), key.kind, key.expr())];
     columns.extend(input.columns.iter().map(pass));
-    let (relation, _) = run(operators, input.project(columns, span)?, binder)?;
+    let relation = run_in_subtables(operators, input.project(columns, span)?, binder, span)?;
     let columns = relation
         .columns
         .iter()

@@ -56,7 +56,12 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     _span: Span,
 ) -> BindResult<Relation> {
-    if !KINDS.contains(&node.kind.text.as_str()) {
+    // The kinds are written in small letters; of this one both spellings are documented.
+    let kind = match node.kind.text.as_str() {
+        "Plotly" => "plotly",
+        kind => kind,
+    };
+    if !KINDS.contains(&kind) {
         return Err(binder.error(
             "SEM0001",
             format!("unknown visualization '{}'", node.kind.text),

@@ -1,11 +1,12 @@
 //! `union`: the rows of several tables, columns by name (`semantics.md §17.4`).
 
+use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 
 use super::support::{self, parameter};
 use super::union_plan::{Leg, union_plan};
-use crate::bind::{BindResult, Binder, Entry, Env, wildcard_matches};
+use crate::bind::{BindResult, Binder, Entry, Env, plan_error, wildcard_matches};
 use crate::catalog::TableScope;
 use crate::relation::Relation;
 
@@ -15,7 +16,10 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+    let subtables = match support::groups(&input).is_empty() {
+        true => None,
+        false => binder.subtables.clone(),
+    };
     let inner = match parameter(&node.parameters, &["kind"]) {
         None => false,
         Some(expr) => match binder.constant_word(expr)?.as_str() {
@@ -46,17 +50,35 @@ pub(crate) fn bind(
             relation: input,
         });
     }
-    legs.extend(bind_legs(
-        &node.tables,
-        legs.len(),
-        "union_arg",
-        fuzzy,
-        binder,
-    )?);
+    let mut others = bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?;
+    if let Some(subtables) = subtables {
+        // The other tables stand beside each subtable.
+        let apart = |leg: &&mut Leg| support::groups(&leg.relation).is_empty();
+        for leg in others.iter_mut().filter(apart) {
+            leg.relation = beside(leg.relation.clone(), subtables.clone(), span)?;
+        }
+    }
+    legs.extend(others);
     if legs.is_empty() {
         return Err(binder.error("SEM0100", "Failed to resolve table expression", span));
     }
     union_plan(legs, source.as_deref(), inner, span)
+}
+
+/// The rows of a table for each subtable.
+fn beside(table: Relation, subtables: Relation, span: Span) -> BindResult<Relation> {
+    let table = table.finish(span)?;
+    let plan = LogicalPlanBuilder::from(subtables.plan)
+        .cross_join(table.plan)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(|e| plan_error(e, span))?;
+    let mut columns = subtables.columns;
+    columns.extend(table.columns);
+    Ok(Relation {
+        plan,
+        columns,
+        serialized: false,
+    })
 }
 
 /// Binds a list of tables. `first` is the position of its first one; `unnamed` begins the labels of those without a

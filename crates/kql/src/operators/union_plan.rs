@@ -6,7 +6,7 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Union};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{Output, free_name, missing, visible};
+use super::support::{Output, free_name, groups, missing, pass, visible};
 use crate::bind::{BindResult, plan_error, value_to_scalar};
 use crate::relation::{Column, Relation};
 
@@ -33,6 +33,8 @@ pub(crate) fn union_plan(
     span: Span,
 ) -> BindResult<Relation> {
     let columns = merge(&legs, inner);
+    // Inside `mv-apply` and `partition` every leg has the columns that tell subtables apart.
+    let subtables = legs.first().map_or(Vec::new(), |leg| groups(&leg.relation));
     let mut plans = Vec::with_capacity(legs.len());
     let mut last = None;
     for leg in legs {
@@ -46,6 +48,8 @@ pub(crate) fn union_plan(
             ));
         }
         outputs.extend(columns.iter().map(|c| output(c, &leg.relation)));
+        let own = |c: &Column| leg.relation.column(&c.name).map(pass);
+        outputs.extend(subtables.iter().filter_map(own));
         let projected = leg.relation.project(outputs, span)?;
         plans.push(Arc::new(projected.plan.clone()));
         last = Some(projected);

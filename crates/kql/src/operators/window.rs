@@ -9,6 +9,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::grouped_rows::by_group;
+use super::subtable_value;
 use super::support::{Output, field, hidden_name};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
@@ -33,6 +34,7 @@ pub(crate) fn is_window(name: &str) -> bool {
             | "next"
             | "row_number"
             | "row_cumsum"
+            | "row_rank"
             | "row_rank_dense"
             | "row_rank_min"
             | "row_window_session"
@@ -71,6 +73,7 @@ fn argument_field(call: usize, argument: usize) -> String {
 
 /// Puts the noted calls under the operator: the rows of `input` with a field for each call. The columns stay the same.
 pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> BindResult<Relation> {
+    let input = subtable_value::absorb(binder, input, span)?;
     let calls = std::mem::take(&mut binder.windows);
     if calls.is_empty() {
         return Ok(input);
@@ -251,9 +254,10 @@ fn prepare(
                 kind,
             ))
         }
-        "row_rank_dense" | "row_rank_min" => {
+        // `row_rank` is the older name of the dense one.
+        "row_rank" | "row_rank_dense" | "row_rank_min" => {
             wrong_count(1, 2)?;
-            let dense = name == "row_rank_dense";
+            let dense = name != "row_rank_min";
             let args = vec![first, restart(second)?];
             Ok(call(WindowFunction::Rank { dense }, args, ScalarType::Long))
         }

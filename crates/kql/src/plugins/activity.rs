@@ -152,7 +152,8 @@ pub(crate) fn counts_metrics(
     with_tables(&text, rows.clone(), vec![("$rows", rows)], binder, span)
 }
 
-/// `activity_metrics(id, axis, start, end, window [, dimensions…])`: each window compared with the one before it.
+/// `activity_metrics(id, axis, start, end, window [, dimensions…])`: each window compared with the one before it. Where
+/// nobody was there before, nobody was lost: the rates are 1 and 0, as recorded for the first window.
 pub(crate) fn metrics(
     call: &Call,
     input: Relation,
@@ -173,7 +174,7 @@ pub(crate) fn metrics(
          | join kind=leftouter (['$ids'] | summarize ['$before'] = count() by ['$bin']{by} \
              | extend ['$bin'] = ['$bin'] + {width}) on ['$bin']{by} \
          | extend dcount_newvalues = dcount_values - ['$kept'], \
-             retention_rate = toreal(['$kept']) / coalesce(['$before'], 0) \
+             retention_rate = iff(['$before'] > 0, toreal(['$kept']) / ['$before'], 1.0) \
          | project {axis} = ['$bin'], dcount_values, dcount_newvalues, retention_rate, \
              churn_rate = 1.0 - retention_rate{by}"
     );
@@ -181,7 +182,7 @@ pub(crate) fn metrics(
 }
 
 /// `new_activity_metrics(id, axis, start, end, window [, cohort] [, dimensions…] [, lookback])`: what became of those
-/// who came first in a window.
+/// who came first in a window. A window in which nobody came first has a row too, with rates that are no numbers.
 pub(crate) fn new_metrics(
     call: &Call,
     input: Relation,
@@ -215,8 +216,8 @@ pub(crate) fn new_metrics(
         id,
         axis,
         kind,
+        start,
         end,
-        ..
     } = &timeline;
     let ids = once(&timeline.ids(&width, &by), input, binder, span)?;
     let mut tables = vec![("$ids", ids.clone())];
@@ -239,7 +240,10 @@ pub(crate) fn new_metrics(
     let name = |prefix: &str| super::rewrite::name(&format!("{prefix}_{}", bare(axis)));
     let (from_name, to_name) = (name("from"), name("to"));
     let text = format!(
-        "summarize ['$size'] = count() by ['$from']{by} {cohort}\
+        "summarize by ['$one'] = 1{by} \
+         | mv-expand ['$from'] = range({start}, {end}, {width}) to typeof({kind}) {cohort}\
+         | join kind=leftouter (['$firsts'] | summarize ['$size'] = count() by ['$from']{by}) on ['$from']{by} \
+         | extend ['$size'] = coalesce(['$size'], 0) \
          | mv-expand ['$to'] = range(['$from'], {end}, {width}) to typeof({kind}) \
          | join kind=leftouter (['$found']) on ['$to']{by} \
          | summarize ['$new'] = sumif(['$found'], ['$first'] > ['$from'] or ['$first'] == ['$to']), \
@@ -249,7 +253,8 @@ pub(crate) fn new_metrics(
              retention_rate = toreal(['$kept']) / ['$size'], \
              churn_rate = toreal(['$size'] - ['$kept']) / ['$size']{by}"
     );
-    with_tables(&text, firsts, vec![("$found", found)], binder, span)
+    let tables = vec![("$found", found), ("$firsts", firsts.clone())];
+    with_tables(&text, firsts, tables, binder, span)
 }
 
 /// The name that the language's text of a column stands for.

@@ -3,9 +3,11 @@
 mod activity;
 pub(crate) mod args;
 mod bag_unpack;
+mod dcount_intersect;
 mod ip_lookup;
 mod narrow;
 mod pivot;
+mod preview;
 mod registry;
 mod rewrite;
 mod rows_near;

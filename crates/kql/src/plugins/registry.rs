@@ -3,7 +3,10 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, TypeOf};
 
-use super::{activity, bag_unpack, ip_lookup, narrow, pivot, rows_near, schema_merge, windows};
+use super::{
+    activity, bag_unpack, dcount_intersect, ip_lookup, narrow, pivot, preview, rows_near,
+    schema_merge, windows,
+};
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
 
@@ -53,6 +56,11 @@ static PLUGINS: &[Plugin] = &[
         bind: Bind::Schema(bag_unpack::bind),
     },
     Plugin {
+        form: "dcount_intersect(hll, hll, …)",
+        summary: "How many values the first sets of a row have in common, in a column for each set.",
+        bind: Bind::Columns(dcount_intersect::bind),
+    },
+    Plugin {
         form: "ipv4_lookup(table, address, network, [key, …], [return_unmatched=false])",
         summary: "The rows of a table whose IPv4 network holds a row's address.",
         bind: Bind::Columns(|call, input, binder, span| {
@@ -80,6 +88,11 @@ static PLUGINS: &[Plugin] = &[
         form: "pivot(column, [aggregate], [key, …])",
         summary: "A column for each value of a column, with an aggregate of its rows.",
         bind: Bind::Columns(pivot::bind),
+    },
+    Plugin {
+        form: "preview(rows)",
+        summary: "The first rows as a result of their own, then how many there are in all.",
+        bind: Bind::Columns(preview::bind),
     },
     Plugin {
         form: "rolling_percentile(value, percentile, axis, bin, bins, [dimension, …])",

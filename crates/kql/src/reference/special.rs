@@ -34,6 +34,10 @@ pub(super) static SCALAR: &[Special] = &[
         "The column of that name, or the default where there is none.",
     ),
     special(
+        "column_names_of(T) -> dynamic",
+        "The names of a table's columns as an array.",
+    ),
+    special(
         "next(value: any, [offset: const long], [default: const any]) -> $1",
         "The value of a later row; the rows are serialized.",
     ),

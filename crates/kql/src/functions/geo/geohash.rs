@@ -1,6 +1,6 @@
 //! Geohashes: base-32 texts whose bits halve longitude and latitude by turns.
 
-use super::shape::write_point;
+use super::shape::{write_pair, write_point};
 use super::sphere::Point;
 use crate::functions::dynamic::rows::each;
 use crate::functions::prelude::*;
@@ -50,6 +50,84 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
     },
 );
 
+pub(crate) static POLYGON: ScalarFunction = function(
+    &["geo_geohash_to_polygon(geohash: string) -> dynamic"],
+    "The outline of a geohash as a GeoJSON polygon; null where it is none.",
+    ResultName::None,
+    &[example(
+        "print p = geo_geohash_to_polygon('s')",
+        "p:dynamic\n{\"type\":\"Polygon\",\"coordinates\":[[[0.0,0.0],[45.0,0.0],[45.0,45.0],[0.0,45.0],[0.0,0.0]]]}",
+    )],
+    |args| {
+        let hash = args.strings(0)?;
+        each(args, |row, encoder| {
+            let (east, north) = area(hash.get(row.number()))?;
+            encoder.begin_bag();
+            encoder.key("type");
+            encoder.string("Polygon");
+            encoder.key("coordinates");
+            encoder.begin_array();
+            encoder.begin_array();
+            let corners = [
+                (east.0, north.0),
+                (east.1, north.0),
+                (east.1, north.1),
+                (east.0, north.1),
+                (east.0, north.0),
+            ];
+            for corner in corners {
+                write_pair(corner, encoder);
+            }
+            encoder.end();
+            encoder.end();
+            encoder.end();
+            Some(())
+        })
+    },
+);
+
+pub(crate) static NEIGHBORS: ScalarFunction = function(
+    &["geo_geohash_neighbors(geohash: string) -> dynamic"],
+    "The geohashes around one, in the recorded order; null where it is none.",
+    ResultName::None,
+    &[example(
+        "print n = geo_geohash_neighbors('sunny')",
+        "n:dynamic\n[\"sunnv\",\"sunnt\",\"sunnw\",\"sunnx\",\"sunpp\",\"sunnz\",\"sunpn\",\"sunpj\"]",
+    )],
+    |args| {
+        let hash = args.strings(0)?;
+        each(args, |row, encoder| {
+            let hash = hash.get(row.number());
+            let (east, north) = area(hash)?;
+            encoder.begin_array();
+            for (right, up) in AROUND {
+                let latitude = north.middle() + up * (north.1 - north.0);
+                // Beyond a pole there is nothing; the circles of latitude close.
+                if latitude.abs() < 90.0 {
+                    let longitude = east.middle() + right * (east.1 - east.0);
+                    let longitude = (longitude + 180.0).rem_euclid(360.0) - 180.0;
+                    let length = i64::try_from(hash.len()).ok()?;
+                    encoder.string(&encode(longitude, latitude, length));
+                }
+            }
+            encoder.end();
+            Some(())
+        })
+    },
+);
+
+/// The places around a geohash, to the right and up, in the recorded order.
+const AROUND: [(f64, f64); 8] = [
+    (-1.0, 0.0),
+    (-1.0, -1.0),
+    (0.0, -1.0),
+    (1.0, -1.0),
+    (1.0, 1.0),
+    (1.0, 0.0),
+    (0.0, 1.0),
+    (-1.0, 1.0),
+];
+
 const DIGITS: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";
 
 /// Halves a range by one bit.
@@ -91,6 +169,12 @@ fn encode(longitude: f64, latitude: f64, length: i64) -> String {
 }
 
 fn middle(hash: &str) -> Option<(f64, f64)> {
+    let (east, north) = area(hash)?;
+    Some((east.middle(), north.middle()))
+}
+
+/// The longitudes and latitudes of a geohash.
+fn area(hash: &str) -> Option<(Range, Range)> {
     if !(1..=18).contains(&hash.len()) {
         return None;
     }
@@ -108,5 +192,5 @@ fn middle(hash: &str) -> Option<(f64, f64)> {
             is_east = !is_east;
         }
     }
-    Some((east.middle(), north.middle()))
+    Some((east, north))
 }

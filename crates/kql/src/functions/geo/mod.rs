@@ -3,6 +3,7 @@
 //! Offered are the functions whose answers follow from the sphere alone; those that cut, join or buffer shapes are not.
 
 mod geohash;
+mod h3cell;
 mod lines;
 mod meeting;
 mod points;
@@ -16,6 +17,14 @@ use super::ScalarFunction;
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &geohash::FROM_POINT,
     &geohash::CENTRAL_POINT,
+    &geohash::NEIGHBORS,
+    &geohash::POLYGON,
+    &h3cell::FROM_POINT,
+    &h3cell::LEVEL,
+    &h3cell::PARENT,
+    &h3cell::CHILDREN,
+    &h3cell::CENTRAL_POINT,
+    &h3cell::POLYGON,
     &lines::LENGTH,
     &lines::CENTROID,
     &lines::INTERPOLATE,

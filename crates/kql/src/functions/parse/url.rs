@@ -29,7 +29,8 @@ pub(crate) static PARSE_URL: ScalarFunction = function(
             true
         }))
     },
-);
+)
+.with_aliases(&["parseurl"]);
 
 pub(crate) static PARSE_URLQUERY: ScalarFunction = function(
     &["parse_urlquery(query: string) -> dynamic"],
@@ -51,7 +52,8 @@ pub(crate) static PARSE_URLQUERY: ScalarFunction = function(
             true
         }))
     },
-);
+)
+.with_aliases(&["parseurlquery"]);
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Url<'a> {

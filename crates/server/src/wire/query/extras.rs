@@ -87,7 +87,7 @@ fn property(name: &str) -> &str {
 
 /// The recorded keys come first and always; further properties follow where the query wrote them.
 fn render(render: &RenderInfo) -> Value {
-    const FIXED: [&str; 4] = ["title", "accumulate", "kind", "annotation"];
+    const FIXED: [&str; 5] = ["title", "accumulate", "kind", "annotation", "by"];
     let given = |name: &str| {
         render
             .properties
@@ -107,7 +107,7 @@ fn render(render: &RenderInfo) -> Value {
         "isQuerySorted": render.is_query_sorted,
         "kind": given("kind").unwrap_or_default(),
         "annotation": given("annotation").unwrap_or_default(),
-        "by": null,
+        "by": given("by"),
     });
     if let Some(object) = value.as_object_mut() {
         let more = render
