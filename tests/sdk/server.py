@@ -50,6 +50,7 @@ class Server:
                     info = json.load(file)
                 if info["pid"] == self.process.pid and self.answers(info["url"]):
                     self.url = info["url"].rstrip("/")
+                    self.tls_url = info["tls_url"]
                     return
             except (OSError, ValueError, KeyError):
                 pass
@@ -75,6 +76,14 @@ class Server:
     def command(self, *arguments):
         text = subprocess.check_output([PROGRAM, *arguments, "--data", self.data, "--json"], stdin=subprocess.DEVNULL)
         return json.loads(text)
+
+    def run(self, *arguments):
+        subprocess.check_call([PROGRAM, *arguments, "--data", self.data], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    @property
+    def authority(self):
+        """The local authority's certificate, where the server made one."""
+        return os.path.join(self.data, "tls", "ca.pem")
 
     def new_app(self, name):
         """An application and a key that reads it: `(application, key)`."""

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use hindsight_engine::QueryEngine;
+use hindsight_identity::issuer::{Issuer, IssuerSettings};
+use hindsight_identity::{Right, Rights, Verifier, api_key, secret};
 use hindsight_store::{AppId, Application, Clock, NewApplication, NewKey, Store, StoreConfig};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use crate::auth::principal::Gate;
-use crate::auth::{Scope, api_key};
+use crate::auth::Gate;
 use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
@@ -35,6 +36,8 @@ pub(crate) struct App {
     pub(crate) replies: ReplyCache,
     /// Judges credentials.
     pub(crate) gate: Gate,
+    /// The embedded issuer.
+    pub(crate) issuer: Arc<Issuer>,
     /// Limits queries.
     pub(crate) throttle: Throttle,
     /// Bounds the memory of ingestion.
@@ -73,11 +76,19 @@ impl App {
             queue: settings.query_queue,
             queue_time: settings.query_queue_time,
         };
+        let issuer = open_issuer(&settings, &store, clock.clone()).await?;
+        let verifier = Verifier::new(
+            issuer.clone(),
+            settings.identity.trusted_issuers()?,
+            settings.identity.allow_local_issuers,
+            clock.clone(),
+        )?;
         Ok(Arc::new(App {
+            issuer,
             engine,
             directory,
             replies: ReplyCache::new(settings.cache_bytes, settings.cache_lifetime, clock.clone()),
-            gate: Gate::new(token),
+            gate: Gate::new(token, verifier, settings.identity.failures),
             throttle: Throttle::new(limits),
             ingest_slots: Arc::new(Semaphore::new(settings.ingest_concurrency)),
             daily: DailyUse::open(&settings.data),
@@ -113,6 +124,27 @@ impl App {
     }
 }
 
+/// The embedded issuer at the address that is known before the server listens.
+async fn open_issuer(
+    settings: &Settings,
+    store: &Store,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<Arc<Issuer>> {
+    let identity = &settings.identity;
+    let issuer = IssuerSettings {
+        audiences: identity.audiences.clone(),
+        implicit: identity.implicit,
+        tenant: identity.tenant.map(|tenant| tenant.to_string()),
+    };
+    let addresses = [&identity.url, &settings.public_url];
+    let base = addresses.into_iter().find(|address| !address.is_empty());
+    let base = base
+        .cloned()
+        .unwrap_or_else(|| format!("http://{}", settings.listen));
+    let issuer = Issuer::open(store.catalogue().clone(), clock, issuer, &base).await?;
+    Ok(Arc::new(issuer))
+}
+
 /// Makes an application with random identities.
 pub(crate) async fn create_app(
     catalogue: &hindsight_store::Catalogue,
@@ -144,13 +176,26 @@ pub(crate) async fn create_key(
     now: i64,
     expires: Option<i64>,
 ) -> anyhow::Result<(String, String)> {
+    let rights = Rights::NONE.with(Right::Read);
+    create_key_with(catalogue, app, name, rights, now, expires).await
+}
+
+/// Makes a key with these rights on an application; its text is returned once and not kept.
+pub(crate) async fn create_key_with(
+    catalogue: &hindsight_store::Catalogue,
+    app: AppId,
+    name: &str,
+    rights: Rights,
+    now: i64,
+    expires: Option<i64>,
+) -> anyhow::Result<(String, String)> {
     let key = api_key::generate()?;
     let new = NewKey {
         id: key.id.clone(),
         app,
         name: name.to_owned(),
         hash: key.hash,
-        scopes: Scope::Read.name().to_owned(),
+        scopes: rights.text(),
         created: now,
         expires,
     };
@@ -181,15 +226,7 @@ pub(crate) fn read_token(data: &Path) -> Option<String> {
 /// Writes a new token that only this user can read.
 fn write_token(data: &Path) -> anyhow::Result<String> {
     let path = token_path(data);
-    let token = api_key::random_token()?;
-    let _ = std::fs::remove_file(&path);
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options
-        .open(&path)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, token.as_bytes()));
-    written.with_context(|| format!("cannot write {}", path.display()))?;
+    let token = secret::random()?;
+    crate::private_file::write(&path, &token)?;
     Ok(token)
 }

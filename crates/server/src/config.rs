@@ -2,12 +2,16 @@
 //!
 //! The table is also the documentation: `hindsight settings` prints it.
 
+mod identity;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use hindsight_store::Tier;
 use toml::de::{DeTable, DeValue};
+
+pub(crate) use identity::IdentitySettings;
 
 use crate::wire::metrics::LeafForm;
 
@@ -82,6 +86,8 @@ pub(crate) struct Settings {
     pub(crate) body_timeout: Duration,
     /// How long a stop waits for open requests.
     pub(crate) shutdown_timeout: Duration,
+    /// Identity and TLS.
+    pub(crate) identity: IdentitySettings,
 }
 
 /// One setting.
@@ -106,7 +112,11 @@ impl Setting {
 }
 
 /// Every setting, in the order of the documentation.
-pub(crate) const SETTINGS: &[Setting] = &[
+fn all() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().chain(identity::SETTINGS)
+}
+
+const SETTINGS: &[Setting] = &[
     Setting {
         key: "data",
         default: "./hindsight-data",
@@ -337,7 +347,7 @@ impl Settings {
     /// The defaults.
     pub(crate) fn defaults() -> anyhow::Result<Settings> {
         let mut settings = Settings::blank();
-        for setting in SETTINGS {
+        for setting in all() {
             (setting.set)(&mut settings, setting.default)
                 .with_context(|| format!("default of {}", setting.key))?;
         }
@@ -357,7 +367,7 @@ impl Settings {
                 .apply_toml(&text)
                 .with_context(|| path.display().to_string())?;
         }
-        for setting in SETTINGS {
+        for setting in all() {
             let variable = setting.variable();
             if let Some(value) = environment(&variable) {
                 (setting.set)(&mut settings, &value)
@@ -369,8 +379,7 @@ impl Settings {
 
     /// Sets one setting by its key.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> anyhow::Result<()> {
-        let setting = SETTINGS
-            .iter()
+        let setting = all()
             .find(|setting| setting.key == key)
             .with_context(|| format!("unknown setting `{key}`"))?;
         (setting.set)(self, value).with_context(|| format!("setting `{key}`"))
@@ -432,6 +441,7 @@ impl Settings {
             write_timeout: Duration::ZERO,
             body_timeout: Duration::ZERO,
             shutdown_timeout: Duration::ZERO,
+            identity: IdentitySettings::default(),
         }
     }
 }
@@ -441,7 +451,7 @@ pub(crate) fn documentation() -> String {
     let mut out = String::from(
         "Flag over environment over TOML file (`--config`) over default.\n\n| key in the file | environment | default | meaning |\n|---|---|---|---|\n",
     );
-    for setting in SETTINGS {
+    for setting in all() {
         let default = if setting.default.is_empty() {
             "(empty)"
         } else {

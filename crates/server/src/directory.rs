@@ -1,11 +1,12 @@
-//! Applications and keys as they are now: a snapshot of the catalogue that follows it within a fraction of a second.
+//! Applications, keys, users, clients and roles as they are now: a snapshot of the catalogue that follows it within a fraction of a second.
 //!
 //! Command-line programs change the catalogue beside a running server, so nothing here is believed for long.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hindsight_identity::Rights;
 use hindsight_store::{AppId, Catalogue, KeyRecord, StoreError, Tier};
 use parking_lot::RwLock;
 use uuid::Uuid;
@@ -39,6 +40,29 @@ pub(crate) struct Snapshot {
     names: HashMap<String, AppId>,
     ikeys: HashMap<Uuid, AppId>,
     keys: HashMap<String, Arc<KeyRecord>>,
+    /// Users and clients, by id, with what they may do.
+    holders: HashMap<String, Arc<Roles>>,
+    /// Families of tokens that were revoked.
+    revoked: HashSet<String>,
+}
+
+/// What a user or client may do.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Roles {
+    /// With every application.
+    pub(crate) everywhere: Rights,
+    /// With some.
+    pub(crate) apps: HashMap<AppId, Rights>,
+}
+
+impl Roles {
+    fn add(&mut self, app: Option<AppId>, rights: Rights) {
+        let held = match app {
+            None => &mut self.everywhere,
+            Some(app) => self.apps.entry(app).or_default(),
+        };
+        *held = held.and(rights);
+    }
 }
 
 impl Snapshot {
@@ -56,6 +80,16 @@ impl Snapshot {
     pub(crate) fn by_ikey(&self, ikey: &str) -> Option<Arc<AppRecord>> {
         let ikey = Uuid::parse_str(ikey.trim()).ok()?;
         self.apps.get(self.ikeys.get(&ikey)?).cloned()
+    }
+
+    /// The roles of a user or client; `None` if there is none with this id.
+    pub(crate) fn roles(&self, holder: &str) -> Option<Arc<Roles>> {
+        self.holders.get(holder).cloned()
+    }
+
+    /// Whether a family of tokens was revoked.
+    pub(crate) fn is_revoked(&self, grant: &str) -> bool {
+        self.revoked.contains(grant)
     }
 
     /// The API key with this id.
@@ -156,5 +190,30 @@ async fn load(catalogue: &Catalogue) -> Result<Snapshot, StoreError> {
         };
         snapshot.apps.insert(record.id, Arc::new(record));
     }
+    snapshot.holders = load_holders(catalogue).await?;
+    snapshot.revoked = catalogue.revoked_grants(0).await?.into_iter().collect();
     Ok(snapshot)
+}
+
+async fn load_holders(catalogue: &Catalogue) -> Result<HashMap<String, Arc<Roles>>, StoreError> {
+    let users = catalogue.users().await?.into_iter().map(|user| user.id);
+    let clients = catalogue
+        .clients()
+        .await?
+        .into_iter()
+        .map(|client| client.id);
+    let mut holders: HashMap<String, Roles> = users
+        .chain(clients)
+        .map(|id| (id, Roles::default()))
+        .collect();
+    for role in catalogue.roles().await? {
+        if let Some(held) = holders.get_mut(&role.holder) {
+            // A word that this program does not know grants nothing.
+            held.add(role.app, Rights::parse(&role.role).unwrap_or_default());
+        }
+    }
+    Ok(holders
+        .into_iter()
+        .map(|(id, roles)| (id, Arc::new(roles)))
+        .collect())
 }

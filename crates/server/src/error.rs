@@ -3,6 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hindsight_engine::EngineError;
+use hindsight_identity::{READ_SCOPE, TokenError};
 use hindsight_store::StoreError;
 use serde_json::{Value, json};
 
@@ -14,7 +15,13 @@ pub(crate) enum ApiError {
     Unauthenticated,
     /// 403; says nothing about what is not permitted.
     #[error("The provided credentials have insufficient access to perform the requested operation")]
-    Forbidden,
+    Forbidden {
+        /// Whether a bearer token was shown; the reply's header then names what it lacks (RFC 6750 §3.1).
+        by_token: bool,
+    },
+    /// 401: a bearer token that is not good.
+    #[error("Valid authentication was not provided")]
+    InvalidToken(TokenError),
     /// 404
     #[error("The requested path does not exist")]
     PathNotFound,
@@ -151,8 +158,8 @@ pub(crate) const CODES: &[(u16, &str, &str)] = &[
 #[derive(Debug, Clone)]
 pub(crate) struct ErrorBody(pub(crate) ApiError);
 
-/// What a 401 offers.
-const CHALLENGE: &str = "Bearer realm=\"hindsight\", Basic realm=\"hindsight\", charset=\"UTF-8\"";
+/// The other way in that a 401 offers (RFC 7617 §2.1).
+const BASIC: &str = "Basic realm=\"hindsight\", charset=\"UTF-8\"";
 /// Seconds after which a refused writer may try again.
 const RETRY_SECONDS: u64 = 5;
 
@@ -169,8 +176,8 @@ impl ApiError {
     /// The status code.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            ApiError::Unauthenticated => StatusCode::UNAUTHORIZED,
-            ApiError::Forbidden => StatusCode::FORBIDDEN,
+            ApiError::Unauthenticated | ApiError::InvalidToken(_) => StatusCode::UNAUTHORIZED,
+            ApiError::Forbidden { .. } => StatusCode::FORBIDDEN,
             ApiError::PathNotFound | ApiError::NotFound(_) => StatusCode::NOT_FOUND,
             ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Bad { .. } | ApiError::InvalidBody(_) => StatusCode::BAD_REQUEST,
@@ -184,6 +191,22 @@ impl ApiError {
             ApiError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Engine(error) => engine_status(error),
         }
+    }
+
+    /// `WWW-Authenticate` (RFC 6750 §3): without a token it only says what is offered, with one also what is wrong.
+    fn challenge(&self) -> Option<HeaderValue> {
+        let text = match self {
+            ApiError::Unauthenticated => format!("Bearer realm=\"hindsight\", {BASIC}"),
+            ApiError::InvalidToken(error) => format!(
+                "Bearer realm=\"hindsight\", error=\"invalid_token\", error_description=\"The token is not accepted: {error}\", {BASIC}"
+            ),
+            ApiError::Forbidden { by_token: true } => format!(
+                "Bearer realm=\"hindsight\", error=\"insufficient_scope\", scope=\"{READ_SCOPE}\""
+            ),
+            _ => return None,
+        };
+        // Descriptions are ours and hold no quotes, so that the text is always a header's.
+        HeaderValue::from_str(&text).ok()
     }
 
     /// The body's `error` object.
@@ -206,7 +229,11 @@ impl ApiError {
         let text = self.to_string();
         match self {
             ApiError::Unauthenticated => (text, "AuthorizationRequiredError", None),
-            ApiError::Forbidden => (text, "InsufficientAccessError", None),
+            ApiError::InvalidToken(error) => {
+                let inner = json!({ "code": "InvalidTokenError", "message": format!("The token is not accepted: {error}") });
+                (text, "AuthorizationRequiredError", Some(inner))
+            }
+            ApiError::Forbidden { .. } => (text, "InsufficientAccessError", None),
             ApiError::PathNotFound => (text, "PathNotFoundError", None),
             ApiError::NotFound(_) => {
                 let inner = json!({ "code": "NotFoundError", "message": text });
@@ -307,7 +334,7 @@ fn engine_parts(error: &EngineError) -> (String, &'static str, Option<Value>) {
             bad_argument(json!({ "code": "QueryExecutionError", "message": message }))
         }
         EngineError::NotFound(_) => ApiError::NotFound(message).parts(),
-        EngineError::Forbidden => ApiError::Forbidden.parts(),
+        EngineError::Forbidden => ApiError::Forbidden { by_token: false }.parts(),
         EngineError::TimedOut { .. } => {
             let inner = json!({ "code": "GatewayTimeout", "message": message });
             ("Gateway timeout".to_owned(), "GatewayTimeout", Some(inner))
@@ -365,11 +392,8 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
         let headers = response.headers_mut();
-        if matches!(self, ApiError::Unauthenticated) {
-            headers.insert(
-                header::WWW_AUTHENTICATE,
-                HeaderValue::from_static(CHALLENGE),
-            );
+        if let Some(challenge) = self.challenge() {
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
         let retry = match &self {
             ApiError::Throttled { retry_after, .. } => Some(*retry_after),
@@ -464,7 +488,16 @@ mod tests {
             "UnsupportedMediaTypeError",
         );
         check(ApiError::Unauthenticated, 401, "AuthorizationRequiredError");
-        check(ApiError::Forbidden, 403, "InsufficientAccessError");
+        check(
+            ApiError::Forbidden { by_token: true },
+            403,
+            "InsufficientAccessError",
+        );
+        check(
+            ApiError::InvalidToken(TokenError::Expired),
+            401,
+            "AuthorizationRequiredError",
+        );
         check(ApiError::PathNotFound, 404, "PathNotFoundError");
         check(ApiError::NotFound("x".into()), 404, "PathNotFoundError");
         check(ApiError::bad("x"), 400, "BadArgumentError");

@@ -3,15 +3,21 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use hindsight_identity::Right;
 use hindsight_store::{AppendRequest, StoreError};
 
 use crate::app::App;
+use crate::auth::Principal;
 use crate::directory::{AppRecord, Snapshot};
 use crate::ingest::body::{self, BodyError, Codec};
 use crate::ingest::{self, AppBatches, Decoded, ItemError, ItemRules, Sender, Verdict};
 
 /// What an item of no application is told, as recorded.
 const UNKNOWN_KEY: &str = "Invalid instrumentation key";
+
+/// What an item is told whose sender's credential does not open its application.
+const FOREIGN_KEY: &str =
+    "The credential has no right to send telemetry with this instrumentation key";
 
 /// Ticks of 100 ns.
 fn ticks(duration: std::time::Duration) -> i64 {
@@ -24,11 +30,13 @@ pub(crate) async fn take(
     codec: Codec,
     body: Bytes,
     sender: Sender,
+    principal: Option<Principal>,
 ) -> Result<Verdict, BodyError> {
     let request = Request {
         codec,
         body,
         sender,
+        principal,
     };
     match decode_fresh(app, Arc::new(request)).await {
         Ok(decoded) => Ok(store(app, decoded).await),
@@ -41,6 +49,8 @@ struct Request {
     codec: Codec,
     body: Bytes,
     sender: Sender,
+    /// Who sends, where a credential was shown; then each item needs their right too.
+    principal: Option<Principal>,
 }
 
 /// Decodes against the snapshot at hand and, where a key was not in it, once more if the catalogue has changed since.
@@ -70,15 +80,7 @@ async fn decode_aside(
     directory: Arc<Snapshot>,
 ) -> Result<Decoded, Refused> {
     let app = app.clone();
-    let work = move || {
-        decode(
-            &app,
-            request.codec,
-            &request.body,
-            &request.sender,
-            &directory,
-        )
-    };
+    let work = move || decode(&app, &request, &directory);
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or_else(|error| {
@@ -96,16 +98,10 @@ enum Refused {
     Whole(Verdict),
 }
 
-fn decode(
-    app: &App,
-    codec: Codec,
-    packed: &[u8],
-    sender: &Sender,
-    directory: &Snapshot,
-) -> Result<Decoded, Refused> {
+fn decode(app: &App, request: &Request, directory: &Snapshot) -> Result<Decoded, Refused> {
     let settings = &app.settings;
-    let plain = body::decode(codec, packed, settings.ingest_max_decompressed_bytes)
-        .map_err(Refused::Body)?;
+    let limit = settings.ingest_max_decompressed_bytes;
+    let plain = body::decode(request.codec, &request.body, limit).map_err(Refused::Body)?;
     let received = ingest::count(&plain);
     if received == 0 {
         return Err(Refused::Whole(Verdict::refused(
@@ -128,8 +124,9 @@ fn decode(
         max_ahead: ticks(settings.ingest_max_ahead),
         max_item_bytes: settings.ingest_max_item_bytes,
     };
-    let find = |ikey: &str| find_app(app, directory, ikey, now);
-    let decoded = ingest::decode(&plain, &rules, sender, &find).map_err(|error| {
+    let principal = request.principal.as_ref();
+    let find = |ikey: &str| find_app(app, directory, principal, ikey, now);
+    let decoded = ingest::decode(&plain, &rules, &request.sender, &find).map_err(|error| {
         tracing::error!(%error, "telemetry does not fit its schema");
         Refused::Whole(Verdict::refused(
             received,
@@ -144,12 +141,22 @@ fn decode(
 fn find_app(
     app: &App,
     directory: &Snapshot,
+    principal: Option<&Principal>,
     ikey: &str,
     now: i64,
 ) -> Result<Arc<AppRecord>, (u16, String)> {
-    let record = directory
-        .by_ikey(ikey)
-        .ok_or_else(|| (400, UNKNOWN_KEY.to_owned()))?;
+    let record = directory.by_ikey(ikey);
+    // Whoever shows a credential learns nothing of applications that it does not open.
+    if let Some(principal) = principal {
+        let may = match &record {
+            Some(record) => principal.may(record.id, Right::Ingest),
+            None => principal.may_everywhere(Right::Ingest),
+        };
+        if !may {
+            return Err((403, FOREIGN_KEY.to_owned()));
+        }
+    }
+    let record = record.ok_or_else(|| (400, UNKNOWN_KEY.to_owned()))?;
     match record.daily_cap_bytes {
         Some(cap) if app.daily.bytes(record.id, now) >= cap => Err((
             402,

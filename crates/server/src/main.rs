@@ -5,6 +5,7 @@ mod auth;
 mod caps;
 mod cli;
 mod config;
+mod connection;
 mod demo;
 mod directory;
 mod engine;
@@ -15,11 +16,13 @@ mod middleware;
 mod openapi;
 mod params;
 mod prefer;
+mod private_file;
 mod reply;
 mod router;
 mod routes;
 mod telemetry;
 mod throttle;
+mod tls;
 mod wire;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::header;
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::MethodRouter;
 use axum::{Router, http::HeaderName};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -11,10 +11,11 @@ use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowHeaders, AllowMethods, Any, CorsLayer};
 
 use crate::app::App;
+use crate::auth::gate::guard;
 use crate::error::ApiError;
 use crate::middleware::outer;
-use crate::routes::fallback;
-use crate::routes::table::ROUTES;
+use crate::routes::table::{Operation, ROUTES, Route};
+use crate::routes::{fallback, oauth};
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -32,18 +33,23 @@ pub(crate) fn layered(routes: Router) -> Router {
 
 fn routes(app: Arc<App>) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
-        let none = MethodRouter::new();
-        let methods = route
-            .operations
-            .iter()
-            .fold(none, |methods, operation| (operation.add)(methods));
-        router = router.route(route.path, methods);
+    for route in ROUTES.iter().chain(oauth::ROUTES) {
+        router = router.route(route.path, guarded(&app, route));
     }
     router
         .fallback(fallback::unknown)
         .method_not_allowed_fallback(fallback::wrong_method)
         .with_state(app)
+}
+
+/// A path's operations, each behind the gate that its admission asks for.
+fn guarded(app: &Arc<App>, route: &Route) -> MethodRouter<Arc<App>> {
+    let gated = |operation: &Operation| {
+        let gate = from_fn_with_state((app.clone(), operation.admission.needs()), guard);
+        (operation.add)(MethodRouter::new()).route_layer(gate)
+    };
+    let operations = route.operations.iter().map(gated);
+    operations.fold(MethodRouter::new(), MethodRouter::merge)
 }
 
 /// Browsers of any origin may send telemetry and ask with a key; they may not send cookies, and there are none.

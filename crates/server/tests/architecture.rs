@@ -20,9 +20,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "hindsight-store",
         ],
     ),
+    ("hindsight-identity", &["hindsight-store"]),
     (
         "hindsight-server",
-        &["hindsight-engine", "hindsight-kql-types", "hindsight-store"],
+        &[
+            "hindsight-engine",
+            "hindsight-identity",
+            "hindsight-kql-types",
+            "hindsight-store",
+        ],
     ),
 ];
 

@@ -73,7 +73,7 @@ pub enum StoreError {
     #[error("the store is closed")]
     Closed,
     /// A name that must be unique is taken.
-    #[error("there is already an application named '{name}'")]
+    #[error("the name '{name}' is taken")]
     NameTaken {
         /// The name.
         name: String,

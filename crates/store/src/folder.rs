@@ -19,6 +19,8 @@ pub struct ServerInfo {
     pub pid: u32,
     /// Its base address, such as `http://127.0.0.1:2020`.
     pub url: String,
+    /// Its base address over TLS, where it has one.
+    pub tls_url: Option<String>,
 }
 
 /// A data folder that this process holds for writing.
@@ -66,9 +68,10 @@ impl Folder {
     }
 
     /// Leaves this process's address for command-line programs to find.
-    pub(crate) fn announce(&self, url: &str) -> Result<()> {
+    pub(crate) fn announce(&self, url: &str, tls_url: Option<&str>) -> Result<()> {
         let path = self.root.join(SERVER_FILE);
-        let text = serde_json::json!({ "pid": std::process::id(), "url": url }).to_string();
+        let text = serde_json::json!({ "pid": std::process::id(), "url": url, "tls_url": tls_url })
+            .to_string();
         let temporary = path.with_extension("tmp");
         std::fs::write(&temporary, text).map_err(StoreError::io("write", &temporary))?;
         std::fs::rename(&temporary, &path).map_err(StoreError::io("rename", &path))
@@ -135,6 +138,10 @@ fn read_server(root: &Path) -> Option<ServerInfo> {
     Some(ServerInfo {
         pid: u32::try_from(value.get("pid")?.as_u64()?).ok()?,
         url: value.get("url")?.as_str()?.to_owned(),
+        tls_url: value
+            .get("tls_url")
+            .and_then(|url| url.as_str())
+            .map(str::to_owned),
     })
 }
 

@@ -46,7 +46,9 @@ mod tests;
 
 pub use app_id::AppId;
 pub use catalogue::{
-    Application, Catalogue, KeyRecord, NewApplication, NewKey, SegmentRecord, Tier,
+    Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
+    NewKey, Redeemed, RoleRecord, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord,
+    Tier, UserRecord,
 };
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
 pub use config::StoreConfig;

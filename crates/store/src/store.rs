@@ -181,9 +181,9 @@ impl Store {
     }
 
     /// Leaves this server's address in the folder, for [`crate::holder`] to find.
-    pub fn announce(&self, url: &str) -> Result<()> {
+    pub fn announce(&self, url: &str, tls_url: Option<&str>) -> Result<()> {
         match &*self.folder.lock() {
-            Some(folder) => folder.announce(url),
+            Some(folder) => folder.announce(url, tls_url),
             None => Err(StoreError::Closed),
         }
     }

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 /// The header of API keys.
 const API_KEY_HEADER: &str = "x-api-key";
 /// The query parameter of API keys.
-pub(crate) const API_KEY_PARAMETER: &str = "api_key";
+const API_KEY_PARAMETER: &str = "api_key";
 
 /// What a request shows.
 #[derive(Debug, Clone, PartialEq, Eq)]

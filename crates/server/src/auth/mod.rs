@@ -1,7 +1,8 @@
 //! Who asks, and what they may.
 
-pub(crate) mod api_key;
 pub(crate) mod credential;
+pub(crate) mod gate;
 pub(crate) mod principal;
 
-pub(crate) use principal::{Principal, Scope};
+pub(crate) use gate::Gate;
+pub(crate) use principal::Principal;

@@ -1,43 +1,26 @@
-//! From a credential to a principal, and from a principal to an application it may see (`D3`, `D4`).
+//! Who asks, and which applications they may do what with (`D3`, `D4`).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hindsight_engine::{Access, Caller};
+use hindsight_identity::{Applications, ExternalToken, OwnToken, Right, Rights};
 use hindsight_store::{AppId, KeyRecord};
-use subtle::ConstantTimeEq;
 
-use super::api_key;
-use super::credential::Credential;
-use crate::directory::{AppRecord, Directory, Snapshot};
+use crate::directory::{AppRecord, Roles, Snapshot};
 use crate::error::ApiError;
-
-/// What a credential permits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// Query telemetry.
-    Read,
-    /// Everything.
-    Admin,
-}
-
-impl Scope {
-    /// The scope's name in the catalogue.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Admin => "admin",
-        }
-    }
-}
 
 /// Who asks.
 #[derive(Debug, Clone)]
 pub(crate) struct Principal {
-    /// For limits and logs: the key's id, or `local` for the command line of this machine.
+    /// For limits and logs: the key's id, the user's or client's, or `local` for the command line of this machine.
     pub(crate) id: Arc<str>,
-    /// What they may read.
-    pub(crate) access: Access,
-    scopes: Arc<str>,
+    /// What they may do with every application.
+    everywhere: Rights,
+    /// What they may do with some.
+    apps: HashMap<AppId, Rights>,
+    /// Whether a token brought them: refusals then say so as RFC 6750 asks.
+    pub(crate) by_token: bool,
 }
 
 impl Principal {
@@ -45,107 +28,103 @@ impl Principal {
     pub(crate) fn local() -> Principal {
         Principal {
             id: "local".into(),
-            access: Access::All,
-            scopes: Scope::Admin.name().into(),
+            everywhere: Rights::NONE.with(Right::Admin),
+            apps: HashMap::new(),
+            by_token: false,
         }
     }
 
-    fn of_key(key: &KeyRecord) -> Principal {
+    /// The holder of an API key.
+    pub(crate) fn of_key(key: &KeyRecord) -> Principal {
+        let rights = Rights::parse(&key.scopes).unwrap_or_default();
         Principal {
             id: key.id.as_str().into(),
-            access: Access::Only(vec![key.app]),
-            scopes: key.scopes.as_str().into(),
+            everywhere: Rights::NONE,
+            apps: HashMap::from([(key.app, rights)]),
+            by_token: false,
         }
     }
 
-    /// Whether a scope is granted.
-    pub(crate) fn may(&self, scope: Scope) -> bool {
-        self.scopes
-            .split([',', ' '])
-            .any(|granted| granted == scope.name() || granted == Scope::Admin.name())
+    /// The user or client of one of our own tokens: what their roles permit, as far as the token does too.
+    pub(crate) fn of_own(token: &OwnToken, roles: &Roles) -> Principal {
+        let limited = |rights: &Rights| rights.both(token.rights);
+        Principal {
+            id: format!("{}@{}", token.holder, token.client).into(),
+            everywhere: limited(&roles.everywhere),
+            apps: roles
+                .apps
+                .iter()
+                .map(|(app, rights)| (*app, limited(rights)))
+                .collect(),
+            by_token: true,
+        }
     }
 
-    /// The application of a URL, if this principal may read it.
+    /// The subject of a trusted issuer's token.
+    pub(crate) fn of_external(token: &ExternalToken, snapshot: &Snapshot) -> Principal {
+        let mut principal = Principal {
+            id: format!("{}#{}", token.issuer.issuer, token.subject).into(),
+            everywhere: Rights::NONE,
+            apps: HashMap::new(),
+            by_token: true,
+        };
+        match &token.issuer.applications {
+            Applications::All => principal.everywhere = token.rights,
+            Applications::Named(names) => {
+                let known = names.iter().filter_map(|name| snapshot.app(name));
+                principal.apps = known.map(|app| (app.id, token.rights)).collect();
+            }
+        }
+        principal
+    }
+
+    /// Whether they may do this with every application.
+    pub(crate) fn may_everywhere(&self, right: Right) -> bool {
+        self.everywhere.may(right)
+    }
+
+    /// Whether they may do this with an application.
+    pub(crate) fn may(&self, app: AppId, right: Right) -> bool {
+        self.everywhere.may(right) || self.apps.get(&app).is_some_and(|rights| rights.may(right))
+    }
+
+    /// The application of a URL, if they may do this with it.
     ///
     /// A principal with named applications learns nothing of others: known or not, the answer is the same 403.
     pub(crate) fn app(
         &self,
         snapshot: &Snapshot,
         name_or_id: &str,
+        right: Right,
     ) -> Result<Arc<AppRecord>, ApiError> {
-        if !self.may(Scope::Read) {
-            return Err(ApiError::Forbidden);
+        match snapshot.app(name_or_id) {
+            Some(app) if self.may(app.id, right) => Ok(app),
+            None if self.everywhere.may(right) => Err(ApiError::PathNotFound),
+            _ => Err(self.forbidden()),
         }
-        let found = snapshot.app(name_or_id);
-        match (&self.access, found) {
-            (Access::All, Some(app)) => Ok(app),
-            (Access::All, None) => Err(ApiError::PathNotFound),
-            (Access::Only(allowed), Some(app)) if allowed.contains(&app.id) => Ok(app),
-            (Access::Only(_), _) => Err(ApiError::Forbidden),
+    }
+
+    /// The refusal that says what is lacking, to whom brought a token.
+    pub(crate) fn forbidden(&self) -> ApiError {
+        ApiError::Forbidden {
+            by_token: self.by_token,
         }
     }
 
     /// The engine's view of this principal.
     pub(crate) fn caller(&self, app: AppId) -> Caller {
-        Caller {
-            access: self.access.clone(),
-            app,
-        }
-    }
-}
-
-/// Judges credentials.
-pub(crate) struct Gate {
-    admin_token: String,
-}
-
-impl Gate {
-    /// A gate that also opens to this token.
-    pub(crate) fn new(admin_token: String) -> Gate {
-        Gate { admin_token }
-    }
-
-    /// The principal of a credential, with the snapshot in which it was found.
-    pub(crate) async fn admit(
-        &self,
-        credential: Credential,
-        directory: &Directory,
-        now: i64,
-    ) -> Result<(Principal, Arc<Snapshot>), ApiError> {
-        let snapshot = directory.snapshot().await?;
-        let (text, bearer) = match credential {
-            Credential::Absent | Credential::Malformed => return Err(ApiError::Unauthenticated),
-            Credential::Repeated(name) => {
-                return Err(ApiError::bad(format!("'{name}' was sent more than once")));
-            }
-            Credential::Key(text) => (text, false),
-            Credential::Bearer(text) => (text, true),
+        let access = if self.everywhere.may(Right::Read) {
+            Access::All
+        } else {
+            let mut readable: Vec<AppId> = self
+                .apps
+                .iter()
+                .filter(|(_, rights)| rights.may(Right::Read))
+                .map(|(app, _)| *app)
+                .collect();
+            readable.sort_unstable();
+            Access::Only(readable)
         };
-        if self.is_admin(&text) {
-            return Ok((Principal::local(), snapshot));
-        }
-        if bearer {
-            // No token issuer is configured, so no other token can be good (`D4`).
-            return Err(ApiError::Unauthenticated);
-        }
-        if let Some(principal) = by_key(&text, &snapshot, now) {
-            return Ok((principal, snapshot));
-        }
-        // A key that was made a moment ago: look again before saying no.
-        let snapshot = directory.current().await?;
-        by_key(&text, &snapshot, now)
-            .map(|principal| (principal, snapshot))
-            .ok_or(ApiError::Forbidden)
+        Caller { access, app }
     }
-
-    fn is_admin(&self, text: &str) -> bool {
-        !self.admin_token.is_empty()
-            && bool::from(self.admin_token.as_bytes().ct_eq(text.as_bytes()))
-    }
-}
-
-fn by_key(text: &str, snapshot: &Snapshot, now: i64) -> Option<Principal> {
-    let record = snapshot.key(api_key::id_of(text)?)?;
-    let alive = record.expires.is_none_or(|expires| now < expires);
-    (api_key::matches(text, &record.hash) && alive).then(|| Principal::of_key(&record))
 }

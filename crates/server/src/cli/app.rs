@@ -5,7 +5,7 @@ use clap::Subcommand;
 use hindsight_store::{Application, Catalogue, Clock, SystemClock};
 use serde_json::{Value, json};
 
-use super::{DataFolder, output};
+use super::{DataFolder, audit, output};
 use crate::app::{connection_string, create_app};
 
 /// `hindsight app …`
@@ -110,6 +110,7 @@ fn show(app: &Application, base: &str, json: bool) -> anyhow::Result<()> {
 async fn create(name: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
     let (catalogue, base) = open(data).await?;
     let app = create_app(&catalogue, name, SystemClock::default().now_ticks()).await?;
+    audit::note(&catalogue, "application created", &app.name).await?;
     show(&app, &base, json)
 }
 
@@ -141,6 +142,12 @@ async fn delete(name_or_id: &str, data: &DataFolder, json: bool) -> anyhow::Resu
     catalogue
         .delete_app(app.id, SystemClock::default().now_ticks())
         .await?;
+    audit::note(
+        &catalogue,
+        "application deleted",
+        &format!("{} ({})", app.name, app.id),
+    )
+    .await?;
     let text = if json {
         json!({ "deleted": app.id.to_string() }).to_string()
     } else {

@@ -84,7 +84,7 @@ async fn send(app: &Arc<App>, body: Vec<u8>) -> anyhow::Result<()> {
         address: "127.0.0.1".to_owned(),
         user_agent: String::new(),
     };
-    let verdict = intake::take(app, Codec::Identity, body.into(), sender).await?;
+    let verdict = intake::take(app, Codec::Identity, body.into(), sender, None).await?;
     match verdict.errors.first() {
         None => Ok(()),
         Some(first) => Err(anyhow::anyhow!("{}", first.message))

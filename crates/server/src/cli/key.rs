@@ -2,11 +2,13 @@
 
 use anyhow::bail;
 use clap::Subcommand;
+use hindsight_identity::{Right, Rights};
 use hindsight_store::{Clock, KeyRecord, SystemClock};
 use serde_json::{Value, json};
 
-use super::{DataFolder, app, output};
-use crate::app::create_key;
+use super::roles::right;
+use super::{DataFolder, app, audit, output};
+use crate::app::create_key_with;
 use crate::config::duration;
 
 /// `hindsight key …`
@@ -23,6 +25,9 @@ pub(super) enum KeyCommand {
         /// How long it works, such as 30d; for ever where nothing is said.
         #[arg(long, value_name = "DURATION")]
         expires: Option<String>,
+        /// What it may do: `read`, `ingest` or `admin`; may be said more than once.
+        #[arg(long, default_value = "read", value_parser = right)]
+        scope: Vec<Right>,
         #[command(flatten)]
         data: DataFolder,
         /// Print JSON.
@@ -59,9 +64,10 @@ impl KeyCommand {
                 app,
                 name,
                 expires,
+                scope,
                 data,
                 json,
-            } => create(&app, &name, expires.as_deref(), &data, json).await,
+            } => create(&app, &name, expires.as_deref(), &scope, &data, json).await,
             KeyCommand::List { app, data, json } => list(&app, &data, json).await,
             KeyCommand::Delete { key_id, data, json } => delete(&key_id, &data, json).await,
         }
@@ -72,6 +78,7 @@ async fn create(
     app: &str,
     name: &str,
     expires: Option<&str>,
+    scope: &[Right],
     data: &DataFolder,
     json: bool,
 ) -> anyhow::Result<()> {
@@ -81,11 +88,20 @@ async fn create(
     let lifetime = expires.map(duration).transpose()?;
     let expires = lifetime
         .map(|time| now.saturating_add(i64::try_from(time.as_nanos() / 100).unwrap_or(i64::MAX)));
-    let (id, key) = create_key(&catalogue, app.id, name, now, expires).await?;
+    let rights = scope
+        .iter()
+        .fold(Rights::NONE, |rights, right| rights.with(*right));
+    let (id, key) = create_key_with(&catalogue, app.id, name, rights, now, expires).await?;
+    audit::note(
+        &catalogue,
+        "key created",
+        &format!("{id} ({}) of {}", rights.text(), app.name),
+    )
+    .await?;
     if json {
         return output::print(&format!(
             "{}\n",
-            json!({ "id": id, "name": name, "key": key })
+            json!({ "id": id, "name": name, "scopes": rights.text(), "key": key })
         ));
     }
     output::print(&format!(
@@ -101,7 +117,7 @@ async fn list(app: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
         let list: Vec<Value> = keys.iter().map(shape).collect();
         return output::print(&format!("{}\n", Value::from(list)));
     }
-    let header = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES"].map(str::to_owned);
+    let header = ["ID", "NAME", "SCOPES", "CREATED", "EXPIRES", "LAST USED"].map(str::to_owned);
     let rows: Vec<Vec<String>> = keys
         .iter()
         .map(|key| {
@@ -111,6 +127,7 @@ async fn list(app: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
                 key.scopes.clone(),
                 output::date(Some(key.created)),
                 output::date(key.expires),
+                output::date(key.last_used),
             ]
         })
         .collect();
@@ -124,6 +141,7 @@ fn shape(key: &KeyRecord) -> Value {
         "scopes": key.scopes,
         "created": output::date(Some(key.created)),
         "expires": key.expires.map(|at| output::date(Some(at))),
+        "lastUsed": key.last_used.map(|at| output::date(Some(at))),
     })
 }
 
@@ -132,6 +150,7 @@ async fn delete(id: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
     if !catalogue.delete_key(id).await? {
         bail!("there is no key '{id}'");
     }
+    audit::note(&catalogue, "key deleted", id).await?;
     let text = if json {
         json!({ "deleted": id }).to_string()
     } else {

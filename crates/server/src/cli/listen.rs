@@ -3,18 +3,22 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::extract::ConnectInfo;
 use axum::{Extension, Router};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 
 use super::moving::Moving;
 use crate::config::Settings;
+use crate::connection::Connection;
 
+/// How long a client may take to agree on encryption.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of a request's line and headers.
 const HEADER_BYTES: usize = 64 << 10;
 /// Connections at once; more wait to be accepted.
@@ -24,15 +28,27 @@ const MAX_STREAMS: u32 = 128;
 /// Resets of streams that were not yet accepted (rapid reset).
 const MAX_PENDING_RESETS: usize = 32;
 
+/// How connections are served.
+#[derive(Clone)]
+struct Http {
+    builder: Builder<TokioExecutor>,
+    header_timeout: Duration,
+    write_timeout: Duration,
+}
+
 /// Accepts connections until `stop` becomes true, then waits for open requests as long as is set.
 pub(crate) async fn run(
     listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     router: Router,
     mut stop: watch::Receiver<bool>,
     settings: &Settings,
 ) {
-    let (header_timeout, write_timeout) = (settings.header_timeout, settings.write_timeout);
-    let builder = builder(header_timeout);
+    let http = Http {
+        builder: builder(settings.header_timeout),
+        header_timeout: settings.header_timeout,
+        write_timeout: settings.write_timeout,
+    };
     let connections = TaskTracker::new();
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -45,11 +61,10 @@ pub(crate) async fn run(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (builder, router, stop) = (builder.clone(), router.clone(), stop.clone());
-                let _ = stream.set_nodelay(true);
-                let stream = Moving::new(stream, header_timeout, write_timeout);
+                let (http, router, stop) = (http.clone(), router.clone(), stop.clone());
+                let tls = tls.clone();
                 connections.spawn(async move {
-                    serve(builder, stream, peer, router, stop).await;
+                    open(http, stream, tls, peer, router, stop).await;
                     drop(slot);
                 });
             }
@@ -91,15 +106,41 @@ fn builder(header_timeout: Duration) -> Builder<TokioExecutor> {
     builder
 }
 
+/// Agrees on encryption where the listener has it, then serves.
+async fn open(
+    http: Http,
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    peer: SocketAddr,
+    router: Router,
+    stop: watch::Receiver<bool>,
+) {
+    let _ = stream.set_nodelay(true);
+    let connection = Connection {
+        peer: Some(peer),
+        tls: tls.is_some(),
+    };
+    let router = router.layer(Extension(connection));
+    let Some(tls) = tls else {
+        return serve(http, stream, peer, router, stop).await;
+    };
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
+        Ok(Ok(stream)) => serve(http, stream, peer, router, stop).await,
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "no encryption was agreed on"),
+        Err(_) => tracing::debug!(%peer, "the client took too long to agree on encryption"),
+    }
+}
+
 async fn serve(
-    builder: Builder<TokioExecutor>,
-    stream: Moving<TcpStream>,
+    http: Http,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     router: Router,
     mut stop: watch::Receiver<bool>,
 ) {
-    let service = TowerToHyperService::new(router.layer(Extension(ConnectInfo(peer))));
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    let stream = Moving::new(stream, http.header_timeout, http.write_timeout);
+    let service = TowerToHyperService::new(router);
+    let connection = http.builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -1,7 +1,9 @@
 //! The command line: its forms are a contract that scripts rely on.
 
 mod app;
+mod audit;
 mod banner;
+mod client;
 mod demo;
 mod ingest;
 mod key;
@@ -10,8 +12,10 @@ mod moving;
 mod output;
 mod pieces;
 mod query;
+mod roles;
 mod serve;
 mod target;
+mod user;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,6 +42,14 @@ enum Command {
     /// Create, list and delete API keys; also while a server runs.
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Create, list and delete users of the embedded issuer, and their roles; also while a server runs.
+    #[command(subcommand)]
+    User(user::UserCommand),
+    /// Create, list and delete clients of the embedded issuer, their secrets and roles; also while a server runs.
+    #[command(subcommand)]
+    Client(client::ClientCommand),
+    /// Show who did what.
+    Audit(audit::Audit),
     /// Ask a KQL query.
     Query(query::Query),
     /// Send envelopes from files.
@@ -101,6 +113,9 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Serve(command) => command.run().await?,
             Command::App(command) => command.run().await?,
             Command::Key(command) => command.run().await?,
+            Command::User(command) => command.run().await?,
+            Command::Client(command) => command.run().await?,
+            Command::Audit(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
             Command::Settings => output::print(&config::documentation())?,

@@ -1,5 +1,6 @@
 //! `hindsight serve`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use tokio::sync::watch;
 use super::{banner, demo, environment, listen, output};
 use crate::app::{App, connection_string, create_key};
 use crate::config::{self, Settings};
+use crate::tls;
 
 /// `hindsight serve`
 #[derive(Debug, Args)]
@@ -23,6 +25,12 @@ pub(super) struct Serve {
     /// Address and port [default: 127.0.0.1:2020]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+    /// Address and port for TLS [default with --dev-tls: 127.0.0.1:2021]
+    #[arg(long, value_name = "ADDR")]
+    tls_listen: Option<String>,
+    /// Make a local authority and a certificate for this machine, and serve TLS with them.
+    #[arg(long)]
+    dev_tls: bool,
     /// Settings in a TOML file.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -42,6 +50,12 @@ impl Serve {
         }
         if let Some(listen) = &self.listen {
             settings.set("listen", listen)?;
+        }
+        if let Some(listen) = &self.tls_listen {
+            settings.set("tls.listen", listen)?;
+        }
+        if self.dev_tls {
+            settings.set("tls.dev", "true")?;
         }
         Ok(settings)
     }
@@ -70,6 +84,18 @@ async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
     } else {
         app.settings.public_url.clone()
     };
+    let tls = match tls::open(&app.settings)? {
+        Some(tls) => {
+            let listener = TcpListener::bind(&tls.listen)
+                .await
+                .with_context(|| format!("cannot listen on {}", tls.listen))?;
+            let url = tls_url(listener.local_addr()?);
+            Some((tls, listener, url))
+        }
+        None => None,
+    };
+    let tls_url = tls.as_ref().map(|(.., url)| url.as_str());
+    locate_issuer(app, &local, tls_url);
     let mut text = format!(
         "\n  Hindsight {} at {base}\n  data folder  {}\n",
         env!("CARGO_PKG_VERSION"),
@@ -98,7 +124,20 @@ async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
         Some(_) => text += "\n  a new key for the demo: hindsight key create --app demo\n",
         None => {}
     }
-    app.store.announce(&local)?;
+    if let Some((tls, _, url)) = &tls {
+        text += &format!("\n  TLS          {url}\n");
+        text += &tls
+            .authority
+            .as_deref()
+            .map(tls::how_to_trust)
+            .unwrap_or_default();
+    }
+    text += &format!(
+        "  issuer       {}/{}\n",
+        app.issuer.base(),
+        app.issuer.tenant()
+    );
+    app.store.announce(&local, tls_url)?;
     output::print(&format!("{text}\n"))?;
 
     let (stop, stopped) = watch::channel(false);
@@ -108,18 +147,51 @@ async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
         tracing::info!("stopping");
         stop.send(true)
     });
-    listen::run(
-        listener,
-        crate::router::router(app.clone()),
-        stopped,
-        &app.settings,
-    )
-    .await;
+    let (router, settings) = (crate::router::router(app.clone()), &app.settings);
+    let plain = listen::run(listener, None, router.clone(), stopped.clone(), settings);
+    match tls {
+        Some((tls, listener, _)) => {
+            let encrypted = listen::run(listener, Some(tls.acceptor), router, stopped, settings);
+            tokio::join!(plain, encrypted);
+        }
+        None => plain.await,
+    }
     signal.abort();
     if let Some(feeding) = feeding {
         feeding.await?;
     }
     Ok(())
+}
+
+/// The address of a TLS listener. A certificate of this machine is for `localhost`, which every client can say.
+fn tls_url(address: SocketAddr) -> String {
+    if address.ip().is_loopback() {
+        format!("https://localhost:{}", address.port())
+    } else {
+        format!("https://{address}")
+    }
+}
+
+/// Tells the issuer where it is: where the settings say, or else where TLS is, because SDKs send secrets nowhere else.
+fn locate_issuer(app: &App, local: &str, tls_url: Option<&str>) {
+    let identity = &app.settings.identity;
+    let told = [identity.url.as_str(), app.settings.public_url.as_str()];
+    let told = told.into_iter().find(|address| !address.is_empty());
+    let base = told.or(tls_url).unwrap_or(local);
+    let mut addresses = vec![local.to_owned(), app.settings.public_url.clone()];
+    addresses.extend(tls_url.map(str::to_owned));
+    let numbers: Vec<String> = addresses
+        .iter()
+        .map(|address| address.replace("//127.0.0.1:", "//localhost:"))
+        .chain(
+            addresses
+                .iter()
+                .map(|address| address.replace("//localhost:", "//127.0.0.1:")),
+        )
+        .collect();
+    addresses.extend(numbers);
+    addresses.retain(|address| !address.is_empty());
+    app.issuer.locate(base, &addresses);
 }
 
 /// What a new application's owner needs next, and the key in it.

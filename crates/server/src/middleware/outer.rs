@@ -8,7 +8,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::auth::credential::API_KEY_PARAMETER;
+use hindsight_identity::api_key;
+
 use crate::error::ErrorBody;
 
 /// This request's id; in the reply, in errors and in the log.
@@ -84,10 +85,11 @@ fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
     );
 }
 
-/// The URL without secrets.
+/// The URL without secrets: values of parameters that hold one by their name, and API keys wherever they stand.
 fn redacted(uri: &Uri) -> String {
+    let path = without_keys(uri.path());
     let Some(query) = uri.query() else {
-        return uri.path().to_owned();
+        return path;
     };
     let shown: Vec<String> = query
         .split('&')
@@ -96,16 +98,46 @@ fn redacted(uri: &Uri) -> String {
             if secret {
                 format!("{}=***", pair.split('=').next().unwrap_or_default())
             } else {
-                pair.to_owned()
+                without_keys(pair)
             }
         })
         .collect();
-    format!("{}?{}", uri.path(), shown.join("&"))
+    format!("{path}?{}", shown.join("&"))
 }
 
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    name == API_KEY_PARAMETER || name.contains("token") || name.contains("secret")
+    let words = [
+        "token",
+        "secret",
+        "password",
+        "code",
+        "key",
+        "credential",
+        "assertion",
+    ];
+    words.iter().any(|word| name.contains(word))
+}
+
+/// A text with the secret part of every API key in it left out, also of mistyped ones.
+fn without_keys(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(api_key::PREFIX) {
+        let (before, key) = rest.split_at(at + api_key::PREFIX.len());
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let length = key.find(|c| !is_part(c)).unwrap_or(key.len());
+        let (key, after) = key.split_at(length);
+        shown.push_str(before);
+        // What is as short as an id is no key, or only the public part of one.
+        match key.split_once('_') {
+            Some((id, _)) => shown.extend([id, "_***"]),
+            None if key.len() > 16 => shown.push_str("***"),
+            None => shown.push_str(key),
+        }
+        rest = after;
+    }
+    shown + rest
 }
 
 #[cfg(test)]
@@ -126,5 +158,17 @@ mod tests {
             "/v1?API_KEY=***&access_token=***",
         );
         check("/health", "/health");
+        check(
+            "/v1/apps/hs_0123456789_secretSECRET/query",
+            "/v1/apps/hs_0123456789_***/query",
+        );
+        check(
+            "/t/oauth2/token?client_secret=x&password=y&code=z",
+            "/t/oauth2/token?client_secret=***&password=***&code=***",
+        );
+        check(
+            "/v1?query=where+a+%3D%3D+%22hs_0123456789_secret%22",
+            "/v1?query=where+a+%3D%3D+%22hs_0123456789_***%22",
+        );
     }
 }

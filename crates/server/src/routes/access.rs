@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri};
 use hindsight_engine::Caller;
 
 use crate::app::App;
-use crate::auth::{Principal, credential};
+use crate::auth::Principal;
+use crate::auth::gate::Admitted;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
 use crate::params::Params;
@@ -89,17 +89,6 @@ impl Access {
     }
 }
 
-/// Who asks, for paths without an application too.
-pub(crate) async fn principal(
-    app: &App,
-    headers: &HeaderMap,
-    uri: &Uri,
-) -> Result<(Principal, Arc<crate::directory::Snapshot>), ApiError> {
-    app.gate
-        .admit(credential::find(headers, uri), &app.directory, app.now())
-        .await
-}
-
 impl FromRequestParts<Arc<App>> for Access {
     type Rejection = ApiError;
 
@@ -112,13 +101,19 @@ impl FromRequestParts<Arc<App>> for Access {
                 .find(|(known, _)| *known == name)
                 .map(|(_, value)| value)
         };
-        // Who asks comes first: without a credential nobody learns which paths exist.
-        let (principal, snapshot) = principal(app, &parts.headers, &parts.uri).await?;
+        // The gate before the route has let them in: without a credential nobody learns which paths exist.
+        let admitted = parts.extensions.remove::<Admitted>();
+        let Some(Admitted {
+            principal,
+            app: Some(record),
+        }) = admitted
+        else {
+            return Err(ApiError::Unauthenticated);
+        };
         let version = segment("version")
             .and_then(Version::parse)
             .ok_or(ApiError::PathNotFound)?;
         let app_text = segment("appId").unwrap_or_default().to_owned();
-        let record = principal.app(&snapshot, &app_text)?;
         if record.tier < app.settings.minimum_tier {
             let needs = app.settings.minimum_tier.name();
             return Err(ApiError::PaymentRequired {

@@ -2,35 +2,34 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::http::{HeaderMap, Uri};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
 
-use super::access::principal;
 use crate::app::App;
+use crate::auth::gate::principal;
+use crate::connection::Connection;
 use crate::error::ApiError;
 
 /// Paths that exist for everybody are few; all others need a credential before they are said not to exist.
-pub(crate) async fn unknown(State(app): State<Arc<App>>, headers: HeaderMap, uri: Uri) -> ApiError {
-    refuse(&app, &headers, &uri, ApiError::PathNotFound).await
+pub(crate) async fn unknown(State(app): State<Arc<App>>, request: Request) -> ApiError {
+    refuse(&app, &request.into_parts().0, ApiError::PathNotFound).await
 }
 
 /// A known path with a method that it does not have; the router adds `Allow`.
-pub(crate) async fn wrong_method(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    uri: Uri,
-) -> ApiError {
-    refuse(&app, &headers, &uri, ApiError::MethodNotAllowed).await
+pub(crate) async fn wrong_method(State(app): State<Arc<App>>, request: Request) -> ApiError {
+    refuse(&app, &request.into_parts().0, ApiError::MethodNotAllowed).await
 }
 
-async fn refuse(app: &App, headers: &HeaderMap, uri: &Uri, error: ApiError) -> ApiError {
+async fn refuse(app: &App, request: &Parts, error: ApiError) -> ApiError {
+    let uri = &request.uri;
     let asks = ["/v1/", "/beta/"]
         .iter()
         .any(|prefix| uri.path().starts_with(prefix));
     if !asks {
         return error;
     }
-    match principal(app, headers, uri).await {
+    let address = Connection::of(&request.extensions).address();
+    match principal(app, &request.headers, uri, address).await {
         Ok(_) => error,
         Err(refusal) => refusal,
     }

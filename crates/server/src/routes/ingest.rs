@@ -1,17 +1,19 @@
 //! Telemetry in: `POST /v2/track` and `/v2.1/track`.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::body::{self, Unread};
 use crate::app::App;
+use crate::auth::gate::Admitted;
+use crate::connection::Connection;
+use crate::error::ApiError;
 use crate::ingest::Sender;
 use crate::ingest::Verdict;
 use crate::ingest::body::BodyError;
@@ -20,7 +22,8 @@ use crate::intake;
 /// Takes a batch of envelopes; 200 means that all of them are on disk.
 pub(crate) async fn track(
     State(app): State<Arc<App>>,
-    peer: Option<Extension<ConnectInfo<SocketAddr>>>,
+    connection: Option<Extension<Connection>>,
+    admitted: Option<Extension<Admitted>>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -44,20 +47,32 @@ pub(crate) async fn track(
         Ok(body) => body,
         Err(unread) => return reply(unreadable(unread, limit, patience)),
     };
+    let principal = admitted.map(|Extension(admitted)| admitted.principal);
     let sender = Sender {
-        address: peer
-            .map(|Extension(ConnectInfo(address))| address.ip().to_string())
-            .unwrap_or_default(),
+        address: connection.unwrap_or_default().0.address_text(),
         user_agent: headers
             .get(header::USER_AGENT)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default()
             .to_owned(),
     };
-    match intake::take(&app, codec, body, sender).await {
+    match intake::take(&app, codec, body, sender, principal).await {
         Ok(verdict) => reply(verdict),
         Err(error) => refused(&error),
     }
+}
+
+/// A refusal by the gate in the shape that senders read.
+pub(crate) fn refused_at_the_gate(error: ApiError) -> Response {
+    let verdict = Verdict::refused(0, error.status().as_u16(), error.to_string());
+    let mut response = reply(verdict);
+    let told = error.into_response();
+    for name in [header::WWW_AUTHENTICATE, header::RETRY_AFTER] {
+        if let Some(value) = told.headers().get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    response
 }
 
 fn too_large(limit: usize) -> Verdict {

@@ -14,6 +14,8 @@ use hindsight_store::Table;
 use serde::Deserialize;
 
 use super::access::Access;
+use hindsight_identity::Right;
+
 use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::directory::AppRecord;
@@ -183,7 +185,7 @@ async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response
     let further = access.params.list("applications").into_iter();
     let snapshot = app.directory.snapshot().await?;
     for name in further.chain(wanted.applications.into_iter().flatten()) {
-        let found = access.principal.app(&snapshot, &name)?;
+        let found = access.principal.app(&snapshot, &name, Right::Read)?;
         if !apps.iter().any(|known| known.id == found.id) {
             apps.push(found);
         }

@@ -8,6 +8,7 @@ pub(crate) mod health;
 pub(crate) mod ingest;
 pub(crate) mod metadata;
 pub(crate) mod metrics;
+pub(crate) mod oauth;
 pub(crate) mod prometheus;
 pub(crate) mod query;
 pub(crate) mod table;

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use axum::routing::MethodRouter;
+use hindsight_identity::Right;
 use serde_json::{Value, json};
 
 use super::{events, health, ingest, metadata, metrics, prometheus, query};
 use crate::app::App;
+use crate::auth::gate::Needs;
 use crate::openapi;
 
 /// A path with its operations.
@@ -63,6 +65,15 @@ pub(crate) enum Admission {
 }
 
 impl Admission {
+    /// What the gate before the operation asks for.
+    pub(crate) const fn needs(self) -> Needs {
+        match self {
+            Admission::Question => Needs::App(Right::Read),
+            Admission::Telemetry => Needs::Telemetry,
+            Admission::Open => Needs::Nothing,
+        }
+    }
+
     pub(crate) const fn tag(self) -> &'static str {
         match self {
             Admission::Question => "Questions",
@@ -89,7 +100,7 @@ impl Admission {
             (Admission::Question, true) => &[
                 400, 401, 402, 403, 404, 406, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
-            (Admission::Telemetry, _) => &[400, 402, 408, 413, 415, 429, 500, 503],
+            (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 503],
             (Admission::Open, _) => &[],
         }
     }
@@ -107,7 +118,11 @@ impl Admission {
             Admission::Question => {
                 json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
             }
-            Admission::Telemetry | Admission::Open => json!([]),
+            // Without a credential the instrumentation key is enough, unless a setting asks for more.
+            Admission::Telemetry => {
+                json!([{}, { "apiKey": [] }, { "bearer": [] }, { "basic": [] }])
+            }
+            Admission::Open => json!([]),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Wire {
         let (stop, stopped) = watch::channel(false);
         let (router, settings) = (server.router.clone(), server.app.settings.clone());
         tokio::spawn(async move {
-            crate::cli::listen::run(listener, router, stopped, &settings).await;
+            crate::cli::listen::run(listener, None, router, stopped, &settings).await;
         });
         Wire {
             server,

@@ -1,15 +1,18 @@
 //! The router over a real data folder.
 
+mod attacks;
 mod cache;
 mod connections;
 mod http;
 mod identity;
 mod ingest;
 mod metadata;
+mod oauth;
 mod openapi;
 mod query;
 mod questions;
 mod recordings;
+mod routes;
 mod specification;
 mod streaming;
 

@@ -7,4 +7,5 @@ pub(crate) mod events;
 pub(crate) mod json;
 pub(crate) mod metadata;
 pub(crate) mod metrics;
+pub(crate) mod oauth;
 pub(crate) mod query;

@@ -1,16 +1,25 @@
-//! The catalogue: applications, API keys, segments and the log's position, in one SQLite file.
+//! The catalogue: applications, API keys, users, clients and what they were granted, the audit, segments and the log's
+//! position, in one SQLite file.
 //!
 //! It is opened by the server that holds the data folder and, at the same time, by command-line programs: SQLite in WAL
 //! mode lets them read and write beside each other. `synchronous=FULL` makes a committed transaction survive a power
 //! failure, because the log is cut on its word.
 
 mod applications;
+mod audit;
+mod clients;
+mod grants;
 mod keys;
 mod segments;
+mod users;
 
 pub use applications::{Application, NewApplication, Tier};
+pub use audit::AuditRecord;
+pub use clients::{ClientRecord, SecretRecord};
+pub use grants::{GrantRecord, Redeemed, SessionRecord, SigningKeyRecord};
 pub use keys::{KeyRecord, NewKey};
 pub use segments::SegmentRecord;
+pub use users::{RoleRecord, UserRecord};
 
 use crate::error::Result;
 use crate::folder;

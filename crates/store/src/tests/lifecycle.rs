@@ -11,7 +11,7 @@ async fn a_second_writer_is_refused_and_told_who_holds_the_folder() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(quiet(dir.path())).await.unwrap();
     assert_eq!((is_held(dir.path()), holder(dir.path())), (true, None));
-    store.announce("http://127.0.0.1:4321").unwrap();
+    store.announce("http://127.0.0.1:4321", None).unwrap();
     assert_eq!(holder(dir.path()).unwrap().url, "http://127.0.0.1:4321");
     let refused = Store::open(quiet(dir.path()))
         .await

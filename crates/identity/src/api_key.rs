@@ -3,48 +3,38 @@
 //! The prefix lets secret scanners find them, the id finds the record, the checksum rejects mistyped keys without a
 //! look-up, and 256 random bits need no slow hash.
 
-use rand::TryRngCore;
-use rand::rngs::OsRng;
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
+use crate::secret::{self, DIGITS, NoRandom, SECRET_LENGTH, random_digits};
 
-const PREFIX: &str = "hs_";
+/// How every key begins, for scanners of secrets.
+pub const PREFIX: &str = "hs_";
 const ID_LENGTH: usize = 10;
-/// 43 digits of base 62 hold 256 bits.
-const SECRET_LENGTH: usize = 43;
 /// 6 digits of base 62 hold 32 bits.
 const CRC_LENGTH: usize = 6;
-const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// A new key. The text is shown once and never kept.
-pub(crate) struct NewApiKey {
+pub struct NewApiKey {
     /// Its public id.
-    pub(crate) id: String,
+    pub id: String,
     /// The key.
-    pub(crate) text: String,
+    pub text: String,
     /// What is kept of it.
-    pub(crate) hash: Vec<u8>,
+    pub hash: Vec<u8>,
 }
 
 /// Makes a key from the system's random numbers.
-pub(crate) fn generate() -> anyhow::Result<NewApiKey> {
-    let id = random_digits(ID_LENGTH)?;
-    let body = format!("{PREFIX}{id}_{}", random_digits(SECRET_LENGTH)?);
+pub fn generate() -> Result<NewApiKey, NoRandom> {
+    let id = random_digits(ID_LENGTH, DIGITS)?;
+    let body = format!("{PREFIX}{id}_{}", random_digits(SECRET_LENGTH, DIGITS)?);
     let text = format!("{body}{}", checksum(&body));
     Ok(NewApiKey {
-        hash: hash(&text),
+        hash: secret::hash(&text),
         id,
         text,
     })
 }
 
-/// A random token of 256 bits.
-pub(crate) fn random_token() -> anyhow::Result<String> {
-    random_digits(SECRET_LENGTH)
-}
-
 /// The id in a key that is whole by its form and checksum.
-pub(crate) fn id_of(text: &str) -> Option<&str> {
+pub fn id_of(text: &str) -> Option<&str> {
     let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
     let lengths = id.len() == ID_LENGTH && secret.len() == SECRET_LENGTH + CRC_LENGTH;
     if !lengths || !text.is_ascii() {
@@ -54,35 +44,10 @@ pub(crate) fn id_of(text: &str) -> Option<&str> {
     (checksum(body) == crc).then_some(id)
 }
 
-/// What is kept of a key.
-pub(crate) fn hash(text: &str) -> Vec<u8> {
-    Sha256::digest(text.as_bytes()).to_vec()
-}
-
-/// Whether a key is the one whose hash was kept, in time that does not depend on where they differ.
-pub(crate) fn matches(text: &str, kept: &[u8]) -> bool {
-    hash(text).as_slice().ct_eq(kept).into()
-}
-
-/// Digits of base 62 without bias: bytes that would favour the first digits are thrown again.
-fn random_digits(count: usize) -> anyhow::Result<String> {
-    let mut text = String::with_capacity(count);
-    let mut bytes = [0_u8; 64];
-    while text.len() < count {
-        OsRng
-            .try_fill_bytes(&mut bytes)
-            .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
-        let digits = bytes
-            .iter()
-            .filter(|byte| **byte < 248)
-            .filter_map(|byte| DIGITS.get(usize::from(byte % 62)));
-        text.extend(
-            digits
-                .take(count - text.len())
-                .map(|digit| char::from(*digit)),
-        );
-    }
-    Ok(text)
+/// Whether a key is the one whose hash was kept. A key that is not even known (`None`) costs the same time.
+pub fn matches(text: &str, kept: Option<&[u8]>) -> bool {
+    const NO_KEY: [u8; 32] = [0; 32];
+    secret::matches(text, kept.unwrap_or(&NO_KEY)) && kept.is_some()
 }
 
 fn checksum(body: &str) -> String {
@@ -103,8 +68,9 @@ mod tests {
     fn a_key_names_its_id_and_matches_its_hash_only() {
         let (one, other) = (generate().unwrap(), generate().unwrap());
         assert_eq!(id_of(&one.text), Some(one.id.as_str()));
-        assert!(matches(&one.text, &one.hash));
-        assert!(!matches(&one.text, &other.hash));
+        assert!(matches(&one.text, Some(&one.hash)));
+        assert!(!matches(&one.text, Some(&other.hash)));
+        assert!(!matches(&one.text, None));
         assert_ne!(one.text, other.text);
     }
 
@@ -136,6 +102,6 @@ mod tests {
         let key = generate().unwrap();
         let hex: String = key.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(id_of(&hex), None);
-        assert!(!matches(&hex, &key.hash));
+        assert!(!matches(&hex, Some(&key.hash)));
     }
 }

@@ -1,0 +1,77 @@
+//! Who asks, and what they may: API keys, tokens of the embedded issuer and of trusted ones, passwords.
+//!
+//! No HTTP server and no shapes of replies are here; `server` has those. Fetching a trusted issuer's keys is the one
+//! thing that goes out.
+
+pub mod api_key;
+mod attempts;
+mod claims;
+mod external;
+mod fetch;
+pub mod issuer;
+mod jwt;
+mod keyring;
+mod password;
+mod right;
+pub mod secret;
+mod trust;
+
+use std::sync::Arc;
+
+use hindsight_store::Clock;
+
+pub use attempts::Attempts;
+pub use claims::{READ_SCOPE, USER_SCOPE, WRITE_SCOPE};
+pub use external::ExternalToken;
+pub use fetch::{FetchError, install_crypto};
+pub use issuer::{Issuer, OwnToken};
+pub use jwt::TokenError;
+pub use keyring::KeyError;
+pub use password::{PasswordError, Passwords};
+pub use right::{Right, Rights};
+pub use trust::{Applications, TrustedIssuer, parse_trusted};
+
+/// A token that was checked.
+#[derive(Debug, Clone)]
+pub enum Token {
+    /// One of the embedded issuer's; its holder's roles are still to be looked up.
+    Own(OwnToken),
+    /// One of a trusted issuer's.
+    External(ExternalToken),
+}
+
+/// Checks bearer tokens.
+pub struct Verifier {
+    issuer: Arc<Issuer>,
+    external: external::ExternalIssuers,
+}
+
+impl Verifier {
+    /// A verifier of the embedded issuer's tokens and those of the trusted ones.
+    ///
+    /// # Errors
+    /// Where an issuer's address may not be asked.
+    pub fn new(
+        issuer: Arc<Issuer>,
+        trusted: Vec<TrustedIssuer>,
+        allow_local: bool,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Verifier, FetchError> {
+        Ok(Verifier {
+            issuer,
+            external: external::ExternalIssuers::new(trusted, allow_local, clock)?,
+        })
+    }
+
+    /// Checks a token.
+    ///
+    /// # Errors
+    /// [`TokenError`]: why it is not good.
+    pub async fn verify(&self, token: &str) -> Result<Token, TokenError> {
+        let parsed = jwt::parse(token)?;
+        if self.issuer.is_own(&parsed) {
+            return self.issuer.verify(&parsed).await.map(Token::Own);
+        }
+        self.external.verify(&parsed).await.map(Token::External)
+    }
+}

@@ -1,0 +1,120 @@
+//! What clients read before they ask.
+
+use super::*;
+
+#[tokio::test]
+async fn both_documents_name_addresses_that_are_there() {
+    let issuer = Issuer::start().await;
+    let tenant = issuer.server.app.issuer.tenant();
+    for (path, name) in [
+        ("", format!("/{tenant}/")),
+        ("v2.0/", format!("/{tenant}/v2.0")),
+    ] {
+        let address = issuer.path(&format!("{path}.well-known/openid-configuration"));
+        let document = issuer.get(&address, "").await.json();
+        let base = issuer.server.app.issuer.base();
+        assert_eq!(document["issuer"], format!("{base}{name}"));
+        // OpenID Connect Discovery §4.1: the document lies below the issuer's name.
+        let below = document["issuer"]
+            .as_str()
+            .unwrap()
+            .trim_end_matches('/')
+            .to_owned();
+        assert_eq!(
+            format!("{below}/.well-known/openid-configuration"),
+            format!("{base}{address}")
+        );
+        for (endpoint, method) in [
+            ("authorization_endpoint", Method::GET),
+            ("token_endpoint", Method::POST),
+            ("jwks_uri", Method::GET),
+            ("device_authorization_endpoint", Method::POST),
+            ("end_session_endpoint", Method::GET),
+        ] {
+            let place = document[endpoint]
+                .as_str()
+                .unwrap()
+                .strip_prefix(&*base)
+                .unwrap()
+                .to_owned();
+            let reply = issuer.server.ask(method, &place, &[], Body::empty()).await;
+            assert!(
+                !matches!(reply.status.as_u16(), 404 | 405),
+                "{endpoint}: {}",
+                reply.status
+            );
+        }
+        assert_eq!(
+            document["code_challenge_methods_supported"],
+            serde_json::json!(["S256"])
+        );
+        assert_eq!(
+            document["id_token_signing_alg_values_supported"],
+            serde_json::json!(["RS256"])
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_keys_are_public_halves_and_sign_what_is_given() {
+    let issuer = Issuer::start().await;
+    let set = issuer.get(&issuer.path("discovery/keys"), "").await.json();
+    let keys = set["keys"].as_array().unwrap();
+    assert_eq!(keys.len(), 1);
+    assert_eq!(
+        (&keys[0]["kty"], &keys[0]["use"], &keys[0]["alg"]),
+        (&"RSA".into(), &"sig".into(), &"RS256".into())
+    );
+    for private in ["d", "p", "q", "dp", "dq", "qi"] {
+        assert!(keys[0].get(private).is_none(), "{private}");
+    }
+    assert!(keys[0]["n"].as_str().unwrap().len() >= 342, "2048 bits");
+    let body = issuer
+        .token(&[("grant_type", "client_credentials"), ("resource", RESOURCE)])
+        .await
+        .json();
+    let header = jsonwebtoken_header(body["access_token"].as_str().unwrap());
+    assert_eq!(
+        (&header["alg"], &header["kid"]),
+        (&"RS256".into(), &keys[0]["kid"])
+    );
+}
+
+fn jsonwebtoken_header(token: &str) -> Value {
+    let rest = token.split_once('.').unwrap().0;
+    claims(&format!("x.{rest}.y"))
+}
+
+#[tokio::test]
+async fn an_authority_is_this_directory_or_not() {
+    let issuer = Issuer::start().await;
+    let base = issuer.server.app.issuer.base();
+    let ask = async |authority: &str| {
+        let query = encoded(&[
+            ("api-version", "1.1"),
+            ("authorization_endpoint", authority),
+        ]);
+        issuer
+            .get(&format!("/common/discovery/instance?{query}"), "")
+            .await
+    };
+    let known = ask(&format!("{base}/common/oauth2/v2.0/authorize"))
+        .await
+        .json();
+    assert!(
+        known["tenant_discovery_endpoint"]
+            .as_str()
+            .unwrap()
+            .starts_with(&*base)
+    );
+    assert_eq!(
+        known["metadata"][0]["aliases"][0],
+        base.split_once("://").unwrap().1
+    );
+    assert_eq!(
+        ask("https://evil.example/common/oauth2/v2.0/authorize")
+            .await
+            .status,
+        400
+    );
+}

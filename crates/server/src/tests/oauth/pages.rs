@@ -1,0 +1,202 @@
+//! The pages: forged forms, cookies, sessions (`attacks.md` 16).
+
+use super::*;
+
+#[tokio::test]
+async fn the_sign_in_page_needs_no_script_and_cannot_be_framed() {
+    let issuer = Issuer::start().await;
+    let page = issuer
+        .get(
+            &issuer.authorize_path("", &[("login_hint", "\"><script>alert(1)</script>")]),
+            "",
+        )
+        .await;
+    let text = page.text();
+    assert!(!text.contains("<script"), "{text}");
+    let policy = page.header("content-security-policy");
+    for part in [
+        "default-src 'none'",
+        "frame-ancestors 'none'",
+        "form-action 'self' http://localhost:8400",
+    ] {
+        assert!(policy.contains(part), "{policy}");
+    }
+    assert_eq!(page.header("x-frame-options"), "DENY");
+    assert_eq!(page.header("cache-control"), "no-store");
+    assert_eq!(page.header("referrer-policy"), "no-referrer");
+}
+
+#[tokio::test]
+async fn a_form_of_another_site_signs_nobody_in() {
+    let issuer = Issuer::start().await;
+    let path = issuer
+        .authorize_path("", &[])
+        .replace("authorize?", "signin?");
+    let page = issuer.get(&issuer.authorize_path("", &[]), "").await;
+    let cookie = page
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned();
+    let token = hidden(&page.text(), "form_token");
+    let person = [("username", "ada"), ("password", PASSWORD)];
+    let with = |token: &'static str| [("form_token", token), person[0], person[1]];
+    let status = async |cookie: &str, fields: &[(&str, &str)]| {
+        issuer.post(&path, cookie, fields).await.status.as_u16()
+    };
+    assert_eq!(status(&cookie, &person).await, 400, "no token");
+    assert_eq!(
+        status("", &[("form_token", token.as_str()), person[0], person[1]]).await,
+        400,
+        "no cookie"
+    );
+    assert_eq!(
+        status(&cookie, &with("another")).await,
+        400,
+        "another token"
+    );
+    assert_eq!(
+        status("hindsight-form=short", &with("short")).await,
+        400,
+        "a token that is no secret"
+    );
+    let good = [("form_token", token.as_str()), person[0], person[1]];
+    let headers = [
+        ("content-type", "application/x-www-form-urlencoded"),
+        ("cookie", cookie.as_str()),
+        ("sec-fetch-site", "cross-site"),
+    ];
+    let reply = issuer
+        .server
+        .ask(Method::POST, &path, &headers, encoded(&good))
+        .await;
+    assert_eq!(
+        reply.status, 400,
+        "the browser says that another site sent it"
+    );
+    assert_eq!(status(&cookie, &good).await, 303);
+}
+
+#[tokio::test]
+async fn a_session_is_new_hidden_from_scripts_and_ends_on_the_server() {
+    let issuer = Issuer::start().await;
+    let reply = issuer
+        .sign_in_at(&issuer.authorize_path("", &[]), PASSWORD)
+        .await;
+    let cookie = reply.header("set-cookie").to_owned();
+    for part in ["HttpOnly", "SameSite=Lax", "Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(
+        !cookie.contains("Secure"),
+        "over plain http a browser would drop it: {cookie}"
+    );
+    let session = cookie.split(';').next().unwrap().to_owned();
+    let path = issuer.authorize_path("", &[]);
+    assert_eq!(issuer.get(&path, &session).await.status, 303, "signed in");
+    assert_eq!(
+        issuer
+            .get(&path, "hindsight-session=chosen-by-somebody")
+            .await
+            .status,
+        200,
+        "fixation"
+    );
+    let prompt = issuer.authorize_path("", &[("prompt", "login")]);
+    assert_eq!(
+        issuer.get(&prompt, &session).await.status,
+        200,
+        "asked again"
+    );
+    let none = issuer.authorize_path("", &[("prompt", "none")]);
+    assert_eq!(
+        told(&issuer.get(&none, "").await)["error"],
+        "login_required"
+    );
+
+    let logout = issuer.path("oauth2/logout");
+    let page = issuer.get(&logout, &session).await;
+    let form = page
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned();
+    let token = hidden(&page.text(), "form_token");
+    let both = format!("{session}; {form}");
+    assert_eq!(
+        issuer.post(&logout, &both, &[]).await.status,
+        400,
+        "a forged sign-out"
+    );
+    assert_eq!(issuer.get(&path, &session).await.status, 303);
+    let done = issuer
+        .post(&logout, &both, &[("form_token", token.as_str())])
+        .await;
+    assert!(done.header("set-cookie").contains("Max-Age=0"));
+    assert_eq!(
+        issuer.get(&path, &session).await.status,
+        200,
+        "the old cookie opens nothing"
+    );
+}
+
+#[tokio::test]
+async fn over_tls_cookies_are_secure_and_bound_to_the_host() {
+    let issuer = Issuer::with(|settings| {
+        settings
+            .set("public_url", "https://hindsight.example")
+            .unwrap()
+    })
+    .await;
+    let page = issuer.get(&issuer.authorize_path("", &[]), "").await;
+    let cookie = page.header("set-cookie");
+    assert!(
+        cookie.starts_with("__Host-") && cookie.contains("; Secure"),
+        "{cookie}"
+    );
+    assert!(cookie.contains("SameSite=Strict"), "{cookie}");
+}
+
+#[tokio::test]
+async fn guessing_passwords_ends_soon_also_for_the_right_one() {
+    let issuer = Issuer::start().await;
+    let path = issuer.authorize_path("", &[]);
+    for _ in 0..10 {
+        assert_eq!(issuer.sign_in_at(&path, "wrong").await.status, 401);
+    }
+    assert_eq!(issuer.sign_in_at(&path, PASSWORD).await.status, 429);
+}
+
+#[tokio::test]
+async fn another_password_ends_sessions_and_tokens() {
+    let issuer = Issuer::start().await;
+    let reply = issuer
+        .sign_in_at(&issuer.authorize_path("", &[]), PASSWORD)
+        .await;
+    let session = reply
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned();
+    let body = issuer.redeem(&told(&reply)["code"], &[]).await.json();
+    let token = body["access_token"].as_str().unwrap();
+    assert_eq!(issuer.ask_with(token).await, 200);
+    let hash = Passwords::hash("another password").unwrap();
+    let (catalogue, now) = (issuer.server.app.store.catalogue(), issuer.server.app.now());
+    catalogue
+        .set_password(&issuer.user, &hash, now)
+        .await
+        .unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(900)).await;
+    assert_eq!(issuer.ask_with(token).await, 401);
+    assert_eq!(
+        issuer
+            .get(&issuer.authorize_path("", &[]), &session)
+            .await
+            .status,
+        200
+    );
+}

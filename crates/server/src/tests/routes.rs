@@ -1,0 +1,87 @@
+//! Every route declares what it needs, and the gate before it asks for that.
+
+use super::*;
+use crate::routes::oauth;
+use crate::routes::table::{Admission, Operation, ROUTES, Route};
+
+fn all() -> impl Iterator<Item = (&'static Route, &'static Operation)> {
+    let routes = ROUTES.iter().chain(oauth::ROUTES);
+    routes.flat_map(|route| {
+        route
+            .operations
+            .iter()
+            .map(move |operation| (route, operation))
+    })
+}
+
+/// A path that the route matches, about the shop where it names an application.
+fn path(server: &Server, route: &Route) -> String {
+    let shop = server.shop.id.to_string();
+    let filled = route
+        .path
+        .replace("{version}", "v1")
+        .replace("{appId}", &shop);
+    let filled = filled.replace("{tenant}", "common").replace("{*", "{");
+    let segments = filled
+        .split('/')
+        .map(|part| if part.starts_with('{') { "x" } else { part });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+#[tokio::test]
+async fn what_is_not_open_answers_nobody_without_a_credential() {
+    let server =
+        Server::with(|settings| settings.set("ingest.require_credential", "true").unwrap()).await;
+    let mut asked = 0;
+    for (route, operation) in all() {
+        let path = path(&server, route);
+        let method: Method = operation.method.to_uppercase().parse().unwrap();
+        let reply = server.ask(method, &path, &[], Body::empty()).await;
+        let expected = operation.admission != Admission::Open;
+        let open = [
+            "/health",
+            "/ready",
+            "/version",
+            "/metrics",
+            "/openapi.json",
+            "/devicelogin",
+            "/{tenant}/",
+        ];
+        assert_eq!(
+            expected,
+            !open.iter().any(|open| route.path.starts_with(open)),
+            "{}",
+            route.path
+        );
+        assert_eq!(
+            reply.status == 401,
+            expected,
+            "{} {path}: {}",
+            operation.method,
+            reply.status
+        );
+        assert_ne!(reply.status, 404, "{path} is no path of its route");
+        asked += 1;
+    }
+    assert!(asked > 30, "{asked}");
+}
+
+#[tokio::test]
+async fn a_key_that_only_sends_opens_no_question() {
+    let server = Server::start().await;
+    let (catalogue, now) = (server.app.store.catalogue(), server.app.now());
+    let rights = hindsight_identity::Rights::parse("ingest").unwrap();
+    let (_, key) = crate::app::create_key_with(catalogue, server.shop.id, "", rights, now, None)
+        .await
+        .unwrap();
+    for (route, operation) in
+        all().filter(|(_, operation)| operation.admission == Admission::Question)
+    {
+        let method: Method = operation.method.to_uppercase().parse().unwrap();
+        let path = path(&server, route);
+        let reply = server
+            .ask(method, &path, &[("x-api-key", &key)], Body::empty())
+            .await;
+        assert_eq!(reply.status, 403, "{path}");
+    }
+}

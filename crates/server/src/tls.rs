@@ -1,0 +1,254 @@
+//! Encrypted connections: with certificates of one's own, or with those of a local authority made for this machine.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use rcgen::{
+    BasicConstraints, CertificateParams, CidrSubnet, DnType, ExtendedKeyUsagePurpose,
+    GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints,
+};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+use crate::config::Settings;
+
+/// Where TLS is served where the settings ask for it and name no address.
+const DEFAULT_LISTEN: &str = "127.0.0.1:2021";
+/// Days that the local authority is good for.
+const AUTHORITY_DAYS: i64 = 3650;
+/// Days that a certificate is good for; one is made at each start.
+const CERTIFICATE_DAYS: i64 = 397;
+
+/// TLS as it was set up.
+pub(crate) struct Tls {
+    /// Where to listen.
+    pub(crate) listen: String,
+    /// Takes connections.
+    pub(crate) acceptor: TlsAcceptor,
+    /// The local authority's certificate, where one was made.
+    pub(crate) authority: Option<PathBuf>,
+}
+
+/// Sets TLS up as the settings say; `None` where they ask for none.
+pub(crate) fn open(settings: &Settings) -> anyhow::Result<Option<Tls>> {
+    let identity = &settings.identity;
+    let listen = || {
+        identity
+            .tls_listen
+            .clone()
+            .unwrap_or_else(|| DEFAULT_LISTEN.to_owned())
+    };
+    match (&identity.tls_certificate, &identity.tls_key) {
+        (Some(certificate), Some(key)) => {
+            anyhow::ensure!(
+                !identity.tls_dev,
+                "`tls.dev` makes a certificate, and `tls.certificate` names another: set one of them"
+            );
+            let chain = read_chain(certificate)?;
+            let key = PrivateKeyDer::from_pem_file(key)
+                .map_err(|error| anyhow::anyhow!("{error}"))
+                .with_context(|| format!("cannot read the private key {}", key.display()))?;
+            Ok(Some(Tls {
+                listen: listen(),
+                acceptor: acceptor(chain, key)?,
+                authority: None,
+            }))
+        }
+        (None, None) if identity.tls_dev => {
+            let (authority, chain, key) = development(&settings.data)?;
+            Ok(Some(Tls {
+                listen: listen(),
+                acceptor: acceptor(chain, key)?,
+                authority: Some(authority),
+            }))
+        }
+        (None, None) if identity.tls_listen.is_some() => anyhow::bail!(
+            "`tls.listen` needs a certificate: set `tls.certificate` and `tls.key`, or `tls.dev`"
+        ),
+        (None, None) => Ok(None),
+        _ => anyhow::bail!("`tls.certificate` and `tls.key` belong together: set both"),
+    }
+}
+
+fn read_chain(path: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    let read = || {
+        CertificateDer::pem_file_iter(path)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| anyhow::anyhow!("{error}"))
+    };
+    let chain =
+        read().with_context(|| format!("cannot read the certificate {}", path.display()))?;
+    anyhow::ensure!(!chain.is_empty(), "{} holds no certificate", path.display());
+    Ok(chain)
+}
+
+fn acceptor(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> anyhow::Result<TlsAcceptor> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .context("the certificate and its key do not fit")?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// The local authority of a data folder, and a fresh certificate by it for this machine. The certificate's key is never
+/// written down; the authority's is, for this user only, and it can vouch for nothing but this machine.
+fn development(
+    data: &Path,
+) -> anyhow::Result<(
+    PathBuf,
+    Vec<CertificateDer<'static>>,
+    PrivateKeyDer<'static>,
+)> {
+    let folder = data.join("tls");
+    let (certificate, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
+    if !certificate.exists() || !key.exists() {
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+        make_authority(&certificate, &key)?;
+    }
+    let pem =
+        std::fs::read_to_string(&key).with_context(|| format!("cannot read {}", key.display()))?;
+    let pair =
+        KeyPair::from_pem(&pem).with_context(|| format!("{} is no private key", key.display()))?;
+    let issuer = Issuer::new(authority(&pair)?, pair);
+    let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+    let mut parameters = CertificateParams::new(names)?;
+    parameters
+        .distinguished_name
+        .push(DnType::CommonName, "localhost");
+    parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    parameters.use_authority_key_identifier_extension = true;
+    valid_for(&mut parameters, CERTIFICATE_DAYS)?;
+    let pair = KeyPair::generate()?;
+    let signed = parameters.signed_by(&pair, &issuer)?;
+    let key = PrivateKeyDer::try_from(pair.serialize_der())
+        .map_err(|error| anyhow::anyhow!("{error}"))?;
+    let chain = std::iter::once(signed.der().clone()).chain(read_chain(&certificate)?);
+    Ok((certificate, chain.collect(), key))
+}
+
+fn make_authority(certificate: &Path, key: &Path) -> anyhow::Result<()> {
+    let pair = KeyPair::generate()?;
+    let signed = authority(&pair)?.self_signed(&pair)?;
+    crate::private_file::write(key, &pair.serialize_pem())?;
+    std::fs::write(certificate, signed.pem())
+        .with_context(|| format!("cannot write {}", certificate.display()))
+}
+
+/// The authority's certificate but for its signature. Its name follows from its key, so that it can be told from others
+/// and is the same at each start.
+fn authority(pair: &KeyPair) -> anyhow::Result<CertificateParams> {
+    let mut parameters = CertificateParams::default();
+    let digest = hindsight_identity::secret::hash(&pair.public_key_pem());
+    let mark: String = digest
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let name = format!("Hindsight local authority {mark}");
+    parameters.distinguished_name.push(DnType::CommonName, name);
+    parameters.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    let address = |address: IpAddr, prefix| {
+        GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(address, prefix))
+    };
+    // Whoever steals the key can pretend to be this machine to this machine, and nothing else.
+    parameters.name_constraints = Some(NameConstraints {
+        permitted_subtrees: vec![
+            GeneralSubtree::DnsName("localhost".to_owned()),
+            address(Ipv4Addr::LOCALHOST.into(), 8),
+            address(Ipv6Addr::LOCALHOST.into(), 128),
+        ],
+        excluded_subtrees: Vec::new(),
+    });
+    valid_for(&mut parameters, AUTHORITY_DAYS)?;
+    Ok(parameters)
+}
+
+/// From yesterday, because clocks differ.
+fn valid_for(parameters: &mut CertificateParams, days: i64) -> anyhow::Result<()> {
+    let date = |days: i64| -> anyhow::Result<_> {
+        let at = Timestamp::now().checked_add(SignedDuration::from_hours(24 * days))?;
+        let date = at.to_zoned(TimeZone::UTC).date();
+        let (month, day) = (u8::try_from(date.month())?, u8::try_from(date.day())?);
+        Ok(rcgen::date_time_ymd(i32::from(date.year()), month, day))
+    };
+    parameters.not_before = date(-1)?;
+    parameters.not_after = date(days)?;
+    Ok(())
+}
+
+/// What to do so that clients of this machine trust the local authority.
+pub(crate) fn how_to_trust(authority: &Path) -> String {
+    let path = std::path::absolute(authority).unwrap_or_else(|_| authority.to_owned());
+    let path = path.display();
+    format!(
+        "  authority    {path}\n\n  Let clients of this machine trust it:\n\n  export REQUESTS_CA_BUNDLE={path}    # Python: requests, adal, msal, azure-identity, Azure CLI\n  export SSL_CERT_FILE={path}         # OpenSSL, Go, Rust, .NET on Linux\n  export NODE_EXTRA_CA_CERTS={path}   # Node.js\n  curl --cacert {path} …\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_authority_is_made_once_and_its_key_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let (authority, chain, _) = development(folder.path()).unwrap();
+        let first = std::fs::read(&authority).unwrap();
+        assert_eq!(chain.len(), 2);
+        let (_, again, _) = development(folder.path()).unwrap();
+        assert_eq!(std::fs::read(&authority).unwrap(), first);
+        assert_ne!(chain[0], again[0], "a certificate is made at each start");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(folder.path().join("tls/ca-key.pem"))
+                .unwrap()
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_are_refused() {
+        let open_with = |pairs: &[(&str, &str)]| {
+            let mut settings = Settings::defaults().unwrap();
+            for (key, value) in pairs {
+                settings.set(key, value).unwrap();
+            }
+            open(&settings)
+                .map(|tls| tls.is_some())
+                .map_err(|error| format!("{error:#}"))
+        };
+        assert_eq!(open_with(&[]), Ok(false));
+        assert!(
+            open_with(&[("tls.listen", "127.0.0.1:0")])
+                .unwrap_err()
+                .contains("tls.certificate")
+        );
+        assert!(
+            open_with(&[("tls.certificate", "x.pem")])
+                .unwrap_err()
+                .contains("set both")
+        );
+        let missing = [
+            ("tls.certificate", "no-such.pem"),
+            ("tls.key", "no-such.pem"),
+        ];
+        assert!(open_with(&missing).unwrap_err().contains("no-such.pem"));
+    }
+}

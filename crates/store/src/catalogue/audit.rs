@@ -1,0 +1,57 @@
+//! Who did what.
+
+use super::Catalogue;
+use crate::error::Result;
+use sqlx::Row;
+
+/// One thing that somebody did. It never holds a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRecord {
+    /// When, in ticks.
+    pub at: i64,
+    /// Who: a user's or client's name, a key's id, or `command line`.
+    pub actor: String,
+    /// What, such as `sign-in` or `key created`.
+    pub action: String,
+    /// To what: an application, a key's id, a client.
+    pub subject: String,
+    /// From which network address; empty for the command line.
+    pub address: String,
+}
+
+impl Catalogue {
+    /// Notes that somebody did something.
+    pub async fn note(&self, record: &AuditRecord) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO audit (at, actor, action, subject, address) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(record.at)
+        .bind(&record.actor)
+        .bind(&record.action)
+        .bind(&record.subject)
+        .bind(&record.address)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// The latest `limit` notes at or after `since`, the newest first.
+    pub async fn audit(&self, since: i64, limit: u32) -> Result<Vec<AuditRecord>> {
+        let rows = sqlx::query("SELECT * FROM audit WHERE at >= ? ORDER BY id DESC LIMIT ?")
+            .bind(since)
+            .bind(limit)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(AuditRecord {
+                    at: row.try_get("at")?,
+                    actor: row.try_get("actor")?,
+                    action: row.try_get("action")?,
+                    subject: row.try_get("subject")?,
+                    address: row.try_get("address")?,
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! Clients of the embedded issuer: programs that ask for tokens.
+
+use super::Catalogue;
+use crate::error::{Result, StoreError};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+/// A client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientRecord {
+    /// Its identity, a UUID.
+    pub id: String,
+    /// What its owner calls it.
+    pub name: String,
+    /// Whether it may sign people in without a secret of its own.
+    pub public: bool,
+    /// When it was created, in ticks.
+    pub created: i64,
+    /// Where people may be sent back to, exactly.
+    pub redirects: Vec<String>,
+    /// Its secrets.
+    pub secrets: Vec<SecretRecord>,
+}
+
+/// A client's secret as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretRecord {
+    /// Its public id.
+    pub id: String,
+    /// The caller's hash of it.
+    pub hash: Vec<u8>,
+    /// When it was created, in ticks.
+    pub created: i64,
+    /// When it stops working, in ticks.
+    pub expires: Option<i64>,
+}
+
+impl Catalogue {
+    /// Keeps a new client with its redirect addresses and secrets.
+    ///
+    /// # Errors
+    /// [`StoreError::NameTaken`] if a client has the id.
+    pub async fn create_client(&self, client: &ClientRecord) -> Result<()> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let inserted =
+            sqlx::query("INSERT INTO clients (id, name, public, created) VALUES (?, ?, ?, ?)")
+                .bind(&client.id)
+                .bind(&client.name)
+                .bind(client.public)
+                .bind(client.created)
+                .execute(&mut *transaction)
+                .await;
+        match inserted {
+            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+                return Err(StoreError::NameTaken {
+                    name: client.id.clone(),
+                });
+            }
+            other => other?,
+        };
+        for uri in &client.redirects {
+            sqlx::query("INSERT OR IGNORE INTO client_redirects (client_id, uri) VALUES (?, ?)")
+                .bind(&client.id)
+                .bind(uri)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        for secret in &client.secrets {
+            self.create_secret(&client.id, secret).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a further secret of a client.
+    pub async fn create_secret(&self, client: &str, secret: &SecretRecord) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO client_secrets (id, client_id, hash, created, expires) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(&secret.id)
+        .bind(client)
+        .bind(&secret.hash)
+        .bind(secret.created)
+        .bind(secret.expires)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Deletes a client's secret; false if there was none.
+    pub async fn delete_secret(&self, client: &str, secret: &str) -> Result<bool> {
+        let deleted = sqlx::query("DELETE FROM client_secrets WHERE client_id = ? AND id = ?")
+            .bind(client)
+            .bind(secret)
+            .execute(&self.pool)
+            .await?;
+        Ok(deleted.rows_affected() > 0)
+    }
+
+    /// All clients, by name.
+    pub async fn clients(&self) -> Result<Vec<ClientRecord>> {
+        let rows = sqlx::query("SELECT * FROM clients ORDER BY name, id")
+            .fetch_all(&self.pool)
+            .await?;
+        let mut clients = Vec::with_capacity(rows.len());
+        for row in &rows {
+            clients.push(self.whole_client(row).await?);
+        }
+        Ok(clients)
+    }
+
+    /// The client with this id, or with this name where only one has it.
+    pub async fn client(&self, id_or_name: &str) -> Result<Option<ClientRecord>> {
+        let rows =
+            sqlx::query("SELECT * FROM clients WHERE id = ?1 OR name = ?2 ORDER BY id = ?1 DESC")
+                .bind(id_or_name.to_ascii_lowercase())
+                .bind(id_or_name)
+                .fetch_all(&self.pool)
+                .await?;
+        match rows.as_slice() {
+            [row] => self.whole_client(row).await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Deletes a client with its secrets, roles and grants; false if there was none.
+    pub async fn delete_client(&self, id: &str) -> Result<bool> {
+        self.delete_holder("DELETE FROM clients WHERE id = ?", id)
+            .await
+    }
+
+    async fn whole_client(&self, row: &SqliteRow) -> Result<ClientRecord> {
+        let id: String = row.try_get("id")?;
+        let redirects =
+            sqlx::query_scalar("SELECT uri FROM client_redirects WHERE client_id = ? ORDER BY uri")
+                .bind(&id)
+                .fetch_all(&self.pool)
+                .await?;
+        let secrets =
+            sqlx::query("SELECT * FROM client_secrets WHERE client_id = ? ORDER BY created, id")
+                .bind(&id)
+                .fetch_all(&self.pool)
+                .await?;
+        Ok(ClientRecord {
+            id,
+            name: row.try_get("name")?,
+            public: row.try_get("public")?,
+            created: row.try_get("created")?,
+            redirects,
+            secrets: secrets.iter().map(secret).collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn secret(row: &SqliteRow) -> Result<SecretRecord> {
+    Ok(SecretRecord {
+        id: row.try_get("id")?,
+        hash: row.try_get("hash")?,
+        created: row.try_get("created")?,
+        expires: row.try_get("expires")?,
+    })
+}

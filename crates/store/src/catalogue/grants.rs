@@ -1,0 +1,268 @@
+//! What sign-ins led to: grants with their refresh tokens, browser sessions, and the keys that sign tokens.
+
+use super::Catalogue;
+use crate::error::Result;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+/// A family of tokens: what one sign-in of a user at a client led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantRecord {
+    /// Its identity, a UUID.
+    pub id: String,
+    /// The user's id.
+    pub user: String,
+    /// The client's id.
+    pub client: String,
+    /// For which resource.
+    pub resource: String,
+    /// What was granted, names with spaces between.
+    pub scope: String,
+    /// When it began, in ticks.
+    pub created: i64,
+    /// When its refresh tokens stop working, in ticks.
+    pub expires: i64,
+    /// When it was revoked, in ticks.
+    pub revoked: Option<i64>,
+}
+
+/// What became of a refresh token that was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Redeemed {
+    /// There is no such token.
+    Unknown,
+    /// It had been used before, or its grant was revoked; the whole family is revoked now.
+    Reused(GrantRecord),
+    /// It was good and is used up now.
+    Good(GrantRecord),
+}
+
+/// A browser's session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRecord {
+    /// Its public id, a UUID (`session_state`).
+    pub id: String,
+    /// The user's id.
+    pub user: String,
+    /// When it began, in ticks.
+    pub created: i64,
+    /// When it ends, in ticks.
+    pub expires: i64,
+}
+
+/// A key that signs tokens.
+#[derive(Debug, Clone)]
+pub struct SigningKeyRecord {
+    /// Its id (`kid`).
+    pub id: String,
+    /// The private key, PKCS#8 as PEM.
+    pub pem: String,
+    /// When it was made, in ticks.
+    pub created: i64,
+}
+
+impl Catalogue {
+    /// The tenant that this installation is; `proposed` becomes it where there is none.
+    pub async fn tenant(&self, proposed: &str) -> Result<String> {
+        sqlx::query("INSERT OR IGNORE INTO tenant (one, id) VALUES (1, ?)")
+            .bind(proposed)
+            .execute(&self.pool)
+            .await?;
+        Ok(sqlx::query_scalar("SELECT id FROM tenant")
+            .fetch_one(&self.pool)
+            .await?)
+    }
+
+    /// Begins a family.
+    pub async fn create_grant(&self, grant: &GrantRecord) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO grants (id, user_id, client_id, resource, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&grant.id)
+        .bind(&grant.user)
+        .bind(&grant.client)
+        .bind(&grant.resource)
+        .bind(&grant.scope)
+        .bind(grant.created)
+        .bind(grant.expires)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Keeps a family's next refresh token.
+    pub async fn create_refresh_token(&self, grant: &str, hash: &[u8], now: i64) -> Result<()> {
+        sqlx::query("INSERT INTO refresh_tokens (hash, grant_id, created) VALUES (?, ?, ?)")
+            .bind(hash)
+            .bind(grant)
+            .bind(now)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// The family of a refresh token, whatever its state.
+    pub async fn grant_of_refresh_token(&self, hash: &[u8]) -> Result<Option<GrantRecord>> {
+        let row = sqlx::query(
+            "SELECT g.* FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
+        )
+        .bind(hash)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(grant).transpose()
+    }
+
+    /// Uses a refresh token up. One that was used before revokes its family, in the same transaction.
+    pub async fn redeem_refresh_token(&self, hash: &[u8], now: i64) -> Result<Redeemed> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let row = sqlx::query(
+            "SELECT g.*, r.used FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
+        )
+        .bind(hash)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let Some(row) = row else {
+            return Ok(Redeemed::Unknown);
+        };
+        let family = grant(&row)?;
+        let used: Option<i64> = row.try_get("used")?;
+        if used.is_some() || family.revoked.is_some() {
+            sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
+                .bind(now)
+                .bind(&family.id)
+                .execute(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            return Ok(Redeemed::Reused(family));
+        }
+        sqlx::query("UPDATE refresh_tokens SET used = ? WHERE hash = ?")
+            .bind(now)
+            .bind(hash)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(Redeemed::Good(family))
+    }
+
+    /// Revokes a family: its refresh tokens and its access tokens.
+    pub async fn revoke_grant(&self, id: &str, now: i64) -> Result<()> {
+        sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
+            .bind(now)
+            .bind(id)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// The families that were revoked at or after `since`.
+    pub async fn revoked_grants(&self, since: i64) -> Result<Vec<String>> {
+        Ok(
+            sqlx::query_scalar("SELECT id FROM grants WHERE revoked >= ?")
+                .bind(since)
+                .fetch_all(&self.pool)
+                .await?,
+        )
+    }
+
+    /// Keeps a browser's session under the hash of its secret.
+    pub async fn create_session(&self, hash: &[u8], session: &SessionRecord) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO sessions (hash, id, user_id, created, expires) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(hash)
+        .bind(&session.id)
+        .bind(&session.user)
+        .bind(session.created)
+        .bind(session.expires)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// The session whose secret has this hash. Expiry is for the caller to judge.
+    pub async fn session(&self, hash: &[u8]) -> Result<Option<SessionRecord>> {
+        let row = sqlx::query("SELECT * FROM sessions WHERE hash = ?")
+            .bind(hash)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref()
+            .map(|row| {
+                Ok(SessionRecord {
+                    id: row.try_get("id")?,
+                    user: row.try_get("user_id")?,
+                    created: row.try_get("created")?,
+                    expires: row.try_get("expires")?,
+                })
+            })
+            .transpose()
+    }
+
+    /// Ends a session.
+    pub async fn delete_session(&self, hash: &[u8]) -> Result<()> {
+        sqlx::query("DELETE FROM sessions WHERE hash = ?")
+            .bind(hash)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Forgets sessions and families that ended before `now`.
+    pub async fn forget_ended(&self, now: i64) -> Result<()> {
+        for statement in [
+            "DELETE FROM sessions WHERE expires < ?",
+            "DELETE FROM grants WHERE expires < ?",
+        ] {
+            sqlx::query(statement).bind(now).execute(&self.pool).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a key that signs tokens.
+    pub async fn create_signing_key(&self, key: &SigningKeyRecord) -> Result<()> {
+        sqlx::query("INSERT INTO signing_keys (id, pem, created) VALUES (?, ?, ?)")
+            .bind(&key.id)
+            .bind(&key.pem)
+            .bind(key.created)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// The keys that sign tokens, the newest first.
+    pub async fn signing_keys(&self) -> Result<Vec<SigningKeyRecord>> {
+        let rows = sqlx::query("SELECT * FROM signing_keys ORDER BY created DESC, id")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(SigningKeyRecord {
+                    id: row.try_get("id")?,
+                    pem: row.try_get("pem")?,
+                    created: row.try_get("created")?,
+                })
+            })
+            .collect()
+    }
+
+    /// Forgets the signing keys that were made before `before`.
+    pub async fn delete_signing_keys(&self, before: i64) -> Result<()> {
+        sqlx::query("DELETE FROM signing_keys WHERE created < ?")
+            .bind(before)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+}
+
+fn grant(row: &SqliteRow) -> Result<GrantRecord> {
+    Ok(GrantRecord {
+        id: row.try_get("id")?,
+        user: row.try_get("user_id")?,
+        client: row.try_get("client_id")?,
+        resource: row.try_get("resource")?,
+        scope: row.try_get("scope")?,
+        created: row.try_get("created")?,
+        expires: row.try_get("expires")?,
+        revoked: row.try_get("revoked")?,
+    })
+}

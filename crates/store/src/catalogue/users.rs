@@ -1,0 +1,179 @@
+//! Users of the embedded issuer, and what they and clients may do.
+
+use super::Catalogue;
+use super::applications::app_id;
+use crate::app_id::AppId;
+use crate::error::{Result, StoreError};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+/// A user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserRecord {
+    /// Its identity, a UUID.
+    pub id: String,
+    /// The name that it signs in with; its case does not count.
+    pub name: String,
+    /// The caller's hash of the password.
+    pub password: String,
+    /// When it was created, in ticks.
+    pub created: i64,
+}
+
+/// A role that a user or a client holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleRecord {
+    /// The id of the user or client.
+    pub holder: String,
+    /// The application; `None`: every one, also those made later.
+    pub app: Option<AppId>,
+    /// What it permits, in the caller's words.
+    pub role: String,
+}
+
+/// How a role for every application is kept.
+const EVERY: &str = "*";
+
+impl Catalogue {
+    /// Keeps a new user.
+    ///
+    /// # Errors
+    /// [`StoreError::NameTaken`] if a user has the name.
+    pub async fn create_user(&self, user: &UserRecord) -> Result<()> {
+        let inserted =
+            sqlx::query("INSERT INTO users (id, name, password, created) VALUES (?, ?, ?, ?)")
+                .bind(&user.id)
+                .bind(&user.name)
+                .bind(&user.password)
+                .bind(user.created)
+                .execute(&self.pool)
+                .await;
+        match inserted {
+            Ok(_) => Ok(()),
+            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+                Err(StoreError::NameTaken {
+                    name: user.name.clone(),
+                })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// All users, by name.
+    pub async fn users(&self) -> Result<Vec<UserRecord>> {
+        let rows = sqlx::query("SELECT * FROM users ORDER BY name")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(user).collect()
+    }
+
+    /// The user with this id or, if there is none, this name.
+    pub async fn user(&self, name_or_id: &str) -> Result<Option<UserRecord>> {
+        let row = sqlx::query(
+            "SELECT * FROM users WHERE id = ?1 OR name = ?1 ORDER BY id = ?1 DESC LIMIT 1",
+        )
+        .bind(name_or_id)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(user).transpose()
+    }
+
+    /// Gives a user another password and ends all that the old one opened; false if there is no such user.
+    pub async fn set_password(&self, id: &str, password: &str, now: i64) -> Result<bool> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let changed = sqlx::query("UPDATE users SET password = ? WHERE id = ?")
+            .bind(password)
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query("DELETE FROM sessions WHERE user_id = ?")
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query("UPDATE grants SET revoked = ? WHERE user_id = ? AND revoked IS NULL")
+            .bind(now)
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(changed.rows_affected() > 0)
+    }
+
+    /// Deletes a user with its roles, sessions and grants; false if there was none.
+    pub async fn delete_user(&self, id: &str) -> Result<bool> {
+        self.delete_holder("DELETE FROM users WHERE id = ?", id)
+            .await
+    }
+
+    /// Deletes a holder of roles by one statement that takes its id.
+    pub(super) async fn delete_holder(&self, statement: &'static str, id: &str) -> Result<bool> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let deleted = sqlx::query(statement)
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query("DELETE FROM roles WHERE holder = ?")
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(deleted.rows_affected() > 0)
+    }
+
+    /// Gives a role; giving it twice is no error.
+    pub async fn grant_role(&self, role: &RoleRecord) -> Result<()> {
+        sqlx::query("INSERT OR IGNORE INTO roles (holder, app_id, role) VALUES (?, ?, ?)")
+            .bind(&role.holder)
+            .bind(app_text(role.app))
+            .bind(&role.role)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Takes a role away; false if it was not held.
+    pub async fn revoke_role(&self, role: &RoleRecord) -> Result<bool> {
+        let deleted = sqlx::query("DELETE FROM roles WHERE holder = ? AND app_id = ? AND role = ?")
+            .bind(&role.holder)
+            .bind(app_text(role.app))
+            .bind(&role.role)
+            .execute(&self.pool)
+            .await?;
+        Ok(deleted.rows_affected() > 0)
+    }
+
+    /// Every role that anybody holds.
+    pub async fn roles(&self) -> Result<Vec<RoleRecord>> {
+        let rows = sqlx::query("SELECT * FROM roles ORDER BY holder, app_id, role")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(role).collect()
+    }
+}
+
+fn app_text(app: Option<AppId>) -> String {
+    app.map_or_else(|| EVERY.to_owned(), |app| app.to_string())
+}
+
+fn user(row: &SqliteRow) -> Result<UserRecord> {
+    Ok(UserRecord {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        password: row.try_get("password")?,
+        created: row.try_get("created")?,
+    })
+}
+
+fn role(row: &SqliteRow) -> Result<RoleRecord> {
+    let app: String = row.try_get("app_id")?;
+    let app = if app == EVERY {
+        None
+    } else {
+        Some(app_id(&app)?)
+    };
+    Ok(RoleRecord {
+        holder: row.try_get("holder")?,
+        app,
+        role: row.try_get("role")?,
+    })
+}
