@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test lint fmt bench sdk-test random-queries fuzz
+.PHONY: demo test language-test lint fmt bench sdk-test random-queries fuzz api-fuzz
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -36,7 +36,13 @@ lint:
 fmt:
 	$(CARGO) fmt --all
 
-## Fills one million requests through HTTP, seals, and times ingestion and 14 queries. PEERS=--peers compares with peers.
+## Asks the program, for ten minutes, whatever its own /openapi.json permits and much that it does not (Schemathesis).
+api-fuzz:
+	$(CARGO) test --workspace --no-run
+	$(PYTHON) tests/fuzz/run.py
+
+## Fills one million requests through HTTP, seals, and times ingestion, 14 queries, cached replies, a small metric and a large
+## reply with its memory. PEERS=--peers compares the queries with peers.
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)

@@ -78,6 +78,10 @@ pub(crate) struct Settings {
     pub(crate) retention: Duration,
     /// Bytes of an application that are kept.
     pub(crate) retention_bytes: Option<u64>,
+    /// How long a request's head may take to arrive.
+    pub(crate) header_timeout: Duration,
+    /// How long a client may take nothing of its reply.
+    pub(crate) write_timeout: Duration,
     /// How long a request's body may take to arrive.
     pub(crate) body_timeout: Duration,
     /// How long a stop waits for open requests.
@@ -309,6 +313,18 @@ const SETTINGS: &[Setting] = &[
         set: |s, v| put(&mut s.retention_bytes, optional(v, bytes)),
     },
     Setting {
+        key: "http.header_timeout",
+        default: "15s",
+        help: "How long a request's line and headers may take to arrive, also after the request before; then the connection ends.",
+        set: |s, v| put(&mut s.header_timeout, duration(v)),
+    },
+    Setting {
+        key: "http.write_timeout",
+        default: "60s",
+        help: "How long a client may take nothing of its reply; then the connection ends, and the query with it.",
+        set: |s, v| put(&mut s.write_timeout, duration(v)),
+    },
+    Setting {
         key: "http.body_timeout",
         default: "60s",
         help: "How long a request's body may take to arrive; slower ones end with 408.",
@@ -421,6 +437,8 @@ impl Settings {
             minimum_tier: Tier::Free,
             retention: Duration::ZERO,
             retention_bytes: None,
+            header_timeout: Duration::ZERO,
+            write_timeout: Duration::ZERO,
             body_timeout: Duration::ZERO,
             shutdown_timeout: Duration::ZERO,
             identity: IdentitySettings::default(),

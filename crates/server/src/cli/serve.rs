@@ -66,19 +66,14 @@ impl Serve {
             return output::print("the settings are valid\n");
         }
         let _logs = crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
-        let patience = settings.shutdown_timeout;
         let app = App::build(settings).await?;
-        let served = serve(&app, self.demo, patience).await;
+        let served = serve(&app, self.demo).await;
         let closed = app.close().await;
         served.and(closed)
     }
 }
 
-async fn serve(
-    app: &Arc<App>,
-    with_demo: bool,
-    patience: std::time::Duration,
-) -> anyhow::Result<()> {
+async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
     let address = app.settings.listen.clone();
     let listener = TcpListener::bind(&address)
         .await
@@ -152,11 +147,11 @@ async fn serve(
         tracing::info!("stopping");
         stop.send(true)
     });
-    let router = crate::router::router(app.clone());
-    let plain = listen::run(listener, None, router.clone(), stopped.clone(), patience);
+    let (router, settings) = (crate::router::router(app.clone()), &app.settings);
+    let plain = listen::run(listener, None, router.clone(), stopped.clone(), settings);
     match tls {
         Some((tls, listener, _)) => {
-            let encrypted = listen::run(listener, Some(tls.acceptor), router, stopped, patience);
+            let encrypted = listen::run(listener, Some(tls.acceptor), router, stopped, settings);
             tokio::join!(plain, encrypted);
         }
         None => plain.await,
