@@ -120,5 +120,18 @@ fn pick_row(pick: Pick, kinds: Vec<DataType>, args: Vec<Expr>) -> Expr {
 
 fn bind(call: &AggregateCall<'_>, pick: Pick) -> Result<Vec<AggregateColumn>, Diagnostic> {
     call.arg(0)?;
-    picked(pick, None, None, wanted(call), call.span)
+    let prefix = match pick {
+        Pick::Smallest => "min",
+        _ => "max",
+    };
+    let key = call.name(0).unwrap_or_default();
+    let mut wanted = wanted(call);
+    for (index, column) in wanted.iter_mut().enumerate() {
+        // Names of computed columns are by the language's tables.
+        column.name.get_or_insert_with(|| match index {
+            0 => format!("{prefix}_"),
+            _ => format!("{prefix}_{key}_arg{index}"),
+        });
+    }
+    picked(pick, None, None, wanted, call.span)
 }

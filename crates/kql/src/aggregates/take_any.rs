@@ -63,9 +63,9 @@ static ANYIF: AggregateFunction = AggregateFunction {
     star: false,
     examples: &[example(
         "datatable(n:long)[3, 7] | summarize anyif(n, n > 5)",
-        "any_n:long\n7",
+        "anyif_n:long\n7",
     )],
-    bind: |call| bind(call, true, "any_"),
+    bind: |call| bind(call, true, "anyif_"),
 };
 
 fn bind(
@@ -78,10 +78,11 @@ fn bind(
     if conditional {
         wanted.truncate(1);
     }
-    if !prefix.is_empty() {
-        for column in &mut wanted {
-            column.name = column.name.as_ref().map(|name| format!("{prefix}{name}"));
-        }
+    for (index, column) in wanted.iter_mut().enumerate() {
+        column.name = Some(match &column.name {
+            Some(name) => format!("{prefix}{name}"),
+            None => format!("any_arg{index}"),
+        });
     }
     let key = key(&wanted, call)?;
     picked(Pick::First, Some(key), predicate, wanted, call.span)

@@ -36,6 +36,13 @@ pub(crate) struct AggregateContext {
     names: AggregateNames,
 }
 
+impl AggregateContext {
+    /// The names of the aggregate calls that were bound so far.
+    pub(crate) fn names(&self) -> &AggregateNames {
+        &self.names
+    }
+}
+
 impl Binder<'_> {
     /// Binds the aggregates of an operator over `input`, named so that they clash neither with `keys` nor with each
     /// other.
@@ -101,6 +108,9 @@ impl Binder<'_> {
         {
             let columns = self.bind_aggregate_columns(call, found, item.expr.span)?;
             return self.name_aggregate_columns(item, call, found.0, columns);
+        }
+        if let Some(columns) = self.bind_columns_call(&item.expr, &Relation::unit())? {
+            return Ok(self.named_columns(item, columns));
         }
         let scalar = self.bind_scalar(&item.expr, &Relation::unit())?;
         let target = match item.names.first() {

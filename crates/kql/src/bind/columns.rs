@@ -3,9 +3,10 @@
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
 use hindsight_kql_types::ScalarType;
 
+use super::aggregate::AggregateContext;
 use super::constant::fold;
 use super::dynamic::element_of;
-use super::result_name::result_name;
+use super::result_name::{AggregateNames, result_name_with};
 use super::{BindResult, Binder};
 use crate::functions::columns::{Columns, ColumnsFunction, find};
 use crate::functions::{kernel_call, registry};
@@ -32,7 +33,8 @@ impl Binder<'_> {
         let args = self
             .resolve_overload(name, signatures, args, expr.span)?
             .args;
-        let names = column_names(function, call, &args);
+        let aggregates = self.aggregates.as_ref().map(AggregateContext::names);
+        let names = column_names(function, call, &args, aggregates);
         let constant = args.iter().all(|arg| arg.constant.is_some());
         let all = kernel_call(
             function.kernel_name,
@@ -75,10 +77,11 @@ fn column_names(
     function: &ColumnsFunction,
     call: &Call,
     args: &[Scalar],
+    aggregates: Option<&AggregateNames>,
 ) -> Vec<(String, ScalarType)> {
     let argument = |index: usize| {
         let argument = call.arguments.get(index)?;
-        result_name(&argument.value)
+        result_name_with(&argument.value, aggregates)
     };
     match &function.columns {
         Columns::Fixed(columns) => {

@@ -243,7 +243,7 @@ impl Binder<'_> {
     }
 
     /// The written names go to the columns in order; the rest keep their own. One name alone takes the first column only.
-    fn named_columns(
+    pub(crate) fn named_columns(
         &self,
         item: &NamedExpr,
         columns: Vec<(String, Scalar)>,

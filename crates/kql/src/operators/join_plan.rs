@@ -95,9 +95,12 @@ fn outputs(
         if is_group || is_key && right_columns == RightColumns::WithoutKeys {
             continue;
         }
-        let name = free_name(&column.name, |n| {
-            outputs.iter().any(|(taken, ..)| taken == n)
-        });
+        // A column that must be renamed leaves the names of the right side's other columns alone.
+        let taken = |n: &str| outputs.iter().any(|(taken, ..)| taken == n);
+        let name = match taken(&column.name) {
+            false => column.name.clone(),
+            true => free_name(&column.name, |n| taken(n) || right.column(n).is_some()),
+        };
         outputs.push(filled((name, column.kind, field(inner)), right_may_miss));
     }
     outputs

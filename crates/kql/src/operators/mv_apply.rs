@@ -48,8 +48,8 @@ pub(crate) fn bind(
         ScalarType::Long,
         field(&expanded.row_field),
     ));
-    let carried: Vec<Column> = before
-        .into_iter()
+    let carried: Vec<&Column> = before
+        .iter()
         .filter(|c| !expanded.element_names.contains(&c.name))
         .collect();
     outputs.extend(
@@ -65,16 +65,18 @@ pub(crate) fn bind(
         .filter(|c| outer.iter().any(|o| o.name == c.name))
         .map(pass)
         .collect();
-    columns.extend(carried.iter().map(|c| match result.column(&c.name) {
+    columns.extend(before.iter().filter_map(|c| match result.column(&c.name) {
         // A column that the pipeline gives itself stands in the input's place.
-        Some(own) => pass(own),
-        None => match result.column(&carried_name(depth, &c.name)) {
+        Some(own) => Some(pass(own)),
+        // Elements that it drops are gone.
+        None if expanded.element_names.contains(&c.name) => None,
+        None => Some(match result.column(&carried_name(depth, &c.name)) {
             Some(carried) => (c.name.clone(), c.kind, carried.expr()),
             None => (c.name.clone(), c.kind, support::missing(c.kind)),
-        },
+        }),
     }));
     let own: Vec<Output> = visible(&result)
-        .filter(|c| !carried.iter().any(|k| k.name == c.name))
+        .filter(|c| !before.iter().any(|b| b.name == c.name))
         .map(pass)
         .collect();
     columns.extend(own);
