@@ -7,7 +7,7 @@ pub(super) const FUNCTIONS: &str = "abs acos ago around array_concat array_iff a
     bag_remove_keys bag_set_key bag_zip base64_decode_toarray base64_decode_toguid base64_decode_tostring \
     base64_encode_fromarray base64_encode_fromguid base64_encode_tostring beta_cdf beta_inv beta_pdf bin bin_at \
     bin_auto binary_and binary_not binary_or binary_shift_left binary_shift_right binary_xor bitset_count_ones case \
-    ceiling coalesce column_ifexists column_names_of convert_angle convert_energy convert_force convert_length \
+    ceiling cluster coalesce column_ifexists column_names_of convert_angle convert_energy convert_force convert_length \
     convert_mass convert_speed convert_temperature convert_volume cos cot countof current_cluster_endpoint \
     current_database current_principal current_principal_details current_principal_is_member_of cursor_after \
     cursor_before_or_at cursor_current datetime_add datetime_diff datetime_list_timezones datetime_local_to_utc \
