@@ -10,7 +10,7 @@ use hindsight_store::Application;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::{banner, demo, environment, listen, output};
+use super::{audit, banner, demo, environment, listen, output};
 use crate::app::{App, connection_string, create_key};
 use crate::config::{self, Settings};
 use crate::tls;
@@ -196,7 +196,11 @@ fn locate_issuer(app: &App, local: &str, tls_url: Option<&str>) {
 
 /// What a new application's owner needs next, and the key in it.
 async fn introduce(app: &App, new: &Application, base: &str) -> anyhow::Result<(String, String)> {
-    let (_, key) = create_key(app.store.catalogue(), new.id, "first key", app.now(), None).await?;
+    let catalogue = app.store.catalogue();
+    let (id, key) = create_key(catalogue, new.id, "first key", app.now(), None).await?;
+    let made = format!("{id} (read) of {}", new.name);
+    audit::note(catalogue, "application created", &new.name).await?;
+    audit::note(catalogue, "key created", &made).await?;
     Ok((banner::introduction(new, &key, base), key))
 }
 
