@@ -324,7 +324,7 @@ impl QueryEngine {
             // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read. Names are looked
             // up while the query is bound, so nothing is denied later.
             _ if catalog.was_denied() => Err(EngineError::Forbidden),
-            other => other,
+            other => other.map(|stream| stream.reading(catalog.data_sources())),
         }
     }
 

@@ -81,6 +81,7 @@ impl Reading {
                 render: render::table(),
                 statistics: Statistics::default(),
                 tables: Vec::new(),
+                data_sources: Vec::new(),
                 partial: None,
             },
             spent: run.started.elapsed(),
@@ -258,8 +259,10 @@ fn too_large(what: &str, limit: u64) -> PartialError {
     }
 }
 
-/// Adds what the leaves of an executed plan read.
+/// Adds what the leaves of an executed plan read, and how long its nodes computed.
 fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
+    let computed = plan.metrics().and_then(|metrics| metrics.elapsed_compute());
+    statistics.cpu_time += Duration::from_nanos(computed.unwrap_or(0) as u64);
     if let Some(rows) = rows_in_memory(plan) {
         statistics.rows_scanned += rows as u64;
     } else if plan.children().is_empty()

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use crate::error::EngineError;
 use crate::exec::{QueryTask, failure};
 use crate::render;
-use crate::result::{QueryResult, ResultColumn, ResultTable, Statistics, Summary};
+use crate::result::{DataSource, QueryResult, ResultColumn, ResultTable, Statistics, Summary};
 
 /// A part of a result, in the order of the reply.
 #[derive(Debug, Clone)]
@@ -107,6 +107,7 @@ pub struct QueryStream {
     /// The memory of the query, and that of all queries in bytes.
     pool: Arc<dyn MemoryPool>,
     memory: usize,
+    data_sources: Vec<DataSource>,
     /// None once it has ended.
     task: Option<QueryTask>,
 }
@@ -124,6 +125,7 @@ impl QueryStream {
             render: render::table(),
             statistics: Statistics::default(),
             tables: Vec::new(),
+            data_sources: Vec::new(),
             partial: None,
         }));
         let task = begin(Reader {
@@ -136,6 +138,7 @@ impl QueryStream {
             deadline,
             pool,
             memory,
+            data_sources: Vec::new(),
             task: Some(task),
         };
         match stream.told().await? {
@@ -144,6 +147,12 @@ impl QueryStream {
                 "a query ended before it began".to_owned(),
             )),
         }
+    }
+
+    /// Tells the query what it reads from.
+    pub(crate) fn reading(mut self, data_sources: Vec<DataSource>) -> QueryStream {
+        self.data_sources = data_sources;
+        self
     }
 
     /// The next part, or none at the end.
@@ -182,7 +191,10 @@ impl QueryStream {
 
     /// What there is to say of the query once it has ended, also when it failed.
     pub fn summary(&mut self) -> Summary {
-        self.summary.lock().clone()
+        Summary {
+            data_sources: self.data_sources.clone(),
+            ..self.summary.lock().clone()
+        }
     }
 
     /// Reads everything into memory, which is reserved while it is read.
