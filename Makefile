@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test lint fmt bench sdk-test
+.PHONY: demo test language-test lint fmt bench sdk-test random-queries fuzz api-fuzz
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -36,7 +36,28 @@ lint:
 fmt:
 	$(CARGO) fmt --all
 
-## Fills one million requests through HTTP, seals, and times ingestion and 14 queries. PEERS=--peers compares with peers.
+## Asks the program, for ten minutes, whatever its own /openapi.json permits and much that it does not (Schemathesis).
+api-fuzz:
+	$(CARGO) test --workspace --no-run
+	$(PYTHON) tests/fuzz/run.py
+
+## Fills one million requests through HTTP, seals, and times ingestion, 14 queries, cached replies, a small metric and a large
+## reply with its memory. PEERS=--peers compares the queries with peers.
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)
+
+## Random valid queries, checked without knowing their answers (crates/engine/src/random_tests): COUNT of each sort from SEED on.
+COUNT ?= 10000
+SEED ?= 0
+random-queries:
+	HINDSIGHT_RANDOM_QUERIES=$(COUNT) HINDSIGHT_RANDOM_SEED=$(SEED) $(CARGO) test --workspace --lib random_queries -- --nocapture
+
+## Fuzzes TARGET (parse, bind, odata) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`; the first
+## build of bind and odata compiles the query engine with instrumentation and takes long. No sanitizer: the code is safe Rust.
+TARGET ?= parse
+SECONDS ?= 600
+fuzz:
+	$(PYTHON) fuzz/seeds.py
+	cd fuzz && $(CARGO) +nightly fuzz run --sanitizer none $(if $(filter parse,$(TARGET)),,--features engine) $(TARGET) -- \
+		-max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4000 -max_len=4000 -dict=corpus/kql.dict

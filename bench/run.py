@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fills Hindsight through HTTP, seals, and times ingestion and 14 queries; `--peers` runs DuckDB and chDB on the same files.
+"""Fills Hindsight through HTTP, seals, and times ingestion, 14 queries and replies (cached, small, large); `--peers` runs DuckDB
+and chDB on the same files.
 
 usage: run.py [--requests N] [--runs N] [--peers] [--keep DIR]
 Every figure is a median of warm runs, in milliseconds unless it says otherwise. Replies are not cached.
@@ -22,19 +23,23 @@ import time
 import urllib.request
 
 import queries
+import replies
 import telemetry
 
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
 PROGRAM = pathlib.Path(os.environ.get("HINDSIGHT_PROGRAM", TARGET / "release" / "hindsight"))
-ADDRESS = ("127.0.0.1", 21020)
+ADDRESS = ("127.0.0.1", int(os.environ.get("HINDSIGHT_BENCH_PORT", "21020")))
 DAYS = 7
+# The limits of the service would end the measuring: a reply of all columns is larger than it permits.
+SETTINGS = {"HINDSIGHT_QUERY_RATE": "1000000", "HINDSIGHT_QUERY_MAX_BYTES": "4GiB"}
 
 
 def start(data):
     # A log that nobody reads would fill its pipe and stop the server, so it goes to a file.
     log = open(os.path.join(tempfile.gettempdir(), "hindsight-bench.log"), "wb")
-    process = subprocess.Popen([PROGRAM, "serve", "--data", data, "--listen", "%s:%d" % ADDRESS], stdout=log, stderr=log)
+    process = subprocess.Popen([PROGRAM, "serve", "--data", data, "--listen", "%s:%d" % ADDRESS], stdout=log, stderr=log,
+                               env={**os.environ, **SETTINGS})
     log.close()
     for _ in range(600):
         try:
@@ -139,6 +144,9 @@ def main():
         print(f"sealing: {time.perf_counter() - started:.1f} s", flush=True)
         server = start(data)
         ours = time_queries(app["appId"], key, end, args.runs)
+        replies.cached(ADDRESS, app["appId"], key)
+        replies.small_metric(ADDRESS, app["appId"], key, end)
+        replies.large(ADDRESS, app["appId"], key, server.pid, min(args.requests, replies.LARGE_ROWS))
         others = peers(data, app["appId"], end, args.runs) if args.peers else {}
         report(ours, others)
     finally:

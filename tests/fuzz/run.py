@@ -7,6 +7,7 @@ server answers 5xx, a status, a type or a shape that the document does not name,
 without a credential that needs one.
 """
 import argparse
+import datetime
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "sdk"))
-from server import PROGRAM, TARGET, Server  # noqa: E402
+from server import TARGET, Server  # noqa: E402
 
 FOLDER = TARGET / "api-fuzz"
 TELEMETRY = HERE.parents[1] / "conformance" / "specification" / "telemetry.ndjson"
@@ -35,8 +36,6 @@ rate = 1000000
 timeout = "20s"
 max_wait = "20s"
 memory = "512MiB"
-[ingest]
-max_age = "36500d"
 """
 
 
@@ -55,8 +54,14 @@ def tool():
     return program
 
 
-def command(data, *arguments):
-    return json.loads(subprocess.check_output([PROGRAM, *arguments, "--data", data, "--json"]))
+def telemetry(ikey):
+    """Items of every kind, of the last half hour."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    items = [json.loads(line) for line in TELEMETRY.read_text().splitlines()]
+    for age, item in enumerate(items):
+        item["time"] = (now - datetime.timedelta(minutes=age)).isoformat()
+        item["iKey"] = ikey
+    return items
 
 
 def configuration(app, key):
@@ -77,10 +82,9 @@ def main():
     settings = FOLDER / "server.toml"
     settings.write_text(SETTINGS)
     with Server("--config", str(settings)) as server:
-        app = command(server.data, "app", "create", "fuzzed")
-        key = command(server.data, "key", "create", "--app", app["appId"])["key"]
-        telemetry = TELEMETRY.read_text().replace("{ikey}", app["instrumentationKey"])
-        server.post("/v2.1/track", telemetry.encode())
+        app, key = server.new_app("fuzzed")
+        status, verdict = server.track(telemetry(app["instrumentationKey"]))
+        assert status == 200, verdict
         config = FOLDER / "schemathesis.toml"
         config.write_text(configuration(app["appId"], key))
         arguments = [

@@ -26,6 +26,10 @@ class Canary(unittest.TestCase):
             written = {"metrics": metrics.encode(), "log": log.read_bytes()}
             written.update({str(path): path.read_bytes() for path in pathlib.Path(server.data).rglob("*") if path.is_file()})
             written.update({f"reply {number}": text.encode() for number, text in enumerate(replies)})
+            private = [path for path in pathlib.Path(server.data).rglob("*") if path.is_file() and b"PRIVATE KEY" in path.read_bytes()]
+            self.assertEqual({path.name for path in private} - {"catalogue.db-wal"}, {"catalogue.db", "ca-key.pem"})
+            for path in private:
+                self.assertEqual(path.stat().st_mode & 0o777, 0o600, f"{path} holds a private key")
             audit = server.command("audit")
             written["audit"] = repr(audit).encode()
             log.unlink()

@@ -1,5 +1,6 @@
 //! The store as the language sees it: tables by name, for the applications that a principal may read.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,9 +10,11 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableSource, col, lit};
 use hindsight_kql::{Catalog, CatalogError, CatalogTable, Leaf, LeafSource, TableScope};
 use hindsight_kql_types::ScalarType;
 use hindsight_store::{AppId, LeafKind, PromotedColumn, Snapshot, StoreTable, Table};
+use parking_lot::Mutex;
 
 use crate::error::EngineError;
 use crate::request::Access;
+use crate::result::DataSource;
 
 /// An application as queries name it.
 #[derive(Debug, Clone)]
@@ -30,6 +33,7 @@ pub(crate) struct StoreCatalog {
     access: Access,
     workspace_names: bool,
     denied: AtomicBool,
+    read: Mutex<BTreeMap<AppId, BTreeSet<&'static str>>>,
 }
 
 impl StoreCatalog {
@@ -47,6 +51,7 @@ impl StoreCatalog {
             access,
             workspace_names: false,
             denied: AtomicBool::new(false),
+            read: Mutex::default(),
         }
     }
 
@@ -59,6 +64,28 @@ impl StoreCatalog {
     /// Whether the query named a target out of the principal's reach: then the whole request is refused.
     pub(crate) fn was_denied(&self) -> bool {
         self.denied.load(Ordering::Relaxed)
+    }
+
+    /// Which tables of which applications the query has named so far.
+    pub(crate) fn data_sources(&self) -> Vec<DataSource> {
+        let name = |app: &AppId| {
+            let known = self.known.iter().find(|known| known.id == *app);
+            known.map(|known| known.name.clone()).unwrap_or_default()
+        };
+        let read = self.read.lock();
+        read.iter()
+            .map(|(app, tables)| DataSource {
+                application: name(app),
+                tables: tables.iter().map(|table| (*table).to_owned()).collect(),
+            })
+            .collect()
+    }
+
+    fn note(&self, apps: &[AppId], table: &'static str) {
+        let mut read = self.read.lock();
+        for app in apps {
+            read.entry(*app).or_default().insert(table);
+        }
     }
 
     fn apps(&self, scope: &TableScope) -> Result<Vec<AppId>, CatalogError> {
@@ -134,6 +161,7 @@ impl Catalog for StoreCatalog {
     fn table(&self, scope: &TableScope, name: &str) -> Result<Option<CatalogTable>, CatalogError> {
         let apps = self.apps(scope)?;
         if let Some(table) = Table::ALL.into_iter().find(|table| table.name() == name) {
+            self.note(&apps, table.name());
             return Ok(Some(CatalogTable {
                 name: name.to_owned(),
                 columns: table
@@ -150,6 +178,7 @@ impl Catalog for StoreCatalog {
         else {
             return Ok(None);
         };
+        self.note(&apps, table.workspace_table());
         workspace_view(Arc::new(self.snapshot.table(&apps, table)), table)
             .map(Some)
             .map_err(|e| CatalogError::Failed(format!("the view {name} cannot be made: {e}")))

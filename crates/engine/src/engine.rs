@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hindsight_kql::Catalog;
 use hindsight_kql_syntax::ast::Query;
 use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::ticks::TICKS_PER_SECOND;
@@ -12,7 +13,7 @@ use crate::catalog::{KnownApp, StoreCatalog, find_permitted, out_of_reach};
 use crate::config::EngineConfig;
 use crate::error::EngineError;
 use crate::events;
-use crate::exec::{Executor, Limits, Times};
+use crate::exec::{Executor, Job, Limits, Times};
 use crate::metrics::{self, MetricPlan};
 use crate::request::{
     Access, Caller, EventParameters, EventsParameters, MetricParameters, PreparedQuery,
@@ -50,6 +51,11 @@ impl QueryEngine {
             clock,
             executor,
         }))
+    }
+
+    /// How many queries work, those included that nobody waits for any more and that have not come to their end.
+    pub fn running_queries(&self) -> usize {
+        self.executor.running()
     }
 
     /// Reads a KQL query: its text, its times and the applications that it ranges over.
@@ -101,7 +107,7 @@ impl QueryEngine {
             request.caller.access.clone(),
         )
         .with_workspace_names(request.workspace_names);
-        self.run(&prepared.query, &request.query, &catalog, times)
+        self.run(&prepared.query, &request.query, catalog, times)
             .await
     }
 
@@ -292,32 +298,33 @@ impl QueryEngine {
             timespan: None,
             deadline: Deadline::after(self.config.timeout),
         };
-        self.run(query, text, &catalog, times)
-            .await?
-            .collect()
-            .await
+        self.run(query, text, catalog, times).await?.collect().await
     }
 
     async fn run(
         &self,
         query: &Query,
         text: &str,
-        catalog: &StoreCatalog,
+        catalog: StoreCatalog,
         times: Times,
     ) -> Result<QueryStream, EngineError> {
         let limits = Limits {
             rows: self.config.max_rows,
             bytes: self.config.max_bytes,
         };
-        let started = self
-            .executor
-            .start(query, text, catalog, times, limits)
-            .await;
-        match started {
+        let catalog = Arc::new(catalog);
+        let job = Job {
+            query: query.clone(),
+            text: text.to_owned(),
+            catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
+            times,
+            limits,
+        };
+        match self.executor.start(job).await {
             // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read. Names are looked
             // up while the query is bound, so nothing is denied later.
             _ if catalog.was_denied() => Err(EngineError::Forbidden),
-            other => other,
+            other => other.map(|stream| stream.reading(catalog.data_sources())),
         }
     }
 

@@ -8,10 +8,15 @@ mod engine;
 mod error;
 mod events;
 mod exec;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod metrics;
 mod odata;
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod random_tests;
+mod reading;
 mod render;
 mod request;
 mod result;

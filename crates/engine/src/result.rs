@@ -50,12 +50,23 @@ pub struct RenderInfo {
 pub struct Statistics {
     /// Wall-clock time of execution.
     pub execution_time: Duration,
+    /// Time that the operators of the plan computed, on all cores together.
+    pub cpu_time: Duration,
     /// Rows read from the store.
     pub rows_scanned: u64,
     /// Bytes read from the store.
     pub bytes_scanned: u64,
     /// The most memory that the query had reserved.
     pub memory_peak: u64,
+}
+
+/// What a query read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataSource {
+    /// The application's name.
+    pub application: String,
+    /// Its tables that the query names, in the order of their names.
+    pub tables: Vec<String>,
 }
 
 /// Why a result is not whole (`api-facts.md §2`, partial errors).
@@ -83,6 +94,8 @@ pub struct Summary {
     pub statistics: Statistics,
     /// The size of each table, in order.
     pub tables: Vec<TableSize>,
+    /// What was read from.
+    pub data_sources: Vec<DataSource>,
     /// What was cut, if anything was.
     pub partial: Option<PartialError>,
 }

@@ -1,24 +1,20 @@
-//! A query that runs: its rows as they are produced, cut at the limits, with what they cost at the end.
+//! A query that runs: its rows as they are produced, with what they cost at the end.
+//!
+//! The work runs on threads of its own ([`crate::reading`]) and is one part ahead of the reader, no more.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
-use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
-use datafusion::common::ScalarValue;
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::prelude::SessionContext;
-use futures::StreamExt;
-use hindsight_kql::{BoundQuery, BoundResult, run};
+use datafusion::execution::memory_pool::MemoryPool;
+use hindsight_kql::HeldRows;
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
 
 use crate::error::EngineError;
-use crate::exec::{Limits, QueryPool, failure};
+use crate::exec::{QueryTask, failure};
 use crate::render;
-use crate::result::{
-    PartialError, QueryResult, ResultColumn, ResultTable, Statistics, Summary, TableSize,
-};
+use crate::result::{DataSource, QueryResult, ResultColumn, ResultTable, Statistics, Summary};
 
 /// A part of a result, in the order of the reply.
 #[derive(Debug, Clone)]
@@ -63,75 +59,100 @@ impl Deadline {
     }
 }
 
-/// What a query runs with.
-pub(crate) struct Run {
-    pub(crate) context: SessionContext,
-    pub(crate) pool: Arc<QueryPool>,
-    pub(crate) limits: Limits,
-    pub(crate) deadline: Deadline,
-    /// When binding began.
-    pub(crate) started: Instant,
+/// What the work tells its reader.
+enum Told {
+    /// The query is bound, and what it depends on has run.
+    Begun,
+    Part(Part),
+    Failed(EngineError),
 }
 
-/// A running query. Few rows are held at a time; dropping it stops the work.
-pub struct QueryStream {
-    run: Run,
-    values: HashMap<String, ScalarValue>,
-    /// Results that have not begun.
-    waiting: VecDeque<(String, BoundResult)>,
-    running: Option<Running>,
-    summary: Summary,
-    /// Time spent on the query; the time that a reader takes between two parts is not the query's.
-    spent: Duration,
+/// The other end of a [`QueryStream`]: where the work hands over what it makes.
+pub(crate) struct Reader {
+    sender: mpsc::Sender<Told>,
+    summary: Arc<Mutex<Summary>>,
 }
 
-impl std::fmt::Debug for QueryStream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("QueryStream")
-            .field("waiting", &self.waiting.len())
-            .field("summary", &self.summary)
-            .finish_non_exhaustive()
+impl Reader {
+    /// The query has begun; `false` where nobody reads.
+    pub(crate) async fn begun(&self, summary: Summary) -> bool {
+        *self.summary.lock() = summary;
+        self.sender.send(Told::Begun).await.is_ok()
+    }
+
+    /// Hands over a part when the reader has taken the one before; `false` where nobody reads.
+    pub(crate) async fn give(&self, part: Part, summary: Summary) -> bool {
+        *self.summary.lock() = summary;
+        self.sender.send(Told::Part(part)).await.is_ok()
+    }
+
+    /// The query failed.
+    pub(crate) async fn fail(&self, error: EngineError) {
+        // Where nobody reads there is nobody to tell.
+        let _ = self.sender.send(Told::Failed(error)).await;
+    }
+
+    /// Nothing comes any more.
+    pub(crate) fn end(&self, summary: Summary) {
+        *self.summary.lock() = summary;
     }
 }
 
-/// A result whose rows are being read.
-struct Running {
-    plan: Arc<dyn ExecutionPlan>,
-    /// None once a limit was met: the rest is not computed.
-    stream: Option<SendableRecordBatchStream>,
-    size: TableSize,
+/// A running query. Few rows are held at a time; dropping it stops the work.
+#[derive(Debug)]
+pub struct QueryStream {
+    receiver: mpsc::Receiver<Told>,
+    summary: Arc<Mutex<Summary>>,
+    deadline: Deadline,
+    /// The memory of the query, and that of all queries in bytes.
+    pool: Arc<dyn MemoryPool>,
+    memory: usize,
+    data_sources: Vec<DataSource>,
+    /// None once it has ended.
+    task: Option<QueryTask>,
 }
 
 impl QueryStream {
-    /// Runs the steps of a query that its results depend on; the results run as they are read.
-    pub(crate) async fn start(
-        bound: BoundQuery,
-        names: Vec<String>,
-        mut run: Run,
+    /// The stream of a query whose work `begin` starts, once it has begun.
+    pub(crate) async fn begin(
+        begin: impl FnOnce(Reader) -> Result<QueryTask, EngineError>,
+        deadline: Deadline,
+        pool: Arc<dyn MemoryPool>,
+        memory: usize,
     ) -> Result<QueryStream, EngineError> {
-        let settings = &bound.settings;
-        run.limits.rows = settings
-            .truncation_max_records()
-            .map_or(run.limits.rows, |n| n.min(run.limits.rows));
-        run.limits.bytes = settings
-            .truncation_max_size()
-            .map_or(run.limits.bytes, |n| n.min(run.limits.bytes));
-        let values = run::prepare(bound.steps, &run.context)
-            .await
-            .map_err(|e| failure(&e))?;
-        Ok(QueryStream {
-            values,
-            waiting: names.into_iter().zip(bound.results).collect(),
-            running: None,
-            summary: Summary {
-                render: render::table(),
-                statistics: Statistics::default(),
-                tables: Vec::new(),
-                partial: None,
-            },
-            spent: run.started.elapsed(),
-            run,
-        })
+        let (sender, receiver) = mpsc::channel(1);
+        let summary = Arc::new(Mutex::new(Summary {
+            render: render::table(),
+            statistics: Statistics::default(),
+            tables: Vec::new(),
+            data_sources: Vec::new(),
+            partial: None,
+        }));
+        let task = begin(Reader {
+            sender,
+            summary: Arc::clone(&summary),
+        })?;
+        let mut stream = QueryStream {
+            receiver,
+            summary,
+            deadline,
+            pool,
+            memory,
+            data_sources: Vec::new(),
+            task: Some(task),
+        };
+        match stream.told().await? {
+            Some(Told::Begun) => Ok(stream),
+            _ => Err(EngineError::Internal(
+                "a query ended before it began".to_owned(),
+            )),
+        }
+    }
+
+    /// Tells the query what it reads from.
+    pub(crate) fn reading(mut self, data_sources: Vec<DataSource>) -> QueryStream {
+        self.data_sources = data_sources;
+        self
     }
 
     /// The next part, or none at the end.
@@ -139,208 +160,72 @@ impl QueryStream {
     /// # Errors
     /// [`EngineError`] as its variants say; the query has then ended.
     pub async fn next(&mut self) -> Result<Option<Part>, EngineError> {
-        let began = Instant::now();
-        let deadline = self.run.deadline;
-        let part = deadline.bound(self.advance()).await;
-        self.spent += began.elapsed();
-        if part.is_err() {
-            self.close_table();
-            self.waiting.clear();
+        loop {
+            match self.told().await? {
+                None => return Ok(None),
+                Some(Told::Part(part)) => return Ok(Some(part)),
+                Some(Told::Begun | Told::Failed(_)) => {}
+            }
         }
-        part
+    }
+
+    /// What the work tells next, in time; a failure of it is an error.
+    async fn told(&mut self) -> Result<Option<Told>, EngineError> {
+        if self.task.is_none() {
+            return Ok(None);
+        }
+        let receiver = &mut self.receiver;
+        let told = self.deadline.bound(async { Ok(receiver.recv().await) });
+        match told.await {
+            Ok(Some(Told::Failed(error))) | Err(error) => {
+                self.task = None;
+                Err(error)
+            }
+            Ok(None) => match self.task.take() {
+                Some(task) => task.end().await.map(|()| None),
+                None => Ok(None),
+            },
+            Ok(told) => Ok(told),
+        }
     }
 
     /// What there is to say of the query once it has ended, also when it failed.
     pub fn summary(&mut self) -> Summary {
-        self.close_table();
-        self.summary.statistics.execution_time = self.spent;
-        self.summary.statistics.memory_peak = self.run.pool.peak() as u64;
-        self.summary.clone()
+        Summary {
+            data_sources: self.data_sources.clone(),
+            ..self.summary.lock().clone()
+        }
     }
 
-    /// Reads everything into memory.
+    /// Reads everything into memory, which is reserved while it is read.
     ///
     /// # Errors
-    /// As [`QueryStream::next`].
+    /// As [`QueryStream::next`], and where the memory of queries is used up.
     pub async fn collect(mut self) -> Result<QueryResult, EngineError> {
-        let mut tables: Vec<ResultTable> = Vec::new();
+        let mut tables: Vec<(String, Vec<ResultColumn>, HeldRows)> = Vec::new();
         while let Some(part) = self.next().await? {
             match part {
-                Part::Table { name, columns } => tables.push(ResultTable {
-                    name,
-                    columns,
-                    batches: Vec::new(),
-                }),
+                Part::Table { name, columns } => {
+                    tables.push((name, columns, HeldRows::new("the result", &self.pool)));
+                }
                 Part::Rows(batch) => {
-                    if let Some(table) = tables.last_mut() {
-                        table.batches.push(batch);
+                    if let Some((_, _, rows)) = tables.last_mut() {
+                        rows.push(batch).map_err(|e| failure(&e, self.memory))?;
                     }
                 }
             }
         }
         let summary = self.summary();
+        let table = |(name, columns, rows): (String, Vec<ResultColumn>, HeldRows)| ResultTable {
+            name,
+            columns,
+            batches: rows.take(),
+        };
         Ok(QueryResult {
-            tables,
+            tables: tables.into_iter().map(table).collect(),
             render: summary.render,
             statistics: summary.statistics,
             partial: summary.partial,
         })
     }
-
-    async fn advance(&mut self) -> Result<Option<Part>, EngineError> {
-        if let Some(running) = &mut self.running {
-            if let Some(batch) = running
-                .next(self.run.limits, &mut self.summary.partial)
-                .await?
-            {
-                return Ok(Some(Part::Rows(batch)));
-            }
-            self.close_table();
-        }
-        match self.waiting.pop_front() {
-            Some((name, result)) => self.begin(name, result).await.map(Some),
-            None => Ok(None),
-        }
-    }
-
-    async fn begin(&mut self, name: String, result: BoundResult) -> Result<Part, EngineError> {
-        let context = &self.run.context;
-        let plan = run::substitute(result.plan.clone(), &self.values).map_err(|e| failure(&e))?;
-        let frame = context
-            .execute_logical_plan(plan)
-            .await
-            .map_err(|e| failure(&e))?;
-        let plan = frame
-            .create_physical_plan()
-            .await
-            .map_err(|e| failure(&e))?;
-        let stream =
-            execute_stream(Arc::clone(&plan), context.task_ctx()).map_err(|e| failure(&e))?;
-        self.running = Some(Running {
-            plan,
-            stream: Some(stream),
-            size: TableSize::default(),
-        });
-        self.summary.render = render::of(&result);
-        let column = |c: hindsight_kql::Column| ResultColumn {
-            name: c.name,
-            kind: c.kind,
-        };
-        Ok(Part::Table {
-            name,
-            columns: result.columns.into_iter().map(column).collect(),
-        })
-    }
-
-    fn close_table(&mut self) {
-        if let Some(running) = self.running.take() {
-            scanned(running.plan.as_ref(), &mut self.summary.statistics);
-            self.summary.tables.push(running.size);
-        }
-    }
-}
-
-impl Running {
-    /// The next rows, up to what the limits leave.
-    async fn next(
-        &mut self,
-        limits: Limits,
-        partial: &mut Option<PartialError>,
-    ) -> Result<Option<RecordBatch>, EngineError> {
-        while let Some(stream) = &mut self.stream {
-            let Some(batch) = stream.next().await else {
-                self.stream = None;
-                break;
-            };
-            let batch = batch.map_err(|e| failure(&e))?;
-            let (batch, cut) = self.fitting(batch, limits);
-            if let Some(cut) = cut {
-                partial.get_or_insert(cut);
-                self.stream = None;
-            }
-            if batch.num_rows() > 0 {
-                return Ok(Some(batch));
-            }
-        }
-        Ok(None)
-    }
-
-    /// As many of these rows as the limits leave, and which limit was met.
-    fn fitting(
-        &mut self,
-        batch: RecordBatch,
-        limits: Limits,
-    ) -> (RecordBatch, Option<PartialError>) {
-        let left = usize::try_from(limits.rows - self.size.rows).unwrap_or(usize::MAX);
-        let room = limits.bytes - self.size.bytes;
-        let (mut rows, mut cut) = (batch.num_rows(), None);
-        if rows > left {
-            (rows, cut) = (left, Some(too_large("record count", limits.rows)));
-        } else if data_bytes(&batch) > room {
-            rows = rows_within(&batch, room);
-            cut = Some(too_large("data size", limits.bytes));
-        }
-        let kept = batch.slice(0, rows);
-        self.size.rows += rows as u64;
-        self.size.bytes = (self.size.bytes + data_bytes(&kept)).min(limits.bytes);
-        (kept, cut)
-    }
-}
-
-/// The bytes of the rows themselves: views share their buffers with other batches, so buffers are not counted whole.
-fn data_bytes(batch: &RecordBatch) -> u64 {
-    use arrow::array::AsArray;
-    use arrow::datatypes::DataType;
-    let column = |array: &arrow::array::ArrayRef| match array.data_type() {
-        DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
-        DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum(),
-        other => (other.primitive_width().unwrap_or(1) * array.len()) as u64,
-    };
-    batch.columns().iter().map(column).sum()
-}
-
-/// How many rows from the first fit into `room` bytes.
-fn rows_within(batch: &RecordBatch, room: u64) -> usize {
-    let (mut fits, mut over) = (0, batch.num_rows());
-    while over - fits > 1 {
-        let middle = fits + (over - fits) / 2;
-        match data_bytes(&batch.slice(0, middle)) <= room {
-            true => fits = middle,
-            false => over = middle,
-        }
-    }
-    fits
-}
-
-fn too_large(what: &str, limit: u64) -> PartialError {
-    PartialError {
-        message: format!(
-            "Query result set has exceeded the internal {what} limit {limit} (E_QUERY_RESULT_SET_TOO_LARGE; see https://aka.ms/kustoquerylimits)"
-        ),
-    }
-}
-
-/// Adds what the leaves of an executed plan read.
-fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
-    if let Some(rows) = rows_in_memory(plan) {
-        statistics.rows_scanned += rows as u64;
-    } else if plan.children().is_empty()
-        && let Some(metrics) = plan.metrics()
-    {
-        statistics.rows_scanned += metrics.output_rows().unwrap_or(0) as u64;
-        statistics.bytes_scanned += metrics
-            .sum_by_name("bytes_scanned")
-            .map_or(0, |v| v.as_usize()) as u64;
-    }
-    for child in plan.children() {
-        scanned(child.as_ref(), statistics);
-    }
-}
-
-/// The rows of a scan of memory, which keeps no metrics.
-fn rows_in_memory(plan: &dyn ExecutionPlan) -> Option<usize> {
-    let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
-    let memory = source.downcast_ref::<MemorySourceConfig>()?;
-    let rows = memory.partitions().iter().flatten();
-    Some(rows.map(RecordBatch::num_rows).sum())
 }

@@ -8,6 +8,7 @@ mod bind;
 mod catalog;
 mod exec;
 pub mod functions;
+mod held;
 mod leaves;
 mod operators;
 mod plugins;
@@ -16,6 +17,7 @@ mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
+pub mod work;
 
 pub use bind::{
     BindOptions, Binding, BoundQuery, BoundResult, MaterializedTable, NeededRows, Settings, Step,
@@ -23,5 +25,6 @@ pub use bind::{
 };
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
+pub use held::HeldRows;
 pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::SchemaRef;
+use arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::execution::SessionStateBuilder;
@@ -15,14 +14,18 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::SessionConfig;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_syntax::ast::{Query, RenderOperator};
+use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{Encoder, ScalarType};
 
 use crate::bind::{
     BindOptions, Binding, BoundQuery, Step, StepKind, bind_or_ask, null_scalar, value_from_scalar,
 };
 use crate::catalog::Catalog;
-use crate::exec::KqlQueryPlanner;
+use crate::exec::{KqlQueryPlanner, logical_rules, physical_rules};
+use crate::functions::kernel::KernelError;
+use crate::held::HeldRows;
 use crate::relation::Column;
+use crate::work::Watch;
 
 /// The rows of one result.
 #[derive(Debug)]
@@ -47,6 +50,9 @@ pub fn session_config() -> SessionConfig {
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
     options.execution.parquet.pushdown_filters = true;
+    // The engine sometimes thinks differently of whether a computed column can be null before and after planning, and
+    // then refuses to aggregate it. Nothing here depends on that mark.
+    options.execution.skip_physical_aggregate_schema_check = true;
     // A condition that two aggregates share is computed once below them, and may then be called nullable although it
     // was proven not to be. Nothing depends on that, so a plan is not refused for it.
     options.execution.skip_physical_aggregate_schema_check = true;
@@ -65,6 +71,8 @@ pub fn session_context_with(config: SessionConfig, runtime: Arc<RuntimeEnv>) -> 
         .with_runtime_env(runtime)
         .with_default_features()
         .with_query_planner(Arc::new(KqlQueryPlanner))
+        .with_optimizer_rules(logical_rules())
+        .with_physical_optimizer_rules(physical_rules())
         .build();
     SessionContext::new_with_state(state)
 }
@@ -80,17 +88,22 @@ pub async fn prepare(
     let mut values = HashMap::new();
     for step in steps {
         let plan = substitute(step.plan, &values)?;
-        let batches = context.execute_logical_plan(plan).await?.collect().await?;
+        let keeper = match step.kind {
+            StepKind::Scalar(_) => "toscalar",
+            StepKind::List(_) => "in",
+            StepKind::Table(_) => "materialize",
+        };
+        let rows = HeldRows::collect(keeper, plan, context).await?;
         match step.kind {
             StepKind::Scalar(kind) => {
-                values.insert(step.id, first_value(&batches, kind)?);
+                values.insert(step.id, first_value(rows.batches(), kind)?);
             }
             StepKind::List(kind) => {
-                values.insert(step.id, list_value(&batches, kind)?);
+                values.insert(step.id, list_value(rows.batches(), kind)?);
             }
             StepKind::Table(table) => {
-                let batches = with_schema(batches, table.arrow_schema())?;
-                table.fill(batches);
+                let rows = rows.with_schema(table.arrow_schema())?;
+                table.fill(Arc::new(rows));
             }
         }
     }
@@ -124,28 +137,12 @@ pub async fn bind_with_rows(
             Binding::NeedsRows(needed) => {
                 let values = prepare(needed.steps, context).await?;
                 let plan = substitute(needed.plan, &values)?;
-                let batches = context.execute_logical_plan(plan).await?.collect().await?;
-                let rows = with_schema(batches, &needed.schema)?;
+                let rows = HeldRows::collect("evaluate", plan, context).await?;
+                let rows = rows.with_schema(&needed.schema)?;
                 options.discovered.push(Arc::new(rows));
             }
         }
     }
-}
-
-/// The same rows; only what the schema says about nulls and metadata changes.
-fn with_schema(batches: Vec<RecordBatch>, schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
-    batches
-        .into_iter()
-        .map(|b| {
-            let options = RecordBatchOptions::new().with_row_count(Some(b.num_rows()));
-            let columns = b.columns().to_vec();
-            Ok(RecordBatch::try_new_with_options(
-                Arc::clone(schema),
-                columns,
-                &options,
-            )?)
-        })
-        .collect()
 }
 
 /// Runs everything and keeps all rows.
@@ -217,10 +214,21 @@ fn first_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue>
     }
 }
 
+/// The most values of the list of `in` (`semantics.md §6.3`).
+const MAX_LIST: usize = 1_000_000;
+
 fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {
+    let watch = Watch::current();
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    if rows > MAX_LIST {
+        return Err(failed(format!(
+            "in: the list has {rows} values; at most {MAX_LIST} are allowed"
+        )));
+    }
     let mut encoder = Encoder::new();
     encoder.begin_array();
     for batch in batches {
+        watch.check()?;
         for row in 0..batch.num_rows() {
             let scalar = ScalarValue::try_from_array(batch.column(0), row)?;
             match value_from_scalar(&scalar, kind) {
@@ -230,5 +238,16 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
         }
     }
     encoder.end();
-    Ok(ScalarValue::BinaryView(Some(encoder.finish())))
+    let list = encoder.finish();
+    if list.is_empty() {
+        return Err(failed(format!(
+            "in: the list has more than {MAX_ENCODED} bytes"
+        )));
+    }
+    Ok(ScalarValue::BinaryView(Some(list)))
+}
+
+/// A failure that the caller is told in these words.
+fn failed(message: String) -> DataFusionError {
+    DataFusionError::External(Box::new(KernelError::Failed(message)))
 }

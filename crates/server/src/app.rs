@@ -91,7 +91,7 @@ impl App {
             gate: Gate::new(token, verifier, settings.identity.failures),
             throttle: Throttle::new(limits),
             ingest_slots: Arc::new(Semaphore::new(settings.ingest_concurrency)),
-            daily: DailyUse::default(),
+            daily: DailyUse::open(&settings.data),
             clock,
             prometheus: crate::telemetry::prometheus(),
             store,
@@ -116,6 +116,7 @@ impl App {
 
     /// Seals what is in memory and releases the folder.
     pub(crate) async fn close(&self) -> anyhow::Result<()> {
+        self.daily.save();
         let sealed = self.store.close().await;
         // A leftover token opens nothing: the next server writes its own.
         let _ = std::fs::remove_file(token_path(&self.settings.data));

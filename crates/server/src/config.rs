@@ -3,6 +3,7 @@
 //! The table is also the documentation: `hindsight settings` prints it.
 
 mod identity;
+mod values;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,6 +13,8 @@ use hindsight_store::Tier;
 use toml::de::{DeTable, DeValue};
 
 pub(crate) use identity::IdentitySettings;
+pub(crate) use values::duration;
+use values::{bytes, choice, number, optional, positive, size};
 
 use crate::wire::metrics::LeafForm;
 
@@ -78,6 +81,10 @@ pub(crate) struct Settings {
     pub(crate) retention: Duration,
     /// Bytes of an application that are kept.
     pub(crate) retention_bytes: Option<u64>,
+    /// How long a request's head may take to arrive.
+    pub(crate) header_timeout: Duration,
+    /// How long a client may take nothing of its reply.
+    pub(crate) write_timeout: Duration,
     /// How long a request's body may take to arrive.
     pub(crate) body_timeout: Duration,
     /// How long a stop waits for open requests.
@@ -309,6 +316,18 @@ const SETTINGS: &[Setting] = &[
         set: |s, v| put(&mut s.retention_bytes, optional(v, bytes)),
     },
     Setting {
+        key: "http.header_timeout",
+        default: "15s",
+        help: "How long a request's line and headers may take to arrive, also after the request before; then the connection ends.",
+        set: |s, v| put(&mut s.header_timeout, duration(v)),
+    },
+    Setting {
+        key: "http.write_timeout",
+        default: "60s",
+        help: "How long a client may take nothing of its reply; then the connection ends, and the query with it.",
+        set: |s, v| put(&mut s.write_timeout, duration(v)),
+    },
+    Setting {
         key: "http.body_timeout",
         default: "60s",
         help: "How long a request's body may take to arrive; slower ones end with 408.",
@@ -421,6 +440,8 @@ impl Settings {
             minimum_tier: Tier::Free,
             retention: Duration::ZERO,
             retention_bytes: None,
+            header_timeout: Duration::ZERO,
+            write_timeout: Duration::ZERO,
             body_timeout: Duration::ZERO,
             shutdown_timeout: Duration::ZERO,
             identity: IdentitySettings::default(),
@@ -461,95 +482,6 @@ fn scalar_text(value: &DeValue<'_>) -> anyhow::Result<String> {
         DeValue::Boolean(value) => value.to_string(),
         other => bail!("a {} is no value of a setting", other.type_str()),
     })
-}
-
-fn number<T: std::str::FromStr>(text: &str) -> anyhow::Result<T> {
-    text.trim()
-        .replace('_', "")
-        .parse()
-        .ok()
-        .with_context(|| format!("`{text}` is no whole number in range"))
-}
-
-fn positive(text: &str) -> anyhow::Result<usize> {
-    number(text).and_then(|value| {
-        if value > 0 {
-            Ok(value)
-        } else {
-            bail!("must be at least 1")
-        }
-    })
-}
-
-fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> anyhow::Result<T> {
-    let names = || {
-        choices
-            .iter()
-            .map(|(name, _)| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(" or ")
-    };
-    choices
-        .iter()
-        .find(|(name, _)| *name == text)
-        .map(|(_, value)| *value)
-        .with_context(|| format!("expected {}", names()))
-}
-
-fn optional<T>(text: &str, parse: fn(&str) -> anyhow::Result<T>) -> anyhow::Result<Option<T>> {
-    if text.trim().is_empty() {
-        Ok(None)
-    } else {
-        parse(text).map(Some)
-    }
-}
-
-fn size(text: &str) -> anyhow::Result<usize> {
-    bytes(text).and_then(|value| usize::try_from(value).context("too large"))
-}
-
-/// `64MiB`, `500KB`, `1000`.
-fn bytes(text: &str) -> anyhow::Result<u64> {
-    let (value, unit) = split_unit(text);
-    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "kib" | "k" => 1 << 10,
-        "mib" | "m" => 1 << 20,
-        "gib" | "g" => 1 << 30,
-        other => bail!("`{other}` is no unit of bytes; write for example 64MiB"),
-    };
-    number::<u64>(value)?
-        .checked_mul(factor)
-        .context("too large")
-}
-
-/// `90d`, `10m`, `120s`, `250ms`; a bare number is seconds.
-pub(crate) fn duration(text: &str) -> anyhow::Result<Duration> {
-    let (value, unit) = split_unit(text);
-    let milliseconds: u64 = match unit.to_ascii_lowercase().as_str() {
-        "ms" => 1,
-        "" | "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        other => bail!("`{other}` is no unit of time; write for example 90d, 10m or 120s"),
-    };
-    let total = number::<u64>(value)?
-        .checked_mul(milliseconds)
-        .context("too long")?;
-    Ok(Duration::from_millis(total))
-}
-
-fn split_unit(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    let end = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let (value, unit) = text.split_at(end);
-    (value.trim(), unit)
 }
 
 #[cfg(test)]

@@ -11,6 +11,14 @@ use hindsight_store::{AppId, Catalogue, KeyRecord, StoreError, Tier};
 use parking_lot::RwLock;
 use uuid::Uuid;
 
+/// Where every application is.
+pub(crate) const REGION: &str = "local";
+
+/// The `_ResourceId` of an application's rows.
+pub(crate) fn resource_id(application: &str) -> String {
+    format!("/hindsight/apps/{application}")
+}
+
 /// How long a snapshot is believed without asking the catalogue whether it changed.
 const FRESH: Duration = Duration::from_millis(200);
 
@@ -182,7 +190,7 @@ async fn load(catalogue: &Catalogue) -> Result<Snapshot, StoreError> {
         let record = AppRecord {
             id: app.id,
             id_text: app.id.to_string(),
-            resource_id: format!("/hindsight/apps/{}", app.name),
+            resource_id: resource_id(&app.name),
             name: app.name,
             ikey: app.instrumentation_key.to_string(),
             tier: app.tier,

@@ -167,7 +167,7 @@ fn find_app(
 }
 
 /// Stores each application's rows. What cannot be stored fails its items and no others.
-async fn store(app: &App, decoded: Decoded) -> Verdict {
+async fn store(app: &Arc<App>, decoded: Decoded) -> Verdict {
     let Decoded {
         received,
         apps,
@@ -191,7 +191,11 @@ async fn store(app: &App, decoded: Decoded) -> Verdict {
         match app.store.append(AppendRequest { app: id, batches }).await {
             Ok(_) => {
                 accepted += items.len();
-                app.daily.add(id, bytes as u64, app.now());
+                let elapsed = app.clock.elapsed();
+                if app.daily.add(id, bytes as u64, app.now(), elapsed) {
+                    let app = app.clone();
+                    tokio::task::spawn_blocking(move || app.daily.save());
+                }
             }
             Err(error) => {
                 let (status, message) = (503, unavailable(&error));

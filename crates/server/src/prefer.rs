@@ -40,7 +40,9 @@ impl Prefer {
         for value in headers.get_all("prefer") {
             prefer.add(value.to_str().unwrap_or_default());
         }
-        prefer.wait = prefer.wait.map(|wait| wait.min(longest.as_secs()));
+        // The engine bounds it to the fraction of a second; the reply tells whole ones.
+        let most = longest.as_secs() + u64::from(longest.subsec_nanos() > 0);
+        prefer.wait = prefer.wait.map(|wait| wait.min(most));
         Ok(prefer)
     }
 

@@ -12,6 +12,8 @@ use crate::error::ApiError;
 
 /// The window of the rate.
 const WINDOW: Duration = Duration::from_secs(30);
+/// After how long one is asked to come back whose running queries are too many.
+const BUSY: Duration = Duration::from_secs(5);
 /// Principals that are remembered before idle ones are forgotten.
 const REMEMBERED: usize = 10_000;
 
@@ -77,21 +79,27 @@ impl Throttle {
         }
         if usage.waiting.fetch_add(1, Ordering::Relaxed) >= self.limits.queue {
             usage.waiting.fetch_sub(1, Ordering::Relaxed);
+            let what = "queries may wait (`query.queue`)";
             return Err(throttled(
-                "queries may wait (`query.queue`)",
+                what,
                 self.limits.queue,
-                WINDOW,
+                usage.pause(self.limits.rate),
             ));
         }
         let _place = Place(&usage);
-        match tokio::time::timeout(self.limits.queue_time, usage.wait(self.limits.rate)).await {
-            Ok(permit) => permit,
-            Err(_) => Err(throttled(
-                "queries may begin in 30 seconds (`query.rate`)",
-                self.limits.rate,
-                WINDOW,
-            )),
-        }
+        let waited = tokio::time::timeout(self.limits.queue_time, usage.wait(self.limits.rate));
+        let Ok(permit) = waited.await else {
+            let pause = usage.pause(self.limits.rate);
+            // Whichever of the two was in the way.
+            return Err(if usage.running.available_permits() == 0 {
+                let what = "queries may run at once (`query.concurrency`)";
+                throttled(what, self.limits.concurrency, pause)
+            } else {
+                let what = "queries may begin in 30 seconds (`query.rate`)";
+                throttled(what, self.limits.rate, pause)
+            });
+        };
+        permit
     }
 
     fn usage(&self, principal: &Arc<str>) -> Arc<Usage> {
@@ -117,7 +125,7 @@ fn throttled(what: &str, limit: usize, retry: Duration) -> ApiError {
     ApiError::Throttled {
         message: format!("Rate limit is exceeded: {limit} {what}"),
         limit: limit as u64,
-        retry_after: retry.as_secs(),
+        retry_after: retry.as_secs().max(1),
     }
 }
 
@@ -129,6 +137,16 @@ impl Usage {
             tokio::time::sleep(pause).await;
         }
         Ok(Permit { _running: permit })
+    }
+
+    /// After how long a refused query may be tried again: when the rate permits one, or after a while where a running one
+    /// has to end.
+    fn pause(&self, rate: usize) -> Duration {
+        let begun = self.begun.lock();
+        match begun.front() {
+            Some(oldest) if begun.len() >= rate => WINDOW.saturating_sub(oldest.elapsed()),
+            _ => BUSY,
+        }
     }
 
     /// Counts a query that begins now, or says how long to wait until one may.
@@ -201,5 +219,61 @@ mod tests {
             Err(ApiError::Throttled { limit: 2, .. })
         ));
         assert!(begun.elapsed() >= Duration::from_millis(50));
+    }
+
+    /// A thousand slow queries at once from one key: 5 run, 200 wait, the rest are refused at once and told when to come
+    /// back; another key does not notice.
+    #[tokio::test]
+    async fn a_flood_is_bounded_and_disturbs_nobody() {
+        let throttle = Arc::new(Throttle::new(Limits {
+            concurrency: 5,
+            rate: 200,
+            queue: 200,
+            queue_time: Duration::from_secs(180),
+        }));
+        let (flood, other): (Arc<str>, Arc<str>) = ("flood".into(), "other".into());
+        let (refuse, mut refused) = tokio::sync::mpsc::unbounded_channel();
+        let (run, mut running) = tokio::sync::mpsc::unbounded_channel();
+        let mut asked = tokio::task::JoinSet::new();
+        for _ in 0..1_000 {
+            let (throttle, flood) = (throttle.clone(), flood.clone());
+            let (refuse, run) = (refuse.clone(), run.clone());
+            asked.spawn(async move {
+                match throttle.admit(&flood).await {
+                    Ok(permit) => drop(run.send(permit)),
+                    Err(error) => drop(refuse.send(error)),
+                }
+            });
+        }
+        for _ in 0..795 {
+            let error = refused.recv().await;
+            assert!(matches!(
+                error,
+                Some(ApiError::Throttled {
+                    limit: 200,
+                    retry_after: 1..,
+                    ..
+                })
+            ));
+        }
+        let held: Vec<Permit> = [
+            running.recv().await,
+            running.recv().await,
+            running.recv().await,
+            running.recv().await,
+            running.recv().await,
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        assert_eq!(held.len(), 5);
+        assert!(running.try_recv().is_err() && refused.try_recv().is_err());
+        assert!(throttle.admit(&other).await.is_ok());
+        // Each place that becomes free goes to one who waits, until the rate is spent.
+        drop(held);
+        for _ in 0..195 {
+            drop(running.recv().await.unwrap());
+        }
+        assert!(running.try_recv().is_err());
     }
 }

@@ -1,6 +1,5 @@
 //! Encrypted connections: with certificates of one's own, or with those of a local authority made for this machine.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -161,15 +160,13 @@ fn authority(pair: &KeyPair) -> anyhow::Result<CertificateParams> {
     parameters.distinguished_name.push(DnType::CommonName, name);
     parameters.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-    let address = |address: IpAddr, prefix| {
-        GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(address, prefix))
-    };
+    let loopback = std::net::Ipv6Addr::LOCALHOST;
     // Whoever steals the key can pretend to be this machine to this machine, and nothing else.
     parameters.name_constraints = Some(NameConstraints {
         permitted_subtrees: vec![
             GeneralSubtree::DnsName("localhost".to_owned()),
-            address(Ipv4Addr::LOCALHOST.into(), 8),
-            address(Ipv6Addr::LOCALHOST.into(), 128),
+            GeneralSubtree::IpAddress(CidrSubnet::from_v4_prefix([127, 0, 0, 0], 8)),
+            GeneralSubtree::IpAddress(CidrSubnet::from_addr_prefix(loopback.into(), 128)),
         ],
         excluded_subtrees: Vec::new(),
     });

@@ -2,7 +2,10 @@
 
 mod apply;
 mod events;
+mod hostile;
 mod metrics;
+mod metrics_catalogue;
 mod metrics_segments;
 mod query;
+mod stopping;
 mod support;

@@ -357,7 +357,7 @@ async fn a_failure_that_the_query_asked_for_is_its_own() {
     let query = "requests | extend long = strrep(name, tolong(duration) * 1000000) | project long";
     let error = f.run(&f.request(query)).await.unwrap_err();
     assert!(
-        matches!(&error, EngineError::Failed(message) if message.contains("too long")),
+        matches!(&error, EngineError::Failed(message) if message.contains("more than 16777216 bytes")),
         "{error:?}"
     );
 }

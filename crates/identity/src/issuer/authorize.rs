@@ -61,8 +61,9 @@ pub struct AuthorizeRequest {
     pub client: ClientRecord,
     /// The client's address, checked.
     pub redirect: String,
-    /// Whether the person must show their password although they are signed in.
-    pub prompt_login: bool,
+    prompt_login: bool,
+    /// Seconds after which a person who signed in must show their password again.
+    max_age: Option<i64>,
     /// Whether the person may not be asked anything.
     pub prompt_none: bool,
     /// The name that the client believes they have.
@@ -161,6 +162,7 @@ impl Issuer {
             client,
             redirect: redirect.to_owned(),
             prompt_login: prompted("login") || prompted("select_account"),
+            max_age: form.get("max_age")?.map(seconds).transpose()?,
             prompt_none: prompted("none"),
             login_hint: form.get("login_hint")?.map(str::to_owned),
             response,
@@ -185,6 +187,12 @@ impl Issuer {
                 "response_type '{other}' is not supported; 'code' and 'token' are."
             ))),
         }
+    }
+
+    /// Whether a person who is signed in must show their password again for a request.
+    pub fn must_sign_in_again(&self, request: &AuthorizeRequest, who: &SignedIn) -> bool {
+        let old = |age| self.now_seconds().saturating_sub(who.at) > age;
+        request.prompt_login || request.max_age.is_some_and(old)
     }
 
     /// The answer for a person who signed in.
@@ -298,6 +306,11 @@ impl Issuer {
             parameters,
         }
     }
+}
+
+fn seconds(text: &str) -> Result<i64, OAuthError> {
+    let number = text.parse().ok().filter(|seconds| *seconds >= 0);
+    number.ok_or_else(|| OAuthError::invalid_request("'max_age' is a number of seconds."))
 }
 
 impl Redirect {

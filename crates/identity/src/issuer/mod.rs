@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use hindsight_store::{Catalogue, Clock};
 use parking_lot::RwLock;
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 pub use authorize::{AuthorizeFailure, AuthorizeRequest, Redirect, ResponseMode};
@@ -33,7 +33,7 @@ pub use session::{NewSession, SESSION_LIFETIME};
 
 use crate::attempts::Attempts;
 use crate::claims::{self, Expected};
-use crate::jwt::{Parsed, TokenError};
+use crate::jwt::{self, Parsed, TokenError};
 use crate::keyring::{KeyError, Keyring};
 use crate::password::Passwords;
 use crate::right::Rights;
@@ -203,16 +203,7 @@ impl Issuer {
 
     /// Checks an access token of this issuer.
     pub(crate) async fn verify(&self, token: &Parsed<'_>) -> Result<OwnToken, TokenError> {
-        let keyring = self.keyring().await.map_err(|_| TokenError::Unreachable)?;
-        token.check_signature(&keyring.verifying)?;
-        let name = self.name(Version::V1);
-        let expected = Expected {
-            issuers: &[&name],
-            audiences: &self.audiences(),
-            tenant: Some(&self.tenant),
-            now: self.now_seconds(),
-        };
-        claims::check(&token.claims, &expected)?;
+        self.check(token, &self.audiences()).await?;
         let text = |name: &'static str| token.text(name).map(str::to_owned);
         Ok(OwnToken {
             holder: text("oid").ok_or(TokenError::Missing("oid"))?,
@@ -220,6 +211,52 @@ impl Issuer {
             grant: text("sid"),
             rights: claims::rights(&token.claims),
         })
+    }
+
+    /// Checks signature and claims of an access token of this issuer.
+    async fn check(&self, token: &Parsed<'_>, audiences: &[String]) -> Result<(), TokenError> {
+        let keyring = self.keyring().await.map_err(|_| TokenError::Unreachable)?;
+        token.check_signature(&keyring.verifying)?;
+        let name = self.name(Version::V1);
+        let expected = Expected {
+            issuers: &[&name],
+            audiences,
+            tenant: Some(&self.tenant),
+            now: self.now_seconds(),
+        };
+        claims::check(&token.claims, &expected)
+    }
+
+    /// Who the person of an access token is (OpenID Connect Core §5.3): the claims that it tells.
+    ///
+    /// # Errors
+    /// [`TokenError`]: why the token is not good, or that it is no person's.
+    pub async fn user_info(&self, token: &str) -> Result<Value, TokenError> {
+        let parsed = jwt::parse(token)?;
+        let mut audiences = self.audiences().to_vec();
+        audiences.push(self.user_info_address());
+        self.check(&parsed, &audiences).await?;
+        let grant = parsed.text("sid").ok_or(TokenError::Missing("sid"))?;
+        let unreachable = |_| TokenError::Unreachable;
+        let revoked = self
+            .catalogue
+            .revoked_grants(0)
+            .await
+            .map_err(unreachable)?;
+        let user = parsed.text("oid").unwrap_or_default();
+        let user = self.catalogue.user(user).await.map_err(unreachable)?;
+        match user.filter(|_| !revoked.iter().any(|id| id == grant)) {
+            Some(user) => Ok(json!({
+                "sub": user.id, "oid": user.id, "tid": self.tenant,
+                "name": user.name, "preferred_username": user.name,
+            })),
+            None => Err(TokenError::Revoked),
+        }
+    }
+
+    /// Where [`Issuer::user_info`] is asked, which is also what tokens are for that open nothing else.
+    pub fn user_info_address(&self) -> String {
+        format!("{}/{}/openid/userinfo", self.base(), self.tenant)
     }
 
     async fn keyring(&self) -> Result<Arc<Keyring>, KeyError> {

@@ -307,7 +307,7 @@ impl Issuer {
     /// What a client asked for that only wants to know who signed in: a token that opens nothing but the issuer.
     fn profile_only(&self) -> Wanted {
         Wanted {
-            resource: format!("{}/{}/openid/userinfo", self.base(), self.tenant()),
+            resource: self.user_info_address(),
             scope: "openid".to_owned(),
             openid: true,
             offline: false,

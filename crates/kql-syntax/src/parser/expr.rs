@@ -58,11 +58,19 @@ impl<'a> Parser<'a> {
     }
 
     fn binary(&mut self, weakest: u8) -> Option<Expr> {
-        let mut left = self.unary()?;
         let mut last = u8::MAX;
+        let mut left = match self.kind(0) {
+            TokenKind::Star => self.any_column(weakest)?,
+            _ => self.unary()?,
+        };
+        // `* has "x"` is a comparison, and comparisons do not chain.
+        if matches!(left.kind, ExprKind::AnyColumn { .. }) {
+            last = COMPARISON;
+        }
         while let Some((infix, precedence, count)) = self.infix() {
             let chained = precedence == COMPARISON && last <= COMPARISON;
-            if precedence < weakest || chained {
+            // After `in (…)` and `between (…)`, which no operand follows, an operator that binds more strongly has none.
+            if precedence < weakest || precedence > last || chained {
                 break;
             }
             self.skip(count);
@@ -132,7 +140,6 @@ impl<'a> Parser<'a> {
         let op = match self.kind(0) {
             TokenKind::Minus => UnaryOp::Minus,
             TokenKind::Plus => UnaryOp::Plus,
-            TokenKind::Star => return self.any_column(),
             _ => return self.postfix(false),
         };
         let start = self.start();
@@ -144,12 +151,12 @@ impl<'a> Parser<'a> {
         Some(Expr::new(ExprKind::Unary { op, value }, self.since(start)))
     }
 
-    /// Reads `* has "x"`, and `*:"x"` in `search`.
-    fn any_column(&mut self) -> Option<Expr> {
+    /// Reads `* has "x"`, and `*:"x"` in `search`. An operand of what binds more strongly is no comparison.
+    fn any_column(&mut self, weakest: u8) -> Option<Expr> {
         let start = self.start();
         self.advance();
         match self.infix() {
-            Some((Infix::Binary(op), COMPARISON, count)) => {
+            Some((Infix::Binary(op), COMPARISON, count)) if weakest <= COMPARISON => {
                 self.skip(count);
                 let right = Box::new(self.nested(|p| p.binary(ADDITIVE))?);
                 Some(Expr::new(

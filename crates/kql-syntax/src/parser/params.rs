@@ -148,6 +148,10 @@ impl Parser<'_> {
                 TokenKind::RightParen,
                 Self::defining_name,
             )?;
+            // `() = x` names nothing.
+            if names.is_empty() {
+                return self.fail();
+            }
             self.expect(TokenKind::Assign)?;
             return Some((names, true));
         }

@@ -10,11 +10,18 @@ use super::{DynamicRef, Kind, MAX_DEPTH};
 use crate::datetime;
 use crate::ticks::{TICKS_PER_MICROSECOND, UNIX_EPOCH_TICKS, to_unix_nanos};
 
+/// The most bytes of one encoded value: 64 MiB, as much as a whole result may have.
+pub const MAX_ENCODED: usize = 64 << 20;
+
+/// What an element costs beside its own bytes: its offset.
+const PER_ENTRY: usize = 4;
+
 /// Writes one value after the other: `begin_bag`, `key`, a value, …, `end`, then [`Encoder::finish_into`].
 ///
 /// The buffers are kept between values, so one encoder per loop allocates little. A key given twice keeps its first
 /// place and its last value. Events out of place (two roots, an `end` without a `begin`) write nothing harmful: the
-/// first root is what a reader sees.
+/// first root is what a reader sees. A value of more than [`MAX_ENCODED`] bytes is not kept in memory and finishes as no
+/// bytes at all, which no other value does.
 #[derive(Debug, Default)]
 pub struct Encoder {
     keys: Keys,
@@ -24,6 +31,7 @@ pub struct Encoder {
     key: usize,
     order: Vec<usize>,
     header: Vec<u8>,
+    too_large: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +65,9 @@ impl Encoder {
 
     /// The key of the value that comes next.
     pub fn key(&mut self, key: &str) {
-        self.key = self.keys.id(key);
+        if self.has_room(key.len()) {
+            self.key = self.keys.id(key);
+        }
     }
 
     /// Ends the innermost array or bag.
@@ -113,7 +123,7 @@ impl Encoder {
                 (value.len() as u8) << 2 | BASIC_SHORT_STRING,
                 value.as_bytes(),
             );
-        } else {
+        } else if self.has_room(value.len()) {
             self.scalar(primitive(STRING), &(value.len() as u32).to_le_bytes());
             self.value.extend_from_slice(value.as_bytes());
         }
@@ -143,7 +153,7 @@ impl Encoder {
 
     /// Appends the encoded value, metadata and value bytes, to `out` and empties the encoder.
     ///
-    /// Without any event the value is null. Open arrays and bags are ended.
+    /// Without any event the value is null. Open arrays and bags are ended. A value that is too large appends nothing.
     pub fn finish_into(&mut self, out: &mut Vec<u8>) {
         while !self.frames.is_empty() {
             self.end();
@@ -151,8 +161,10 @@ impl Encoder {
         if self.value.is_empty() {
             self.null();
         }
-        self.keys.write(out);
-        out.extend_from_slice(&self.value);
+        if !self.too_large {
+            self.keys.write(out);
+            out.extend_from_slice(&self.value);
+        }
         self.clear();
     }
 
@@ -170,6 +182,14 @@ impl Encoder {
         self.entries.clear();
         self.frames.clear();
         self.key = 0;
+        self.too_large = false;
+    }
+
+    /// Whether so many bytes more may be written; once they may not, nothing more is.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let held = self.value.len() + self.entries.len() * PER_ENTRY + self.keys.bytes();
+        self.too_large |= held + bytes > MAX_ENCODED;
+        !self.too_large
     }
 
     pub(crate) fn is_bag_empty(&self) -> bool {
@@ -182,6 +202,9 @@ impl Encoder {
             Kind::Array => {
                 self.begin_array();
                 for element in value.iter_array() {
+                    if self.too_large {
+                        break;
+                    }
                     self.copy(element, depth + 1);
                 }
                 self.end();
@@ -189,6 +212,9 @@ impl Encoder {
             Kind::Bag => {
                 self.begin_bag();
                 for (key, element) in value.iter_bag() {
+                    if self.too_large {
+                        break;
+                    }
                     self.key(key);
                     self.copy(element, depth + 1);
                 }
@@ -202,7 +228,9 @@ impl Encoder {
     }
 
     fn begin(&mut self, is_bag: bool) {
-        self.enter();
+        if self.has_room(1) {
+            self.enter();
+        }
         self.frames.push(Frame {
             is_bag,
             start: self.value.len(),
@@ -211,6 +239,9 @@ impl Encoder {
     }
 
     fn scalar(&mut self, first: u8, rest: &[u8]) {
+        if !self.has_room(1 + rest.len()) {
+            return;
+        }
         self.enter();
         self.value.push(first);
         self.value.extend_from_slice(rest);
@@ -317,5 +348,38 @@ fn insert(value: &mut Vec<u8>, at: usize, header: &[u8]) {
     value.copy_within(at..end, at + header.len());
     if let Some(place) = value.get_mut(at..at + header.len()) {
         place.copy_from_slice(header);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_beyond_the_limit_finishes_as_no_bytes_and_leaves_the_encoder_usable() {
+        let mut encoder = Encoder::new();
+        let text = "x".repeat(MAX_ENCODED / 4);
+        encoder.begin_array();
+        for _ in 0..1_000 {
+            encoder.begin_bag();
+            encoder.key("k");
+            encoder.string(&text);
+            encoder.end();
+        }
+        assert!(encoder.value.len() <= MAX_ENCODED);
+        assert_eq!(encoder.finish(), Vec::<u8>::new());
+        encoder.long(7);
+        assert_eq!(DynamicRef::new(&encoder.finish()).as_i64(), Some(7));
+    }
+
+    #[test]
+    fn many_small_elements_count_with_their_offsets() {
+        let mut encoder = Encoder::new();
+        encoder.begin_array();
+        for _ in 0..MAX_ENCODED / 2 {
+            encoder.null();
+        }
+        assert!(encoder.entries.len() <= MAX_ENCODED / PER_ENTRY);
+        assert_eq!(encoder.finish(), Vec::<u8>::new());
     }
 }

@@ -38,6 +38,11 @@ impl Keys {
         self.text.get(start..end).unwrap_or_default()
     }
 
+    /// About how many bytes the dictionary takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len() + 4 * self.ends.len()
+    }
+
     /// Appends the metadata of the format.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         if self.ends.is_empty() {

@@ -22,7 +22,7 @@ mod reader;
 mod walk;
 
 pub use builder::BagBuilder;
-pub use encoder::Encoder;
+pub use encoder::{Encoder, MAX_ENCODED};
 pub use json_read::{MAX_DEPTH, encode_json, parse_json, parse_json_into};
 pub use json_write::write_json_string;
 pub use owned::Dynamic;

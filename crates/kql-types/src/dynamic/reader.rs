@@ -5,8 +5,11 @@ use super::layout::{
     INT32, INT64, Metadata, STRING, TIMESTAMP_MICROS, TIMESTAMP_NANOS, TRUE, read_array, read_uint,
     value_size,
 };
-use super::{ArrayIter, BagIter};
+use super::{ArrayIter, BagIter, Encoder};
 use crate::ticks::{TICKS_PER_MICROSECOND, UNIX_EPOCH_TICKS, from_unix_nanos, in_range};
+
+/// Copying a dictionary up to this size is cheaper than writing a new one.
+const LARGE_DICTIONARY: usize = 1024;
 
 /// What a dynamic value holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,10 +204,16 @@ impl<'a> DynamicRef<'a> {
 
     /// Appends this value, also a nested one, as a stand-alone encoded value.
     ///
-    /// The dictionary is taken over whole, so nothing is decoded; a scalar gets an empty one.
+    /// The dictionary is taken over whole, so nothing is decoded; a scalar gets an empty one, and a small part of a value
+    /// with a large dictionary one of its own.
     pub fn to_encoded(self, out: &mut Vec<u8>) {
         let value = self.value_bytes();
         if matches!(self.kind(), Kind::Array | Kind::Bag) {
+            if self.metadata.bytes().len() > LARGE_DICTIONARY.max(4 * value.len()) {
+                let mut encoder = Encoder::new();
+                encoder.dynamic(self);
+                return encoder.finish_into(out);
+            }
             out.extend_from_slice(self.metadata.bytes());
         } else {
             out.extend_from_slice(Metadata::EMPTY.bytes());

@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
@@ -18,6 +17,7 @@ use hindsight_kql_types::Value;
 use super::subquery::{MaterializedTable, read_materialized};
 use super::{BindOptions, BindResult, Binder, BoundQuery, Step, value_from_scalar};
 use crate::catalog::Catalog;
+use crate::held::HeldRows;
 use crate::relation::Relation;
 
 /// What one attempt to bind came to.
@@ -87,7 +87,7 @@ impl Binder<'_> {
         let kind = scalar.kind;
         let row = vec![("value".to_owned(), kind, scalar.expr)];
         let (_, rows) = self.discover(Relation::unit().project(row, span)?, span)?;
-        let first = rows.iter().find(|batch| batch.num_rows() > 0);
+        let first = rows.batches().iter().find(|batch| batch.num_rows() > 0);
         let value = first.and_then(|batch| {
             let scalar = ScalarValue::try_from_array(batch.columns().first()?, 0).ok()?;
             value_from_scalar(&scalar, kind)
@@ -100,7 +100,7 @@ impl Binder<'_> {
         &mut self,
         input: Relation,
         span: Span,
-    ) -> BindResult<(Relation, Arc<Vec<RecordBatch>>)> {
+    ) -> BindResult<(Relation, Arc<HeldRows>)> {
         let input = input.finish(span)?;
         let table = MaterializedTable::empty(&input.columns);
         let position = self.discoveries;
@@ -112,7 +112,7 @@ impl Binder<'_> {
             });
             return Err(self.error("SEM0001", "the columns depend on data", span));
         };
-        table.fill(rows.as_ref().clone());
+        table.fill(Arc::clone(rows));
         let name = format!("discovered${position}");
         let relation = read_materialized(
             Arc::new(table),

@@ -27,6 +27,7 @@ mod projection;
 mod result_name;
 mod scalar;
 mod scope;
+mod size;
 mod source;
 mod statement;
 mod strings;
@@ -67,7 +68,7 @@ pub struct BindOptions {
     /// Half-open ticks: every table read keeps rows whose `timestamp` (or `TimeGenerated`) lies inside.
     pub timespan: Option<(i64, i64)>,
     /// The rows that earlier attempts asked for, in the order of asking ([`Binding::NeedsRows`]).
-    pub discovered: Vec<std::sync::Arc<Vec<arrow::array::RecordBatch>>>,
+    pub discovered: Vec<std::sync::Arc<crate::held::HeldRows>>,
 }
 
 impl Default for BindOptions {

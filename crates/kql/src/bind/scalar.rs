@@ -7,9 +7,6 @@ use super::compare::Comparison;
 use super::{BindResult, Binder, Entry};
 use crate::relation::{Relation, Scalar};
 
-/// How many expressions one query may expand to: macros of macros grow without bound otherwise.
-const MAX_WORK: usize = 400_000;
-
 impl Binder<'_> {
     /// Binds a scalar expression that may read the columns of `input`.
     pub(crate) fn bind_scalar(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar> {
@@ -53,15 +50,6 @@ impl Binder<'_> {
                 span,
             )),
             ExprKind::Missing => Err(self.error("SYN0002", "an expression is missing", span)),
-        }
-    }
-
-    /// Counts one more bound node.
-    pub(crate) fn count_work(&mut self, span: Span) -> BindResult<()> {
-        self.work += 1;
-        match self.work > MAX_WORK {
-            true => Err(self.error("SEM0001", "the query expands to too many expressions", span)),
-            false => Ok(()),
         }
     }
 

@@ -13,6 +13,11 @@ impl Binder<'_> {
     /// Binds a tabular expression.
     pub(crate) fn bind_tabular(&mut self, expr: &Expr) -> BindResult<Relation> {
         self.count_work(expr.span)?;
+        let relation = self.bind_tabular_form(expr)?;
+        self.bounded(relation, expr.span)
+    }
+
+    fn bind_tabular_form(&mut self, expr: &Expr) -> BindResult<Relation> {
         let span = expr.span;
         if let Some(invocation) = super::pattern::invocation(expr, &self.env) {
             return self.bind_invocation(&invocation, span);

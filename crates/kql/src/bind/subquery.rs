@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -18,6 +17,7 @@ use parking_lot::RwLock;
 
 use super::constant::planned;
 use super::{BindResult, Binder};
+use crate::held::HeldRows;
 use crate::operators::subtable_value;
 use crate::operators::support::groups;
 use crate::relation::{Column, Relation, Scalar};
@@ -48,7 +48,7 @@ pub enum StepKind {
 #[derive(Debug)]
 pub struct MaterializedTable {
     schema: SchemaRef,
-    rows: RwLock<Option<Vec<RecordBatch>>>,
+    rows: RwLock<Option<Arc<HeldRows>>>,
 }
 
 impl MaterializedTable {
@@ -69,9 +69,9 @@ impl MaterializedTable {
         &self.schema
     }
 
-    /// Fills the table.
-    pub fn fill(&self, batches: Vec<RecordBatch>) {
-        *self.rows.write() = Some(batches);
+    /// Fills the table; the rows' memory stays reserved as long as the table is there.
+    pub fn fill(&self, rows: Arc<HeldRows>) {
+        *self.rows.write() = Some(rows);
     }
 }
 
@@ -98,7 +98,7 @@ impl TableProvider for MaterializedTable {
                 "a materialised table is read before its step has run".to_owned(),
             )
         })?;
-        MemTable::try_new(Arc::clone(&self.schema), vec![rows])?
+        MemTable::try_new(Arc::clone(&self.schema), vec![rows.batches().to_vec()])?
             .scan(state, projection, filters, limit)
             .await
     }

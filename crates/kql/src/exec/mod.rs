@@ -8,11 +8,15 @@ mod node;
 mod planner;
 mod rows;
 mod run;
+mod stop_rule;
 
 pub use planner::KqlQueryPlanner;
 
 pub(crate) use node::transform;
-pub(crate) use rows::{Slicer, long_column, select_rows};
+pub(crate) use rows::{
+    HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, long_column, select_rows, shown_bytes,
+};
+pub(crate) use stop_rule::{logical_rules, physical_rules};
 
 use std::fmt::Debug;
 
@@ -47,6 +51,9 @@ pub(crate) trait Transform: Debug + Send + Sync {
 }
 
 /// One run of a [`Transform`]. The driver calls `pop` until it gives nothing, then `push` with the next batch.
+///
+/// Between any two calls the driver sees whether the query was stopped, so a call makes a moderate batch
+/// ([`MAX_BATCH_ROWS`], [`MAX_BATCH_BYTES`]), whatever one row of the input asks for.
 pub(crate) trait TransformState: Send {
     /// Takes the next batch of the input.
     fn push(&mut self, batch: RecordBatch) -> Result<()>;

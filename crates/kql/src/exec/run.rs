@@ -22,6 +22,7 @@ use datafusion::physical_plan::{
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::{Reads, Transform, TransformState};
+use crate::work::Watch;
 
 /// Runs a transform over each partition of its input, or over all of it as one ordered stream.
 #[derive(Debug)]
@@ -139,6 +140,7 @@ impl ExecutionPlan for TransformExec {
             input,
             state,
             ended: false,
+            watch: Watch::current(),
             reservation: MemoryConsumer::new(self.transform.name()).register(context.memory_pool()),
         };
         let batches = stream::try_unfold(run, |mut run| async move {
@@ -156,12 +158,14 @@ struct Run {
     input: SendableRecordBatchStream,
     state: Box<dyn TransformState>,
     ended: bool,
+    watch: Watch,
     reservation: MemoryReservation,
 }
 
 impl Run {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
+            self.watch.check()?;
             if let Some(batch) = self.state.pop()? {
                 if batch.num_rows() > 0 {
                     return Ok(Some(batch));

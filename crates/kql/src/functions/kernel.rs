@@ -11,6 +11,9 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, Int32Type, Int64Type};
 use arrow::error::ArrowError;
 use hindsight_kql_types::ScalarType;
+use hindsight_kql_types::dynamic::MAX_ENCODED;
+
+use super::effort::Effort;
 
 /// Why a kernel failed at run time. Bad data never fails a query (`semantics.md §28.4`); this is for `assert` and for
 /// limits.
@@ -22,6 +25,15 @@ pub enum KernelError {
     /// The array library refused: a programming mistake.
     #[error("{0}")]
     Arrow(String),
+    /// The memory of queries has not as much left as the results of one batch need.
+    #[error("{0}")]
+    Memory(String),
+    /// One value would have more than so many bytes.
+    #[error("a value has more than {0} bytes")]
+    TooLarge(usize),
+    /// The query is not wanted any more.
+    #[error("the query was stopped")]
+    Stopped,
 }
 
 impl From<ArrowError> for KernelError {
@@ -36,6 +48,7 @@ pub struct KernelArgs<'a> {
     kinds: &'a [ScalarType],
     rows: usize,
     result: ScalarType,
+    effort: Effort,
 }
 
 /// The kernel of a scalar function: the result has [`KernelArgs::rows`] rows and the Arrow type of
@@ -55,7 +68,14 @@ impl<'a> KernelArgs<'a> {
             kinds,
             rows,
             result,
+            effort: Effort::new(),
         }
+    }
+
+    /// What ends a kernel early: loops over the parts of one large value ask it (`goes_on`), and functions whose result
+    /// may be far larger than their arguments (`has_room`).
+    pub(crate) fn effort(&self) -> &Effort {
+        &self.effort
     }
 
     /// How many rows the result has.
@@ -181,34 +201,55 @@ impl<'a> KernelArgs<'a> {
     ) -> ArrayRef {
         let mut out = StringViewBuilder::with_capacity(self.rows);
         for row in 0..self.rows {
-            out.append_value(f(row).as_deref().unwrap_or(""));
+            let text = match self.effort.goes_on() {
+                true => f(row),
+                false => None,
+            };
+            let text = text.as_deref().unwrap_or("");
+            match self.effort.has_room(text.len()) && self.effort.adds(text.len()) {
+                true => out.append_value(text),
+                false => out.append_value(""),
+            }
         }
         Arc::new(out.finish())
     }
 
     /// A 64-bit integer for each row (`long`, `datetime`, `timespan`).
     pub fn collect_longs(&self, f: impl FnMut(usize) -> Option<i64>) -> ArrayRef {
-        Arc::new((0..self.rows).map(f).collect::<Int64Array>())
+        Arc::new(self.each_row(f).collect::<Int64Array>())
     }
 
     /// A 32-bit integer for each row (`int`).
     pub fn collect_ints(&self, f: impl FnMut(usize) -> Option<i32>) -> ArrayRef {
-        Arc::new((0..self.rows).map(f).collect::<arrow::array::Int32Array>())
+        Arc::new(self.each_row(f).collect::<arrow::array::Int32Array>())
     }
 
     /// A double for each row.
     pub fn collect_reals(&self, f: impl FnMut(usize) -> Option<f64>) -> ArrayRef {
-        Arc::new((0..self.rows).map(f).collect::<Float64Array>())
+        Arc::new(self.each_row(f).collect::<Float64Array>())
     }
 
     /// A bool for each row.
     pub fn collect_bools(&self, f: impl FnMut(usize) -> Option<bool>) -> ArrayRef {
-        Arc::new((0..self.rows).map(f).collect::<BooleanArray>())
+        Arc::new(self.each_row(f).collect::<BooleanArray>())
+    }
+
+    /// The results of `f` for all rows; none from where the work was stopped.
+    fn each_row<T>(
+        &self,
+        mut f: impl FnMut(usize) -> Option<T>,
+    ) -> impl Iterator<Item = Option<T>> {
+        (0..self.rows).map(move |row| match self.effort.goes_on() {
+            true => f(row),
+            false => None,
+        })
     }
 
     /// A bool for each row, never null.
-    pub fn collect_truths(&self, f: impl FnMut(usize) -> bool) -> ArrayRef {
-        let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, f);
+    pub fn collect_truths(&self, mut f: impl FnMut(usize) -> bool) -> ArrayRef {
+        let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, |row| {
+            self.effort.goes_on() && f(row)
+        });
         Arc::new(BooleanArray::new(values, None))
     }
 
@@ -218,7 +259,12 @@ impl<'a> KernelArgs<'a> {
         let mut buffer = Vec::new();
         for row in 0..self.rows {
             buffer.clear();
-            match f(row, &mut buffer) {
+            let is_value = self.effort.goes_on() && f(row, &mut buffer);
+            // No bytes are what an encoder gives for a value beyond its limit.
+            if is_value && buffer.is_empty() {
+                self.effort.too_large(MAX_ENCODED);
+            }
+            match is_value && !buffer.is_empty() && self.effort.adds(buffer.len()) {
                 true => out.append_value(&buffer),
                 false => out.append_null(),
             }

@@ -6,6 +6,7 @@ pub(crate) mod columns;
 mod conversion;
 mod datetime;
 pub(crate) mod dynamic;
+pub(crate) mod effort;
 mod encoding;
 mod geo;
 mod hash;

@@ -6,6 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder}
 use arrow::datatypes::{BinaryViewType, DataType, Float64Type};
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, decimal, guid, real, timespan};
 
+use super::effort::Effort;
 use super::kernel::{KernelError, decimals, longs};
 
 /// The text of every row: null of any type is `""`.
@@ -16,9 +17,9 @@ pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, Ke
             let array = array
                 .as_boolean_opt()
                 .ok_or_else(|| unexpected(array, kind))?;
-            Ok(collect(array, |row, out| {
+            collect(array, |row, out| {
                 out.write_str(if array.value(row) { "True" } else { "False" })
-            }))
+            })
         }
         ScalarType::Int | ScalarType::Long => integers(array, |value, out| write!(out, "{value}")),
         ScalarType::DateTime => integers(array, datetime::write_full),
@@ -27,34 +28,30 @@ pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, Ke
             let values = array
                 .as_primitive_opt::<Float64Type>()
                 .ok_or_else(|| unexpected(array, kind))?;
-            Ok(collect(values, |row, out| {
-                real::write(values.value(row), out)
-            }))
+            collect(values, |row, out| real::write(values.value(row), out))
         }
         ScalarType::Decimal => {
             let values = decimals(array)?;
-            Ok(collect(&values, |row, out| {
-                decimal::write(values.value(row), out)
-            }))
+            collect(&values, |row, out| decimal::write(values.value(row), out))
         }
         ScalarType::Guid => {
             let values = array
                 .as_fixed_size_binary_opt()
                 .ok_or_else(|| unexpected(array, kind))?;
-            Ok(collect(values, |row, out| {
+            collect(values, |row, out| {
                 match <&[u8; 16]>::try_from(values.value(row)) {
                     Ok(bytes) => guid::write(bytes, out),
                     Err(_) => Ok(()),
                 }
-            }))
+            })
         }
         ScalarType::Dynamic => {
             let values = array.as_byte_view_opt::<BinaryViewType>();
             let values = values.ok_or_else(|| unexpected(array, kind))?;
-            Ok(collect(values, |row, out| {
+            collect(values, |row, out| {
                 DynamicRef::new(values.value(row)).to_text(out);
                 Ok(())
-            }))
+            })
         }
     }
 }
@@ -90,13 +87,14 @@ fn integers(
     write: impl Fn(i64, &mut String) -> std::fmt::Result,
 ) -> Result<StringViewArray, KernelError> {
     let values = longs(array)?;
-    Ok(collect(&values, |row, out| write(values.value(row), out)))
+    collect(&values, |row, out| write(values.value(row), out))
 }
 
 fn collect(
     array: &dyn Array,
     write: impl Fn(usize, &mut String) -> std::fmt::Result,
-) -> StringViewArray {
+) -> Result<StringViewArray, KernelError> {
+    let effort = Effort::new();
     let mut builder = StringViewBuilder::with_capacity(array.len());
     let mut text = String::new();
     for row in 0..array.len() {
@@ -105,9 +103,12 @@ fn collect(
         if array.is_valid(row) && write(row, &mut text).is_err() {
             text.clear();
         }
+        if !(effort.goes_on() && effort.has_room(text.len()) && effort.adds(text.len())) {
+            break;
+        }
         builder.append_value(&text);
     }
-    builder.finish()
+    effort.outcome(builder.finish())
 }
 
 fn unexpected(array: &ArrayRef, kind: ScalarType) -> KernelError {

@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 };
 use hindsight_kql_types::ScalarType;
 
-use super::kernel::{Kernel, KernelArgs};
+use super::kernel::{Kernel, KernelArgs, KernelError};
 
 /// A kernel bound to the KQL types of one call.
 #[derive(Debug)]
@@ -97,13 +97,32 @@ impl ScalarUDFImpl for KernelUdf {
             .into_iter()
             .map(one_or_all)
             .collect::<Result<Vec<(ArrayRef, bool)>>>()?;
-        let result = (self.kernel)(&KernelArgs::new(&arrays, &self.kinds, rows, self.result))
-            .map_err(|e| DataFusionError::External(Box::new(e)))?;
+        let args = KernelArgs::new(&arrays, &self.kinds, rows, self.result);
+        let result = (self.kernel)(&args)
+            .and_then(|result| args.effort().outcome(result))
+            .map_err(|error| self.failure(error))?;
         match constant {
             true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &result, 0,
             )?)),
             false => Ok(ColumnarValue::Array(result)),
+        }
+    }
+}
+
+impl KernelUdf {
+    fn failure(&self, error: KernelError) -> DataFusionError {
+        match error {
+            KernelError::Memory(message) => {
+                DataFusionError::ResourcesExhausted(format!("{}(): {message}", self.name))
+            }
+            KernelError::TooLarge(limit) => {
+                DataFusionError::External(Box::new(KernelError::Failed(format!(
+                    "{}(): a value would have more than {limit} bytes, the most that one value may have",
+                    self.name
+                ))))
+            }
+            other => DataFusionError::External(Box::new(other)),
         }
     }
 }

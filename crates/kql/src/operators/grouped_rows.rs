@@ -10,8 +10,12 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::Result;
 
 use super::support::is_hidden;
-use crate::exec::{Reads, Transform, TransformState};
+use crate::exec::{HeldBuffers, Reads, Transform, TransformState};
 use crate::relation::Column;
+use crate::work::Watch;
+
+/// Every so many rows the work is asked whether it is still wanted.
+const ASKED_EVERY: u32 = 8192;
 
 /// About how many rows of small subtables go out together.
 const BATCH_ROWS: usize = 8192;
@@ -53,7 +57,8 @@ impl Transform for Grouped {
             input: Arc::clone(input),
             output: Arc::clone(output),
             batches: Vec::new(),
-            bytes: 0,
+            held: HeldBuffers::default(),
+            watch: Watch::current(),
             rows: None,
             waiting: VecDeque::new(),
             running: None,
@@ -68,7 +73,8 @@ struct State {
     output: SchemaRef,
     /// What has come so far.
     batches: Vec<RecordBatch>,
-    bytes: usize,
+    held: HeldBuffers,
+    watch: Watch,
     /// All rows, once they are known.
     rows: Option<RecordBatch>,
     /// The rows of the subtables that have not run yet.
@@ -78,7 +84,7 @@ struct State {
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        self.bytes += batch.get_array_memory_size();
+        self.held.add(&batch);
         self.batches.push(batch);
         Ok(())
     }
@@ -86,7 +92,8 @@ impl TransformState for State {
     fn finish(&mut self) -> Result<()> {
         let rows = concat_batches(&self.input, &self.batches)?;
         self.batches.clear();
-        self.bytes = rows.get_array_memory_size();
+        self.held = HeldBuffers::default();
+        self.held.add(&rows);
         let keys = self
             .keys
             .iter()
@@ -99,6 +106,9 @@ impl TransformState for State {
         let keys = RowConverter::new(fields)?.convert_columns(&keys)?;
         let mut places: HashMap<OwnedRow, usize> = HashMap::new();
         for (row, key) in (0_u32..).zip(&keys) {
+            if row % ASKED_EVERY == 0 {
+                self.watch.check()?;
+            }
             let next = self.waiting.len();
             let place = *places.entry(key.owned()).or_insert(next);
             match self.waiting.get_mut(place) {
@@ -127,7 +137,12 @@ impl TransformState for State {
     }
 
     fn memory(&self) -> usize {
-        self.bytes + self.running.as_ref().map_or(0, |run| run.memory())
+        let running = self.running.as_ref().map_or(0, |run| run.memory());
+        match &self.rows {
+            // At the end the rows are there twice for a moment, and their keys.
+            None => 2 * self.held.bytes(),
+            Some(rows) => self.held.bytes() + rows.num_rows() * size_of::<u32>() + running,
+        }
     }
 }
 
@@ -135,6 +150,7 @@ impl State {
     /// The next batch of the subtable that runs, or of the first one after it that gives any.
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
+            self.watch.check()?;
             if let Some(run) = &mut self.running
                 && let Some(batch) = run.pop()?
             {

@@ -8,14 +8,13 @@ use arrow::array::{
 };
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
-use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::dynamic::{BagIter, Kind};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::mv_value::ElementBuilder;
-use crate::exec::{Reads, Transform, TransformState, select_rows};
-
-/// How many rows are made at once.
-const BATCH_ROWS: usize = 8192;
+use crate::exec::{
+    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, select_rows, shown_bytes,
+};
 
 /// One list that is expanded.
 #[derive(Debug, Clone)]
@@ -72,6 +71,7 @@ impl Transform for Expand {
             kept,
             batch: None,
             row: 0,
+            element: 0,
             first_row: 0,
             encoder: Encoder::new(),
             buffer: Vec::new(),
@@ -87,6 +87,8 @@ struct State {
     builders: Vec<ElementBuilder>,
     batch: Option<RecordBatch>,
     row: usize,
+    /// The element of the row that comes next: a long list goes on in the next batch.
+    element: usize,
     first_row: i64,
     encoder: Encoder,
     buffer: Vec<u8>,
@@ -114,28 +116,20 @@ impl TransformState for State {
             .iter()
             .map(|index| dynamic_column(&batch, *index))
             .collect::<Result<Vec<_>>>()?;
-        let mut rows = UInt32Builder::new();
-        let mut numbers: Vec<i64> = Vec::new();
-        let mut row_numbers: Vec<i64> = Vec::new();
-        while self.row < batch.num_rows() && numbers.len() < BATCH_ROWS {
-            let count = self.expand_row(&lists)?;
-            for number in 0..count {
-                rows.append_value(self.row as u32);
-                numbers.push(number as i64);
-                row_numbers.push(self.first_row + self.row as i64);
-            }
-            self.row += 1;
-        }
         let kept: Vec<ArrayRef> = self
             .kept
             .iter()
             .filter_map(|i| batch.columns().get(*i).cloned())
             .collect();
-        let mut columns = select_rows(&kept, &rows.finish())?;
+        let mut made = Made::default();
+        while self.row < batch.num_rows() && !made.is_full() {
+            self.expand_row(&lists, &kept, &mut made)?;
+        }
+        let mut columns = select_rows(&kept, &made.rows.finish())?;
         columns.extend(self.builders.iter_mut().map(ElementBuilder::finish));
-        let options = RecordBatchOptions::new().with_row_count(Some(numbers.len()));
-        columns.push(Arc::new(Int64Array::from(numbers)));
-        columns.push(Arc::new(Int64Array::from(row_numbers)));
+        let options = RecordBatchOptions::new().with_row_count(Some(made.numbers.len()));
+        columns.push(Arc::new(Int64Array::from(made.numbers)));
+        columns.push(Arc::new(Int64Array::from(made.row_numbers)));
         Ok(Some(RecordBatch::try_new_with_options(
             Arc::clone(&self.schema),
             columns,
@@ -144,9 +138,29 @@ impl TransformState for State {
     }
 }
 
+/// The batch that is being made, without its elements.
+#[derive(Default)]
+struct Made {
+    rows: UInt32Builder,
+    numbers: Vec<i64>,
+    row_numbers: Vec<i64>,
+    bytes: usize,
+}
+
+impl Made {
+    fn is_full(&self) -> bool {
+        self.numbers.len() >= MAX_BATCH_ROWS || self.bytes >= MAX_BATCH_BYTES
+    }
+}
+
 impl State {
-    /// Adds the elements of the current row to the builders; says how many rows that makes.
-    fn expand_row(&mut self, lists: &[BinaryViewArray]) -> Result<usize> {
+    /// Adds elements of the current row until it has no more or the batch is full.
+    fn expand_row(
+        &mut self,
+        lists: &[BinaryViewArray],
+        kept: &[ArrayRef],
+        made: &mut Made,
+    ) -> Result<()> {
         let values: Vec<Option<DynamicRef<'_>>> = lists
             .iter()
             .map(|list| {
@@ -157,37 +171,89 @@ impl State {
         let limit = self.work.limit;
         let lengths: Vec<usize> = values.iter().map(|v| length(*v).min(limit)).collect();
         let rows = lengths.iter().copied().max().unwrap_or(0);
-        for ((value, length), builder) in values.iter().zip(lengths).zip(&mut self.builders) {
-            let mut added = 0;
-            if let Some(value) = value {
-                match value.kind() {
-                    Kind::Array => {
-                        for element in value.iter_array().take(length) {
-                            builder.push(Some(element))?;
-                            added += 1;
-                        }
+        let mut elements: Vec<Elements<'_>> = values
+            .iter()
+            .zip(lengths)
+            .map(|(value, length)| Elements::of(*value, length, self.element))
+            .collect();
+        let shown = shown_bytes(kept, self.row);
+        while self.element < rows && !made.is_full() {
+            for (elements, builder) in elements.iter_mut().zip(&mut self.builders) {
+                made.bytes += match elements.next(self.element) {
+                    None => builder.push(None)?,
+                    Some(Element::Value(value)) => builder.push(Some(value))?,
+                    Some(Element::Property(key, value)) => {
+                        bag_element(&mut self.encoder, key, value, self.work.bags_as_pairs);
+                        self.buffer.clear();
+                        self.encoder.finish_into(&mut self.buffer);
+                        builder.push(Some(DynamicRef::new(&self.buffer)))?
                     }
-                    Kind::Bag => {
-                        for (key, element) in value.iter_bag().take(length) {
-                            bag_element(&mut self.encoder, key, element, self.work.bags_as_pairs);
-                            self.buffer.clear();
-                            self.encoder.finish_into(&mut self.buffer);
-                            builder.push(Some(DynamicRef::new(&self.buffer)))?;
-                            added += 1;
-                        }
-                    }
-                    _ if length > 0 => {
-                        builder.push(Some(*value))?;
-                        added = 1;
-                    }
-                    _ => {}
-                }
+                };
             }
-            for _ in added..rows {
-                builder.push(None)?;
-            }
+            made.rows.append_value(self.row as u32);
+            made.numbers.push(self.element as i64);
+            made.row_numbers.push(self.first_row + self.row as i64);
+            made.bytes += shown;
+            self.element += 1;
         }
-        Ok(rows)
+        if self.element >= rows {
+            self.element = 0;
+            self.row += 1;
+        }
+        Ok(())
+    }
+}
+
+/// What a list holds from some place on.
+enum Elements<'a> {
+    Array(DynamicRef<'a>, usize),
+    Bag(std::iter::Take<BagIter<'a>>),
+    /// Null and scalars are lists of one.
+    One(DynamicRef<'a>, usize),
+    Nothing,
+}
+
+enum Element<'a> {
+    Value(DynamicRef<'a>),
+    Property(&'a str, DynamicRef<'a>),
+}
+
+impl<'a> Elements<'a> {
+    /// The first `length` elements of `value`, of which `start` were had before.
+    fn of(value: Option<DynamicRef<'a>>, length: usize, start: usize) -> Elements<'a> {
+        let Some(value) = value else {
+            return Elements::Nothing;
+        };
+        match value.kind() {
+            Kind::Array => Elements::Array(value, length),
+            Kind::Bag => {
+                let mut properties = value.iter_bag();
+                if start > 0 {
+                    properties.nth(start - 1);
+                }
+                Elements::Bag(properties.take(length.saturating_sub(start)))
+            }
+            _ => Elements::One(value, length),
+        }
+    }
+
+    /// The element with this number, which the next call asks one more of.
+    fn next(&mut self, number: usize) -> Option<Element<'a>> {
+        match self {
+            Elements::Array(array, length) if number < *length => {
+                let element = array.get_index(i64::try_from(number).ok()?);
+                // A cut array still has as many elements as it says.
+                Some(Element::Value(element.unwrap_or(DynamicRef::NULL)))
+            }
+            Elements::Bag(properties) => {
+                let (key, value) = properties.next()?;
+                Some(Element::Property(key, value))
+            }
+            Elements::One(value, length) if number < (*length).min(1) => {
+                Some(Element::Value(*value))
+            }
+            _ => None,
+        }
     }
 }
 

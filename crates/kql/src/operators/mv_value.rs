@@ -10,6 +10,9 @@ use datafusion::common::Result;
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, guid};
 
+/// What an element takes beside text of its own, at most.
+const VIEW: usize = 16;
+
 /// Collects elements as an array of one type.
 pub(crate) enum ElementBuilder {
     Bool(BooleanBuilder),
@@ -40,8 +43,8 @@ impl ElementBuilder {
         }
     }
 
-    /// Adds an element, or the null of a list that is too short.
-    pub(crate) fn push(&mut self, element: Option<DynamicRef<'_>>) -> Result<()> {
+    /// Adds an element, or the null of a list that is too short; gives about how many bytes that took.
+    pub(crate) fn push(&mut self, element: Option<DynamicRef<'_>>) -> Result<usize> {
         let element = element.filter(|e| !e.is_null());
         match self {
             ElementBuilder::Bool(out) => out.append_option(element.and_then(to_bool)),
@@ -60,6 +63,7 @@ impl ElementBuilder {
                     element.to_text(text);
                 }
                 out.append_value(&*text);
+                return Ok(VIEW + text.len());
             }
             ElementBuilder::DateTime(out) => out.append_option(element.and_then(to_datetime)),
             ElementBuilder::Guid(out) => {
@@ -73,12 +77,13 @@ impl ElementBuilder {
                     buffer.clear();
                     element.to_encoded(buffer);
                     out.append_value(&*buffer);
+                    return Ok(VIEW + buffer.len());
                 }
                 None => out.append_null(),
             },
             ElementBuilder::Null(_, rows) => *rows += 1,
         }
-        Ok(())
+        Ok(VIEW)
     }
 
     /// The array; the builder starts anew.

@@ -9,7 +9,8 @@ use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
 use super::support::array_of;
-use crate::exec::{Reads, Transform, TransformState};
+use crate::exec::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
+use crate::work::Watch;
 
 /// `kind=` of `parse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +98,9 @@ impl Transform for ParseRows {
         Ok(Box::new(State {
             work: self.clone(),
             schema: Arc::clone(output),
-            ready: None,
+            batch: None,
+            row: 0,
+            watch: Watch::current(),
         }))
     }
 }
@@ -105,36 +108,52 @@ impl Transform for ParseRows {
 struct State {
     work: ParseRows,
     schema: SchemaRef,
-    ready: Option<RecordBatch>,
+    batch: Option<RecordBatch>,
+    /// The row that comes next: the parts of long texts fill more than one batch.
+    row: usize,
+    watch: Watch,
 }
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        self.batch = Some(batch);
+        self.row = 0;
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.batch.clone().filter(|b| self.row < b.num_rows()) else {
+            self.batch = None;
+            return Ok(None);
+        };
         let texts = batch
             .column_by_name(&self.work.text)
             .and_then(|array| array.as_string_view_opt())
             .ok_or_else(|| DataFusionError::Internal("the parsed field is no string".to_owned()))?;
-        let mut columns: Vec<Vec<Value>> =
-            vec![Vec::with_capacity(texts.len()); self.work.columns.len()];
-        let mut matched = Vec::with_capacity(texts.len());
-        for text in texts {
-            let (values, fits) = self.work.row(text.unwrap_or(""));
+        let mut columns: Vec<Vec<Value>> = vec![Vec::new(); self.work.columns.len()];
+        let (mut matched, mut bytes) = (Vec::new(), 0);
+        let first = self.row;
+        while self.row < batch.num_rows() && bytes < MAX_BATCH_BYTES {
+            self.watch.check()?;
+            let text = match texts.is_valid(self.row) {
+                true => texts.value(self.row),
+                false => "",
+            };
+            let (values, fits) = self.work.row(text);
             for (column, value) in columns.iter_mut().zip(values) {
                 column.push(value);
             }
             matched.push(fits);
+            bytes += text.len();
+            self.row += 1;
         }
-        let mut arrays = batch.columns().to_vec();
+        let mut arrays = batch.slice(first, self.row - first).columns().to_vec();
         for (values, column) in columns.iter().zip(&self.work.columns) {
             let array: ArrayRef = array_of(values.iter(), column.kind)?;
             arrays.push(array);
         }
         arrays.push(Arc::new(BooleanArray::from(matched)));
-        self.ready = Some(RecordBatch::try_new(Arc::clone(&self.schema), arrays)?);
-        Ok(())
-    }
-
-    fn pop(&mut self) -> Result<Option<RecordBatch>> {
-        Ok(self.ready.take())
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), arrays)?;
+        Ok(Some(batch))
     }
 }

@@ -61,7 +61,7 @@ fn with_query(
     let keys = input.project(vec![pass(&key)], span)?;
     let (_, rows) = binder.discover(super::distinct::distinct(keys), span)?;
     let mut values = Vec::new();
-    for batch in rows.iter() {
+    for batch in rows.batches() {
         for row in 0..batch.num_rows() {
             let value = ScalarValue::try_from_array(batch.column(0), row)
                 .ok()

@@ -173,7 +173,7 @@ fn real_bounds(from: f64, to: f64, step: f64) -> Option<Bounds> {
     (count.is_finite() && count >= 0.0).then_some(Bounds::Real {
         from,
         step,
-        count: count as i128 + 1,
+        count: (count as i128).saturating_add(1),
     })
 }
 

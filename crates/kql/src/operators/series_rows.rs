@@ -3,15 +3,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BinaryViewBuilder, RecordBatch, UInt32Array};
-use arrow::compute::concat_batches;
+use arrow::array::{Array, ArrayRef, BinaryViewBuilder, RecordBatch};
+use arrow::buffer::Buffer;
+use arrow::compute::{interleave, max, min};
 use arrow::datatypes::SchemaRef;
-use arrow::row::{OwnedRow, RowConverter, SortField};
+use arrow::row::{OwnedRow, Row, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
+use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{Encoder, ScalarType, Value};
 
 use crate::bind::value_from_scalar;
-use crate::exec::{Reads, Slicer, Transform, TransformState, long_column, select_rows};
+use crate::exec::{
+    HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
+};
+use crate::functions::kernel::KernelError;
 
 /// The most bins of a series (`semantics.md §19`).
 const MAX_BINS: i64 = 1_048_576;
@@ -55,170 +60,259 @@ impl Transform for SeriesRows {
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
+        let keys = indices(input, self.keys.iter())?;
+        let fields = keys
+            .iter()
+            .filter_map(|i| input.fields().get(*i))
+            .map(|field| SortField::new(field.data_type().clone()))
+            .collect();
         Ok(Box::new(State {
+            series: indices(input, self.series.iter().map(|s| &s.name))?,
+            converter: RowConverter::new(fields)?,
+            keys,
             work: self.clone(),
-            input: Arc::clone(input),
             output: Arc::clone(output),
             batches: Vec::new(),
+            held: HeldBuffers::default(),
+            least: None,
+            greatest: None,
+            groups: Vec::new(),
+            places: HashMap::new(),
             bytes: 0,
-            ready: Slicer::default(),
+            bins: None,
+            next: 0,
+            encoder: Encoder::new(),
         }))
     }
 }
 
+fn indices<'n>(schema: &SchemaRef, names: impl Iterator<Item = &'n String>) -> Result<Vec<usize>> {
+    names.map(|name| Ok(schema.index_of(name)?)).collect()
+}
+
+/// A row of the input: the batch, and the row in it.
+type Place = (usize, usize);
+
+/// The rows of one key: its first row, and the row of each bin that has one.
+struct Group {
+    first: Place,
+    rows: Vec<(i64, Place)>,
+}
+
+/// The bins of every series.
+struct Bins {
+    first: i64,
+    count: usize,
+    /// Their starts, encoded as one array.
+    axis: Buffer,
+}
+
 struct State {
     work: SeriesRows,
-    input: SchemaRef,
     output: SchemaRef,
+    keys: Vec<usize>,
+    series: Vec<usize>,
+    converter: RowConverter,
     batches: Vec<RecordBatch>,
+    held: HeldBuffers,
+    /// The numbers of the first and the last bin with rows.
+    least: Option<i64>,
+    greatest: Option<i64>,
+    groups: Vec<Group>,
+    places: HashMap<OwnedRow, usize>,
+    /// Bytes of the groups.
     bytes: usize,
-    ready: Slicer,
+    /// Known when the input has ended.
+    bins: Option<Bins>,
+    next: usize,
+    encoder: Encoder,
 }
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        self.bytes += batch.get_array_memory_size();
+        let bins = long_column(&batch, &self.work.bin)?;
+        self.least = [self.least, min(&bins)].into_iter().flatten().min();
+        self.greatest = self.greatest.max(max(&bins));
+        let number = self.batches.len();
+        let keys = columns(&batch, &self.keys);
+        let keys = match keys.is_empty() {
+            true => None,
+            false => Some(self.converter.convert_columns(&keys)?),
+        };
+        for row in 0..batch.num_rows() {
+            let place = (number, row);
+            let group = match &keys {
+                Some(keys) => self.group(keys.row(row), place),
+                None => self.only_group(),
+            };
+            if bins.is_valid(row)
+                && let Some(group) = self.groups.get_mut(group)
+            {
+                group.rows.push((bins.value(row), place));
+                self.bytes += size_of::<(i64, Place)>();
+            }
+        }
+        self.held.add(&batch);
         self.batches.push(batch);
         Ok(())
     }
 
     fn finish(&mut self) -> Result<()> {
-        let rows = concat_batches(&self.input, &self.batches)?;
-        self.batches.clear();
-        let bins = long_column(&rows, &self.work.bin)?;
-        let known = || bins.iter().flatten();
-        let Some((first, count)) = self.work.axis.bins(known().min(), known().max())? else {
+        if self.batches.is_empty() && !self.work.nonempty {
+            return Ok(());
+        }
+        let Some((first, count)) = self.work.axis.bins(self.least, self.greatest)? else {
             return Ok(());
         };
-        if rows.num_rows() == 0 && !self.work.nonempty {
-            return Ok(());
+        if self.keys.is_empty() {
+            self.only_group();
         }
-        let groups = self.groups(&rows, bins.values(), first, count)?;
-        let firsts: UInt32Array = groups.iter().map(|g| g.first).collect();
-        let keys: Vec<ArrayRef> = self.columns(&rows, &self.work.keys)?;
-        let mut arrays = select_rows(&keys, &firsts)?;
-        let mut encoder = Encoder::new();
-        for series in &self.work.series {
-            let values = rows
-                .column_by_name(&series.name)
-                .ok_or_else(|| DataFusionError::Internal("a series is missing".to_owned()))?;
-            arrays.push(series_array(series, values, &groups, &mut encoder)?);
-        }
-        let axis = self.work.axis.values(first, count, &mut encoder);
-        let mut axes = BinaryViewBuilder::new();
-        for _ in &groups {
-            axes.append_value(&axis);
-        }
-        arrays.push(Arc::new(axes.finish()));
-        self.bytes = 0;
-        self.ready.set(&self.output, arrays, groups.len())
+        let axis = self.work.axis.values(first, count, &mut self.encoder);
+        let axis = Buffer::from_vec(bounded(axis)?);
+        self.bins = Some(Bins { first, count, axis });
+        Ok(())
     }
 
     fn pop(&mut self) -> Result<Option<RecordBatch>> {
-        Ok(self.ready.pop())
+        let Some(bins) = &self.bins else {
+            return Ok(None);
+        };
+        let mut outputs: Vec<BinaryViewBuilder> = Vec::new();
+        outputs.resize_with(self.series.len(), BinaryViewBuilder::new);
+        let (mut places, mut bytes) = (Vec::new(), 0);
+        while places.len() < MAX_BATCH_ROWS && bytes < MAX_BATCH_BYTES {
+            let Some(group) = self.groups.get_mut(self.next) else {
+                break;
+            };
+            self.next += 1;
+            places.push(group.first);
+            group.rows.sort_by_key(|(bin, _)| *bin);
+            for (position, output) in outputs.iter_mut().enumerate() {
+                let encoder = &mut self.encoder;
+                let (series, column) = (&self.work.series, &self.series);
+                if let (Some(series), Some(column)) = (series.get(position), column.get(position)) {
+                    write_series(series, *column, bins, group, &self.batches, encoder)?;
+                }
+                let array = bounded(encoder.finish())?;
+                bytes += array.len();
+                output.append_value(&array);
+            }
+        }
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let mut arrays = self.key_arrays(&places)?;
+        let series = outputs.iter_mut().map(|o| Arc::new(o.finish()) as ArrayRef);
+        arrays.extend(series);
+        arrays.push(axes(&bins.axis, places.len())?);
+        let batch = RecordBatch::try_new(Arc::clone(&self.output), arrays)?;
+        Ok(Some(batch))
     }
 
     fn memory(&self) -> usize {
-        self.bytes + self.ready.memory()
+        self.held.bytes() + self.bytes
     }
 }
 
-/// The rows of one key: its first row, and the row of each bin.
-struct Group {
-    first: u32,
-    rows: Vec<Option<usize>>,
+fn columns(batch: &RecordBatch, indices: &[usize]) -> Vec<ArrayRef> {
+    let column = |index: &usize| batch.columns().get(*index).cloned();
+    indices.iter().filter_map(column).collect()
+}
+
+/// An encoded value, unless there was too much of it.
+fn bounded(value: Vec<u8>) -> Result<Vec<u8>> {
+    match value.is_empty() {
+        false => Ok(value),
+        true => Err(failed(format!(
+            "make-series: a series has more than {MAX_ENCODED} bytes"
+        ))),
+    }
+}
+
+fn failed(message: String) -> DataFusionError {
+    DataFusionError::External(Box::new(KernelError::Failed(message)))
+}
+
+/// The same array of the bins' starts so many times; the views share its bytes.
+fn axes(axis: &Buffer, rows: usize) -> Result<ArrayRef> {
+    let mut out = BinaryViewBuilder::with_capacity(rows);
+    let length = u32::try_from(axis.len()).unwrap_or(u32::MAX);
+    let block = out.append_block(axis.clone());
+    for _ in 0..rows {
+        out.try_append_view(block, 0, length)?;
+    }
+    Ok(Arc::new(out.finish()))
 }
 
 impl State {
-    fn columns(&self, rows: &RecordBatch, names: &[String]) -> Result<Vec<ArrayRef>> {
-        names
-            .iter()
-            .map(|name| {
-                rows.column_by_name(name)
-                    .cloned()
-                    .ok_or_else(|| DataFusionError::Internal(format!("no field '{name}'")))
-            })
-            .collect()
-    }
-
-    fn groups(
-        &self,
-        rows: &RecordBatch,
-        bins: &[i64],
-        first: i64,
-        count: usize,
-    ) -> Result<Vec<Group>> {
-        let empty = |row: usize| Group {
-            first: row as u32,
-            rows: vec![None; count],
-        };
-        let keys = self.columns(rows, &self.work.keys)?;
-        if keys.is_empty() {
-            let mut group = empty(0);
-            for (row, bin) in bins.iter().enumerate() {
-                group.set(bin - first, row);
-            }
-            return Ok(vec![group]);
-        }
-        let fields = keys
-            .iter()
-            .map(|k| SortField::new(k.data_type().clone()))
-            .collect();
-        let converted = RowConverter::new(fields)?.convert_columns(&keys)?;
-        let mut groups: Vec<Group> = Vec::new();
-        let mut places: HashMap<OwnedRow, usize> = HashMap::new();
-        for ((row, key), bin) in converted.iter().enumerate().zip(bins) {
-            let place = *places.entry(key.owned()).or_insert_with(|| {
-                groups.push(empty(row));
-                groups.len() - 1
+    /// The group of a key.
+    fn group(&mut self, key: Row<'_>, place: Place) -> usize {
+        *self.places.entry(key.owned()).or_insert_with(|| {
+            self.bytes += key.as_ref().len() + size_of::<(OwnedRow, usize)>() + size_of::<Group>();
+            self.groups.push(Group {
+                first: place,
+                rows: Vec::new(),
             });
-            if let Some(group) = groups.get_mut(place) {
-                group.set(bin - first, row);
-            }
+            self.groups.len() - 1
+        })
+    }
+
+    /// The group of all rows.
+    fn only_group(&mut self) -> usize {
+        if self.groups.is_empty() {
+            self.groups.push(Group {
+                first: (0, 0),
+                rows: Vec::new(),
+            });
         }
-        Ok(groups)
+        0
+    }
+
+    /// The keys at these places.
+    fn key_arrays(&self, places: &[Place]) -> Result<Vec<ArrayRef>> {
+        let key = |index: &usize| {
+            let parts: Vec<&dyn Array> = self
+                .batches
+                .iter()
+                .filter_map(|batch| batch.columns().get(*index).map(AsRef::as_ref))
+                .collect();
+            Ok(interleave(&parts, places)?)
+        };
+        self.keys.iter().map(key).collect()
     }
 }
 
-impl Group {
-    fn set(&mut self, bin: i64, row: usize) {
-        if let Some(place) = usize::try_from(bin)
-            .ok()
-            .and_then(|bin| self.rows.get_mut(bin))
-        {
-            *place = Some(row);
-        }
-    }
-}
-
-fn series_array(
+/// Writes the values of all bins as an array; of several rows of one bin the last counts.
+fn write_series(
     series: &Series,
-    values: &ArrayRef,
-    groups: &[Group],
+    column: usize,
+    bins: &Bins,
+    group: &Group,
+    batches: &[RecordBatch],
     encoder: &mut Encoder,
-) -> Result<ArrayRef> {
-    let mut out = BinaryViewBuilder::new();
-    let mut buffer = Vec::new();
-    for group in groups {
-        encoder.clear();
-        encoder.begin_array();
-        for row in &group.rows {
-            match row {
-                None => series.default.pack(encoder),
-                Some(row) => {
-                    let scalar = ScalarValue::try_from_array(values.as_ref(), *row)?;
-                    value_from_scalar(&scalar, series.kind)
-                        .unwrap_or_else(|| Value::null(series.kind))
-                        .pack(encoder);
-                }
-            }
+) -> Result<()> {
+    let mut rows = group.rows.iter().peekable();
+    encoder.begin_array();
+    for bin in (bins.first..).take(bins.count) {
+        let mut found = None;
+        while let Some((at, place)) = rows.next_if(|(at, _)| *at <= bin) {
+            // What lies before the first bin is in no bin.
+            found = (*at == bin).then_some(*place);
         }
-        encoder.end();
-        buffer.clear();
-        encoder.finish_into(&mut buffer);
-        out.append_value(&buffer);
+        let Some((batch, row)) = found else {
+            series.default.pack(encoder);
+            continue;
+        };
+        let array = batches.get(batch).and_then(|b| b.columns().get(column));
+        let array =
+            array.ok_or_else(|| DataFusionError::Internal("a series is missing".to_owned()))?;
+        let scalar = ScalarValue::try_from_array(array, row)?;
+        value_from_scalar(&scalar, series.kind)
+            .unwrap_or_else(|| Value::null(series.kind))
+            .pack(encoder);
     }
-    Ok(Arc::new(out.finish()))
+    encoder.end();
+    Ok(())
 }
 
 impl Axis {
@@ -240,7 +334,7 @@ impl Axis {
         };
         let count = end.saturating_sub(first);
         if count > MAX_BINS {
-            return Err(DataFusionError::Execution(format!(
+            return Err(failed(format!(
                 "make-series: the series would have {count} bins; at most {MAX_BINS} are allowed"
             )));
         }

@@ -122,6 +122,12 @@ pub(crate) fn aggregate(
     let exprs = |list: &[Output]| list.iter().map(|(n, _, e)| named(e.clone(), n)).collect();
     let plan = Aggregate::try_new(Arc::new(input.plan), exprs(&keys), exprs(&aggregates))
         .map(LogicalPlan::Aggregate)
+        .and_then(|plan| match keys.is_empty() {
+            // DataFusion 55.2 pushes a filter that reads no column below an aggregation without keys, where it no longer
+            // decides about the one row. It pushes none below a limit.
+            true => LogicalPlanBuilder::from(plan).limit(0, Some(1))?.build(),
+            false => Ok(plan),
+        })
         .map_err(|e| plan_error(e, span))?;
     Ok(Relation {
         plan,

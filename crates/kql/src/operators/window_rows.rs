@@ -14,7 +14,7 @@ use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
 
 use crate::bind::value_to_scalar;
-use crate::exec::{Reads, Transform, TransformState};
+use crate::exec::{HeldBuffers, Reads, Transform, TransformState};
 
 /// A window function with its constant arguments.
 #[derive(Debug, Clone)]
@@ -71,6 +71,7 @@ impl Transform for WindowRows {
             calls: self.specs.iter().map(Call::new).collect(),
             ahead,
             waiting: VecDeque::new(),
+            held: HeldBuffers::default(),
             ended: false,
         }))
     }
@@ -82,11 +83,13 @@ struct State {
     /// How many rows beyond a batch must be known before it can go out.
     ahead: usize,
     waiting: VecDeque<RecordBatch>,
+    held: HeldBuffers,
     ended: bool,
 }
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        self.held.add(&batch);
         self.waiting.push_back(batch);
         Ok(())
     }
@@ -104,6 +107,7 @@ impl TransformState for State {
         let Some(batch) = self.waiting.pop_front() else {
             return Ok(None);
         };
+        self.held.remove(&batch);
         let mut columns = batch.columns().to_vec();
         for call in &mut self.calls {
             columns.push(call.compute(&batch, &self.waiting)?);
@@ -115,10 +119,7 @@ impl TransformState for State {
     }
 
     fn memory(&self) -> usize {
-        self.waiting
-            .iter()
-            .map(RecordBatch::get_array_memory_size)
-            .sum()
+        self.held.bytes() + self.calls.iter().map(Call::memory).sum::<usize>()
     }
 }
 
@@ -130,7 +131,11 @@ struct Call {
 
 enum Memory {
     Number(Option<i64>),
-    Rows(Option<ArrayRef>),
+    /// The values before the batch, oldest first, as many as the distance or all that there were.
+    Rows {
+        before: VecDeque<ArrayRef>,
+        held: HeldBuffers,
+    },
     Long(i64),
     Real(f64),
     Decimal(i128),
@@ -150,7 +155,10 @@ impl Call {
     fn new(spec: &WindowSpec) -> Call {
         let memory = match (&spec.function, spec.kind) {
             (WindowFunction::RowNumber { .. }, _) => Memory::Number(None),
-            (WindowFunction::Prev { .. }, _) => Memory::Rows(None),
+            (WindowFunction::Prev { .. }, _) => Memory::Rows {
+                before: VecDeque::new(),
+                held: HeldBuffers::default(),
+            },
             (WindowFunction::Next { .. }, _) => Memory::Nothing,
             (WindowFunction::CumulativeSum, ScalarType::Real) => Memory::Real(0.0),
             (WindowFunction::CumulativeSum, ScalarType::Decimal) => Memory::Decimal(0),
@@ -224,17 +232,40 @@ impl Call {
         Arc::new(Int64Array::from(numbers))
     }
 
-    /// The rows before the batch, default values where there are none, joined with the batch's own.
+    /// The values before the batch, default values where there are none, joined with the batch's own.
     fn prev(&mut self, batch: &RecordBatch, distance: usize, default: &Value) -> Result<ArrayRef> {
         let values = Arc::clone(self.argument(batch, 0)?);
-        let before = match &self.memory {
-            Memory::Rows(Some(before)) => Arc::clone(before),
-            _ => value_to_scalar(default).to_array_of_size(distance)?,
+        let Memory::Rows { before, held } = &mut self.memory else {
+            return Err(DataFusionError::Internal("prev without rows".to_owned()));
         };
-        let all = concat(&[before.as_ref(), values.as_ref()])?;
-        let keep = all.len() - distance;
-        self.memory = Memory::Rows(Some(all.slice(keep, distance)));
-        Ok(all.slice(0, keep))
+        let rows = values.len();
+        held.add_array(&values);
+        before.push_back(values);
+        let known: usize = before.iter().map(|part| part.len()).sum();
+        // Where the table begins, only as many defaults are made as the batch shows.
+        let missing = (distance + rows).saturating_sub(known).min(rows);
+        let mut parts = vec![value_to_scalar(default).to_array_of_size(missing)?];
+        let mut wanted = rows - missing;
+        while let Some(part) = before.front_mut().filter(|_| wanted > 0) {
+            let taken = part.len().min(wanted);
+            parts.push(part.slice(0, taken));
+            *part = part.slice(taken, part.len() - taken);
+            wanted -= taken;
+            if part.is_empty() {
+                held.remove_array(part);
+                before.pop_front();
+            }
+        }
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        Ok(concat(&parts)?)
+    }
+
+    /// Bytes held of the rows before.
+    fn memory(&self) -> usize {
+        match &self.memory {
+            Memory::Rows { held, .. } => held.bytes(),
+            _ => 0,
+        }
     }
 
     fn next(

@@ -70,7 +70,7 @@ pub(crate) fn bind(
         }
         None => {
             let (input, rows) = binder.discover(input, span)?;
-            let keys = keys_of(&rows, &name);
+            let keys = keys_of(rows.batches(), &name);
             (input, keys)
         }
     };
@@ -180,6 +180,9 @@ fn keys_of(rows: &[RecordBatch], column: &str) -> BTreeMap<String, Option<Scalar
             continue;
         };
         for row in (0..bags.len()).filter(|row| bags.is_valid(*row)) {
+            if keys.len() > MAX_COLUMNS {
+                return keys;
+            }
             let bag = DynamicRef::new(bags.value(row));
             if bag.kind() != Kind::Bag {
                 continue;

@@ -48,7 +48,7 @@ pub(crate) fn bind(
         expr: aggregate,
     };
     let (input, rows) = binder.discover(input, span)?;
-    let values = values_of(&rows, &pivoted.name, pivoted.kind);
+    let values = values_of(rows.batches(), &pivoted.name, pivoted.kind);
     if values.len() > MAX_COLUMNS || values.contains("") {
         let message = "the pivoted column has too many values, or an empty one";
         return Err(binder.unsupported(message, span));
@@ -134,6 +134,9 @@ fn values_of(rows: &[RecordBatch], column: &str, kind: ScalarType) -> BTreeSet<S
                 .and_then(|scalar| value_from_scalar(&scalar, kind));
             if let Some(value) = value {
                 values.insert(value.to_text());
+            }
+            if values.len() > MAX_COLUMNS {
+                return values;
             }
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn bind(
     args.end(binder, span)?;
     let merged = rewrite(MERGED, input, binder, span)?;
     let (merged, rows) = binder.discover(merged, span)?;
-    if rows.iter().any(several_types) {
+    if rows.batches().iter().any(several_types) {
         return Err(binder.unsupported("merging columns of one name and several types", span));
     }
     let last = if keep_order { ORDERED } else { RENUMBERED };

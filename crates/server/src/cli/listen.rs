@@ -13,10 +13,10 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 
+use super::moving::Moving;
+use crate::config::Settings;
 use crate::connection::Connection;
 
-/// How long a client may take to send its headers.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a client may take to agree on encryption.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of a request's line and headers.
@@ -28,15 +28,27 @@ const MAX_STREAMS: u32 = 128;
 /// Resets of streams that were not yet accepted (rapid reset).
 const MAX_PENDING_RESETS: usize = 32;
 
-/// Accepts connections until `stop` becomes true, then waits for open requests at most `patience`.
-pub(super) async fn run(
+/// How connections are served.
+#[derive(Clone)]
+struct Http {
+    builder: Builder<TokioExecutor>,
+    header_timeout: Duration,
+    write_timeout: Duration,
+}
+
+/// Accepts connections until `stop` becomes true, then waits for open requests as long as is set.
+pub(crate) async fn run(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     router: Router,
     mut stop: watch::Receiver<bool>,
-    patience: Duration,
+    settings: &Settings,
 ) {
-    let builder = builder();
+    let http = Http {
+        builder: builder(settings.header_timeout),
+        header_timeout: settings.header_timeout,
+        write_timeout: settings.write_timeout,
+    };
     let connections = TaskTracker::new();
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -49,10 +61,10 @@ pub(super) async fn run(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (builder, router, stop) = (builder.clone(), router.clone(), stop.clone());
+                let (http, router, stop) = (http.clone(), router.clone(), stop.clone());
                 let tls = tls.clone();
                 connections.spawn(async move {
-                    open(builder, stream, tls, peer, router, stop).await;
+                    open(http, stream, tls, peer, router, stop).await;
                     drop(slot);
                 });
             }
@@ -65,7 +77,7 @@ pub(super) async fn run(
     }
     drop(listener);
     connections.close();
-    if tokio::time::timeout(patience, connections.wait())
+    if tokio::time::timeout(settings.shutdown_timeout, connections.wait())
         .await
         .is_err()
     {
@@ -78,12 +90,12 @@ pub(super) async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
-fn builder() -> Builder<TokioExecutor> {
+fn builder(header_timeout: Duration) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
+        .header_read_timeout(header_timeout)
         .max_buf_size(HEADER_BYTES)
         .http2()
         .timer(TokioTimer::new())
@@ -96,7 +108,7 @@ fn builder() -> Builder<TokioExecutor> {
 
 /// Agrees on encryption where the listener has it, then serves.
 async fn open(
-    builder: Builder<TokioExecutor>,
+    http: Http,
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
     peer: SocketAddr,
@@ -110,24 +122,25 @@ async fn open(
     };
     let router = router.layer(Extension(connection));
     let Some(tls) = tls else {
-        return serve(builder, stream, peer, router, stop).await;
+        return serve(http, stream, peer, router, stop).await;
     };
     match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        Ok(Ok(stream)) => serve(builder, stream, peer, router, stop).await,
+        Ok(Ok(stream)) => serve(http, stream, peer, router, stop).await,
         Ok(Err(error)) => tracing::debug!(%error, %peer, "no encryption was agreed on"),
         Err(_) => tracing::debug!(%peer, "the client took too long to agree on encryption"),
     }
 }
 
 async fn serve(
-    builder: Builder<TokioExecutor>,
+    http: Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     router: Router,
     mut stop: watch::Receiver<bool>,
 ) {
+    let stream = Moving::new(stream, http.header_timeout, http.write_timeout);
     let service = TowerToHyperService::new(router);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    let connection = http.builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -10,7 +10,7 @@ use hindsight_store::Application;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::{banner, demo, environment, listen, output};
+use super::{audit, banner, demo, environment, listen, output};
 use crate::app::{App, connection_string, create_key};
 use crate::config::{self, Settings};
 use crate::tls;
@@ -66,19 +66,14 @@ impl Serve {
             return output::print("the settings are valid\n");
         }
         let _logs = crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
-        let patience = settings.shutdown_timeout;
         let app = App::build(settings).await?;
-        let served = serve(&app, self.demo, patience).await;
+        let served = serve(&app, self.demo).await;
         let closed = app.close().await;
         served.and(closed)
     }
 }
 
-async fn serve(
-    app: &Arc<App>,
-    with_demo: bool,
-    patience: std::time::Duration,
-) -> anyhow::Result<()> {
+async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
     let address = app.settings.listen.clone();
     let listener = TcpListener::bind(&address)
         .await
@@ -152,11 +147,11 @@ async fn serve(
         tracing::info!("stopping");
         stop.send(true)
     });
-    let router = crate::router::router(app.clone());
-    let plain = listen::run(listener, None, router.clone(), stopped.clone(), patience);
+    let (router, settings) = (crate::router::router(app.clone()), &app.settings);
+    let plain = listen::run(listener, None, router.clone(), stopped.clone(), settings);
     match tls {
         Some((tls, listener, _)) => {
-            let encrypted = listen::run(listener, Some(tls.acceptor), router, stopped, patience);
+            let encrypted = listen::run(listener, Some(tls.acceptor), router, stopped, settings);
             tokio::join!(plain, encrypted);
         }
         None => plain.await,
@@ -201,7 +196,11 @@ fn locate_issuer(app: &App, local: &str, tls_url: Option<&str>) {
 
 /// What a new application's owner needs next, and the key in it.
 async fn introduce(app: &App, new: &Application, base: &str) -> anyhow::Result<(String, String)> {
-    let (_, key) = create_key(app.store.catalogue(), new.id, "first key", app.now(), None).await?;
+    let catalogue = app.store.catalogue();
+    let (id, key) = create_key(catalogue, new.id, "first key", app.now(), None).await?;
+    let made = format!("{id} (read) of {}", new.name);
+    audit::note(catalogue, "application created", &new.name).await?;
+    audit::note(catalogue, "key created", &made).await?;
     Ok((banner::introduction(new, &key, base), key))
 }
 

@@ -7,7 +7,8 @@ use hindsight_identity::issuer::Implicit;
 use hindsight_identity::{TrustedIssuer, parse_trusted};
 use uuid::Uuid;
 
-use super::{Setting, choice, number, put};
+use super::values::{choice, number};
+use super::{Setting, put};
 
 /// Who is believed, and how connections are encrypted.
 #[derive(Debug, Clone)]

@@ -60,6 +60,26 @@ pub(super) fn codec(headers: &HeaderMap) -> Result<Codec, BodyError> {
     Codec::parse(first)
 }
 
+/// Refuses a body that says to be something else than JSON. Nothing said, plain text and forms pass: that is what `curl -d` and
+/// simple programs say when nobody chose.
+fn media(headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(());
+    };
+    let text = value.to_str().unwrap_or_default().to_ascii_lowercase();
+    let name = text.split(';').next().unwrap_or_default().trim();
+    let passes = matches!(
+        name,
+        "" | "application/json" | "text/json" | "text/plain" | "application/x-www-form-urlencoded"
+    ) || name.ends_with("+json");
+    if passes {
+        return Ok(());
+    }
+    Err(ApiError::UnsupportedMedia(format!(
+        "The body is said to be '{name}', but only application/json is read here"
+    )))
+}
+
 /// The body of a question, without its encoding.
 pub(super) async fn question(
     app: &App,
@@ -73,6 +93,7 @@ pub(super) async fn question(
             "The body is larger than {limit} bytes (`query.max_body_bytes`)"
         ))
     };
+    media(headers)?;
     let codec = codec(headers).map_err(|error| ApiError::UnsupportedMedia(error.to_string()))?;
     let packed = read(body, limit, patience)
         .await

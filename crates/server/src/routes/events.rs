@@ -84,7 +84,7 @@ pub(crate) async fn list(
         let found = app.engine.events(&access.caller(), &parameters).await?;
         Ok(form.write(&found))
     };
-    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    let answer = answer(app, access, &key, access.patience(app), make).await?;
     Ok(form.respond(answer, access))
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn single(
         let found = app.engine.event(&access.caller(), &parameters).await?;
         Ok(form.write(&found))
     };
-    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    let answer = answer(app, access, &key, access.patience(app), make).await?;
     Ok(form.respond(answer, access))
 }
 

@@ -59,7 +59,7 @@ pub(crate) async fn metrics(
         let keys = dimension_keys(app, access).await?;
         Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
     };
-    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    let answer = answer(app, access, &key, access.patience(app), make).await?;
     Ok(respond(answer, JSON, access))
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
@@ -14,6 +15,7 @@ use super::access::Access;
 use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::middleware::outer::RequestId;
 use crate::reply::{Answer, Kept, Made};
 use crate::wire::json as write;
 use crate::wire::metrics::{self, LeafForm};
@@ -46,7 +48,7 @@ pub(crate) async fn get(
     let (app, access) = (&app, &access);
     let key = key(app, access, &parameters);
     let make = |_permit| compute(app, access, &parameters);
-    let answer = answer(app, access, &key, app.settings.query_timeout, make).await?;
+    let answer = answer(app, access, &key, access.patience(app), make).await?;
     Ok(respond(answer, JSON, access))
 }
 
@@ -134,6 +136,7 @@ impl List {
 pub(crate) async fn post(
     State(app): State<Arc<App>>,
     access: Access,
+    id: Extension<RequestId>,
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
@@ -154,11 +157,11 @@ pub(crate) async fn post(
         if index > 0 {
             out.push(',');
         }
-        let (id, outcome) = match prepare(member, &mut seen) {
-            (id, Ok(parameters)) => (id, run(&app, &access, parameters).await),
-            (id, Err(error)) => (id, Err(error)),
+        let (name, outcome) = match prepare(member, &mut seen) {
+            (name, Ok(parameters)) => (name, run(&app, &access, parameters).await),
+            (name, Err(error)) => (name, Err(error)),
         };
-        member_reply(id.as_deref(), outcome, &mut out);
+        member_reply(name.as_deref(), outcome, &id.0, &mut out);
     }
     out.push(']');
     let reply = Answer::Whole(Kept::new(out.into()), None);
@@ -216,7 +219,12 @@ fn prepare(
     (Some(name), Ok(parameters))
 }
 
-fn member_reply(id: Option<&str>, outcome: Result<Bytes, ApiError>, out: &mut String) {
+fn member_reply(
+    id: Option<&str>,
+    outcome: Result<Bytes, ApiError>,
+    request: &RequestId,
+    out: &mut String,
+) {
     out.push('{');
     if let Some(id) = id {
         write::key("id", out);
@@ -229,7 +237,13 @@ fn member_reply(id: Option<&str>, outcome: Result<Bytes, ApiError>, out: &mut St
             out.push_str(&String::from_utf8_lossy(&body));
         }
         Err(error) => {
-            let (status, body) = (error.status().as_u16(), error.body(None));
+            let status = error.status();
+            // A fault of ours is found in the log by the id of the whole request.
+            let correlation = status.is_server_error().then_some(request.0.as_str());
+            if let Some(id) = correlation {
+                tracing::error!(request_id = %id, error = ?error, "a member of a batch failed");
+            }
+            let (status, body) = (status.as_u16(), error.body(correlation));
             out.push_str(&format!("\"status\":{status},\"body\":{body}"));
         }
     }
@@ -281,9 +295,20 @@ mod tests {
     #[test]
     fn a_failed_member_has_its_own_status() {
         let mut out = String::new();
-        member_reply(Some("a"), Err(ApiError::bad("no")), &mut out);
+        let id = RequestId("one".to_owned());
+        member_reply(Some("a"), Err(ApiError::bad("no")), &id, &mut out);
         let value: Value = serde_json::from_str(&out).unwrap();
         assert_eq!((&value["id"], &value["status"]), (&json!("a"), &json!(400)));
         assert_eq!(value["body"]["error"]["code"], "BadArgumentError");
+        assert!(value["body"]["error"].get("correlationId").is_none());
+        out.clear();
+        member_reply(
+            Some("a"),
+            Err(ApiError::Internal("no".into())),
+            &id,
+            &mut out,
+        );
+        let value: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(value["body"]["error"]["correlationId"], "one");
     }
 }

@@ -150,3 +150,172 @@ async fn replies_are_packed_and_questions_unpacked() {
     assert_eq!(reply.header("content-encoding"), "gzip");
     assert!(reply.bytes.starts_with(&[0x1f, 0x8b]));
 }
+
+#[tokio::test]
+async fn bodies_that_are_no_json_are_415_and_unwanted_types_406() {
+    let server = Server::start().await;
+    let path = format!("/v1/apps/{}/query", server.shop.id);
+    let check = async |name: &str, value: &str, status: u16| {
+        let headers = [("x-api-key", server.key.as_str()), (name, value)];
+        let reply = server
+            .ask(Method::POST, &path, &headers, r#"{"query":"print 1"}"#)
+            .await;
+        assert_eq!(reply.status, status, "{name}: {value}");
+        if status != 200 {
+            assert!(reply.json()["error"]["correlationId"].is_string());
+        }
+    };
+    check("content-type", "application/json; charset=utf-8", 200).await;
+    check("content-type", "application/vnd.shop+json", 200).await;
+    check("content-type", "application/x-www-form-urlencoded", 200).await;
+    check("content-type", "application/xml", 415).await;
+    check("content-type", "multipart/form-data; boundary=x", 415).await;
+    check("content-encoding", "gzip, gzip", 415).await;
+    check("accept", "application/json", 200).await;
+    check("accept", "text/html, */*;q=0.1", 200).await;
+    check("accept", "application/xml", 406).await;
+    check("accept", "application/json;q=0", 406).await;
+    let xml = [
+        ("x-api-key", server.key.as_str()),
+        ("accept", "application/xml"),
+    ];
+    let model = format!("/v1/apps/{}/events/$metadata", server.shop.id);
+    let reply = server.ask(Method::GET, &model, &xml, Body::empty()).await;
+    assert_eq!(reply.status, 200);
+    // `$format` outranks `Accept`.
+    let csv = format!("/v1/apps/{}/events/traces?$format=csv", server.shop.id);
+    let json = [
+        ("x-api-key", server.key.as_str()),
+        ("accept", "application/json"),
+    ];
+    let reply = server.ask(Method::GET, &csv, &json, Body::empty()).await;
+    assert_eq!(reply.header("content-type"), "text/csv; charset=utf-8");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_413_packed_or_not() {
+    let server = Server::with(|settings| settings.query_max_body_bytes = 10_000).await;
+    let path = format!("/v1/apps/{}/query", server.shop.id);
+    let query = format!(r#"{{"query":"print '{}'"}}"#, "x".repeat(20_000));
+    let key = ("x-api-key", server.key.as_str());
+    let plain = server.ask(Method::POST, &path, &[key], query.clone()).await;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(query.as_bytes()).unwrap();
+    let headers = [key, ("content-encoding", "gzip")];
+    let packed = encoder.finish().unwrap();
+    let packed = server.ask(Method::POST, &path, &headers, packed).await;
+    for reply in [plain, packed] {
+        assert_eq!(reply.status, 413);
+        let message = reply.json()["error"]["message"].to_string();
+        assert!(message.contains("query.max_body_bytes") && message.contains("10000"));
+    }
+}
+
+/// Paths are compared as they are written: no spelling of one application's path reaches another (attack 22).
+#[tokio::test]
+async fn tricks_with_paths_reach_nothing() {
+    let server = Server::start().await;
+    let bank = create_app(server.app.store.catalogue(), "bank", server.app.now())
+        .await
+        .unwrap();
+    let key = [("x-api-key", server.key.as_str())];
+    let (shop, bank) = (server.shop.id.to_string(), bank.id.to_string());
+    let long = "x".repeat(8_000);
+    for path in [
+        format!("/v1/apps/{shop}/../{bank}/query?query=print+1"),
+        format!("/v1/apps/{shop}/%2e%2e/{bank}/query?query=print+1"),
+        format!("/v1/apps/{shop}%2f..%2f{bank}/query?query=print+1"),
+        format!("/v1/apps/{bank}/query?query=print+1"),
+        format!("/v1/apps/{bank};{shop}/query?query=print+1"),
+        format!("/v1/apps/{shop};x=1/query?query=print+1"),
+        format!("/v1/apps//{shop}/query?query=print+1"),
+        format!("//v1/apps/{shop}/query?query=print+1"),
+        format!("/v1//apps/{shop}/query?query=print+1"),
+        format!("/V1/apps/{shop}/query?query=print+1"),
+        format!("/v1/APPS/{shop}/query?query=print+1"),
+        format!("/v1/apps/{shop}/QUERY?query=print+1"),
+        format!("/v1/apps/{shop}/query/?query=print+1"),
+        format!("/v1/apps/{shop}%00/query?query=print+1"),
+        format!("/v1/apps/{long}/query?query=print+1"),
+        format!("/v1/apps/%ff%fe/query?query=print+1"),
+        format!("/v1/./apps/{shop}/query?query=print+1"),
+    ] {
+        let reply = server.ask(Method::GET, &path, &key, Body::empty()).await;
+        let status = reply.status.as_u16();
+        assert!([400, 403, 404].contains(&status), "{path}: {status}");
+    }
+    // An encoded slash in a metric's id, and an application's id in other letters, are no tricks.
+    for path in [
+        format!("/v1/apps/{shop}/metrics/requests%2Fcount"),
+        format!("/v1/apps/{}/query?query=print+1", shop.to_uppercase()),
+    ] {
+        let reply = server.ask(Method::GET, &path, &key, Body::empty()).await;
+        assert_eq!(reply.status, 200, "{path}");
+    }
+}
+
+/// Any origin may ask with a key; none gets credentials of the browser (attack 44).
+#[tokio::test]
+async fn other_origins_may_ask_without_the_browsers_credentials() {
+    let server = Server::start().await;
+    let path = format!("/v1/apps/{}/query?query=print+1", server.shop.id);
+    let preflight = [
+        ("origin", "https://elsewhere.example"),
+        ("access-control-request-method", "GET"),
+        ("access-control-request-headers", "x-api-key,prefer"),
+    ];
+    let allowed = server
+        .ask(Method::OPTIONS, &path, &preflight, Body::empty())
+        .await;
+    assert_eq!(allowed.status, 200);
+    assert_eq!(
+        allowed.header("access-control-allow-headers"),
+        "x-api-key,prefer"
+    );
+    assert_eq!(allowed.header("access-control-allow-methods"), "GET");
+    let asked = [
+        ("origin", "https://elsewhere.example"),
+        ("x-api-key", server.key.as_str()),
+        ("cookie", "session=stolen"),
+    ];
+    let reply = server.ask(Method::GET, &path, &asked, Body::empty()).await;
+    let refused = server
+        .ask(Method::GET, &path, &[("origin", "null")], Body::empty())
+        .await;
+    assert_eq!((reply.status.as_u16(), refused.status.as_u16()), (200, 401));
+    for reply in [&allowed, &reply, &refused] {
+        assert_eq!(reply.header("access-control-allow-origin"), "*");
+        assert_eq!(reply.header("access-control-allow-credentials"), "");
+    }
+    assert_eq!(
+        reply.header("access-control-expose-headers"),
+        "retry-after,age,www-authenticate,x-resource-identities,x-ms-status-location"
+    );
+}
+
+/// Packed and plain replies have the same content and one tag.
+#[tokio::test]
+async fn replies_are_the_same_in_every_encoding() {
+    let server = Server::start().await;
+    let path = format!(
+        "/v1/apps/{}/query?query=range+x+from+1+to+500+step+1",
+        server.shop.id
+    );
+    let key = ("x-api-key", server.key.as_str());
+    let plain = server.ask(Method::GET, &path, &[key], Body::empty()).await;
+    let length = plain.bytes.len().to_string();
+    assert_eq!(plain.header("content-length"), length);
+    for encoding in ["gzip", "deflate", "br", "zstd"] {
+        let headers = [key, ("accept-encoding", encoding)];
+        let packed = server
+            .ask(Method::GET, &path, &headers, Body::empty())
+            .await;
+        assert_eq!(packed.header("content-encoding"), encoding);
+        assert_eq!(packed.header("etag"), plain.header("etag"));
+        assert!(!packed.header("age").is_empty());
+        assert!(packed.bytes.len() < plain.bytes.len());
+        let codec = crate::ingest::body::Codec::parse(encoding).unwrap();
+        let unpacked = crate::ingest::body::decode(codec, &packed.bytes, 1 << 20).unwrap();
+        assert_eq!(&*unpacked, plain.bytes.as_slice(), "{encoding}");
+    }
+}

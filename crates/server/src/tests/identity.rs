@@ -162,3 +162,29 @@ async fn the_free_tier_answers_402() {
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     assert_eq!(server.get("query?query=print+1").await.status, 402);
 }
+
+#[tokio::test]
+async fn the_use_of_a_key_is_noted() {
+    let server = Server::start().await;
+    let last = async || {
+        let key = server
+            .app
+            .store
+            .catalogue()
+            .key(&server.key_id)
+            .await
+            .unwrap();
+        key.unwrap().last_used
+    };
+    assert_eq!(last().await, None);
+    let before = server.app.now();
+    assert_eq!(server.get("query?query=print+1").await.status, 200);
+    for _ in 0..100 {
+        if last().await.is_some() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let noted = last().await.unwrap();
+    assert!((before..=server.app.now()).contains(&noted));
+}

@@ -107,6 +107,9 @@ async fn a_spent_daily_cap_is_402() {
         .envelope("EventData", json!({"name": "a"}))
         .to_string();
     assert_eq!(server.track(body.clone()).await.status, 200);
+    assert_eq!(server.track(body.clone()).await.status, 402);
+    // A restart does not open it again.
+    let server = server.restart().await;
     assert_eq!(server.track(body).await.status, 402);
 }
 

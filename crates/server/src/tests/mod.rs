@@ -2,6 +2,8 @@
 
 mod attacks;
 mod cache;
+mod connections;
+mod hostile;
 mod http;
 mod identity;
 mod ingest;
@@ -123,6 +125,30 @@ impl Server {
             key,
             key_id,
             _folder: folder,
+        }
+    }
+
+    /// The same data folder under a new server.
+    async fn restart(self) -> Server {
+        self.app.close().await.unwrap();
+        let settings = self.app.settings.clone();
+        let Server {
+            app,
+            router,
+            shop,
+            key,
+            key_id,
+            _folder,
+        } = self;
+        drop((app, router));
+        let app = App::build(settings).await.unwrap();
+        Server {
+            router: crate::router::router(app.clone()),
+            app,
+            shop,
+            key,
+            key_id,
+            _folder,
         }
     }
 

@@ -112,7 +112,10 @@ async fn get_and_post_take_the_same() {
 async fn statistics_are_of_this_run() {
     let server = shop(|_| {}).await;
     let path = format!("apps/{}/query", server.shop.id);
-    let prefer = ("prefer", "include-statistics=true,include-render=true");
+    let prefer = (
+        "prefer",
+        "include-statistics=true,include-render=true,include-dataSources=true",
+    );
     let headers = [("x-api-key", server.key.as_str()), prefer];
     let body = json!({"query": "requests | summarize n = count() by id | render barchart with (title='Ids', ymin=0)"});
     let reply = server.post(&path, &headers, body).await.json();
@@ -129,6 +132,12 @@ async fn statistics_are_of_this_run() {
             .as_u64()
             .unwrap()
             > 0
+    );
+    let cpu = query["resourceUsage"]["cpu"]["totalCpu"].as_str().unwrap();
+    assert!(cpu.starts_with("00:00:0"), "{cpu}");
+    assert_eq!(
+        reply["dataSources"],
+        json!([{"resourceId": "/hindsight/apps/shop", "region": "local", "tables": ["requests"]}])
     );
     let render = &reply["render"];
     assert_eq!(

@@ -6,7 +6,7 @@ use hindsight_engine::metrics::{Metric, dimension_display_name};
 use hindsight_store::{Column, Table};
 use serde_json::{Map, Value, json};
 
-use crate::directory::AppRecord;
+use crate::directory::{AppRecord, REGION};
 
 /// The id of the group that all tables are in.
 const GROUP: &str = "ai/StandardSchema";
@@ -86,7 +86,7 @@ pub(crate) fn application<'a>(apps: impl Iterator<Item = &'a AppRecord>) -> Stri
     let apps: Vec<Value> = apps
         .map(|app| {
             json!({ "id": app.id_text, "name": app.name, "resourceId": app.resource_id, "tables": [],
-                "region": "local", "tableGroups": [GROUP] })
+                "region": REGION, "tableGroups": [GROUP] })
         })
         .collect();
     json!({

@@ -121,6 +121,7 @@ pub(crate) fn discovery(issuer: &Issuer, version: Version, implicit: bool) -> Va
         "device_authorization_endpoint": format!("{oauth}/devicecode"),
         "end_session_endpoint": format!("{oauth}/logout"),
         "jwks_uri": keys,
+        "userinfo_endpoint": issuer.user_info_address(),
         "response_types_supported": responses,
         "response_modes_supported": ["query", "fragment", "form_post"],
         "grant_types_supported": [

@@ -45,8 +45,10 @@ impl Catalogue {
     pub async fn open(data_dir: &Path) -> Result<Catalogue> {
         folder::check_format(data_dir)?;
         std::fs::create_dir_all(data_dir).map_err(crate::StoreError::io("create", data_dir))?;
+        let path = folder::catalogue_path(data_dir);
+        keep_private(&path).map_err(crate::StoreError::io("create", &path))?;
         let options = SqliteConnectOptions::new()
-            .filename(folder::catalogue_path(data_dir))
+            .filename(&path)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
@@ -81,6 +83,20 @@ impl Catalogue {
         self.watcher.close().await;
         self.pool.close().await;
     }
+}
+
+/// Makes the file where there is none, and readable by this user only: it holds the keys that sign tokens. SQLite gives the
+/// files beside it the same permissions.
+fn keep_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    drop(file);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -83,3 +83,139 @@ async fn a_change_by_another_process_moves_the_version() {
     server.create_app(new("own")).await.unwrap();
     assert_ne!(server.version().await.unwrap(), after);
 }
+
+fn user(name: &str) -> UserRecord {
+    UserRecord {
+        id: Uuid::new_v4().to_string(),
+        name: name.to_owned(),
+        password: "hash".to_owned(),
+        created: 7,
+    }
+}
+
+fn client(name: &str) -> ClientRecord {
+    ClientRecord {
+        id: Uuid::new_v4().to_string(),
+        name: name.to_owned(),
+        public: false,
+        created: 7,
+        redirects: vec!["https://a/cb".to_owned()],
+        secrets: vec![SecretRecord {
+            id: "s".to_owned(),
+            hash: vec![1, 2],
+            created: 7,
+            expires: Some(9),
+        }],
+    }
+}
+
+#[tokio::test]
+async fn a_user_takes_its_roles_sessions_and_grants_along() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let (ada, program) = (user("Ada"), client("reports"));
+    catalogue.create_user(&ada).await.unwrap();
+    catalogue.create_client(&program).await.unwrap();
+    assert!(
+        catalogue.create_user(&user("ada")).await.is_err(),
+        "case does not count"
+    );
+    assert_eq!(catalogue.user("ADA").await.unwrap().as_ref(), Some(&ada));
+    assert_eq!(
+        catalogue.client(&program.id).await.unwrap().as_ref(),
+        Some(&program)
+    );
+
+    let role = RoleRecord {
+        holder: ada.id.clone(),
+        app: None,
+        role: "read".to_owned(),
+    };
+    catalogue.grant_role(&role).await.unwrap();
+    catalogue.grant_role(&role).await.unwrap();
+    assert_eq!(catalogue.roles().await.unwrap(), [role]);
+    let session = SessionRecord {
+        id: "i".to_owned(),
+        user: ada.id.clone(),
+        created: 7,
+        expires: 100,
+    };
+    catalogue.create_session(b"h", &session).await.unwrap();
+    assert_eq!(catalogue.session(b"h").await.unwrap(), Some(session));
+
+    assert!(catalogue.delete_user(&ada.id).await.unwrap());
+    assert!(!catalogue.delete_user(&ada.id).await.unwrap());
+    assert_eq!(catalogue.session(b"h").await.unwrap(), None);
+    assert!(catalogue.roles().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_good_once_and_its_family_ends_with_a_second_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let (ada, program) = (user("ada"), client("reports"));
+    catalogue.create_user(&ada).await.unwrap();
+    catalogue.create_client(&program).await.unwrap();
+    let mut grant = GrantRecord {
+        id: "g".to_owned(),
+        user: ada.id.clone(),
+        client: program.id.clone(),
+        resource: "r".to_owned(),
+        scope: "s".to_owned(),
+        created: 7,
+        expires: 100,
+        revoked: None,
+    };
+    catalogue.create_grant(&grant).await.unwrap();
+    for hash in [b"one", b"two"] {
+        catalogue.create_refresh_token("g", hash, 7).await.unwrap();
+    }
+    let redeem = async |hash: &[u8]| catalogue.redeem_refresh_token(hash, 50).await.unwrap();
+    assert_eq!(redeem(b"none").await, Redeemed::Unknown);
+    assert_eq!(redeem(b"one").await, Redeemed::Good(grant.clone()));
+    assert!(catalogue.revoked_grants(0).await.unwrap().is_empty());
+    assert!(matches!(redeem(b"one").await, Redeemed::Reused(_)));
+    assert_eq!(catalogue.revoked_grants(0).await.unwrap(), ["g"]);
+    grant.revoked = Some(50);
+    assert_eq!(redeem(b"two").await, Redeemed::Reused(grant));
+    catalogue.forget_ended(101).await.unwrap();
+    assert_eq!(redeem(b"two").await, Redeemed::Unknown);
+}
+
+#[tokio::test]
+async fn the_tenant_is_made_once_and_notes_are_read_newest_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    assert_eq!(catalogue.tenant("first").await.unwrap(), "first");
+    assert_eq!(catalogue.tenant("second").await.unwrap(), "first");
+    for at in [1, 2, 3] {
+        let note = AuditRecord {
+            at,
+            actor: "ada".to_owned(),
+            action: "sign-in".to_owned(),
+            subject: String::new(),
+            address: "127.0.0.1".to_owned(),
+        };
+        catalogue.note(&note).await.unwrap();
+    }
+    let times = |notes: Vec<AuditRecord>| notes.iter().map(|note| note.at).collect::<Vec<_>>();
+    assert_eq!(times(catalogue.audit(2, 10).await.unwrap()), [3, 2]);
+    assert_eq!(times(catalogue.audit(0, 1).await.unwrap()), [3]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_may_read_the_catalogue() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = crate::folder::catalogue_path(dir.path());
+    std::fs::write(&path, b"").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    catalogue.create_app(new("shop")).await.unwrap();
+    for entry in std::fs::read_dir(dir.path()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{:?}", entry.file_name());
+    }
+}

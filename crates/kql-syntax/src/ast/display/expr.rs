@@ -117,7 +117,8 @@ fn write_call(f: &mut Formatter<'_>, call: &Call) -> fmt::Result {
 /// A dotted name is bare or a pattern; any other text is a key.
 fn write_member(f: &mut Formatter<'_>, value: &Expr, member: &Name) -> fmt::Result {
     write_expr(f, value, POSTFIX)?;
-    let pattern = member.text.bytes().all(|b| is_name_part(b) || b == b'*');
+    let in_pattern = |b| is_name_part(b) || b == b'*' || b == b'$';
+    let pattern = member.text.bytes().all(in_pattern);
     if is_bare_name(&member.text) || (pattern && member.text.contains('*')) {
         return write!(f, ".{}", member.text);
     }

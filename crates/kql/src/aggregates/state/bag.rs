@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryViewBuilder};
 use datafusion::common::Result;
+use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{BagBuilder, DynamicRef, ScalarType};
 
-use super::collect::split_element;
+use super::collect::{exceeds, split_element};
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::functions::dynamic::cells::Cells;
 
@@ -22,7 +23,10 @@ pub(crate) struct Properties {
 
 impl Properties {
     fn push(&mut self, key: &str, value: &[u8]) {
-        if self.keys.len() >= self.limit || self.keys.contains(key) {
+        if self.keys.len() >= self.limit
+            || self.bytes.len() > MAX_ENCODED
+            || self.keys.contains(key)
+        {
             return;
         }
         let (Ok(key_len), Ok(value_len)) = (u32::try_from(key.len()), u32::try_from(value.len()))
@@ -30,7 +34,7 @@ impl Properties {
             return;
         };
         self.keys.insert(key.into());
-        self.key_bytes += key.len() + 24;
+        self.key_bytes += key.len() + 48;
         self.bytes.extend(key_len.to_le_bytes());
         self.bytes.extend_from_slice(key.as_bytes());
         self.bytes.extend(value_len.to_le_bytes());
@@ -113,7 +117,11 @@ impl SketchFunction for MakeBag {
                 bag.dynamic(key, DynamicRef::new(value));
                 rest = tail;
             }
-            out.append_value(bag.finish());
+            let bytes = bag.finish();
+            if bytes.is_empty() || properties.bytes.len() > MAX_ENCODED {
+                return Err(exceeds("make_bag"));
+            }
+            out.append_value(bytes);
         }
         Ok(Arc::new(out.finish()))
     }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, BinaryViewBuilder};
 use arrow::datatypes::Int64Type;
-use datafusion::common::Result;
-use hindsight_kql_types::dynamic::Kind;
+use datafusion::common::{DataFusionError, Result};
+use hindsight_kql_types::dynamic::{Kind, MAX_ENCODED};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::functions::dynamic::cells::Cells;
+use crate::functions::kernel::KernelError;
 
 /// The most elements of a list, set or bag (`semantics.md §28.5`).
 pub(crate) const MAX_ELEMENTS: usize = 1_048_576;
@@ -29,25 +30,27 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    fn push(&mut self, element: &[u8], place: Option<i64>) {
-        if self.count >= self.limit {
-            return;
+    /// Adds an element; `false` where no more are wanted.
+    fn push(&mut self, element: &[u8], place: Option<i64>) -> bool {
+        if self.count >= self.limit || self.bytes.len() > MAX_ENCODED {
+            return false;
         }
         if let Some(distinct) = &mut self.distinct {
             if distinct.contains(element) {
-                return;
+                return true;
             }
             distinct.insert(element.into());
-            // The set's own share: the pointer, the length and the table's control byte.
-            self.distinct_bytes += element.len() + 24;
+            // The set's own share: the pointer and the length twice, for the table's free places, and the allocation.
+            self.distinct_bytes += element.len() + 48;
         }
         let Ok(len) = u32::try_from(element.len()) else {
-            return;
+            return true;
         };
         self.bytes.extend(len.to_le_bytes());
         self.bytes.extend_from_slice(element);
         self.order.extend(place);
         self.count += 1;
+        true
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
@@ -75,6 +78,13 @@ impl Elements {
         }
         encoder.end();
     }
+}
+
+/// The value of one group would be too large: cutting it would be another answer.
+pub(crate) fn exceeds(aggregate: &str) -> DataFusionError {
+    DataFusionError::External(Box::new(KernelError::Failed(format!(
+        "{aggregate}(): a value would have more than {MAX_ENCODED} bytes, the most that one value may have"
+    ))))
 }
 
 /// The first of the elements that lie one after the other, and the rest.
@@ -133,7 +143,7 @@ impl Collect {
         cells: &Cells,
         row: usize,
         encoder: &mut Encoder,
-        mut push: impl FnMut(&[u8]),
+        mut push: impl FnMut(&[u8]) -> bool,
     ) {
         let mut bytes = Vec::new();
         let dynamic = cells.dynamic(row);
@@ -141,7 +151,9 @@ impl Collect {
             for element in dynamic.iter_array() {
                 bytes.clear();
                 element.to_encoded(&mut bytes);
-                push(&bytes);
+                if !push(&bytes) {
+                    return;
+                }
             }
             return;
         }
@@ -186,7 +198,7 @@ impl SketchFunction for Collect {
             let place = places.map(|places| places.value(row));
             sketches.with(*group, |elements| {
                 self.push_cell(&cells, row, &mut encoder, |element| {
-                    elements.push(element, place);
+                    elements.push(element, place)
                 });
             });
         }
@@ -201,6 +213,12 @@ impl SketchFunction for Collect {
             elements.write(&mut encoder);
             bytes.clear();
             encoder.finish_into(&mut bytes);
+            if bytes.is_empty() || elements.bytes.len() > MAX_ENCODED {
+                return Err(exceeds(match self.distinct {
+                    true => "make_set",
+                    false => "make_list",
+                }));
+            }
             out.append_value(&bytes);
         }
         Ok(Arc::new(out.finish()))

@@ -1,5 +1,6 @@
 //! The shape that all dynamic values of a group share: what `buildschema` answers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryViewBuilder};
@@ -7,6 +8,7 @@ use datafusion::common::Result;
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
+use super::collect::exceeds;
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::functions::dynamic::cells::Cells;
 
@@ -19,35 +21,51 @@ pub(crate) struct Shape {
     /// The names of the scalar types, in order of first appearance.
     scalars: Vec<String>,
     /// The properties of bags, in order of first appearance.
-    properties: Option<Vec<(String, Shape)>>,
+    properties: Option<Properties>,
     /// The elements of arrays.
     elements: Option<Box<Shape>>,
 }
 
 impl Shape {
-    fn add(&mut self, value: DynamicRef<'_>) {
+    /// Adds a value; gives the bytes that the shape has grown by.
+    fn add(&mut self, value: DynamicRef<'_>) -> usize {
         match value.kind() {
-            Kind::Null => {}
+            Kind::Null => 0,
             Kind::Bag => {
                 let properties = self.properties.get_or_insert_default();
-                for (key, value) in value.iter_bag() {
-                    property(properties, key).add(value);
-                }
+                let each = value.iter_bag().map(|(key, value)| {
+                    let (shape, grown) = properties.shape(key);
+                    grown + shape.add(value)
+                });
+                each.sum()
             }
             Kind::Array => {
-                let elements = self.elements.get_or_insert_default();
-                for element in value.iter_array() {
-                    elements.add(element);
-                }
+                let grown = self.grow_elements();
+                let Some(elements) = &mut self.elements else {
+                    return grown;
+                };
+                grown + value.iter_array().map(|e| elements.add(e)).sum::<usize>()
             }
             _ => self.add_scalar(value.type_name()),
         }
     }
 
-    fn add_scalar(&mut self, name: &str) {
-        if !self.scalars.iter().any(|known| known == name) {
-            self.scalars.push(name.to_owned());
+    fn grow_elements(&mut self) -> usize {
+        match self.elements {
+            Some(_) => 0,
+            None => {
+                self.elements = Some(Box::default());
+                size_of::<Shape>()
+            }
         }
+    }
+
+    fn add_scalar(&mut self, name: &str) -> usize {
+        if self.scalars.iter().any(|known| known == name) {
+            return 0;
+        }
+        self.scalars.push(name.to_owned());
+        size_of::<String>() + name.len()
     }
 
     fn is_empty(&self) -> bool {
@@ -63,7 +81,7 @@ impl Shape {
         }
         if structured {
             encoder.begin_bag();
-            for (key, shape) in self.properties.iter().flatten() {
+            for (key, shape) in self.properties.iter().flat_map(Properties::iter) {
                 encoder.key(key);
                 shape.write(encoder);
             }
@@ -96,7 +114,7 @@ impl Shape {
         if let Some(properties) = &self.properties {
             encoder.key("p");
             encoder.begin_bag();
-            for (key, shape) in properties {
+            for (key, shape) in properties.iter() {
                 encoder.key(key);
                 shape.save(encoder);
             }
@@ -109,53 +127,95 @@ impl Shape {
         encoder.end();
     }
 
-    fn load(&mut self, state: DynamicRef<'_>) {
+    /// Adds what another shape saved; gives the bytes that this one has grown by.
+    fn load(&mut self, state: DynamicRef<'_>) -> usize {
+        let mut grown = 0;
         let scalars = state.get_key("s").unwrap_or(DynamicRef::NULL);
         for name in scalars.iter_array().filter_map(DynamicRef::as_str) {
-            self.add_scalar(name);
+            grown += self.add_scalar(name);
         }
         if let Some(saved) = state.get_key("p") {
             let properties = self.properties.get_or_insert_default();
-            for (key, shape) in saved.iter_bag() {
-                property(properties, key).load(shape);
+            for (key, saved) in saved.iter_bag() {
+                let (shape, added) = properties.shape(key);
+                grown += added + shape.load(saved);
             }
         }
         if let Some(saved) = state.get_key("e") {
-            self.elements.get_or_insert_default().load(saved);
+            grown += self.grow_elements();
+            if let Some(elements) = &mut self.elements {
+                grown += elements.load(saved);
+            }
         }
+        grown
     }
 }
 
-fn property<'a>(properties: &'a mut Vec<(String, Shape)>, key: &str) -> &'a mut Shape {
-    let index = match properties.iter().position(|(known, _)| known == key) {
-        Some(index) => index,
-        None => {
-            properties.push((key.to_owned(), Shape::default()));
-            properties.len() - 1
-        }
-    };
-    &mut properties[index].1
+/// The shapes of properties by name, in order of first appearance.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Properties {
+    shapes: Vec<Shape>,
+    names: Vec<Arc<str>>,
+    places: HashMap<Arc<str>, usize>,
 }
 
-impl Sketch for Shape {
+impl Properties {
+    /// The shape of a property, and the bytes that a new one takes.
+    fn shape(&mut self, name: &str) -> (&mut Shape, usize) {
+        let (place, grown) = match self.places.get(name) {
+            Some(place) => (*place, 0),
+            None => {
+                let name: Arc<str> = name.into();
+                let grown = name.len() + PER_PROPERTY;
+                self.names.push(Arc::clone(&name));
+                self.places.insert(name, self.shapes.len());
+                self.shapes.push(Shape::default());
+                (self.shapes.len() - 1, grown)
+            }
+        };
+        (&mut self.shapes[place], grown)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Shape)> {
+        self.names.iter().zip(&self.shapes)
+    }
+}
+
+/// What a property takes beside its name and what its shape holds: the shape, the name's owners and its place.
+const PER_PROPERTY: usize = size_of::<Shape>() + 3 * size_of::<Arc<str>>() + 48;
+
+/// The shape of one group, and the bytes that it takes.
+#[derive(Debug, Default)]
+pub(crate) struct Schema {
+    shape: Shape,
+    bytes: usize,
+    /// A part of it could not be handed over.
+    too_large: bool,
+}
+
+/// The state of a schema that is too large for one value.
+const TOO_LARGE: &[u8] = &[0xFF];
+
+impl Sketch for Schema {
     fn heap(&self) -> usize {
-        let scalars = self.scalars.len() * 32;
-        let properties = self.properties.iter().flatten();
-        let properties: usize = properties
-            .map(|(key, shape)| key.len() + size_of::<(String, Shape)>() + shape.heap())
-            .sum();
-        let elements = self.elements.as_ref();
-        scalars + properties + elements.map_or(0, |e| size_of::<Shape>() + e.heap())
+        self.bytes
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
         let mut encoder = Encoder::new();
-        self.save(&mut encoder);
-        encoder.finish_into(out);
+        self.shape.save(&mut encoder);
+        let saved = encoder.finish();
+        match saved.is_empty() || self.too_large {
+            true => out.extend_from_slice(TOO_LARGE),
+            false => out.extend(saved),
+        }
     }
 
     fn merge(&mut self, bytes: &[u8]) {
-        self.load(DynamicRef::new(bytes));
+        match bytes == TOO_LARGE {
+            true => self.too_large = true,
+            false => self.bytes += self.shape.load(DynamicRef::new(bytes)),
+        }
     }
 }
 
@@ -164,38 +224,50 @@ impl Sketch for Shape {
 pub(crate) struct BuildSchema;
 
 impl SketchFunction for BuildSchema {
-    type Sketch = Shape;
+    type Sketch = Schema;
 
-    fn empty(&self) -> Shape {
-        Shape::default()
+    fn empty(&self) -> Schema {
+        Schema::default()
     }
 
     fn update(
         &self,
         values: &[ArrayRef],
         groups: &[usize],
-        sketches: &mut Sketches<Shape>,
+        sketches: &mut Sketches<Schema>,
     ) -> Result<()> {
         let Some(column) = values.first() else {
             return Ok(());
         };
         let cells = Cells::new(column, ScalarType::Dynamic)?;
         for (row, group) in groups.iter().enumerate() {
-            sketches.with(*group, |shape| shape.add(cells.dynamic(row)));
+            sketches.with(*group, |schema| {
+                schema.bytes += schema.shape.add(cells.dynamic(row));
+            });
         }
         Ok(())
     }
 
-    fn finish(&self, sketches: Vec<Shape>) -> Result<ArrayRef> {
+    fn finish(&self, sketches: Vec<Schema>) -> Result<ArrayRef> {
         let mut out = BinaryViewBuilder::with_capacity(sketches.len());
         let mut encoder = Encoder::new();
-        for shape in sketches {
+        for Schema {
+            shape, too_large, ..
+        } in sketches
+        {
+            if too_large {
+                return Err(exceeds("buildschema"));
+            }
             if shape.is_empty() {
                 out.append_null();
-            } else {
-                shape.write(&mut encoder);
-                out.append_value(encoder.finish());
+                continue;
             }
+            shape.write(&mut encoder);
+            let bytes = encoder.finish();
+            if bytes.is_empty() {
+                return Err(exceeds("buildschema"));
+            }
+            out.append_value(bytes);
         }
         Ok(Arc::new(out.finish()))
     }

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, LargeBinaryBuilder};
+use arrow::compute::concat;
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, Expr};
 
 use crate::aggregates::groups::{Groups, GroupsUdaf};
+use crate::work::Watch;
 
 /// What one group holds.
 pub(crate) trait Sketch: Send + Sync + 'static {
-    /// Heap bytes held.
+    /// Heap bytes held. It is asked twice for every row, so it is not counted anew.
     fn heap(&self) -> usize;
     /// Appends the bytes that [`Sketch::merge`] reads.
     fn encode(&self, out: &mut Vec<u8>);
@@ -40,11 +42,18 @@ pub(crate) trait SketchFunction: Clone + Send + Sync + 'static {
 pub(crate) struct Sketches<S> {
     items: Vec<S>,
     heap: usize,
+    watch: Watch,
 }
 
+/// How many groups are finished before the work is asked whether it is still wanted.
+const FINISHED_AT_ONCE: usize = 1024;
+
 impl<S: Sketch> Sketches<S> {
-    /// Changes the sketch of `group`.
+    /// Changes the sketch of `group`. Rows after a stop change nothing: one row may hold a million elements.
     pub(crate) fn with(&mut self, group: usize, change: impl FnOnce(&mut S)) {
+        if self.watch.is_stopped() {
+            return;
+        }
         if let Some(sketch) = self.items.get_mut(group) {
             let before = sketch.heap();
             change(sketch);
@@ -74,6 +83,7 @@ impl<F: SketchFunction> SketchGroups<F> {
             sketches: Sketches {
                 items: Vec::new(),
                 heap: 0,
+                watch: Watch::current(),
             },
         }
     }
@@ -86,7 +96,8 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
     }
 
     fn update(&mut self, values: &[ArrayRef], groups: &[usize]) -> Result<()> {
-        self.function.update(values, groups, &mut self.sketches)
+        self.function.update(values, groups, &mut self.sketches)?;
+        self.sketches.watch.check()
     }
 
     fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()> {
@@ -99,18 +110,33 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
                 }
             }
         }
-        Ok(())
+        self.sketches.watch.check()
     }
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
         let sketches = self.sketches.take(emit);
-        self.function.finish(sketches)
+        if sketches.len() <= FINISHED_AT_ONCE {
+            return self.function.finish(sketches);
+        }
+        let mut parts = Vec::new();
+        let mut sketches = sketches.into_iter();
+        loop {
+            let some: Vec<F::Sketch> = sketches.by_ref().take(FINISHED_AT_ONCE).collect();
+            if some.is_empty() {
+                break;
+            }
+            self.sketches.watch.check()?;
+            parts.push(self.function.finish(some)?);
+        }
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        Ok(concat(&parts)?)
     }
 
     fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
         let mut out = LargeBinaryBuilder::new();
         let mut bytes = Vec::new();
         for sketch in self.sketches.take(emit) {
+            self.sketches.watch.check()?;
             bytes.clear();
             sketch.encode(&mut bytes);
             out.append_value(&bytes);

@@ -144,6 +144,9 @@ fn strcat_array(args: &KernelArgs<'_>) -> Answer {
             return Some(Cow::Owned(out));
         }
         for (index, element) in value.iter_array().enumerate() {
+            if !args.effort().has_room(out.len()) {
+                return None;
+            }
             if index > 0 {
                 out.push_str(delimiters.get(row));
             }

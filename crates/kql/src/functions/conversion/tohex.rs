@@ -31,9 +31,12 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
             Some(length) => length.get(row)?.clamp(0, LONGEST) as usize,
             None => 0,
         };
-        Some(Cow::Owned(match narrow {
-            true => format!("{:0width$x}", value as i32),
-            false => format!("{value:0width$x}"),
-        }))
+        let digits = match narrow {
+            true => format!("{:x}", value as i32),
+            false => format!("{value:x}"),
+        };
+        // A width of `format!` ends at 65,535.
+        let zeros = "0".repeat(width.saturating_sub(digits.len()));
+        Some(Cow::Owned(zeros + &digits))
     }))
 }

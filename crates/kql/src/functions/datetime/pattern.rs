@@ -49,7 +49,7 @@ pub(super) fn write_fraction(ticks: u32, letter: char, count: usize, out: &mut S
 
 /// Appends a number with leading zeros.
 pub(super) fn write_padded(number: u64, width: usize, out: &mut String) {
-    use std::fmt::Write;
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{number:0width$}");
+    let digits = number.to_string();
+    out.extend(std::iter::repeat_n('0', width.saturating_sub(digits.len())));
+    out.push_str(&digits);
 }

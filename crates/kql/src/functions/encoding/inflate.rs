@@ -7,6 +7,7 @@ use std::io::Read;
 use flate2::read::{GzDecoder, ZlibDecoder};
 
 use super::base64::decode;
+use crate::functions::effort::MAX_TEXT;
 use crate::functions::prelude::*;
 
 pub(crate) static GZIP: ScalarFunction = function(
@@ -31,19 +32,21 @@ pub(crate) static ZLIB: ScalarFunction = function(
     |args| inflate(args, |bytes| read(ZlibDecoder::new(bytes))),
 );
 
-/// No text grows beyond this: a few bytes can claim to hold gigabytes.
-const LARGEST: u64 = 1 << 26;
-
-fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<String>) -> Answer {
+fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<Vec<u8>>) -> Answer {
     let text = args.strings(0)?;
-    Ok(args.collect_strings(|row| unpack(&decode(text.get(row))?).map(Cow::Owned)))
+    Ok(args.collect_strings(|row| {
+        let bytes = unpack(&decode(text.get(row))?)?;
+        match args.effort().has_room(bytes.len()) {
+            true => String::from_utf8(bytes).ok().map(Cow::Owned),
+            false => None,
+        }
+    }))
 }
 
-fn read(stream: impl Read) -> Option<String> {
+/// The bytes, or one more than a text may have: a few bytes can claim to hold gigabytes.
+fn read(stream: impl Read) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let size = stream.take(LARGEST + 1).read_to_end(&mut out).ok()?;
-    if size as u64 > LARGEST {
-        return None;
-    }
-    String::from_utf8(out).ok()
+    let largest = MAX_TEXT as u64;
+    stream.take(largest + 1).read_to_end(&mut out).ok()?;
+    Some(out)
 }

@@ -53,6 +53,10 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
             && filter.iter().all(|w| matches!(w, Number::Long(_)))
             && series.iter().all(|x| matches!(x, Some(Number::Long(_))));
         let results = (0..series.len()).map(|at| {
+            // A long filter over a long series is quadratic work.
+            if !args.effort().goes_on() {
+                return None;
+            }
             let terms = filter.iter().enumerate().filter_map(|(back, weight)| {
                 let at = (at + shift).checked_sub(back)?;
                 Some((series.get(at)?.map(Number::real), weight.real()))
@@ -75,6 +79,9 @@ fn iir(args: &KernelArgs<'_>) -> Answer {
         let (first, a) = a.split_first()?;
         let mut output: Vec<f64> = Vec::with_capacity(input.len());
         for at in 0..input.len() {
+            if !args.effort().goes_on() {
+                return None;
+            }
             let sum = |weights: &[f64], values: &[f64], newest: Option<usize>| -> f64 {
                 weights
                     .iter()

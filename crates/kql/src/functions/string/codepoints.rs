@@ -1,8 +1,10 @@
 //! `unicode_codepoints_from_string` and `unicode_codepoints_to_string`.
 
+use arrow::array::{BinaryViewArray, Int64Array};
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
+use crate::functions::kernel::Rows;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_STRING: ScalarFunction = function(
@@ -57,33 +59,32 @@ pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
     }),
 };
 
-fn to_string(args: &KernelArgs<'_>) -> Answer {
-    let mut texts = vec![Some(String::new()); args.rows()];
-    for index in 0..args.len() {
-        if args.kind(index) == ScalarType::Dynamic {
-            let value = args.dynamics(index)?;
-            append(&mut texts, |row, out| {
-                value
-                    .get(row)
-                    .is_some_and(|bytes| points(DynamicRef::new(bytes), out))
-            });
-        } else {
-            let value = args.longs(index)?;
-            append(&mut texts, |row, out| {
-                value.get(row).is_some_and(|number| point(number, out))
-            });
-        }
-    }
-    Ok(args.collect_strings(|row| texts.get_mut(row).and_then(Option::take).map(Cow::Owned)))
+/// An argument: numbers, or arrays of them.
+enum Points {
+    Numbers(Rows<Int64Array>),
+    Arrays(Rows<BinaryViewArray>),
 }
 
-/// Adds to every text; one that cannot be added to has no value.
-fn append(texts: &mut [Option<String>], add: impl Fn(usize, &mut String) -> bool) {
-    for (row, text) in texts.iter_mut().enumerate() {
-        if text.as_mut().is_some_and(|text| !add(row, text)) {
-            *text = None;
-        }
-    }
+fn to_string(args: &KernelArgs<'_>) -> Answer {
+    let columns = (0..args.len())
+        .map(|index| match args.kind(index) {
+            ScalarType::Dynamic => args.dynamics(index).map(Points::Arrays),
+            _ => args.longs(index).map(Points::Numbers),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(args.collect_strings(|row| {
+        let mut out = String::new();
+        // A part that is no code point leaves the row without a text.
+        columns
+            .iter()
+            .all(|column| match column {
+                Points::Numbers(numbers) => numbers.get(row).is_some_and(|n| point(n, &mut out)),
+                Points::Arrays(arrays) => arrays
+                    .get(row)
+                    .is_some_and(|bytes| points(DynamicRef::new(bytes), &mut out)),
+            })
+            .then_some(Cow::Owned(out))
+    }))
 }
 
 fn points(value: DynamicRef<'_>, out: &mut String) -> bool {

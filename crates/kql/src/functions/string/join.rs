@@ -44,6 +44,13 @@ fn join(args: &KernelArgs<'_>, first: usize) -> Answer {
     Ok(args.collect_strings(|row| {
         text.clear();
         let delimiter = delimiter.first().map_or("", |column| column.get(row));
+        let parts: usize = columns.iter().map(|column| column.get(row).len()).sum();
+        if !args
+            .effort()
+            .has_room(parts + columns.len() * delimiter.len())
+        {
+            return None;
+        }
         for (index, column) in columns.iter().enumerate() {
             if index > 0 {
                 text.push_str(delimiter);
@@ -54,9 +61,6 @@ fn join(args: &KernelArgs<'_>, first: usize) -> Answer {
     }))
 }
 
-/// No text of a query is repeated beyond this many bytes.
-const LONGEST: usize = 1 << 24;
-
 fn repeat(args: &KernelArgs<'_>) -> Answer {
     let (value, times) = (args.texts(0)?, args.longs(1)?);
     let delimiter = if args.len() > 2 {
@@ -64,17 +68,13 @@ fn repeat(args: &KernelArgs<'_>) -> Answer {
     } else {
         None
     };
-    if (0..args.rows()).any(|row| {
-        let size = value.get(row).len() + delimiter.as_ref().map_or(0, |d| d.get(row).len());
-        size.saturating_mul(times.get(row).unwrap_or(0).max(0) as usize) > LONGEST
-    }) {
-        return Err(KernelError::Failed(
-            "strrep(): the result is too long".into(),
-        ));
-    }
     Ok(args.collect_strings(|row| {
         let times = usize::try_from(times.get(row)?).unwrap_or(0);
         let delimiter = delimiter.as_ref().map_or("", |column| column.get(row));
+        let size = value.get(row).len() + delimiter.len();
+        if !args.effort().has_room(size.saturating_mul(times)) {
+            return None;
+        }
         Some(Cow::Owned(match delimiter {
             "" => value.get(row).repeat(times),
             delimiter => vec![value.get(row); times].join(delimiter),

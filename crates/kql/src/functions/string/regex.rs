@@ -2,6 +2,7 @@
 
 use ::regex::Regex;
 
+use crate::functions::effort::Effort;
 use crate::functions::kernel::Rows;
 use crate::functions::prelude::*;
 
@@ -72,31 +73,54 @@ pub(super) fn check(call: &CallArgs<'_>, index: usize) -> Result<(), Diagnostic>
     }
 }
 
-/// Every match replaced; `\0` to `\9` stand for the match and its groups.
-pub(super) fn replace_all<'t>(regex: &Regex, text: &'t str, rewrite: &str) -> Cow<'t, str> {
-    regex.replace_all(text, |groups: &::regex::Captures<'_>| {
-        let mut out = String::new();
-        let mut rest = rewrite.chars();
-        while let Some(character) = rest.next() {
-            if character != '\\' {
-                out.push(character);
-                continue;
-            }
-            match rest.next() {
-                Some(digit) if digit.is_ascii_digit() => {
-                    let group = digit.to_digit(10).and_then(|n| groups.get(n as usize));
-                    out.push_str(group.map_or("", |g| g.as_str()));
-                }
-                Some('\\') => out.push('\\'),
-                Some(other) => {
-                    out.push('\\');
-                    out.push(other);
-                }
-                None => out.push('\\'),
-            }
+/// Every match replaced; `\0` to `\9` stand for the match and its groups. It ends early where `effort` does.
+pub(super) fn replace_all<'t>(
+    regex: &Regex,
+    text: &'t str,
+    rewrite: &str,
+    effort: &Effort,
+) -> Cow<'t, str> {
+    let mut out = String::new();
+    let mut copied = 0;
+    for groups in regex.captures_iter(text) {
+        if !effort.goes_on() || !effort.has_room(out.len()) {
+            return Cow::Borrowed("");
         }
-        out
-    })
+        if let Some(whole) = groups.get(0) {
+            out.push_str(text.get(copied..whole.start()).unwrap_or_default());
+            copied = whole.end();
+        }
+        write_rewrite(rewrite, &groups, &mut out);
+    }
+    match copied == 0 && out.is_empty() {
+        true => Cow::Borrowed(text),
+        false => {
+            out.push_str(text.get(copied..).unwrap_or_default());
+            Cow::Owned(out)
+        }
+    }
+}
+
+fn write_rewrite(rewrite: &str, groups: &::regex::Captures<'_>, out: &mut String) {
+    let mut rest = rewrite.chars();
+    while let Some(character) = rest.next() {
+        if character != '\\' {
+            out.push(character);
+            continue;
+        }
+        match rest.next() {
+            Some(digit) if digit.is_ascii_digit() => {
+                let group = digit.to_digit(10).and_then(|n| groups.get(n as usize));
+                out.push_str(group.map_or("", |g| g.as_str()));
+            }
+            Some('\\') => out.push('\\'),
+            Some(other) => {
+                out.push('\\');
+                out.push(other);
+            }
+            None => out.push('\\'),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +132,7 @@ mod tests {
         let check = |pattern: &str, rewrite: &str, expected: &str| {
             let regex = Regex::new(pattern).expect("a pattern");
             assert_eq!(
-                replace_all(&regex, "ab12", rewrite),
+                replace_all(&regex, "ab12", rewrite, &Effort::new()),
                 expected,
                 "{pattern} {rewrite}"
             );

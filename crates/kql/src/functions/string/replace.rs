@@ -15,10 +15,18 @@ pub(crate) static REPLACE_STRING: ScalarFunction = function(
         let (text, lookup, rewrite) = (args.texts(0)?, args.texts(1)?, args.texts(2)?);
         Ok(args.collect_strings(|row| {
             let (text, lookup) = (text.get(row), lookup.get(row));
-            Some(match lookup.is_empty() || !text.contains(lookup) {
-                true => Cow::Borrowed(text),
-                false => Cow::Owned(text.replace(lookup, rewrite.get(row))),
-            })
+            if lookup.is_empty() || !text.contains(lookup) {
+                return Some(Cow::Borrowed(text));
+            }
+            let rewrite = rewrite.get(row);
+            let grows = rewrite.len().saturating_sub(lookup.len());
+            if grows > 0 {
+                let added = text.matches(lookup).count().saturating_mul(grows);
+                if !args.effort().has_room(text.len().saturating_add(added)) {
+                    return None;
+                }
+            }
+            Some(Cow::Owned(text.replace(lookup, rewrite)))
         }))
     },
 );
@@ -65,7 +73,7 @@ fn regex(args: &KernelArgs<'_>, text: usize, pattern: usize, rewrite: usize) -> 
     Ok(args.collect_strings(|row| {
         let text = text.get(row);
         Some(match patterns.get(row) {
-            Some(regex) => replace_all(regex, text, rewrite.get(row)),
+            Some(regex) => replace_all(regex, text, rewrite.get(row), args.effort()),
             None => Cow::Borrowed(text),
         })
     }))

@@ -3,6 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use hindsight_kql_types::DynamicRef;
 
+use crate::functions::effort::Effort;
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
@@ -30,7 +31,11 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
             last = Searcher::new(lookups).map(|searcher| (lookups, searcher));
         }
         let (_, searcher) = last.as_ref()?;
-        Some(Cow::Owned(searcher.replace(text.get(row), rewrites)))
+        Some(Cow::Owned(searcher.replace(
+            text.get(row),
+            rewrites,
+            args.effort(),
+        )))
     }))
 }
 
@@ -59,7 +64,7 @@ impl Searcher {
         Some(Searcher { automaton, places })
     }
 
-    fn replace(&self, text: &str, rewrites: &[u8]) -> String {
+    fn replace(&self, text: &str, rewrites: &[u8], effort: &Effort) -> String {
         let rewrites = DynamicRef::new(rewrites);
         let mut out = String::with_capacity(text.len());
         self.automaton
@@ -69,7 +74,7 @@ impl Searcher {
                 if let Some(rewrite) = rewrite {
                     rewrite.to_text(out);
                 }
-                true
+                effort.has_room(out.len())
             });
         out
     }

@@ -123,7 +123,9 @@ impl Browser {
         };
         match who {
             Err(error) => pages::problem(&error),
-            Ok(Some(who)) if !request.prompt_login => self.answer(&request, &who).await,
+            Ok(Some(who)) if !self.app.issuer.must_sign_in_again(&request, &who) => {
+                self.answer(&request, &who).await
+            }
             Ok(_) if request.prompt_none => {
                 let error = OAuthError::login_required();
                 send_back(&self.app.issuer.refuse_authorize(&request, &error))

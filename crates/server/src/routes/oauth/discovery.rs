@@ -8,8 +8,10 @@ use axum::response::{IntoResponse, Response};
 use hindsight_identity::issuer::{Implicit, OAuthError, Version};
 use serde_json::Value;
 
-use super::refused;
+use super::{refused, unstored};
 use crate::app::App;
+use crate::auth::credential::{self, Credential};
+use crate::error::ApiError;
 use crate::params::Params;
 use crate::wire;
 
@@ -80,6 +82,21 @@ pub(crate) async fn instance(
     }
     let error = OAuthError::invalid_request("The authority is not this directory.");
     refused(&app, &headers, &error)
+}
+
+/// `GET` and `POST /{tenant}/openid/userinfo`: who the person of the shown token is. The token itself is what lets in.
+pub(crate) async fn user_info(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    match credential::find(&headers, &uri) {
+        Credential::Bearer(token) => match app.issuer.user_info(&token).await {
+            Ok(claims) => unstored(StatusCode::OK, &claims),
+            Err(error) => ApiError::InvalidToken(error).into_response(),
+        },
+        _ => ApiError::Unauthenticated.into_response(),
+    }
 }
 
 /// A document that anybody may read and keep for a while.

@@ -105,6 +105,13 @@ pub(crate) static ROUTES: &[Route] = &[
         "/{tenant}/v2.0/.well-known/openid-configuration",
         &[open("get", |r| r.get(discovery::configuration_v2))],
     ),
+    route(
+        "/{tenant}/openid/userinfo",
+        &[
+            open("get", |r| r.get(discovery::user_info)),
+            open("post", |r| r.post(discovery::user_info)),
+        ],
+    ),
     route("/{tenant}/discovery/keys", KEYS),
     route("/{tenant}/discovery/v2.0/keys", KEYS),
     route(

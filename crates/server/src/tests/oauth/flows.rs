@@ -381,3 +381,83 @@ async fn errors_have_the_directorys_shape() {
         .json();
     assert_eq!(body["error_codes"], serde_json::json!([90002]));
 }
+
+#[tokio::test]
+async fn a_token_tells_who_its_person_is() {
+    let issuer = Issuer::start().await;
+    let path = issuer.path("openid/userinfo");
+    let ask = async |token: &str| {
+        let bearer = format!("Bearer {token}");
+        issuer
+            .server
+            .ask(
+                Method::GET,
+                &path,
+                &[("authorization", &bearer)],
+                Body::empty(),
+            )
+            .await
+    };
+    // Somebody who only wants to know who signed in gets a token that opens nothing else.
+    let answer = told(
+        &issuer
+            .sign_in_at(
+                &issuer.authorize_path("v2.0/", &[("scope", "openid")]),
+                PASSWORD,
+            )
+            .await,
+    );
+    let body = issuer
+        .redeem(&answer["code"], &[("resource", "")])
+        .await
+        .json();
+    let token = body["access_token"].as_str().unwrap();
+    let told = ask(token).await.json();
+    assert_eq!(
+        (&told["name"], &told["sub"]),
+        (&"ada".into(), &issuer.user.as_str().into())
+    );
+    assert_eq!(issuer.ask_with(token).await, 401, "another audience");
+    assert_eq!(ask("nonsense").await.status, 401);
+    let program = issuer
+        .token(&[("grant_type", "client_credentials"), ("resource", RESOURCE)])
+        .await
+        .json();
+    assert_eq!(
+        ask(program["access_token"].as_str().unwrap()).await.status,
+        401,
+        "no person"
+    );
+    issuer
+        .server
+        .app
+        .store
+        .catalogue()
+        .delete_user(&issuer.user)
+        .await
+        .unwrap();
+    assert_eq!(ask(token).await.status, 401, "gone");
+}
+
+#[tokio::test]
+async fn a_client_may_ask_for_a_sign_in_that_is_not_old() {
+    let issuer = Issuer::start().await;
+    let reply = issuer
+        .sign_in_at(&issuer.authorize_path("", &[]), PASSWORD)
+        .await;
+    let session = reply
+        .header("set-cookie")
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned();
+    let status = async |age: &str| {
+        issuer
+            .get(&issuer.authorize_path("", &[("max_age", age)]), &session)
+            .await
+    };
+    assert_eq!(status("3600").await.status, 303);
+    tokio::time::sleep(std::time::Duration::from_millis(2100)).await;
+    assert_eq!(status("1").await.status, 200, "asked again");
+    assert_eq!(told(&status("soon").await)["error"], "invalid_request");
+}

@@ -1,8 +1,10 @@
 //! What is shown beside the tables: render, statistics, and what is missing.
 
-use hindsight_engine::{PartialError, RenderInfo, Statistics, Summary};
+use hindsight_engine::{DataSource, PartialError, RenderInfo, Statistics, Summary};
 use hindsight_kql_types::timespan;
 use serde_json::{Value, json};
+
+use crate::directory::{REGION, resource_id};
 
 /// What of a result is shown beside its tables.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +28,8 @@ impl Extras {
             out.push_str(&statistics(summary).to_string());
         }
         if self.data_sources {
-            out.push_str(",\"dataSources\":[]");
+            out.push_str(",\"dataSources\":");
+            out.push_str(&data_sources(summary).to_string());
         }
     }
 }
@@ -136,10 +139,22 @@ fn statistics(summary: &Summary) -> Value {
     }})
 }
 
+/// Which tables of which resources were read.
+fn data_sources(summary: &Summary) -> Value {
+    let one = |source: &DataSource| {
+        json!({
+            "resourceId": resource_id(&source.application),
+            "region": REGION,
+            "tables": source.tables,
+        })
+    };
+    summary.data_sources.iter().map(one).collect()
+}
+
 /// What a query used.
 pub(super) fn resource_usage(statistics: &Statistics) -> Value {
     let mut total = String::new();
-    let ticks = i64::try_from(statistics.execution_time.as_nanos() / 100).unwrap_or(i64::MAX);
+    let ticks = i64::try_from(statistics.cpu_time.as_nanos() / 100).unwrap_or(i64::MAX);
     // Writing into a text cannot fail.
     let _ = timespan::write(ticks, &mut total);
     json!({

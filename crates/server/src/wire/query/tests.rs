@@ -12,6 +12,7 @@ fn summary() -> Summary {
         render: RenderInfo::default(),
         statistics: Statistics::default(),
         tables: vec![TableSize { rows: 2, bytes: 24 }],
+        data_sources: vec![],
         partial: None,
     }
 }

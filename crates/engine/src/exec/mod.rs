@@ -1,0 +1,213 @@
+//! Binding and running one query: memory, limits, statistics.
+
+mod pool;
+mod threads;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use datafusion::common::DataFusionError;
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::prelude::SessionContext;
+use hindsight_kql::functions::kernel::KernelError;
+use hindsight_kql::run::BindError;
+use hindsight_kql::work::Work;
+use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
+use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
+
+use crate::catalog::StoreLeaves;
+use crate::config::EngineConfig;
+use crate::error::EngineError;
+use crate::reading::{Reading, Run};
+use crate::request::TimeRange;
+use crate::stream::{Deadline, QueryStream, Reader};
+pub(crate) use pool::QueryPool;
+pub(crate) use threads::QueryTask;
+use threads::QueryThreads;
+
+/// What a query has to know of time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// `now()`, ticks.
+    pub(crate) now: i64,
+    /// The part of the telemetry that the request is about; all of it where none is said.
+    pub(crate) timespan: Option<TimeRange>,
+    /// When it has to be done.
+    pub(crate) deadline: Deadline,
+}
+
+/// The most that a result may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Rows.
+    pub(crate) rows: u64,
+    /// Bytes of Arrow data.
+    pub(crate) bytes: u64,
+}
+
+/// A query to run.
+pub(crate) struct Job {
+    pub(crate) query: Query,
+    /// What spans of diagnostics point into.
+    pub(crate) text: String,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) times: Times,
+    pub(crate) limits: Limits,
+}
+
+/// What queries spill to disk at most, as a multiple of their memory.
+const SPILL_FACTOR: u64 = 4;
+
+/// Runs queries over shared memory, on threads of their own.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    runtime: Arc<RuntimeEnv>,
+    memory: usize,
+    partitions: usize,
+    threads: QueryThreads,
+    /// Held by every query that has not ended.
+    running: Arc<()>,
+}
+
+impl Executor {
+    /// An executor with the memory and tasks that `config` grants.
+    pub(crate) fn new(config: &EngineConfig) -> Result<Executor, EngineError> {
+        let pool = Arc::new(FairSpillPool::new(config.memory));
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(pool)
+            .with_max_temp_directory_size(SPILL_FACTOR.saturating_mul(config.memory as u64))
+            .build_arc()
+            .map_err(|e| failure(&e, config.memory))?;
+        Ok(Executor {
+            runtime,
+            memory: config.memory,
+            partitions: config.partitions.max(1),
+            threads: QueryThreads::new(config.partitions.max(1))?,
+            running: Arc::new(()),
+        })
+    }
+
+    /// How many queries have not ended: those that were stopped count until their last task is gone.
+    pub(crate) fn running(&self) -> usize {
+        Arc::strong_count(&self.running) - 1
+    }
+
+    /// Binds a query and begins to run it. Dropping the future, or the stream that it gives, stops the work.
+    pub(crate) async fn start(&self, job: Job) -> Result<QueryStream, EngineError> {
+        let shared = Arc::clone(&self.runtime.memory_pool);
+        let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
+        let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
+        let run = Run {
+            context: self.context(Arc::clone(&reserved))?,
+            pool,
+            memory: self.memory,
+            limits: job.limits,
+            started: Instant::now(),
+        };
+        let deadline = job.times.deadline;
+        let of = Work::new(Arc::clone(&reserved));
+        let begin = |reader| self.threads.spawn(of, work(job, run, reader));
+        QueryStream::begin(begin, deadline, reserved, self.memory).await
+    }
+
+    /// A context for one query over these settings.
+    pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
+        let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
+            .with_memory_pool(pool)
+            .build_arc()
+            .map_err(|e| failure(&e, self.memory))?;
+        let config = run::session_config().with_target_partitions(self.partitions);
+        Ok(run::session_context_with(config, runtime))
+    }
+}
+
+/// The whole work of a query: what it gives goes to `reader`.
+async fn work(job: Job, run: Run, reader: Reader) {
+    match begun(job, run).await {
+        Ok(reading) => reading.give_to(reader).await,
+        Err(error) => reader.fail(error).await,
+    }
+}
+
+/// Binds a query and runs the steps that its results depend on.
+async fn begun(job: Job, run: Run) -> Result<Reading, EngineError> {
+    let options = BindOptions {
+        now_ticks: job.times.now,
+        timespan: job.times.timespan.map(|t| (t.start, t.end)),
+        ..BindOptions::default()
+    };
+    let bound = run::bind_with_rows(&job.query, job.catalog.as_ref(), options, &run.context)
+        .await
+        .map_err(|error| match error {
+            BindError::Diagnostics(diagnostics) => EngineError::Query {
+                text: job.text,
+                diagnostics,
+            },
+            BindError::Run(error) => failure(&error, run.memory),
+        })?
+        .with_leaves(&StoreLeaves)
+        .map_err(|e| failure(&e, run.memory))?;
+    let names = names(&job.query, &bound);
+    Reading::start(bound, names, run).await
+}
+
+/// What each result is called: its own name, or by its place. One that ends in `getschema` has the operator's name
+/// (`api-facts.md §3`).
+fn names(query: &Query, bound: &BoundQuery) -> Vec<String> {
+    let written: Vec<&Expr> = query
+        .statements
+        .iter()
+        .filter_map(|statement| match statement {
+            Statement::Expression(expr) => Some(expr),
+            _ => None,
+        })
+        .collect();
+    // Forks and facets give several tables for one statement; those keep their own names.
+    let matched = written.len() == bound.results.len();
+    let name = |(index, result): (usize, &BoundResult)| {
+        if matched && written.get(index).is_some_and(|expr| ends_in_schema(expr)) {
+            return "getschema".to_owned();
+        }
+        let place = if index == 0 {
+            "PrimaryResult".to_owned()
+        } else {
+            format!("Table_{index}")
+        };
+        result.name.clone().unwrap_or(place)
+    };
+    bound.results.iter().enumerate().map(name).collect()
+}
+
+fn ends_in_schema(expr: &Expr) -> bool {
+    let ExprKind::Pipe(pipeline) = &expr.unparenthesised().kind else {
+        return false;
+    };
+    let last = pipeline.operators.last();
+    last.is_some_and(|last| matches!(last.kind, OperatorKind::GetSchema(_)))
+}
+
+/// What a failed plan means for the caller. `memory` is the memory of queries.
+pub(crate) fn failure(error: &DataFusionError, memory: usize) -> EngineError {
+    let root = error.find_root();
+    let exceeded = |message: &str| {
+        EngineError::ResourcesExceeded(format!(
+            "The query needs more memory than queries may use (setting query.memory, {memory} bytes): {message}"
+        ))
+    };
+    match root {
+        DataFusionError::ResourcesExhausted(message) => exceeded(message),
+        DataFusionError::External(source) => match source.downcast_ref::<KernelError>() {
+            Some(KernelError::Failed(message)) => EngineError::Failed(message.clone()),
+            _ => EngineError::Internal(error.to_string()),
+        },
+        // The engine hands this one on as a failure of writing.
+        _ if root.to_string().contains(SPILL_LIMIT) => exceeded(&format!(
+            "sorting or grouping wrote more than {SPILL_FACTOR} times as much to disk"
+        )),
+        _ => EngineError::Internal(error.to_string()),
+    }
+}
+
+/// What the engine's message says when a query has written as much to disk as it may.
+const SPILL_LIMIT: &str = "max_temp_directory_size";

@@ -1,0 +1,88 @@
+//! The memory of one query.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
+
+/// The memory of one query, taken from the memory of all; it remembers the most that was reserved.
+#[derive(Debug)]
+pub(crate) struct QueryPool {
+    shared: Arc<dyn MemoryPool>,
+    reserved: AtomicUsize,
+    peak: AtomicUsize,
+    /// Every part of the query holds the pool, so this tells that the query has not ended.
+    _running: Arc<()>,
+}
+
+impl QueryPool {
+    /// The memory of a query, taken from `shared`.
+    pub(super) fn over(shared: Arc<dyn MemoryPool>, running: Arc<()>) -> QueryPool {
+        QueryPool {
+            shared,
+            reserved: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            _running: running,
+        }
+    }
+
+    /// The most bytes that were reserved at once.
+    pub(crate) fn peak(&self) -> usize {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, bytes: usize) {
+        let now = self.reserved.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.peak.fetch_max(now, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Display for QueryPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "query memory over {}", self.shared)
+    }
+}
+
+impl MemoryPool for QueryPool {
+    fn name(&self) -> &str {
+        "query"
+    }
+
+    fn register(&self, consumer: &MemoryConsumer) {
+        self.shared.register(consumer);
+    }
+
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        self.shared.unregister(consumer);
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        self.shared.grow(reservation, additional);
+        self.add(additional);
+    }
+
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        self.shared.shrink(reservation, shrink);
+        self.reserved.fetch_sub(shrink, Ordering::Relaxed);
+    }
+
+    fn try_grow(
+        &self,
+        reservation: &MemoryReservation,
+        additional: usize,
+    ) -> datafusion::error::Result<()> {
+        self.shared.try_grow(reservation, additional)?;
+        self.add(additional);
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        self.reserved.load(Ordering::Relaxed)
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        self.shared.memory_limit()
+    }
+}

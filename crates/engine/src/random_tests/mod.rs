@@ -1,0 +1,313 @@
+//! Random valid queries, each checked without knowing its answer:
+//!
+//! - every row is in exactly one of `where p`, `where not(p)` and `where isnull(p)` (ternary logic partitioning);
+//! - the plan as it was bound and the plan that the optimiser makes of it give the same rows;
+//! - reading keys of bags from the columns of segments gives the rows that reading the bags gives.
+//!
+//! A few hundred run as a test. `make random-queries COUNT=100000` runs more; `HINDSIGHT_RANDOM_SEED` is the first seed. A
+//! failure prints its seed and the query with its tables, to be pasted.
+
+mod expression;
+mod query;
+mod rng;
+mod world;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::Array;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::SessionContext;
+use datafusion::logical_expr::{Expr, LogicalPlan, when};
+use datafusion::optimizer::replace_distinct_aggregate::ReplaceDistinctWithAggregate;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use hindsight_kql::functions::text::to_text;
+use hindsight_kql::{BindOptions, Catalog, run};
+
+use crate::catalog::StoreLeaves;
+use query::Query;
+use rng::Choice;
+use world::World;
+
+/// How many queries of each sort run as a test.
+const IN_TESTS: u64 = 150;
+
+fn from_environment(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// The rows of a query: each as text, with how often it is there.
+type Rows = BTreeMap<String, usize>;
+
+/// Where queries run: as the engine plans them, and as they were bound.
+struct Ways {
+    optimised: SessionContext,
+    as_bound: SessionContext,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Optimised,
+    WithLeaves,
+    AsBound,
+}
+
+impl Ways {
+    fn new() -> Ways {
+        let optimised = run::session_context_with(
+            run::session_config().with_target_partitions(2),
+            Arc::default(),
+        );
+        // A plan with DISTINCT or coalesce cannot run before these rules; the others are what is tested.
+        let rules: Vec<Arc<dyn datafusion::optimizer::OptimizerRule + Send + Sync>> = vec![
+            Arc::new(ReplaceDistinctWithAggregate::new()),
+            Arc::new(CoalesceAsCase),
+        ];
+        let config = run::session_config().with_target_partitions(1);
+        let bound = run::session_context_with(config, Arc::default());
+        let state = SessionStateBuilder::new_from_existing(bound.state())
+            .with_optimizer_rules(rules)
+            .build();
+        Ways {
+            optimised,
+            as_bound: SessionContext::new_with_state(state),
+        }
+    }
+
+    /// The rows of `text`. `Err` where it is refused or fails; both are answers that ways must agree on.
+    async fn rows(
+        &self,
+        text: &str,
+        catalog: &dyn Catalog,
+        way: Way,
+    ) -> std::result::Result<Rows, String> {
+        let parsed = hindsight_kql_syntax::parse(text);
+        if let Some(error) = parsed.diagnostics.first() {
+            return Err(format!("refused {error}"));
+        }
+        let context = match way {
+            Way::AsBound => &self.as_bound,
+            Way::Optimised | Way::WithLeaves => &self.optimised,
+        };
+        let mut bound = hindsight_kql::bind(&parsed.query, catalog, &BindOptions::default())
+            .map_err(|errors| format!("refused {:?}", errors.first()))?;
+        if way == Way::WithLeaves {
+            bound = bound.with_leaves(&StoreLeaves).map_err(|e| e.to_string())?;
+        }
+        let tables = run::collect(bound, context)
+            .await
+            .map_err(|e| e.to_string())?;
+        let mut rows = Rows::new();
+        for table in &tables {
+            for batch in &table.batches {
+                let columns = batch.columns().iter().zip(&table.columns);
+                let texts: Vec<_> = columns
+                    .map(|(array, column)| (array, to_text(array, column.kind).expect("texts")))
+                    .collect();
+                for row in 0..batch.num_rows() {
+                    let cell =
+                        |(array, text): &(&Arc<dyn Array>, arrow::array::StringViewArray)| {
+                            match array.is_null(row) {
+                                true => "null".to_owned(),
+                                false => format!("{:?}", text.value(row)),
+                            }
+                        };
+                    let line: Vec<String> = texts.iter().map(cell).collect();
+                    *rows.entry(line.join(" | ")).or_default() += 1;
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The engine computes `coalesce` only after its simplifier has made it a `CASE`.
+#[derive(Debug)]
+struct CoalesceAsCase;
+
+impl OptimizerRule for CoalesceAsCase {
+    fn name(&self) -> &str {
+        "coalesce as case"
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        _: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        plan.transform_up_with_subqueries(|node| {
+            let rewritten = node.map_expressions(|expr| {
+                let name = expr.schema_name().to_string();
+                let rewritten = expr.transform_up(as_case)?;
+                Ok(
+                    match rewritten.transformed && rewritten.data.schema_name().to_string() != name
+                    {
+                        true => Transformed::yes(rewritten.data.alias(name)),
+                        false => rewritten,
+                    },
+                )
+            })?;
+            match rewritten.transformed {
+                true => rewritten.map_data(LogicalPlan::recompute_schema),
+                false => Ok(rewritten),
+            }
+        })
+    }
+}
+
+fn as_case(expr: Expr) -> Result<Transformed<Expr>> {
+    let Expr::ScalarFunction(call) = &expr else {
+        return Ok(Transformed::no(expr));
+    };
+    let Some((last, others)) = call
+        .args
+        .split_last()
+        .filter(|_| call.func.name() == "coalesce")
+    else {
+        return Ok(Transformed::no(expr));
+    };
+    let nested = others.iter().rev().try_fold(last.clone(), |rest, value| {
+        when(value.clone().is_not_null(), value.clone()).otherwise(rest)
+    });
+    nested.map(Transformed::yes)
+}
+
+/// What differs between two bags of rows.
+fn difference(one: &Rows, other: &Rows) -> Option<String> {
+    let keys = one.keys().chain(other.keys());
+    let count = |rows: &Rows, key: &String| rows.get(key).copied().unwrap_or(0);
+    let lines: Vec<String> = keys
+        .filter(|key| count(one, key) != count(other, key))
+        .take(6)
+        .map(|key| {
+            format!(
+                "  {} times and {} times: {key}",
+                count(one, key),
+                count(other, key)
+            )
+        })
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What is wrong with a query, if anything; `Ok(false)` where it is no valid query.
+async fn judge(
+    ways: &Ways,
+    query: &Query,
+    catalog: &dyn Catalog,
+    leaves: bool,
+) -> std::result::Result<bool, String> {
+    let whole = format!("{}{}", query.tables, query.rows);
+    let all = ways.rows(&whole, catalog, Way::Optimised).await;
+    let second = if leaves {
+        Way::WithLeaves
+    } else {
+        Way::AsBound
+    };
+    let again = ways.rows(&whole, catalog, second).await;
+    let all = match (all, again) {
+        (Err(error), _) | (_, Err(error)) if error.starts_with("refused") => {
+            return match std::env::var_os("HINDSIGHT_RANDOM_SHOW_REFUSED") {
+                Some(_) => Err(format!("{error}\n{whole}")),
+                None => Ok(false),
+            };
+        }
+        // A plan that nobody optimised may be one that the engine cannot finish; it is never run elsewhere.
+        (Ok(all), Err(error)) if fails_to_plan(&error) => all,
+        // A run-time failure must not depend on the plan; which of two failures comes first may.
+        (Err(_), Err(_)) => return Ok(true),
+        (Ok(all), Ok(again)) => match difference(&all, &again) {
+            Some(lines) => {
+                return Err(format!("optimised and {second:?} differ\n{lines}\n{whole}"));
+            }
+            None => all,
+        },
+        (all, again) => {
+            let (all, again) = (all.err(), again.err());
+            return Err(format!(
+                "only one of two fails\noptimised {all:?}\n{second:?} {again:?}\n{whole}"
+            ));
+        }
+    };
+    let p = &query.predicate;
+    let mut parts = Rows::new();
+    for condition in [p.clone(), format!("not({p})"), format!("isnull({p})")] {
+        let text = format!("{whole}\n| where {condition}");
+        match ways
+            .rows(
+                &text,
+                catalog,
+                if leaves {
+                    Way::WithLeaves
+                } else {
+                    Way::Optimised
+                },
+            )
+            .await
+        {
+            Ok(rows) => rows
+                .into_iter()
+                .for_each(|(row, n)| *parts.entry(row).or_default() += n),
+            Err(error) if error.starts_with("refused") => return Ok(false),
+            Err(error) => return Err(format!("{error}\n{text}")),
+        }
+    }
+    match difference(&all, &parts) {
+        Some(lines) => Err(format!(
+            "the rows are not those of p, not(p) and isnull(p)\n{lines}\n{whole}\np: {p}"
+        )),
+        None => Ok(true),
+    }
+}
+
+fn fails_to_plan(error: &str) -> bool {
+    error.starts_with("SanityCheckPlan")
+}
+
+/// Runs the queries of so many seeds, and fails with all that is wrong.
+async fn run_all(make: impl Fn(&mut Choice) -> Query, catalog: &dyn Catalog, leaves: bool) {
+    let first = from_environment("HINDSIGHT_RANDOM_SEED", 0);
+    let count = from_environment("HINDSIGHT_RANDOM_QUERIES", IN_TESTS);
+    let ways = Ways::new();
+    let (mut valid, mut wrong) = (0, Vec::new());
+    for seed in first..first + count {
+        let query = make(&mut Choice::new(seed));
+        match judge(&ways, &query, catalog, leaves).await {
+            Ok(true) => valid += 1,
+            Ok(false) => {}
+            Err(what) => wrong.push(format!("seed {seed}: {what}")),
+        }
+        if wrong.len() >= 20 {
+            break;
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{}\n{} are wrong",
+        wrong.join("\n\n"),
+        wrong.len()
+    );
+    assert!(
+        valid * 10 >= count * 9,
+        "only {valid} of {count} queries are valid"
+    );
+}
+
+#[tokio::test]
+async fn random_queries_over_written_tables() {
+    let world = World::new().await;
+    run_all(query::over_tables, &world.catalog(), false).await;
+}
+
+#[tokio::test]
+async fn random_queries_over_segments() {
+    let world = World::new().await;
+    run_all(
+        |choice| query::over(world::source(), choice),
+        &world.catalog(),
+        true,
+    )
+    .await;
+}

@@ -1,0 +1,388 @@
+//! Random tables and pipelines whose rows do not depend on an order that nobody defined.
+
+use hindsight_kql_types::ScalarType::{self, Bool, DateTime, Dynamic, Long, Real, String as Text};
+
+use super::expression::{Column, Expressions, KINDS, literal};
+use super::rng::Choice;
+
+/// A query in parts, so that a failure can be shown and varied.
+#[derive(Debug, Clone)]
+pub(super) struct Query {
+    /// `let` statements of the tables.
+    pub(super) tables: String,
+    /// The rows, without a predicate of its own.
+    pub(super) rows: String,
+    /// A predicate over the rows.
+    pub(super) predicate: String,
+}
+
+/// What rows can be read: a name, and the columns.
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) columns: Vec<Column>,
+}
+
+/// A query over tables of its own.
+pub(super) fn over_tables(choice: &mut Choice) -> Query {
+    let (first, t) = table("T", choice);
+    let (second, u) = table("U", choice);
+    let tables = format!("{first}\n{second}\n");
+    query(tables, t, Some(u), choice)
+}
+
+/// A query over rows of `source`.
+pub(super) fn over(source: Source, choice: &mut Choice) -> Query {
+    query(String::new(), source, None, choice)
+}
+
+fn query(tables: String, source: Source, other: Option<Source>, choice: &mut Choice) -> Query {
+    let mut pipeline = Pipeline {
+        text: source.name,
+        columns: source.columns,
+        other,
+        names: 0,
+        choice,
+    };
+    for _ in 0..pipeline.choice.below(5) {
+        pipeline.operator();
+    }
+    let predicate = pipeline.expression(Bool, 3);
+    Query {
+        tables,
+        rows: pipeline.text,
+        predicate,
+    }
+}
+
+/// `let NAME = datatable(…)[…];` and its columns. Every table has a key `k` of few values and a text `s`.
+fn table(name: &str, choice: &mut Choice) -> (String, Source) {
+    let mut columns = vec![column("k", Long), column("s", Text)];
+    for (index, kind) in KINDS.into_iter().enumerate() {
+        if choice.percent(55) {
+            columns.push(column(&format!("c{index}"), kind));
+        }
+    }
+    let declared: Vec<String> = columns
+        .iter()
+        .map(|c| format!("{}: {}", c.name, c.kind))
+        .collect();
+    let mut cells = Vec::new();
+    for _ in 0..choice.below(13) {
+        for column in &columns {
+            cells.push(match column.name.as_str() {
+                "k" => choice.of(&["1", "2", "3", "long(null)"]).to_owned(),
+                _ => written(column.kind, choice),
+            });
+        }
+    }
+    let text = format!(
+        "let {name} = datatable({})[{}];",
+        declared.join(", "),
+        cells.join(", ")
+    );
+    let source = Source {
+        name: name.to_owned(),
+        columns,
+    };
+    (text, source)
+}
+
+/// A literal as it stands in a table, where a sign needs no parentheses and may have none.
+fn written(kind: ScalarType, choice: &mut Choice) -> String {
+    let literal = literal(kind, choice);
+    match literal.strip_prefix("(").and_then(|l| l.strip_suffix(")")) {
+        Some(inner) => inner.to_owned(),
+        None => literal,
+    }
+}
+
+/// A column of a source.
+pub(super) fn column(name: &str, kind: ScalarType) -> Column {
+    Column {
+        name: name.to_owned(),
+        kind,
+    }
+}
+
+struct Pipeline<'a> {
+    text: String,
+    columns: Vec<Column>,
+    other: Option<Source>,
+    names: usize,
+    choice: &'a mut Choice,
+}
+
+impl Pipeline<'_> {
+    fn expression(&mut self, kind: ScalarType, depth: usize) -> String {
+        Expressions {
+            choice: self.choice,
+            columns: &self.columns,
+        }
+        .make(kind, depth)
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("n{}", self.names)
+    }
+
+    fn add(&mut self, operator: &str) {
+        self.text.push_str("\n| ");
+        self.text.push_str(operator);
+    }
+
+    fn operator(&mut self) {
+        match self.choice.below(13) {
+            0 | 1 => {
+                let predicate = self.expression(Bool, 2);
+                self.add(&format!("where {predicate}"));
+            }
+            2 | 3 => self.extend(),
+            4 => self.project(),
+            5 => self.distinct(),
+            6 | 7 => self.summarize(),
+            8 => self.top(),
+            9 | 10 => self.join(),
+            11 => self.union(),
+            _ => self.expand(),
+        }
+    }
+
+    fn extend(&mut self) {
+        let kind = self.choice.of(&KINDS);
+        let expression = self.expression(kind, 3);
+        // One time in four a column takes the place of another.
+        let name = match self.choice.percent(25) {
+            true => self.any_column().name,
+            false => self.name(),
+        };
+        self.add(&format!("extend {name} = {expression}"));
+        match self.columns.iter_mut().find(|c| c.name == name) {
+            Some(column) => column.kind = kind,
+            None => self.columns.push(column(&name, kind)),
+        }
+    }
+
+    fn project(&mut self) {
+        let mut columns: Vec<Column> = Vec::new();
+        let mut parts = Vec::new();
+        for old in self.named() {
+            if self.choice.percent(60) {
+                parts.push(old.name.clone());
+                columns.push(old);
+            }
+        }
+        let (kind, name) = (self.choice.of(&KINDS), self.name());
+        parts.push(format!("{name} = {}", self.expression(kind, 2)));
+        columns.push(column(&name, kind));
+        self.add(&format!("project {}", parts.join(", ")));
+        self.columns = columns;
+    }
+
+    /// Columns whose values have one text form for each value.
+    fn plain_columns(&self) -> Vec<Column> {
+        let columns = self.named().into_iter();
+        columns.filter(|c| c.kind != Dynamic).collect()
+    }
+
+    /// The columns proper; the others are expressions that are read like columns while their column is there.
+    fn named(&self) -> Vec<Column> {
+        let named = |c: &&Column| c.name.bytes().all(|b| b.is_ascii_alphanumeric());
+        self.columns.iter().filter(named).cloned().collect()
+    }
+
+    fn any_column(&mut self) -> Column {
+        let columns = self.named();
+        self.choice.of(&columns)
+    }
+
+    fn distinct(&mut self) {
+        let mut columns = self.plain_columns();
+        columns.truncate(1 + self.choice.below(3));
+        if columns.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
+        self.add(&format!("distinct {}", names.join(", ")));
+        self.columns = columns;
+    }
+
+    fn summarize(&mut self) {
+        let mut columns = Vec::new();
+        let mut keys = Vec::new();
+        for _ in 0..self.choice.below(3) {
+            let kind = self.choice.of(&[Long, Text, Bool, DateTime, Real]);
+            let name = self.name();
+            keys.push(format!("{name} = {}", self.expression(kind, 1)));
+            columns.push(column(&name, kind));
+        }
+        let mut aggregates = Vec::new();
+        for _ in 0..1 + self.choice.below(3) {
+            let (aggregate, kind) = self.aggregate();
+            let name = self.name();
+            aggregates.push(format!("{name} = {aggregate}"));
+            columns.push(column(&name, kind));
+        }
+        let by = if keys.is_empty() {
+            String::new()
+        } else {
+            format!(" by {}", keys.join(", "))
+        };
+        self.add(&format!("summarize {}{by}", aggregates.join(", ")));
+        self.columns = columns;
+    }
+
+    fn aggregate(&mut self) -> (String, ScalarType) {
+        match self.choice.below(10) {
+            0 => ("count()".to_owned(), Long),
+            1 => (format!("countif({})", self.expression(Bool, 2)), Long),
+            2 => (format!("sum({})", self.expression(Long, 1)), Long),
+            3 => {
+                let kind = self.choice.of(&[Long, Real, DateTime, Text]);
+                (format!("min({})", self.expression(kind, 1)), kind)
+            }
+            4 => {
+                let kind = self.choice.of(&[Long, Real, DateTime, Text]);
+                (format!("max({})", self.expression(kind, 1)), kind)
+            }
+            5 => {
+                let kind = self.choice.of(&[Long, Text, Real]);
+                (format!("dcount({})", self.expression(kind, 1)), Long)
+            }
+            6 => (
+                format!(
+                    "percentile({}, {})",
+                    self.expression(Long, 1),
+                    self.choice.of(&[0, 50, 95, 100])
+                ),
+                Long,
+            ),
+            7 => (
+                format!(
+                    "sumif({}, {})",
+                    self.expression(Long, 1),
+                    self.expression(Bool, 1)
+                ),
+                Long,
+            ),
+            8 => (
+                format!("array_sort_asc(make_set({}))", self.expression(Long, 1)),
+                Dynamic,
+            ),
+            _ => (
+                format!("array_sort_asc(make_list({}))", self.expression(Long, 1)),
+                Dynamic,
+            ),
+        }
+    }
+
+    /// The first rows by every column, so that ties are rows that look the same.
+    fn top(&mut self) {
+        if self.columns.iter().any(|c| c.kind == Dynamic) {
+            self.project_plain();
+        }
+        let mut keys = Vec::new();
+        for column in self.columns.clone() {
+            let order = self
+                .choice
+                .of(&["asc", "desc", "asc nulls last", "desc nulls first"]);
+            keys.push(format!("{} {order}", column.name));
+        }
+        if !keys.is_empty() {
+            // DataFusion cannot run `take 0` unoptimised.
+            let count = 1 + self.choice.below(8);
+            self.add(&format!("sort by {} | take {count}", keys.join(", ")));
+        }
+    }
+
+    fn project_plain(&mut self) {
+        let columns = self.plain_columns();
+        let mut parts: Vec<String> = columns.iter().map(|c| c.name.clone()).collect();
+        let name = self.name();
+        parts.push(format!("{name} = 1"));
+        self.add(&format!("project {}", parts.join(", ")));
+        self.columns = columns;
+        self.columns.push(column(&name, Long));
+    }
+
+    fn join(&mut self) {
+        let Some(other) = &self.other else {
+            return;
+        };
+        let keys: Vec<Column> = self
+            .named()
+            .into_iter()
+            .filter(|c| matches!(c.kind, Long | Text))
+            .collect();
+        if keys.is_empty() {
+            return;
+        }
+        let (other, columns) = (other.name.clone(), other.columns.clone());
+        let left = self.choice.of(&keys);
+        let right = if left.kind == Long { "k" } else { "s" };
+        let mut parts = Vec::new();
+        let mut added = Vec::new();
+        for old in columns {
+            let name = self.name();
+            parts.push(format!("{name} = {}", old.name));
+            added.push((old.name == right, column(&name, old.kind)));
+        }
+        let on = added
+            .iter()
+            .find(|(key, _)| *key)
+            .map(|(_, c)| c.name.clone())
+            .unwrap_or_default();
+        let added = added.into_iter().map(|(_, c)| c);
+        let kind = self.choice.of(&[
+            "inner",
+            "leftouter",
+            "rightouter",
+            "fullouter",
+            "leftsemi",
+            "leftanti",
+            "rightsemi",
+            "rightanti",
+        ]);
+        self.add(&format!(
+            "join kind={kind} ({other} | project {}) on $left.{} == $right.{on}",
+            parts.join(", "),
+            left.name
+        ));
+        match kind {
+            "leftsemi" | "leftanti" => {}
+            "rightsemi" | "rightanti" => self.columns = added.collect(),
+            _ => self.columns.extend(added),
+        }
+    }
+
+    fn union(&mut self) {
+        let Some(other) = &self.other else {
+            return;
+        };
+        // Columns of one name and two types would be split; those of the other table get names of their own.
+        let own = |c: &Column| {
+            self.columns
+                .iter()
+                .any(|o| o.name == c.name && o.kind != c.kind)
+        };
+        let clashes = other.columns.iter().any(own);
+        if clashes {
+            return;
+        }
+        let (name, columns) = (other.name.clone(), other.columns.clone());
+        self.add(&format!("union ({name})"));
+        for column in columns {
+            if self.columns.iter().all(|c| c.name != column.name) {
+                self.columns.push(column);
+            }
+        }
+    }
+
+    fn expand(&mut self) {
+        let name = self.name();
+        let list = self.expression(Dynamic, 2);
+        let kind = self.choice.of(&[Long, Text, Dynamic, Real]);
+        self.add(&format!("mv-expand {name} = {list} to typeof({kind})"));
+        self.columns.push(column(&name, kind));
+    }
+}

@@ -1,0 +1,287 @@
+//! The work of a query on its own thread: results one after the other, batch by batch, cut at the limits.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arrow::record_batch::RecordBatch;
+use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
+use datafusion::common::{DataFusionError, ScalarValue};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::prelude::SessionContext;
+use futures::StreamExt;
+use hindsight_kql::{BoundQuery, BoundResult, run};
+
+use crate::error::EngineError;
+use crate::exec::{Limits, QueryPool, failure};
+use crate::render;
+use crate::result::{PartialError, ResultColumn, Statistics, Summary, TableSize};
+use crate::stream::{Part, Reader};
+
+/// What a query runs with.
+pub(crate) struct Run {
+    pub(crate) context: SessionContext,
+    pub(crate) pool: Arc<QueryPool>,
+    /// The memory of queries, for messages.
+    pub(crate) memory: usize,
+    pub(crate) limits: Limits,
+    /// When binding began.
+    pub(crate) started: Instant,
+}
+
+impl Run {
+    fn failure(&self, error: &DataFusionError) -> EngineError {
+        failure(error, self.memory)
+    }
+}
+
+/// A query whose results are being read.
+pub(crate) struct Reading {
+    run: Run,
+    values: HashMap<String, ScalarValue>,
+    /// Results that have not begun.
+    waiting: VecDeque<(String, BoundResult)>,
+    running: Option<Running>,
+    summary: Summary,
+    /// Time spent on the query; the time that a reader takes between two parts is not the query's.
+    spent: Duration,
+}
+
+/// A result whose rows are being read.
+struct Running {
+    plan: Arc<dyn ExecutionPlan>,
+    /// None once a limit was met: the rest is not computed.
+    stream: Option<SendableRecordBatchStream>,
+    size: TableSize,
+}
+
+impl Reading {
+    /// Runs the steps of a query that its results depend on; the results run as they are read.
+    pub(crate) async fn start(
+        bound: BoundQuery,
+        names: Vec<String>,
+        mut run: Run,
+    ) -> Result<Reading, EngineError> {
+        let settings = &bound.settings;
+        run.limits.rows = settings
+            .truncation_max_records()
+            .map_or(run.limits.rows, |n| n.min(run.limits.rows));
+        run.limits.bytes = settings
+            .truncation_max_size()
+            .map_or(run.limits.bytes, |n| n.min(run.limits.bytes));
+        let values = run::prepare(bound.steps, &run.context)
+            .await
+            .map_err(|e| run.failure(&e))?;
+        Ok(Reading {
+            values,
+            waiting: names.into_iter().zip(bound.results).collect(),
+            running: None,
+            summary: Summary {
+                render: render::table(),
+                statistics: Statistics::default(),
+                tables: Vec::new(),
+                data_sources: Vec::new(),
+                partial: None,
+            },
+            spent: run.started.elapsed(),
+            run,
+        })
+    }
+
+    /// Hands every part to `reader`, until the end or a failure, or until nobody reads.
+    pub(crate) async fn give_to(mut self, reader: Reader) {
+        if !reader.begun(self.summary_so_far()).await {
+            return;
+        }
+        loop {
+            let began = Instant::now();
+            let part = self.advance().await;
+            self.spent += began.elapsed();
+            let goes_on = match part {
+                Ok(Some(part)) => reader.give(part, self.summary_so_far()).await,
+                Ok(None) => {
+                    reader.end(self.summary_so_far());
+                    false
+                }
+                Err(error) => {
+                    reader.fail(error).await;
+                    false
+                }
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// What there is to say of the query as far as it has come.
+    fn summary_so_far(&self) -> Summary {
+        let mut summary = self.summary.clone();
+        if let Some(running) = &self.running {
+            scanned(running.plan.as_ref(), &mut summary.statistics);
+            summary.tables.push(running.size);
+        }
+        summary.statistics.execution_time = self.spent;
+        summary.statistics.memory_peak = self.run.pool.peak() as u64;
+        summary
+    }
+
+    async fn advance(&mut self) -> Result<Option<Part>, EngineError> {
+        if let Some(running) = &mut self.running {
+            let rows = running.next(self.run.limits, &mut self.summary.partial);
+            if let Some(batch) = rows.await.map_err(|e| self.run.failure(&e))? {
+                return Ok(Some(Part::Rows(batch)));
+            }
+            self.close_table();
+        }
+        match self.waiting.pop_front() {
+            Some((name, result)) => self.begin(name, result).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn begin(&mut self, name: String, result: BoundResult) -> Result<Part, EngineError> {
+        let context = &self.run.context;
+        let plan =
+            run::substitute(result.plan.clone(), &self.values).map_err(|e| self.run.failure(&e))?;
+        let frame = context
+            .execute_logical_plan(plan)
+            .await
+            .map_err(|e| self.run.failure(&e))?;
+        let plan = frame
+            .create_physical_plan()
+            .await
+            .map_err(|e| self.run.failure(&e))?;
+        let stream = execute_stream(Arc::clone(&plan), context.task_ctx())
+            .map_err(|e| self.run.failure(&e))?;
+        self.running = Some(Running {
+            plan,
+            stream: Some(stream),
+            size: TableSize::default(),
+        });
+        self.summary.render = render::of(&result);
+        let column = |c: hindsight_kql::Column| ResultColumn {
+            name: c.name,
+            kind: c.kind,
+        };
+        Ok(Part::Table {
+            name,
+            columns: result.columns.into_iter().map(column).collect(),
+        })
+    }
+
+    fn close_table(&mut self) {
+        if let Some(running) = self.running.take() {
+            scanned(running.plan.as_ref(), &mut self.summary.statistics);
+            self.summary.tables.push(running.size);
+        }
+    }
+}
+
+impl Running {
+    /// The next rows, up to what the limits leave.
+    async fn next(
+        &mut self,
+        limits: Limits,
+        partial: &mut Option<PartialError>,
+    ) -> Result<Option<RecordBatch>, DataFusionError> {
+        while let Some(stream) = &mut self.stream {
+            let Some(batch) = stream.next().await else {
+                self.stream = None;
+                break;
+            };
+            let batch = batch?;
+            let (batch, cut) = self.fitting(batch, limits);
+            if let Some(cut) = cut {
+                partial.get_or_insert(cut);
+                self.stream = None;
+            }
+            if batch.num_rows() > 0 {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+
+    /// As many of these rows as the limits leave, and which limit was met.
+    fn fitting(
+        &mut self,
+        batch: RecordBatch,
+        limits: Limits,
+    ) -> (RecordBatch, Option<PartialError>) {
+        let left = usize::try_from(limits.rows - self.size.rows).unwrap_or(usize::MAX);
+        let room = limits.bytes - self.size.bytes;
+        let (mut rows, mut cut) = (batch.num_rows(), None);
+        if rows > left {
+            (rows, cut) = (left, Some(too_large("record count", limits.rows)));
+        } else if data_bytes(&batch) > room {
+            rows = rows_within(&batch, room);
+            cut = Some(too_large("data size", limits.bytes));
+        }
+        let kept = batch.slice(0, rows);
+        self.size.rows += rows as u64;
+        self.size.bytes = (self.size.bytes + data_bytes(&kept)).min(limits.bytes);
+        (kept, cut)
+    }
+}
+
+/// The bytes of the rows themselves: views share their buffers with other batches, so buffers are not counted whole.
+fn data_bytes(batch: &RecordBatch) -> u64 {
+    use arrow::array::AsArray;
+    use arrow::datatypes::DataType;
+    let column = |array: &arrow::array::ArrayRef| match array.data_type() {
+        DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum(),
+        DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum(),
+        other => (other.primitive_width().unwrap_or(1) * array.len()) as u64,
+    };
+    batch.columns().iter().map(column).sum()
+}
+
+/// How many rows from the first fit into `room` bytes.
+fn rows_within(batch: &RecordBatch, room: u64) -> usize {
+    let (mut fits, mut over) = (0, batch.num_rows());
+    while over - fits > 1 {
+        let middle = fits + (over - fits) / 2;
+        match data_bytes(&batch.slice(0, middle)) <= room {
+            true => fits = middle,
+            false => over = middle,
+        }
+    }
+    fits
+}
+
+fn too_large(what: &str, limit: u64) -> PartialError {
+    PartialError {
+        message: format!(
+            "Query result set has exceeded the internal {what} limit {limit} (E_QUERY_RESULT_SET_TOO_LARGE; see https://aka.ms/kustoquerylimits)"
+        ),
+    }
+}
+
+/// Adds what the leaves of an executed plan read, and how long its nodes computed.
+fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
+    let computed = plan.metrics().and_then(|metrics| metrics.elapsed_compute());
+    statistics.cpu_time += Duration::from_nanos(computed.unwrap_or(0) as u64);
+    if let Some(rows) = rows_in_memory(plan) {
+        statistics.rows_scanned += rows as u64;
+    } else if plan.children().is_empty()
+        && let Some(metrics) = plan.metrics()
+    {
+        statistics.rows_scanned += metrics.output_rows().unwrap_or(0) as u64;
+        statistics.bytes_scanned += metrics
+            .sum_by_name("bytes_scanned")
+            .map_or(0, |v| v.as_usize()) as u64;
+    }
+    for child in plan.children() {
+        scanned(child.as_ref(), statistics);
+    }
+}
+
+/// The rows of a scan of memory, which keeps no metrics.
+fn rows_in_memory(plan: &dyn ExecutionPlan) -> Option<usize> {
+    let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
+    let memory = source.downcast_ref::<MemorySourceConfig>()?;
+    let rows = memory.partitions().iter().flatten();
+    Some(rows.map(RecordBatch::num_rows).sum())
+}

@@ -1,0 +1,114 @@
+//! A query that ran out of time, or that nobody waits for, stops: also inside one batch that would take minutes.
+//!
+//! The bounds are generous, because tests run unoptimised and beside others. Each query would run for minutes, so it is
+//! the stop that ends it.
+
+use std::time::{Duration, Instant};
+
+use hindsight_engine::EngineError;
+
+use crate::support::Fixture;
+
+/// What one loop without a stop would exceed by far.
+const SOON: Duration = Duration::from_secs(10);
+
+async fn impatient() -> Fixture {
+    Fixture::with(|config| config.timeout = Duration::from_secs(1)).await
+}
+
+/// Waits until nothing works any more.
+async fn all_ended(f: &Fixture, query: &str) {
+    let since = Instant::now();
+    while f.engine.running_queries() > 0 {
+        assert!(since.elapsed() < SOON, "still works: {query}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Queries of which each spends its time in another place.
+fn long_queries() -> Vec<(&'static str, String)> {
+    let series = "range(1, 200000)";
+    vec![
+        ("a source without end", "range x from 1 to 1000000000000000000 step 1 | summarize sum(x)".to_owned()),
+        (
+            "one list after the other, long ones",
+            "range x from 1 to 100000 step 1 | extend a = range(1, 100000) | mv-expand a to typeof(long) | summarize sum(a)".to_owned(),
+        ),
+        (
+            "a cross join",
+            "range x from 1 to 1000000 step 1 | extend k = 1 | join kind=inner (range y from 1 to 1000000 step 1 | extend k = 1) on k | summarize sum(x + y)".to_owned(),
+        ),
+        ("a filter over one series", format!("print s = series_fir({series}, {series})")),
+        ("a recursive filter", format!("print s = series_iir({series}, {series}, {series})")),
+        (
+            "a search in a long text for every row",
+            "range x from 1 to 100000 step 1 | extend t = strrep(tostring(x), 200000) | where t matches regex '1[^2]*2+c' | count".to_owned(),
+        ),
+        (
+            "groups that take long to finish",
+            "range x from 1 to 20 step 1 | extend a = range(1, 1000000) | summarize l = make_list(a) by x | mv-expand l | summarize count()".to_owned(),
+        ),
+        (
+            "rows that are matched one by one",
+            "range x from 1 to 1000000000 step 1 | serialize | scan declare (n: long = 0) with (step s: true => n = s.n + x;) | summarize max(n)".to_owned(),
+        ),
+        (
+            "lists that an aggregate takes apart",
+            "range x from 1 to 1000000 step 1 | extend a = range(1, 100000) | summarize dcount(x), make_set(a) by x % 7 | count".to_owned(),
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn a_query_out_of_time_stops_working() {
+    let f = impatient().await;
+    for (what, query) in long_queries() {
+        let since = Instant::now();
+        let result = f.run(&f.request(&query)).await;
+        assert!(
+            matches!(result, Err(EngineError::TimedOut { seconds: 1 })),
+            "{what}: {result:?}"
+        );
+        // The threads that answer are not those that work, so the answer is on time whatever the work does.
+        assert!(
+            since.elapsed() < Duration::from_secs(5),
+            "{what}: {:?}",
+            since.elapsed()
+        );
+        all_ended(&f, what).await;
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_nobody_waits_for_stops_working() {
+    let f = Fixture::new().await;
+    for (what, query) in long_queries() {
+        let request = f.request(&query);
+        {
+            let running = f.engine.query(&request);
+            let dropped = tokio::time::timeout(Duration::from_millis(300), running).await;
+            assert!(dropped.is_err(), "{what}: {dropped:?}");
+        }
+        all_ended(&f, what).await;
+    }
+}
+
+#[tokio::test]
+async fn others_are_answered_while_one_query_keeps_its_thread() {
+    let f = Fixture::with(|config| config.timeout = Duration::from_secs(3)).await;
+    let request = f.request("print s = series_fir(range(1, 200000), range(1, 200000))");
+    let slow = f.run(&request);
+    let quick = async {
+        let mut answers = 0;
+        for i in 0..20 {
+            answers += f.rows(&format!("print {i}")).await.len();
+        }
+        answers
+    };
+    let (slow, quick) = tokio::join!(slow, quick);
+    assert!(
+        matches!(slow, Err(EngineError::TimedOut { seconds: 3 })),
+        "{slow:?}"
+    );
+    assert_eq!(quick, 20);
+}

@@ -1,0 +1,28 @@
+//! What the fuzz targets found: every text of `fuzz/regressions` is parsed, and prints as KQL that reads back equal.
+
+use std::fs;
+use std::path::Path;
+
+use hindsight_kql_syntax::parse;
+
+#[test]
+fn what_was_found_stays_fixed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
+    let mut count = 0;
+    for target in ["parse", "bind"] {
+        for entry in fs::read_dir(folder.join(target)).expect("the folder is there") {
+            let path = entry.expect("it can be read").path();
+            let text = fs::read_to_string(&path).expect("it is text");
+            let parsed = parse(&text);
+            count += 1;
+            if !parsed.diagnostics.is_empty() {
+                continue;
+            }
+            let printed = parsed.query.to_string();
+            let again = parse(&printed);
+            assert_eq!(again.diagnostics, [], "{}: {printed}", path.display());
+            assert_eq!(again.query, parsed.query, "{}: {printed}", path.display());
+        }
+    }
+    assert!(count > 0);
+}

@@ -1,0 +1,100 @@
+//! Planning a large query takes long and never gives way: between any two rules it is asked whether the query is wanted.
+//! Joins give way at every batch.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
+
+use crate::work::Watch;
+
+/// Changes nothing, and fails where the query was stopped.
+#[derive(Debug)]
+struct StopRule;
+
+impl OptimizerRule for StopRule {
+    fn name(&self) -> &str {
+        "stop"
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        _: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        Watch::current().check()?;
+        Ok(Transformed::no(plan))
+    }
+}
+
+impl PhysicalOptimizerRule for StopRule {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Watch::current().check()?;
+        Ok(plan)
+    }
+
+    fn name(&self) -> &str {
+        "stop"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// One row of a join's input may match millions of the other, and the engine gives way only where it reads. So joins give
+/// way at every batch of their output.
+#[derive(Debug)]
+struct YieldAtJoins;
+
+impl PhysicalOptimizerRule for YieldAtJoins {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let wrapped = plan.transform_up(|node| {
+            let unions = node.is::<UnionExec>() || node.is::<InterleaveExec>();
+            Ok(match node.children().len() > 1 && !unions {
+                true => Transformed::yes(Arc::new(CooperativeExec::new(node)) as _),
+                false => Transformed::no(node),
+            })
+        });
+        wrapped.map(|transformed| transformed.data)
+    }
+
+    fn name(&self) -> &str {
+        "yield at joins"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The rules of the engine's optimiser.
+pub(crate) fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
+    let rules = Optimizer::new().rules.into_iter();
+    let stop = || Arc::new(StopRule) as Arc<dyn OptimizerRule + Send + Sync>;
+    rules.flat_map(|rule| [stop(), rule]).collect()
+}
+
+/// The rules of the engine's physical optimiser.
+pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    let rules = PhysicalOptimizer::new().rules.into_iter();
+    let stop = || Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>;
+    let rules = rules.flat_map(|rule| [stop(), rule]);
+    rules.chain([Arc::new(YieldAtJoins) as _]).collect()
+}

@@ -1,0 +1,208 @@
+//! The work of one query: whether it is still wanted, and the memory that it may use.
+//!
+//! Dropping a query's future ends it where it gives way to the scheduler. A kernel over a large value, or an aggregate
+//! that finishes a million groups, does not give way; it asks here. The work is the task's own and is handed on to every
+//! task that DataFusion starts for the query, so no plan and no function signature has to carry it. Code that runs
+//! outside of any work, such as a test of one kernel, is never stopped.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
+
+use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+tokio::task_local! {
+    static CURRENT: Work;
+}
+
+/// One query's work. Copies share it.
+#[derive(Debug, Clone)]
+pub struct Work(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    stopped: AtomicBool,
+    /// How often code asked after the stop; a test counts here what still ran.
+    asked_after_stop: AtomicUsize,
+    pool: Arc<dyn MemoryPool>,
+}
+
+impl Work {
+    /// Work that may use the memory of `pool`.
+    pub fn new(pool: Arc<dyn MemoryPool>) -> Work {
+        install_hand_over();
+        Work(Arc::new(State {
+            stopped: AtomicBool::new(false),
+            asked_after_stop: AtomicUsize::new(0),
+            pool,
+        }))
+    }
+
+    /// The work is not wanted any more.
+    pub fn stop(&self) {
+        self.0.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Work::stop`] was called.
+    pub fn is_stopped(&self) -> bool {
+        self.0.stopped.load(Ordering::Relaxed)
+    }
+
+    /// How many loops noticed the stop.
+    pub fn asked_after_stop(&self) -> usize {
+        self.0.asked_after_stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether something still runs or waits under this work, beside the caller's own copy.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    /// `future` as a part of this work.
+    pub fn run<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
+        CURRENT.scope(self, future)
+    }
+}
+
+/// What the code that runs now asks; kept through a loop, because looking the work up costs more than asking.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch(Option<Work>);
+
+impl Watch {
+    /// The work that this code is a part of.
+    pub(crate) fn current() -> Watch {
+        Watch(CURRENT.try_with(Work::clone).ok())
+    }
+
+    /// Whether the work was stopped: the answer does not matter any more.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let Some(work) = &self.0 else {
+            return false;
+        };
+        let stopped = work.is_stopped();
+        if stopped {
+            work.0.asked_after_stop.fetch_add(1, Ordering::Relaxed);
+        }
+        stopped
+    }
+
+    /// Fails where the work was stopped.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.is_stopped() {
+            true => Err(stopped()),
+            false => Ok(()),
+        }
+    }
+
+    /// An empty reservation of the work's memory under this name; none outside of any work.
+    pub(crate) fn reservation(&self, name: &str) -> Option<MemoryReservation> {
+        let work = self.0.as_ref()?;
+        Some(MemoryConsumer::new(name).register(&work.0.pool))
+    }
+}
+
+fn stopped() -> DataFusionError {
+    DataFusionError::Execution("the query was stopped".to_owned())
+}
+
+/// Tasks that DataFusion starts belong to the work of the task that starts them.
+struct HandOver;
+
+impl JoinSetTracer for HandOver {
+    fn trace_future(
+        &self,
+        future: BoxFuture<'static, Box<dyn std::any::Any + Send>>,
+    ) -> BoxFuture<'static, Box<dyn std::any::Any + Send>> {
+        match Watch::current().0 {
+            Some(work) => work.run(future).boxed(),
+            None => future,
+        }
+    }
+
+    fn trace_block(
+        &self,
+        block: Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send>,
+    ) -> Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send> {
+        match Watch::current().0 {
+            Some(work) => Box::new(move || CURRENT.sync_scope(work, block)),
+            None => block,
+        }
+    }
+}
+
+fn install_hand_over() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // It is the process's only tracer; were there another, tasks would end at their next batch only.
+        let _ = set_join_set_tracer(&HandOver);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::common::runtime::SpawnedTask;
+    use datafusion::execution::memory_pool::UnboundedMemoryPool;
+
+    use super::*;
+    use crate::testing::TestCatalog;
+
+    fn work() -> Work {
+        Work::new(Arc::new(UnboundedMemoryPool::default()))
+    }
+
+    #[tokio::test]
+    async fn tasks_that_the_engine_starts_belong_to_the_work() {
+        let work = work();
+        work.stop();
+        let seen = work.clone().run(async {
+            let task = SpawnedTask::spawn(async { Watch::current().is_stopped() });
+            let block = SpawnedTask::spawn_blocking(|| Watch::current().is_stopped());
+            (task.await.ok(), block.await.ok())
+        });
+        assert_eq!(seen.await, (Some(true), Some(true)));
+        assert!(!Watch::current().is_stopped(), "outside of any work");
+    }
+
+    /// Stops the work from another thread while the query keeps this one, and gives the error.
+    async fn stopped_while(query: &str) -> String {
+        let work = work();
+        let other = work.clone();
+        let stopper = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            other.stop();
+        });
+        let parsed = hindsight_kql_syntax::parse(query);
+        let context = crate::run::session_context();
+        let result = work.clone().run(async {
+            let options = crate::BindOptions::default();
+            let bound =
+                crate::run::bind_with_rows(&parsed.query, &TestCatalog, options, &context).await;
+            crate::run::collect(bound.expect("it binds"), &context).await
+        });
+        let error = result
+            .await
+            .err()
+            .map_or_else(String::new, |e| e.to_string());
+        assert!(stopper.join().is_ok());
+        assert!(work.asked_after_stop() > 0, "{query}");
+        error
+    }
+
+    /// This thread never gives way, as the queries show by reading constants only; each would take minutes.
+    #[tokio::test]
+    async fn loops_over_one_value_end_when_the_work_is_stopped() {
+        for query in [
+            "print s = series_fir(range(1, 300000), range(1, 300000))",
+            "print s = series_iir(range(1, 300000), range(1, 300000), range(1, 300000))",
+            "range x from 1 to 100000 step 1 | extend a = range(1, 1000000) | mv-expand a | count",
+            "range x from 1 to 1000000 step 1 | summarize make_set(range(x, x + 100000)) by x % 3",
+        ] {
+            let error = stopped_while(query).await;
+            assert!(error.contains("stopped"), "{query}: {error}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The texts of settings' values: numbers, sizes, durations, choices.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+pub(super) fn number<T: std::str::FromStr>(text: &str) -> anyhow::Result<T> {
+    text.trim()
+        .replace('_', "")
+        .parse()
+        .ok()
+        .with_context(|| format!("`{text}` is no whole number in range"))
+}
+
+pub(super) fn positive(text: &str) -> anyhow::Result<usize> {
+    number(text).and_then(|value| {
+        if value > 0 {
+            Ok(value)
+        } else {
+            bail!("must be at least 1")
+        }
+    })
+}
+
+pub(super) fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> anyhow::Result<T> {
+    let names = || {
+        choices
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(" or ")
+    };
+    choices
+        .iter()
+        .find(|(name, _)| *name == text)
+        .map(|(_, value)| *value)
+        .with_context(|| format!("expected {}", names()))
+}
+
+pub(super) fn optional<T>(
+    text: &str,
+    parse: fn(&str) -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
+    if text.trim().is_empty() {
+        Ok(None)
+    } else {
+        parse(text).map(Some)
+    }
+}
+
+pub(super) fn size(text: &str) -> anyhow::Result<usize> {
+    bytes(text).and_then(|value| usize::try_from(value).context("too large"))
+}
+
+/// `64MiB`, `500KB`, `1000`.
+pub(super) fn bytes(text: &str) -> anyhow::Result<u64> {
+    let (value, unit) = split_unit(text);
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "kib" | "k" => 1 << 10,
+        "mib" | "m" => 1 << 20,
+        "gib" | "g" => 1 << 30,
+        other => bail!("`{other}` is no unit of bytes; write for example 64MiB"),
+    };
+    number::<u64>(value)?
+        .checked_mul(factor)
+        .context("too large")
+}
+
+/// `90d`, `10m`, `120s`, `250ms`; a bare number is seconds.
+pub(crate) fn duration(text: &str) -> anyhow::Result<Duration> {
+    let (value, unit) = split_unit(text);
+    let milliseconds: u64 = match unit.to_ascii_lowercase().as_str() {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        other => bail!("`{other}` is no unit of time; write for example 90d, 10m or 120s"),
+    };
+    let total = number::<u64>(value)?
+        .checked_mul(milliseconds)
+        .context("too long")?;
+    Ok(Duration::from_millis(total))
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (value, unit) = text.split_at(end);
+    (value.trim(), unit)
+}

@@ -1,0 +1,67 @@
+"""Writes the fuzz targets' first inputs (queries of the conformance cases and of the library's examples, and what was ever
+found) and the dictionary: every word and sign that those queries use."""
+
+import hashlib
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).parent
+ODATA = [
+    "request/duration gt 10\nPT12H\nsum desc\nPT1H\nrequests/duration\nrequest/name\n0\ntrue\n",
+    "startswith(cloud/roleName, 'a') and not (client/city eq null)\n2020-01-01T00:00:00Z/P1D\nvalue asc\nP1D\ncustomMetrics/x\nclient/city\n5\nfalse\n",
+    "customDimensions/a eq 'it''s' or contains(tolower(operation/name), 'x')\nP1D/2020-01-02\ntimestamp desc,id\na AND NOT \"b c\"\ntype,timestamp\n5\n3\ntrue\n",
+]
+
+
+def queries(path):
+    """The queries of a conformance file: each case is comments, the query, `----`, the answer, and ends with `====`."""
+    for case in path.read_text(encoding="utf-8").split("\n====\n"):
+        query = case.split("\n----\n")[0]
+        yield "\n".join(line for line in query.splitlines() if not line.startswith("# "))
+
+
+def examples(path):
+    """The queries of the examples in a source file."""
+    for literal in re.findall(r'example\(\s*("(?:[^"\\]|\\.)*")', path.read_text(encoding="utf-8")):
+        try:
+            yield json.loads(literal)
+        except ValueError:
+            continue
+
+
+def dictionary(texts):
+    """libFuzzer's dictionary of the words and signs of `texts`."""
+    words = {word for text in texts for word in re.findall(r"[A-Za-z_$][A-Za-z0-9_-]*\(?|[^\sA-Za-z0-9_]{1,3}", text)}
+    escape = lambda word: "".join(c if c.isalnum() or c in "_-(" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in word)
+    lines = [f'"{escape(word)}"' for word in sorted(words) if 1 < len(word) < 40 and word.isascii()]
+    (HERE / "corpus" / "kql.dict").write_text("\n".join(lines) + "\n")
+
+
+def write(target, texts):
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for text in texts:
+        data = text.encode()
+        (folder / hashlib.sha1(data).hexdigest()).write_bytes(data)
+
+
+def found(target):
+    """What a target found in the past: it must not come back."""
+    return [path.read_text(encoding="utf-8") for path in sorted((HERE / "regressions" / target).glob("*"))]
+
+
+def main():
+    files = sorted((HERE.parent / "conformance" / "kql").rglob("*.kqlt"))
+    kql = [query for path in files for query in queries(path)]
+    sources = sorted((HERE.parent / "crates" / "kql" / "src").rglob("*.rs"))
+    kql += [query for path in sources for query in examples(path)]
+    write("parse", kql + found("parse"))
+    write("bind", kql + found("bind"))
+    write("odata", ODATA + found("odata"))
+    dictionary(kql)
+    print(f"{len(kql)} queries", file=sys.stderr)
+
+
+main()
