@@ -237,7 +237,7 @@ async fn tricks_with_paths_reach_nothing() {
         format!("/v1/apps/{shop}/query/?query=print+1"),
         format!("/v1/apps/{shop}%00/query?query=print+1"),
         format!("/v1/apps/{long}/query?query=print+1"),
-        format!("/v1/apps/%ff%fe/query?query=print+1"),
+        "/v1/apps/%ff%fe/query?query=print+1".to_owned(),
         format!("/v1/./apps/{shop}/query?query=print+1"),
     ] {
         let reply = server.ask(Method::GET, &path, &key, Body::empty()).await;
