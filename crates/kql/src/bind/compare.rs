@@ -199,11 +199,14 @@ impl Binder<'_> {
         if l == ScalarType::Dynamic || r == ScalarType::Dynamic {
             return self.promote_dynamic(comparison, left, right, span);
         }
-        if let Some(literal) = literal_as(&left, r) {
-            return pair(literal, right);
-        }
-        if let Some(literal) = literal_as(&right, l) {
-            return pair(left, literal);
+        // Only equality reads a literal as the other side's type; an order needs the cast written out.
+        if comparison.is_equality() {
+            if let Some(literal) = literal_as(&left, r) {
+                return pair(literal, right);
+            }
+            if let Some(literal) = literal_as(&right, l) {
+                return pair(left, literal);
+            }
         }
         Err(self.incomparable(l, r, span))
     }
