@@ -173,3 +173,20 @@ async fn joins_build_on_the_smaller_side_and_narrow_the_other() {
         ran.has("DynamicFilter [ operation_Id@");
     }
 }
+
+#[tokio::test]
+async fn the_first_of_united_tables_are_sorted_by_what_differs_between_them() {
+    let world = World::new().await;
+    let ran = world
+        .run("requests | extend n = 1 | union (traces | extend n = 2) | sort by n desc, timestamp desc | take 3 | project n")
+        .await;
+    let sort = ran.plan.lines().find(|line| line.contains("TopK")).unwrap();
+    assert!(sort.contains("expr=[n@"), "{}", ran.plan);
+    assert_eq!(
+        ran.batches
+            .iter()
+            .map(|rows| rows.num_rows())
+            .sum::<usize>(),
+        3
+    );
+}

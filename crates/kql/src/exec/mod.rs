@@ -9,6 +9,7 @@ mod planner;
 mod rows;
 mod run;
 mod stop_rule;
+mod top_rule;
 
 pub use planner::KqlQueryPlanner;
 

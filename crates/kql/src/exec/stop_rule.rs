@@ -14,6 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
+use super::top_rule::SortByDifferingConstants;
 use crate::work::Watch;
 
 /// Changes nothing, and fails where the query was stopped.
@@ -93,8 +94,16 @@ pub(crate) fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 
 /// The rules of the engine's physical optimiser.
 pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let rules = PhysicalOptimizer::new().rules.into_iter();
-    let stop = || Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>;
-    let rules = rules.flat_map(|rule| [stop(), rule]);
-    rules.chain([Arc::new(YieldAtJoins) as _]).collect()
+    let mut rules = Vec::new();
+    for rule in PhysicalOptimizer::new().rules {
+        // The merges of sorted partitions are made here, and what later rules do to sorts rests on their keys.
+        let makes_merges = rule.name() == "EnsureRequirements";
+        rules.push(Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+        rules.push(rule);
+        if makes_merges {
+            rules.push(Arc::new(SortByDifferingConstants));
+        }
+    }
+    rules.push(Arc::new(YieldAtJoins));
+    rules
 }
