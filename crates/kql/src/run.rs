@@ -50,9 +50,6 @@ pub fn session_config() -> SessionConfig {
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
     options.execution.parquet.pushdown_filters = true;
-    // The engine sometimes thinks differently of whether a computed column can be null before and after planning, and
-    // then refuses to aggregate it. Nothing here depends on that mark.
-    options.execution.skip_physical_aggregate_schema_check = true;
     // A condition that two aggregates share is computed once below them, and may then be called nullable although it
     // was proven not to be. Nothing depends on that, so a plan is not refused for it.
     options.execution.skip_physical_aggregate_schema_check = true;

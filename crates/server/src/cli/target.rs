@@ -127,5 +127,6 @@ impl Target {
 }
 
 fn client() -> anyhow::Result<reqwest::Client> {
+    hindsight_identity::install_crypto();
     Ok(reqwest::Client::builder().no_proxy().build()?)
 }
