@@ -37,20 +37,24 @@ pub fn install_crypto() {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
 }
 
+/// TLS of a client that trusts the system's certificates, or those of the file that `SSL_CERT_FILE` names.
+pub fn client_tls() -> rustls::ClientConfig {
+    install_crypto();
+    let mut roots = rustls::RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    let (_, _) = roots.add_parsable_certificates(found.certs);
+    rustls::ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}
+
 impl Fetcher {
     /// A fetcher that trusts the system's certificates. `allow_local` opens this machine and its private network, and
     /// `http`, for tests and development.
     pub(crate) fn new(allow_local: bool) -> Result<Fetcher, FetchError> {
         let failed = |error: String| FetchError::Failed("TLS".to_owned(), error);
-        install_crypto();
-        let mut roots = rustls::RootCertStore::empty();
-        let found = rustls_native_certs::load_native_certs();
-        let (_, _) = roots.add_parsable_certificates(found.certs);
-        let tls = rustls::ClientConfig::builder()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
         let client = Client::builder()
-            .use_preconfigured_tls(tls)
+            .use_preconfigured_tls(client_tls())
             .no_proxy()
             .redirect(Policy::none())
             .timeout(TIMEOUT)

@@ -23,7 +23,7 @@ use hindsight_store::Clock;
 pub use attempts::Attempts;
 pub use claims::{READ_SCOPE, USER_SCOPE, WRITE_SCOPE};
 pub use external::ExternalToken;
-pub use fetch::{FetchError, install_crypto};
+pub use fetch::{FetchError, client_tls, install_crypto};
 pub use issuer::{Issuer, OwnToken};
 pub use jwt::TokenError;
 pub use keyring::KeyError;

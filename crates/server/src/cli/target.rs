@@ -127,6 +127,8 @@ impl Target {
 }
 
 fn client() -> anyhow::Result<reqwest::Client> {
-    hindsight_identity::install_crypto();
-    Ok(reqwest::Client::builder().no_proxy().build()?)
+    Ok(reqwest::Client::builder()
+        .use_preconfigured_tls(hindsight_identity::client_tls())
+        .no_proxy()
+        .build()?)
 }
