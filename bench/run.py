@@ -147,6 +147,8 @@ def main():
         replies.cached(ADDRESS, app["appId"], key)
         replies.small_metric(ADDRESS, app["appId"], key, end)
         replies.large(ADDRESS, app["appId"], key, server.pid, min(args.requests, replies.LARGE_ROWS))
+        # A running server merges segments: files that a peer has listed would go away.
+        stop(server)
         others = peers(data, app["appId"], end, args.runs) if args.peers else {}
         report(ours, others)
     finally:
