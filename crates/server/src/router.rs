@@ -14,8 +14,8 @@ use crate::app::App;
 use crate::auth::gate::guard;
 use crate::error::ApiError;
 use crate::middleware::outer;
-use crate::routes::table::{Operation, ROUTES, Route};
-use crate::routes::{fallback, oauth};
+use crate::routes::fallback;
+use crate::routes::table::{self, Operation, Route};
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -33,7 +33,7 @@ pub(crate) fn layered(routes: Router) -> Router {
 
 fn routes(app: Arc<App>) -> Router {
     let mut router = Router::new();
-    for route in ROUTES.iter().chain(oauth::ROUTES) {
+    for route in table::all() {
         router = router.route(route.path, guarded(&app, route));
     }
     router

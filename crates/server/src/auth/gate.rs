@@ -31,6 +31,8 @@ const NOTED_EVERY: i64 = 60 * 10_000_000;
 pub(crate) enum Needs {
     /// Nothing: everybody may ask.
     Nothing,
+    /// Any good credential.
+    Credential,
     /// A right on the application in the path.
     App(Right),
     /// The right to send telemetry: checked for each item, and only where a credential is shown or the setting
@@ -247,7 +249,9 @@ async fn let_in(app: &Arc<App>, needs: Needs, request: &mut Request) -> Result<(
         {
             return Ok(());
         }
-        Needs::Telemetry => app.gate.admit(app, credential, None, address).await?,
+        Needs::Telemetry | Needs::Credential => {
+            app.gate.admit(app, credential, None, address).await?
+        }
         Needs::App(right) => {
             let path = request.extract_parts::<RawPathParams>().await;
             let path = path.map_err(|_| ApiError::PathNotFound)?;

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use crate::error::CODES;
-use crate::routes::table::{Admission, Operation, ROUTES};
+use crate::routes::table::{self, Admission, Operation};
 
 /// The shapes of bodies, by name.
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -26,7 +26,7 @@ pub(crate) async fn serve() -> Response {
 /// The document.
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();
-    for route in ROUTES.iter().filter(|route| !route.alias) {
+    for route in table::all().filter(|route| !route.alias) {
         let mut operations = Map::new();
         for operation in route.operations {
             operations.insert(

@@ -6,7 +6,7 @@ use axum::routing::MethodRouter;
 use hindsight_identity::Right;
 use serde_json::{Value, json};
 
-use super::{events, health, ingest, metadata, metrics, prometheus, query};
+use super::{events, health, ingest, management, metadata, metrics, oauth, prometheus, query};
 use crate::app::App;
 use crate::auth::gate::Needs;
 use crate::openapi;
@@ -60,6 +60,8 @@ pub(crate) enum Admission {
     Question,
     /// Telemetry, which carries its instrumentation key.
     Telemetry,
+    /// About no application: any good credential.
+    SignedIn,
     /// For everybody.
     Open,
 }
@@ -70,6 +72,7 @@ impl Admission {
         match self {
             Admission::Question => Needs::App(Right::Read),
             Admission::Telemetry => Needs::Telemetry,
+            Admission::SignedIn => Needs::Credential,
             Admission::Open => Needs::Nothing,
         }
     }
@@ -78,6 +81,7 @@ impl Admission {
         match self {
             Admission::Question => "Questions",
             Admission::Telemetry => "Telemetry",
+            Admission::SignedIn => "Management",
             Admission::Open => "Server",
         }
     }
@@ -86,7 +90,7 @@ impl Admission {
     pub(crate) fn parameters(self) -> impl Iterator<Item = &'static str> {
         let names: &[&str] = match self {
             Admission::Question => &["prefer", "Prefer", "Cache-Control"],
-            Admission::Telemetry | Admission::Open => &[],
+            Admission::Telemetry | Admission::SignedIn | Admission::Open => &[],
         };
         names.iter().copied()
     }
@@ -101,6 +105,7 @@ impl Admission {
                 400, 401, 402, 403, 404, 406, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
             (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 503],
+            (Admission::SignedIn, _) => &[400, 401, 403, 429, 500, 503],
             (Admission::Open, _) => &[],
         }
     }
@@ -109,13 +114,13 @@ impl Admission {
     pub(crate) const fn error(self) -> &'static str {
         match self {
             Admission::Telemetry => "TrackReply",
-            Admission::Question | Admission::Open => "Error",
+            Admission::Question | Admission::SignedIn | Admission::Open => "Error",
         }
     }
 
     pub(crate) fn security(self) -> Value {
         match self {
-            Admission::Question => {
+            Admission::Question | Admission::SignedIn => {
                 json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
             }
             // Without a credential the instrumentation key is enough, unless a setting asks for more.
@@ -127,7 +132,8 @@ impl Admission {
     }
 }
 
-const fn ok(schema: &'static str, description: &'static str) -> Reply {
+/// 200 with JSON.
+pub(super) const fn ok(schema: &'static str, description: &'static str) -> Reply {
     Reply {
         status: 200,
         media: "application/json",
@@ -185,7 +191,7 @@ const fn asked(
 }
 
 /// A GET for everybody.
-const fn open(
+pub(super) const fn open(
     id: &'static str,
     summary: &'static str,
     replies: &'static [Reply],
@@ -228,7 +234,8 @@ const ODATA: &[&str] = &[
     "$apply",
 ];
 
-const fn route(path: &'static str, operations: &'static [Operation]) -> Route {
+/// A path that is described.
+pub(super) const fn route(path: &'static str, operations: &'static [Operation]) -> Route {
     Route {
         path,
         alias: false,
@@ -243,8 +250,13 @@ const fn alias(path: &'static str, operations: &'static [Operation]) -> Route {
     }
 }
 
-/// All of them.
-pub(crate) static ROUTES: &[Route] = &[
+/// Every route of the program.
+pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().chain(management::ROUTES).chain(oauth::ROUTES)
+}
+
+/// Telemetry, questions and the server itself.
+static ROUTES: &[Route] = &[
     // Telemetry in. Exporters append their path to an endpoint that ends in a slash, which makes two.
     route("/v2/track", &[track("track")]),
     route("/v2.1/track", &[track("trackV21")]),

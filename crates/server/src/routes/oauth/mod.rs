@@ -43,13 +43,13 @@ const fn open(method: &'static str, add: Add) -> Operation {
 const fn route(path: &'static str, operations: &'static [Operation]) -> Route {
     Route {
         path,
-        alias: false,
+        alias: true,
         operations,
     }
 }
 
 /// All of the issuer's addresses.
-pub(crate) static ROUTES: &[Route] = &[
+pub(super) static ROUTES: &[Route] = &[
     route(
         "/{tenant}/oauth2/authorize",
         &[

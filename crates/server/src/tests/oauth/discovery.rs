@@ -118,3 +118,34 @@ async fn an_authority_is_this_directory_or_not() {
         400
     );
 }
+
+/// What the Azure CLI asks when it registers a cloud and signs in.
+#[tokio::test]
+async fn a_cloud_with_one_tenant_and_no_subscriptions() {
+    let issuer = Issuer::start().await;
+    let base = issuer.server.app.issuer.base();
+    let path = "/metadata/endpoints?api-version=2022-09-01";
+    let cloud = issuer.get(path, "").await.json();
+    let authentication = &cloud["authentication"];
+    assert_eq!(authentication["loginEndpoint"], *base);
+    assert_eq!(authentication["audiences"][0], *base);
+    assert_eq!(cloud["resourceManager"], *base);
+
+    let token = issuer
+        .token(&[("grant_type", "client_credentials"), ("resource", &base)])
+        .await
+        .json();
+    let bearer = format!("Bearer {}", token["access_token"].as_str().unwrap());
+    let headers = [("authorization", bearer.as_str())];
+    let ask = async |path: &str, headers: &[(&str, &str)]| {
+        let server = &issuer.server;
+        server.ask(Method::GET, path, headers, Body::empty()).await
+    };
+    let tenants = ask("/tenants?api-version=2022-12-01", &headers).await;
+    let tenant = issuer.server.app.issuer.tenant();
+    assert_eq!(tenants.json()["value"][0]["tenantId"], *tenant);
+    let none = ask("/subscriptions?api-version=2022-12-01", &headers).await;
+    assert_eq!(none.json()["value"], serde_json::json!([]));
+    let wrong = [("x-api-key", "hs_wrong")];
+    assert_eq!(ask("/tenants", &wrong).await.status, 403);
+}
