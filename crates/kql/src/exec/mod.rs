@@ -8,6 +8,7 @@ mod node;
 mod planner;
 mod rows;
 mod run;
+mod statistics_rule;
 mod stop_rule;
 mod top_rule;
 

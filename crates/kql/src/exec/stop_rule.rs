@@ -14,6 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
+use super::statistics_rule::StatisticsByName;
 use super::top_rule::SortByDifferingConstants;
 use crate::work::Watch;
 
@@ -103,7 +104,10 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
         // The merges of sorted partitions are made here, and what later rules do to sorts rests on their keys.
         let makes_merges = rule.name() == "EnsureRequirements";
         rules.push(Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>);
-        rules.push(rule);
+        rules.push(match rule.name() {
+            "aggregate_statistics" => Arc::new(StatisticsByName(rule)),
+            _ => rule,
+        });
         if makes_merges {
             rules.push(Arc::new(SortByDifferingConstants));
         }
