@@ -1,19 +1,22 @@
 """TLS with a certificate of one's own, and what a local authority may vouch for."""
 import datetime
+import http.client
 import os
 import pathlib
 import ssl
 import tempfile
+import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 from unittest import mock
 
 from server import Server
 
 
-def self_signed(folder):
-    """A certificate for localhost and its key, as files."""
+def self_signed(folder, serial=1):
+    """A certificate for localhost and its key, as files, each put in its place at once."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -21,15 +24,38 @@ def self_signed(folder):
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "own")])
     now = datetime.datetime.now(datetime.timezone.utc)
     certificate = (x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-                   .serial_number(1).not_valid_before(now - datetime.timedelta(days=1))
+                   .serial_number(serial).not_valid_before(now - datetime.timedelta(days=1))
                    .not_valid_after(now + datetime.timedelta(days=1))
                    .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
                    .sign(key, hashes.SHA256()))
     paths = pathlib.Path(folder, "own.pem"), pathlib.Path(folder, "own-key.pem")
-    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
-                                           serialization.NoEncryption()))
+    put(paths[0], certificate.public_bytes(serialization.Encoding.PEM))
+    put(paths[1], key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                                    serialization.NoEncryption()))
     return paths
+
+
+def put(path, content):
+    """Replaces a file as programs that renew certificates do."""
+    new = path.with_suffix(".new")
+    new.write_bytes(content)
+    new.replace(path)
+
+
+def served(url):
+    """The serial number of the certificate that a new connection gets."""
+    from cryptography import x509
+    place = urllib.parse.urlsplit(url)
+    pem = ssl.get_server_certificate((place.hostname, place.port), timeout=30)
+    return x509.load_pem_x509_certificate(pem.encode()).serial_number
+
+
+def eventually(check):
+    """Waits until something is so."""
+    deadline = time.monotonic() + 30
+    while not check():
+        assert time.monotonic() < deadline, "it did not happen within half a minute"
+        time.sleep(0.05)
 
 
 def ask(url, authority):
@@ -46,6 +72,47 @@ class Tls(unittest.TestCase):
             with mock.patch.dict(os.environ, settings), Server("--tls-listen", "127.0.0.1:0") as server:
                 self.assertEqual(ask(server.tls_url, certificate), 200)
                 self.assertFalse(os.path.exists(server.authority))
+
+    def test_a_renewed_certificate_is_taken_up_while_running(self):
+        with tempfile.TemporaryDirectory() as folder:
+            certificate, key = self_signed(folder)
+            settings = {"HINDSIGHT_TLS_CERTIFICATE": str(certificate), "HINDSIGHT_TLS_KEY": str(key),
+                        "HINDSIGHT_TLS_RELOAD": "50ms"}
+            with mock.patch.dict(os.environ, settings), Server("--tls-listen", "127.0.0.1:0") as server:
+                self.assertEqual(served(server.tls_url), 1)
+                place = urllib.parse.urlsplit(server.tls_url)
+                context = ssl.create_default_context(cafile=certificate)
+                kept = http.client.HTTPSConnection(place.hostname, place.port, context=context, timeout=30)
+                self.addCleanup(kept.close)
+                kept.request("GET", "/health")
+                self.assertEqual(kept.getresponse().read(), b'{"status":"ok"}')
+
+                self_signed(folder, serial=2)
+                eventually(lambda: served(server.tls_url) == 2)
+                self.assertEqual(ask(server.tls_url, certificate), 200)
+                # Who is connected stays so.
+                kept.request("GET", "/health")
+                self.assertEqual(kept.getresponse().read(), b'{"status":"ok"}')
+
+                log = pathlib.Path(server.data + ".log")
+                self.addCleanup(log.unlink)
+                for problem, change in {
+                    f"{certificate} holds no certificate": lambda: put(certificate, b"no certificate"),
+                    f"cannot read the certificate {certificate}": certificate.unlink,
+                    f"the private key {key} do not fit": lambda: put(certificate, self.of_another_key()),
+                }.items():
+                    change()
+                    eventually(lambda: problem in log.read_text())
+                    self.assertEqual(served(server.tls_url), 2)
+                self.assertEqual(log.read_text().count("cannot read the certificate"), 1, "it is told once")
+
+                self_signed(folder, serial=3)
+                eventually(lambda: served(server.tls_url) == 3)
+                self.assertEqual(ask(server.tls_url, certificate), 200)
+
+    def of_another_key(self):
+        with tempfile.TemporaryDirectory() as folder:
+            return self_signed(folder)[0].read_bytes()
 
     def test_the_local_authority_stays_and_is_needed(self):
         with Server("--dev-tls", "--tls-listen", "127.0.0.1:0") as server:

@@ -151,8 +151,12 @@ async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
     let plain = listen::run(listener, None, router.clone(), stopped.clone(), settings);
     match tls {
         Some((tls, listener, _)) => {
+            let renewal = tls.renewal.map(|renewal| tokio::spawn(renewal.run()));
             let encrypted = listen::run(listener, Some(tls.acceptor), router, stopped, settings);
             tokio::join!(plain, encrypted);
+            if let Some(renewal) = renewal {
+                renewal.abort();
+            }
         }
         None => plain.await,
     }

@@ -1,13 +1,14 @@
 //! The settings of identity and TLS.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context;
 use hindsight_identity::issuer::Implicit;
 use hindsight_identity::{TrustedIssuer, parse_trusted};
 use uuid::Uuid;
 
-use super::values::{choice, number};
+use super::values::{choice, duration, number};
 use super::{Setting, put};
 
 /// Who is believed, and how connections are encrypted.
@@ -19,6 +20,8 @@ pub(crate) struct IdentitySettings {
     pub(crate) tls_certificate: Option<PathBuf>,
     /// Its private key, as PEM.
     pub(crate) tls_key: Option<PathBuf>,
+    /// How often the two files are looked at; zero: never.
+    pub(crate) tls_reload: Duration,
     /// Whether a local authority and certificate are made.
     pub(crate) tls_dev: bool,
     /// The embedded issuer's address; derived where it is empty.
@@ -45,6 +48,7 @@ impl Default for IdentitySettings {
             tls_listen: None,
             tls_certificate: None,
             tls_key: None,
+            tls_reload: Duration::ZERO,
             tls_dev: false,
             url: String::new(),
             tenant: None,
@@ -86,6 +90,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "",
         help: "File with the certificate's private key, as PEM.",
         set: |s, v| put(&mut s.identity.tls_key, path(v)),
+    },
+    Setting {
+        key: "tls.reload",
+        default: "10s",
+        help: "How often these two files are looked at; a renewed certificate is taken up for new connections. `0s`: never.",
+        set: |s, v| put(&mut s.identity.tls_reload, duration(v)),
     },
     Setting {
         key: "tls.dev",

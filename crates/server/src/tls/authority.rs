@@ -1,7 +1,6 @@
-//! Encrypted connections: with certificates of one's own, or with those of a local authority made for this machine.
+//! A local authority made for this machine, and certificates by it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context;
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
@@ -9,100 +8,18 @@ use rcgen::{
     BasicConstraints, CertificateParams, CidrSubnet, DnType, ExtendedKeyUsagePurpose,
     GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints,
 };
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::TlsAcceptor;
 
-use crate::config::Settings;
+use super::files;
 
-/// Where TLS is served where the settings ask for it and name no address.
-const DEFAULT_LISTEN: &str = "127.0.0.1:2021";
 /// Days that the local authority is good for.
 const AUTHORITY_DAYS: i64 = 3650;
 /// Days that a certificate is good for; one is made at each start.
 const CERTIFICATE_DAYS: i64 = 397;
 
-/// TLS as it was set up.
-pub(crate) struct Tls {
-    /// Where to listen.
-    pub(crate) listen: String,
-    /// Takes connections.
-    pub(crate) acceptor: TlsAcceptor,
-    /// The local authority's certificate, where one was made.
-    pub(crate) authority: Option<PathBuf>,
-}
-
-/// Sets TLS up as the settings say; `None` where they ask for none.
-pub(crate) fn open(settings: &Settings) -> anyhow::Result<Option<Tls>> {
-    let identity = &settings.identity;
-    let listen = || {
-        identity
-            .tls_listen
-            .clone()
-            .unwrap_or_else(|| DEFAULT_LISTEN.to_owned())
-    };
-    match (&identity.tls_certificate, &identity.tls_key) {
-        (Some(certificate), Some(key)) => {
-            anyhow::ensure!(
-                !identity.tls_dev,
-                "`tls.dev` makes a certificate, and `tls.certificate` names another: set one of them"
-            );
-            let chain = read_chain(certificate)?;
-            let key = PrivateKeyDer::from_pem_file(key)
-                .map_err(|error| anyhow::anyhow!("{error}"))
-                .with_context(|| format!("cannot read the private key {}", key.display()))?;
-            Ok(Some(Tls {
-                listen: listen(),
-                acceptor: acceptor(chain, key)?,
-                authority: None,
-            }))
-        }
-        (None, None) if identity.tls_dev => {
-            let (authority, chain, key) = development(&settings.data)?;
-            Ok(Some(Tls {
-                listen: listen(),
-                acceptor: acceptor(chain, key)?,
-                authority: Some(authority),
-            }))
-        }
-        (None, None) if identity.tls_listen.is_some() => anyhow::bail!(
-            "`tls.listen` needs a certificate: set `tls.certificate` and `tls.key`, or `tls.dev`"
-        ),
-        (None, None) => Ok(None),
-        _ => anyhow::bail!("`tls.certificate` and `tls.key` belong together: set both"),
-    }
-}
-
-fn read_chain(path: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
-    let read = || {
-        CertificateDer::pem_file_iter(path)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| anyhow::anyhow!("{error}"))
-    };
-    let chain =
-        read().with_context(|| format!("cannot read the certificate {}", path.display()))?;
-    anyhow::ensure!(!chain.is_empty(), "{} holds no certificate", path.display());
-    Ok(chain)
-}
-
-fn acceptor(
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
-) -> anyhow::Result<TlsAcceptor> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .context("the certificate and its key do not fit")?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
-}
-
 /// The local authority of a data folder, and a fresh certificate by it for this machine. The certificate's key is never
 /// written down; the authority's is, for this user only, and it can vouch for nothing but this machine.
-fn development(
+pub(super) fn development(
     data: &Path,
 ) -> anyhow::Result<(
     PathBuf,
@@ -134,7 +51,9 @@ fn development(
     let signed = parameters.signed_by(&pair, &issuer)?;
     let key = PrivateKeyDer::try_from(pair.serialize_der())
         .map_err(|error| anyhow::anyhow!("{error}"))?;
-    let chain = std::iter::once(signed.der().clone()).chain(read_chain(&certificate)?);
+    let root = std::fs::read(&certificate)
+        .with_context(|| format!("cannot read {}", certificate.display()))?;
+    let chain = std::iter::once(signed.der().clone()).chain(files::chain(&root, &certificate)?);
     Ok((certificate, chain.collect(), key))
 }
 
@@ -218,34 +137,5 @@ mod tests {
                 .mode();
             assert_eq!(mode & 0o777, 0o600);
         }
-    }
-
-    #[test]
-    fn settings_that_do_not_fit_are_refused() {
-        let open_with = |pairs: &[(&str, &str)]| {
-            let mut settings = Settings::defaults().unwrap();
-            for (key, value) in pairs {
-                settings.set(key, value).unwrap();
-            }
-            open(&settings)
-                .map(|tls| tls.is_some())
-                .map_err(|error| format!("{error:#}"))
-        };
-        assert_eq!(open_with(&[]), Ok(false));
-        assert!(
-            open_with(&[("tls.listen", "127.0.0.1:0")])
-                .unwrap_err()
-                .contains("tls.certificate")
-        );
-        assert!(
-            open_with(&[("tls.certificate", "x.pem")])
-                .unwrap_err()
-                .contains("set both")
-        );
-        let missing = [
-            ("tls.certificate", "no-such.pem"),
-            ("tls.key", "no-such.pem"),
-        ];
-        assert!(open_with(&missing).unwrap_err().contains("no-such.pem"));
     }
 }
