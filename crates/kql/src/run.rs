@@ -22,6 +22,7 @@ use crate::bind::{
 };
 use crate::catalog::Catalog;
 use crate::exec::{KqlQueryPlanner, logical_rules, physical_rules};
+use crate::functions::constant_expr;
 use crate::functions::kernel::KernelError;
 use crate::held::HeldRows;
 use crate::relation::Column;
@@ -173,7 +174,7 @@ pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> R
     }
     let replace = |expr: Expr| match &expr {
         Expr::Placeholder(Placeholder { id, .. }) => match values.get(id) {
-            Some(value) => Ok(Transformed::yes(Expr::Literal(value.clone(), None))),
+            Some(value) => Ok(Transformed::yes(constant_expr(value.clone()))),
             None => Err(DataFusionError::Internal(format!(
                 "the step {id} has not run"
             ))),

@@ -102,9 +102,8 @@ pub(crate) fn fold(scalar: Scalar, constant_parts: bool) -> Scalar {
     }
     match evaluate(&scalar.expr, scalar.kind) {
         Some(value) => Scalar {
-            expr: PlanExpr::Literal(value_to_scalar(&value), None),
             kind: scalar.kind,
-            constant: Some(value),
+            ..Scalar::constant(value)
         },
         None => scalar,
     }
