@@ -98,6 +98,7 @@ impl Executor {
         let shared = Arc::clone(&self.runtime.memory_pool);
         let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
         let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
+        let results = Arc::new(pool.for_results());
         let run = Run {
             context: self.context(Arc::clone(&reserved))?,
             pool,
@@ -106,9 +107,9 @@ impl Executor {
             started: Instant::now(),
         };
         let deadline = job.times.deadline;
-        let of = Work::new(Arc::clone(&reserved));
-        let begin = |reader| self.threads.spawn(of, work(job, run, reader));
-        QueryStream::begin(begin, deadline, reserved, self.memory).await
+        let of = Work::new(reserved);
+        let begin = |reader| self.threads.spawn(of, deadline, work(job, run, reader));
+        QueryStream::begin(begin, deadline, results, self.memory).await
     }
 
     /// A context for one query over these settings.
