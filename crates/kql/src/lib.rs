@@ -9,6 +9,7 @@ mod catalog;
 mod exec;
 pub mod functions;
 mod held;
+mod large;
 mod leaves;
 mod operators;
 mod plugins;

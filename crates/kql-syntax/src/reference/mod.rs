@@ -124,11 +124,6 @@ pub static REFUSED: &[Item] = &[
         "It reads other systems.",
     ),
     item(
-        "reduce",
-        "reduce [kind=source] by text [with threshold=n, characters='…']",
-        "How the patterns are learned is written down nowhere.",
-    ),
-    item(
         "like",
         "like, notlike, likecs, notlikecs",
         "Older operators; has, contains and matches regex stand for them.",

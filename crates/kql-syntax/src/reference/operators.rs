@@ -152,6 +152,13 @@ pub static OPERATORS: &[Item] = &[
         "A row for each value from a to b.",
     ),
     item(
+        "reduce",
+        "reduce [kind=source] by text [with threshold=n, characters='…']",
+        "Texts that look alike as patterns, with * for what varies. The grouping is our own reading of R. Vaarandi's algorithm \
+         for event logs and may differ from the cloud's in detail: words that threshold of the rows have at the same place \
+         stay, words with a digit always vary, and what fewer rows share is 'others'.",
+    ),
+    item(
         "render",
         "render kind [with (property=value, …)]",
         "How the result wants to be drawn; the rows stay as they are.",

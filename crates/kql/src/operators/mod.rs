@@ -42,6 +42,8 @@ pub(crate) mod project_rename;
 pub(crate) mod project_reorder;
 pub(crate) mod range;
 pub(crate) mod reduce;
+mod reduce_clusters;
+mod reduce_rows;
 pub(crate) mod render;
 pub(crate) mod sample;
 pub(crate) mod sample_distinct;

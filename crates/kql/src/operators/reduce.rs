@@ -1,17 +1,152 @@
-//! `reduce`: its patterns come from a clustering that cannot be reproduced exactly, so it is refused
-//! (`semantics.md §21`).
+//! `reduce`: texts that look alike as patterns (`semantics.md §21`).
+//!
+//! The cloud learns its patterns from log lines after R. Vaarandi, "A Data Clustering Algorithm for Mining Patterns From
+//! Event Logs" (2003), and has not written down how in detail. This is our own reading of that paper, said in full in
+//! [`super::reduce_clusters`]: the grouping may differ from the cloud's in detail, and is the same for the same rows,
+//! in whatever order they come.
 
+use std::sync::Arc;
+
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::logical_expr::lit;
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::ReduceOperator;
+use hindsight_kql_syntax::ast::{OperatorParameter, ReduceOperator};
+use hindsight_kql_types::{ScalarType, Value};
 
+use super::grouped_rows::by_group;
+use super::reduce_clusters::Rule;
+use super::reduce_rows::{ReduceRows, Shown};
+use super::support::{self, Output, free_name, groups, hidden_name, parameter, pass};
+use super::window;
 use crate::bind::{BindResult, Binder};
+use crate::exec::transform;
 use crate::relation::Relation;
 
+/// The share of the rows that a word and a pattern need where `threshold` is left out.
+const THRESHOLD: f64 = 0.1;
+
 pub(crate) fn bind(
-    _node: &ReduceOperator,
-    _input: Relation,
+    node: &ReduceOperator,
+    input: Relation,
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    Err(binder.unsupported("The operator 'reduce'", span))
+    let keeps_rows = keeps_rows(&node.parameters, binder)?;
+    let rule = rule(&node.properties, binder)?;
+    let text = binder.bind_scalar(&node.by.expr, &input)?;
+    if text.kind != ScalarType::String {
+        let message = format!("the expression must be a string and is {}", text.kind);
+        return Err(binder.error("SEM0001", message, node.by.expr.span));
+    }
+    let input = window::absorb(binder, input, span)?;
+    let text = (hidden_name("text"), ScalarType::String, text.expr);
+    match keeps_rows {
+        true => with_rows(rule, text, input, span),
+        false => patterns(rule, text, input, span),
+    }
+}
+
+/// A row for each pattern. Equal texts are counted first, so that only different ones are held.
+fn patterns(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult<Relation> {
+    let groups = groups(&input);
+    let mut keys: Vec<Output> = groups.iter().map(pass).collect();
+    keys.push(text.clone());
+    let count = (
+        hidden_name("weight"),
+        ScalarType::Long,
+        count_udaf().call(vec![lit(1_i64)]),
+    );
+    let counted = support::aggregate(input, keys, vec![count.clone()], span)?;
+    let work = ReduceRows {
+        rule,
+        text: text.0,
+        shown: Shown::Patterns {
+            weight: count.0,
+            groups: groups.iter().map(|c| c.name.clone()).collect(),
+        },
+    };
+    let mut columns: Vec<_> = groups.iter().map(|c| (c.name.clone(), c.kind)).collect();
+    columns.extend(own_columns(|_| false));
+    let work = by_group(Arc::new(work), &groups);
+    transform(work, counted.plan, columns, false, span)
+}
+
+/// `kind=source`: every row with what the row of its pattern would say.
+fn with_rows(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult<Relation> {
+    let before = input.columns.clone();
+    let mut columns: Vec<_> = before.iter().map(|c| (c.name.clone(), c.kind)).collect();
+    columns.extend(own_columns(|name| before.iter().any(|c| c.name == name)));
+    let work = ReduceRows {
+        rule,
+        text: text.0.clone(),
+        shown: Shown::Rows,
+    };
+    let serialized = input.serialized;
+    let mut outputs: Vec<Output> = before.iter().map(pass).collect();
+    outputs.push(text);
+    let input = input.project(outputs, span)?;
+    let work = by_group(Arc::new(work), &before);
+    transform(work, input.plan, columns, serialized, span)
+}
+
+/// The columns that the operator makes.
+fn own_columns(taken: impl Fn(&str) -> bool) -> [(String, ScalarType); 3] {
+    [
+        (free_name("Pattern", &taken), ScalarType::String),
+        (free_name("Count", &taken), ScalarType::Long),
+        (free_name("Representative", &taken), ScalarType::String),
+    ]
+}
+
+/// Whether `kind=source` is asked for, the only kind there is.
+fn keeps_rows(parameters: &[OperatorParameter], binder: &mut Binder<'_>) -> BindResult<bool> {
+    let Some(kind) = parameter(parameters, &["kind"]) else {
+        return Ok(false);
+    };
+    match binder.constant_word(kind)?.as_str() {
+        "source" => Ok(true),
+        other => {
+            let message = format!("unknown kind '{other}'; the only kind is 'source'");
+            Err(binder.error("SEM0001", message, kind.span))
+        }
+    }
+}
+
+/// What stands behind `with`.
+fn rule(properties: &[OperatorParameter], binder: &mut Binder<'_>) -> BindResult<Rule> {
+    let mut rule = Rule {
+        threshold: THRESHOLD,
+        separators: String::new(),
+    };
+    for (index, property) in properties.iter().enumerate() {
+        let name = property.name.text.as_str();
+        if properties.iter().take(index).any(|p| p.name.text == name) {
+            let message = format!("the property '{name}' is given twice");
+            return Err(binder.error("SEM0001", message, property.name.span()));
+        }
+        match name {
+            "threshold" => rule.threshold = threshold(property, binder)?,
+            "characters" => rule.separators = binder.constant_string(&property.value)?,
+            _ => {
+                let message = format!("unknown property '{name}'");
+                return Err(binder.error("SEM0001", message, property.name.span()));
+            }
+        }
+    }
+    Ok(rule)
+}
+
+fn threshold(property: &OperatorParameter, binder: &mut Binder<'_>) -> BindResult<f64> {
+    let value = binder.bind_constant(&property.value)?;
+    let Value::Real(share) = value.convert(ScalarType::Real) else {
+        let message = "'threshold' must be a number";
+        return Err(binder.error("SEM0001", message, property.value.span));
+    };
+    match value.kind().is_number() && share > 0.0 && share <= 1.0 {
+        true => Ok(share),
+        false => {
+            let message = "'threshold' must be a number above 0 and at most 1";
+            Err(binder.error("SEM0001", message, property.value.span))
+        }
+    }
 }
