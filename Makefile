@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test lint fmt bench sdk-test random-queries fuzz api-fuzz
+.PHONY: demo test language-test lint fmt bench sdk-test random-queries fuzz api-fuzz deny
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -32,6 +32,10 @@ language-test:
 lint:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+## Licences and sources of all dependencies, and known vulnerabilities; needs `cargo install cargo-deny --locked` and the network.
+deny:
+	$(CARGO) deny check
 
 fmt:
 	$(CARGO) fmt --all

@@ -18,11 +18,13 @@ PROGRAM = pathlib.Path(os.environ.get("HINDSIGHT_PROGRAM", TARGET / "debug" / "h
 class Server:
     """A server over a data folder of its own. `with Server() as server: …`"""
 
-    def __init__(self, *arguments, **settings):
-        """`settings` are environment variables without their prefix, such as `query_rate=1000`."""
+    def __init__(self, *arguments, stderr=None, **settings):
+        """`settings` are environment variables without their prefix, such as `query_rate=1000`; `stderr` is for who reads the
+        log differently than from a file."""
         self.folder = tempfile.TemporaryDirectory(prefix="hindsight-test-")
         self.data = self.folder.name
         self.arguments = arguments
+        self.stderr = stderr
         self.environment = {**os.environ, **{f"HINDSIGHT_{name.upper()}": str(value) for name, value in settings.items()}}
         self.process = None
 
@@ -39,7 +41,7 @@ class Server:
         log = open(os.path.join(self.data, "..", os.path.basename(self.data) + ".log"), "ab")
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--data", self.data, "--listen", "127.0.0.1:0", *self.arguments],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
+            stdout=log, stderr=self.stderr or log, stdin=subprocess.DEVNULL, env=self.environment)
         log.close()
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

@@ -9,6 +9,7 @@ mod catalog;
 mod exec;
 pub mod functions;
 mod held;
+mod large;
 mod leaves;
 mod operators;
 mod plugins;
@@ -17,6 +18,7 @@ mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
+pub mod turns;
 pub mod work;
 
 pub use bind::{

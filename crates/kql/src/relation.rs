@@ -8,7 +8,6 @@ use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use crate::bind::plan_error;
-use crate::functions::constant_expr;
 
 /// A column of a relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,7 +165,7 @@ impl Scalar {
     /// A known value.
     pub fn constant(value: Value) -> Scalar {
         Scalar {
-            expr: constant_expr(crate::bind::value_to_scalar(&value)),
+            expr: crate::large::literal(crate::bind::value_to_scalar(&value)),
             kind: value.kind(),
             constant: Some(value),
         }

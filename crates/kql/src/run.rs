@@ -22,9 +22,9 @@ use crate::bind::{
 };
 use crate::catalog::Catalog;
 use crate::exec::{KqlQueryPlanner, logical_rules, physical_rules};
-use crate::functions::constant_expr;
 use crate::functions::kernel::KernelError;
 use crate::held::HeldRows;
+use crate::large::{literal, replace_in_plan, waits};
 use crate::relation::Column;
 use crate::work::Watch;
 
@@ -173,36 +173,20 @@ pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> R
         return Ok(plan);
     }
     let replace = |expr: Expr| match &expr {
-        Expr::Placeholder(Placeholder { id, .. }) => match values.get(id) {
-            Some(value) => Ok(Transformed::yes(constant_expr(value.clone()))),
+        Expr::Placeholder(Placeholder { id, .. }) if waits(&expr) => match values.get(id) {
+            Some(value) => Ok(Transformed::yes(literal(value.clone()))),
             None => Err(DataFusionError::Internal(format!(
                 "the step {id} has not run"
             ))),
         },
         _ => Ok(Transformed::no(expr)),
     };
-    plan.transform_up_with_subqueries(|node| {
-        node.map_expressions(|expr| {
-            if !holds_placeholder(&expr)? {
-                return Ok(Transformed::no(expr));
-            }
-            let name = expr.schema_name().to_string();
-            let is_name_kept = matches!(expr, Expr::Alias(_));
-            let replaced = expr.transform_up(replace)?.data;
-            Ok(Transformed::yes(
-                match is_name_kept || replaced.schema_name().to_string() == name {
-                    true => replaced,
-                    false => replaced.alias(name),
-                },
-            ))
-        })?
-        .map_data(LogicalPlan::recompute_schema)
-    })
-    .map(|t| t.data)
+    let replace = |expr: Expr| expr.transform_up(replace).map(|t| t.data);
+    replace_in_plan(plan, holds_placeholder, replace)
 }
 
 fn holds_placeholder(expr: &Expr) -> Result<bool> {
-    expr.exists(|e| Ok(matches!(e, Expr::Placeholder(_))))
+    expr.exists(|e| Ok(waits(e)))
 }
 
 fn first_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {

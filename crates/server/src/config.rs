@@ -83,6 +83,8 @@ pub(crate) struct Settings {
     pub(crate) retention_bytes: Option<u64>,
     /// How long a request's head may take to arrive.
     pub(crate) header_timeout: Duration,
+    /// Connections at once, of each listener.
+    pub(crate) max_connections: usize,
     /// How long a client may take nothing of its reply.
     pub(crate) write_timeout: Duration,
     /// How long a request's body may take to arrive.
@@ -316,6 +318,12 @@ const SETTINGS: &[Setting] = &[
         set: |s, v| put(&mut s.retention_bytes, optional(v, bytes)),
     },
     Setting {
+        key: "http.max_connections",
+        default: "4096",
+        help: "Connections at once, of each listener; when there are more, those that have been idle longest are closed.",
+        set: |s, v| put(&mut s.max_connections, positive(v)),
+    },
+    Setting {
         key: "http.header_timeout",
         default: "15s",
         help: "How long a request's line and headers may take to arrive, also after the request before; then the connection ends.",
@@ -440,6 +448,7 @@ impl Settings {
             minimum_tier: Tier::Free,
             retention: Duration::ZERO,
             retention_bytes: None,
+            max_connections: 0,
             header_timeout: Duration::ZERO,
             write_timeout: Duration::ZERO,
             body_timeout: Duration::ZERO,

@@ -14,6 +14,7 @@ use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
 
 use super::{BindResult, Binder, plan_error};
+use crate::large;
 use crate::relation::{Relation, Scalar};
 
 /// The Arrow scalar of a value.
@@ -82,7 +83,7 @@ pub(crate) fn value_from_scalar(scalar: &ScalarValue, kind: ScalarType) -> Optio
 fn evaluate(expr: &PlanExpr, kind: ScalarType) -> Option<Value> {
     let schema = DFSchema::empty();
     let physical = create_physical_expr(
-        expr,
+        &large::in_place(expr.clone()).ok()?,
         &schema,
         &ExecutionProps::new(),
         &PhysicalPlanningContext::default(),
@@ -102,8 +103,9 @@ pub(crate) fn fold(scalar: Scalar, constant_parts: bool) -> Scalar {
     }
     match evaluate(&scalar.expr, scalar.kind) {
         Some(value) => Scalar {
+            expr: large::literal(value_to_scalar(&value)),
             kind: scalar.kind,
-            ..Scalar::constant(value)
+            constant: Some(value),
         },
         None => scalar,
     }

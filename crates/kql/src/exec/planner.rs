@@ -13,6 +13,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 
 use super::node::TransformNode;
 use super::run::TransformExec;
+use crate::large;
 
 /// The query planner of a session that runs KQL plans.
 #[derive(Debug, Default)]
@@ -25,8 +26,9 @@ impl QueryPlanner for KqlQueryPlanner {
         plan: &LogicalPlan,
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = large::in_plan(plan.clone())?;
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
-            .create_physical_plan(plan, session)
+            .create_physical_plan(&plan, session)
             .await
     }
 }

@@ -3,7 +3,6 @@
 pub(crate) mod array;
 pub(crate) mod bag;
 pub(crate) mod columns;
-mod constant;
 mod conversion;
 mod datetime;
 pub(crate) mod dynamic;
@@ -27,7 +26,6 @@ pub(crate) mod text_match;
 mod udf;
 mod units;
 
-pub(crate) use constant::constant_expr;
 pub use registry::{Registry, registry};
 pub use udf::kernel_call;
 pub(crate) use udf::{KernelView, kernel_view};

@@ -20,6 +20,7 @@ use super::sort;
 use super::support::{self, free_name, hidden_name, parameter};
 use crate::bind::{BindResult, Binder, convert, plan_error};
 use crate::exec::transform;
+use crate::large;
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
@@ -228,7 +229,7 @@ impl Scene {
         binder: &Binder<'_>,
         span: Span,
     ) -> BindResult<Arc<dyn PhysicalExpr>> {
-        let waits = expr.exists(|e| Ok(matches!(e, PlanExpr::Placeholder(_))));
+        let waits = expr.exists(|e| Ok(large::waits(e)));
         if waits.map_err(|e| plan_error(e, span))? {
             return Err(binder.unsupported("a sub-query inside a step", span));
         }
@@ -238,6 +239,7 @@ impl Scene {
             .build();
         let expr = datafusion::optimizer::simplify_expressions::ExprSimplifier::new(context)
             .coerce(expr, schema)
+            .and_then(large::in_place)
             .map_err(|e| plan_error(e, span))?;
         create_physical_expr(
             &expr,

@@ -1,19 +1,25 @@
 //! Connections: their limits and their graceful end.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::{Extension, Router};
+use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
 
 use super::moving::Moving;
+use super::places::{Place, Places};
 use crate::config::Settings;
 use crate::connection::Connection;
 
@@ -21,8 +27,6 @@ use crate::connection::Connection;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of a request's line and headers.
 const HEADER_BYTES: usize = 64 << 10;
-/// Connections at once; more wait to be accepted.
-const MAX_CONNECTIONS: usize = 4_096;
 /// Streams of an HTTP/2 connection.
 const MAX_STREAMS: u32 = 128;
 /// Resets of streams that were not yet accepted (rapid reset).
@@ -50,28 +54,40 @@ pub(crate) async fn run(
         write_timeout: settings.write_timeout,
     };
     let connections = TaskTracker::new();
-    let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
+    let places = Places::new(settings.max_connections);
     loop {
-        let Ok(slot) = slots.clone().acquire_owned().await else {
-            break;
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stopped(&mut stop) => break,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (http, router, stop) = (http.clone(), router.clone(), stop.clone());
-                let tls = tls.clone();
+                let place = tokio::select! {
+                    place = places.take() => Arc::new(place),
+                    () = stopped(&mut stop) => break,
+                };
+                let opened = open(
+                    http.clone(),
+                    stream,
+                    tls.clone(),
+                    Client {
+                        peer,
+                        router: router.clone(),
+                        place: place.clone(),
+                    },
+                    stop.clone(),
+                );
                 connections.spawn(async move {
-                    open(http, stream, tls, peer, router, stop).await;
-                    drop(slot);
+                    tokio::select! {
+                        () = opened => {}
+                        () = place.closed() => tracing::debug!(%peer, "closed to make room for others"),
+                    }
                 });
             }
             Err(error) => {
-                // Too many open files, say: pause instead of spinning.
+                // Too many open files, say: make room, and pause instead of spinning.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                tokio::time::sleep(places.make_room()).await;
             }
         }
     }
@@ -106,26 +122,28 @@ fn builder(header_timeout: Duration) -> Builder<TokioExecutor> {
     builder
 }
 
+/// Who is at the other end of a connection, and what they may ask.
+struct Client {
+    peer: SocketAddr,
+    router: Router,
+    place: Arc<Place>,
+}
+
 /// Agrees on encryption where the listener has it, then serves.
 async fn open(
     http: Http,
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
-    peer: SocketAddr,
-    router: Router,
+    client: Client,
     stop: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let connection = Connection {
-        peer: Some(peer),
-        tls: tls.is_some(),
-    };
-    let router = router.layer(Extension(connection));
+    let peer = client.peer;
     let Some(tls) = tls else {
-        return serve(http, stream, peer, router, stop).await;
+        return serve(http, stream, client, false, stop).await;
     };
     match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        Ok(Ok(stream)) => serve(http, stream, peer, router, stop).await,
+        Ok(Ok(stream)) => serve(http, stream, client, true, stop).await,
         Ok(Err(error)) => tracing::debug!(%error, %peer, "no encryption was agreed on"),
         Err(_) => tracing::debug!(%peer, "the client took too long to agree on encryption"),
     }
@@ -134,12 +152,26 @@ async fn open(
 async fn serve(
     http: Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    peer: SocketAddr,
-    router: Router,
+    client: Client,
+    tls: bool,
     mut stop: watch::Receiver<bool>,
 ) {
     let stream = Moving::new(stream, http.header_timeout, http.write_timeout);
-    let service = TowerToHyperService::new(router);
+    let Client {
+        peer,
+        router,
+        place,
+    } = client;
+    let connection = Connection {
+        peer: Some(peer),
+        tls,
+    };
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        let work = place.work();
+        request.extensions_mut().insert(connection);
+        let reply = router.clone().oneshot(request);
+        async move { Ok::<_, Infallible>(reply.await?.map(|body| work.until_end_of(body))) }
+    });
     let connection = http.builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {

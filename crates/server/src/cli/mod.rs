@@ -11,6 +11,7 @@ pub(crate) mod listen;
 mod moving;
 mod output;
 mod pieces;
+mod places;
 mod query;
 mod roles;
 mod serve;

@@ -10,6 +10,7 @@ use super::tolerant::{Loose, Pairs};
 
 /// Properties: every value is a text. Nothing where there are none.
 pub(crate) fn dimensions(pairs: Pairs<'_>, bag: &mut BagBuilder) -> Option<Vec<u8>> {
+    note_dropped(pairs.0.len().saturating_sub(limits::PAIRS));
     for (key, value) in pairs.0.into_iter().take(limits::PAIRS) {
         bag.string(
             &cut(key, limits::KEY),
@@ -21,12 +22,22 @@ pub(crate) fn dimensions(pairs: Pairs<'_>, bag: &mut BagBuilder) -> Option<Vec<u
 
 /// Measurements: every value is a finite number; others are dropped.
 pub(crate) fn measurements(pairs: Pairs<'_>, bag: &mut BagBuilder) -> Option<Vec<u8>> {
+    let mut dropped = pairs.0.len().saturating_sub(limits::PAIRS);
     for (key, value) in pairs.0.into_iter().take(limits::PAIRS) {
-        if let Some(number) = value.number() {
-            bag.real(&cut(key, limits::KEY), number);
+        match value.number() {
+            Some(number) => bag.real(&cut(key, limits::KEY), number),
+            None => dropped += 1,
         }
     }
+    note_dropped(dropped);
     finish(bag)
+}
+
+/// Counts what an item loses, for operators to see.
+fn note_dropped(pairs: usize) {
+    if pairs > 0 {
+        metrics::counter!("hindsight_ingest_pairs_dropped_total").increment(pairs as u64);
+    }
 }
 
 fn finish(bag: &mut BagBuilder) -> Option<Vec<u8>> {

@@ -78,9 +78,26 @@ pub(crate) fn decode(codec: Codec, body: &[u8], limit: usize) -> Result<Cow<'_, 
         }),
         Codec::Identity => Ok(Cow::Borrowed(body)),
         Codec::Gzip => read(flate2::read::MultiGzDecoder::new(body), codec, limit),
-        Codec::Deflate if is_zlib(body) => read(flate2::read::ZlibDecoder::new(body), codec, limit),
-        Codec::Deflate => read(flate2::read::DeflateDecoder::new(body), codec, limit),
-        Codec::Brotli => read(brotli::Decompressor::new(body, 4096), codec, limit),
+        // What follows the end of the stream would be lost silently, unlike with gzip and zstd.
+        Codec::Deflate if is_zlib(body) => {
+            let mut decoder = flate2::bufread::ZlibDecoder::new(body);
+            let plain = read(&mut decoder, codec, limit)?;
+            let is_end = decoder.into_inner().is_empty();
+            is_end.then_some(plain).ok_or_else(corrupt)
+        }
+        Codec::Deflate => {
+            let mut decoder = flate2::bufread::DeflateDecoder::new(body);
+            let plain = read(&mut decoder, codec, limit)?;
+            let is_end = decoder.into_inner().is_empty();
+            is_end.then_some(plain).ok_or_else(corrupt)
+        }
+        Codec::Brotli => {
+            let mut decoder = brotli::Decompressor::new(body, 4096);
+            let plain = read(&mut decoder, codec, limit)?;
+            // Asked once more, it complains about bytes that it took from the body and did not need.
+            let is_end = decoder.read(&mut [0]).is_ok() && decoder.get_ref().is_empty();
+            is_end.then_some(plain).ok_or_else(corrupt)
+        }
         Codec::Zstd => {
             let mut decoder =
                 zstd::stream::read::Decoder::with_buffer(body).map_err(|_| corrupt())?;
@@ -190,6 +207,26 @@ mod tests {
         for codec in CODECS {
             let error = decode(codec, b"\x99not compressed at all", 1000).unwrap_err();
             assert!(matches!(error, BodyError::Corrupt(_)), "{codec:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_follows_the_end_is_corrupt() {
+        let bare = |plain: &[u8]| {
+            let mut encoder =
+                flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(plain).unwrap();
+            encoder.finish().unwrap()
+        };
+        let packed = CODECS.map(|codec| (codec, encode(codec, b"{}")));
+        for (codec, packed) in packed.into_iter().chain([(Codec::Deflate, bare(b"{}"))]) {
+            for garbage in [b"g".repeat(7), b"g".repeat(10_000)] {
+                let more = [packed.as_slice(), &garbage].concat();
+                let refused = decode(codec, &more, 1000);
+                assert_eq!(refused, Err(BodyError::Corrupt(codec.name())), "{codec:?}");
+            }
+            let less = packed.get(..packed.len() - 1).unwrap();
+            assert!(decode(codec, less, 1000).is_err(), "{codec:?} cut off");
         }
     }
 

@@ -75,6 +75,7 @@ fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
     if let Some(value) = client_id {
         headers.insert(CLIENT_REQUEST_ID, value);
     }
+    join_vary(headers);
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
@@ -83,6 +84,25 @@ fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
         header::REFERRER_POLICY,
         HeaderValue::from_static("no-referrer"),
     );
+}
+
+/// Several layers say what a reply depends on; it is said once, in one line.
+fn join_vary(headers: &mut HeaderMap) {
+    let mut names: Vec<String> = Vec::new();
+    for value in headers.get_all(header::VARY) {
+        for name in value.to_str().unwrap_or_default().split(',') {
+            let name = name.trim();
+            let known = names.iter().any(|known| known.eq_ignore_ascii_case(name));
+            if !name.is_empty() && !known {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    if let Ok(value) = HeaderValue::from_str(&names.join(", "))
+        && !names.is_empty()
+    {
+        headers.insert(header::VARY, value);
+    }
 }
 
 /// The URL without secrets: values of parameters that hold one by their name, and API keys wherever they stand.

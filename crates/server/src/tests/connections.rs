@@ -103,6 +103,32 @@ async fn a_body_that_does_not_come_is_408() {
     assert!(wire.lives().await);
 }
 
+/// A length that is too small leaves the rest for the next request, which it is not; one that is too large is waited for.
+#[tokio::test]
+async fn a_body_that_is_not_as_long_as_it_says_is_refused() {
+    let wire = Wire::open(|_| {}).await;
+    let body = json!({"query": "print 1"}).to_string();
+    let short = wire.head(body.len() - 4) + &body;
+    let reply = wire.say(short.as_bytes()).await;
+    let statuses: Vec<&str> = reply
+        .match_indices("HTTP/1.1 ")
+        .filter_map(|(at, _)| reply.get(at + 9..at + 12))
+        .collect();
+    assert_eq!(statuses, ["400", "400"], "{reply}");
+    let long = wire.head(body.len() + 4) + &body;
+    assert!(wire.say(long.as_bytes()).await.starts_with("HTTP/1.1 408"));
+    // The client says that there is no more.
+    let mut stream = wire.connect().await;
+    stream.write_all(long.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let reply = String::from_utf8_lossy(&rest(&mut stream).await).into_owned();
+    assert!(
+        reply.is_empty() || reply.starts_with("HTTP/1.1 400"),
+        "{reply}"
+    );
+    assert!(wire.lives().await);
+}
+
 /// Who asks for much and does not read it gives the place back that the query had.
 #[tokio::test]
 async fn a_client_that_does_not_read_is_cut_off() {
@@ -300,14 +326,51 @@ async fn endless_continuations_end_the_connection() {
     assert!(wire.lives().await);
 }
 
-/// Connections that say nothing do not keep the others out.
+/// Connections that are only held do not keep the others out, whatever they have said so far.
 #[tokio::test]
 async fn idle_connections_disturb_nobody() {
-    let wire = Wire::open(|_| {}).await;
+    let wire = Wire::open(|settings| {
+        settings.max_connections = 20;
+        settings.header_timeout = Duration::from_secs(600);
+    })
+    .await;
+    let used = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n".as_slice();
+    let half = b"GET /health HTTP/1.1\r\nhost: x\r\nx-slow: ".as_slice();
+    let second = [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat();
     let mut idle = Vec::new();
-    for _ in 0..200 {
+    for said in [b"".as_slice(), used, half, &second] {
+        for _ in 0..100 {
+            let mut stream = wire.connect().await;
+            stream.write_all(said).await.unwrap();
+            idle.push(stream);
+        }
+        let lives = tokio::time::timeout(Duration::from_secs(60), wire.lives());
+        assert!(lives.await.expect("somebody made room"));
+    }
+}
+
+/// Whoever is being answered is not idle, however many others come.
+#[tokio::test]
+async fn a_reply_on_its_way_keeps_its_connection() {
+    let wire = Wire::open(|settings| {
+        settings.max_connections = 4;
+        settings.write_timeout = Duration::from_secs(600);
+        settings.cache_max_reply_bytes = 1000;
+    })
+    .await;
+    let body = json!({"query": "range x from 1 to 400000 step 1"}).to_string();
+    let mut stream = wire.connect().await;
+    let request = wire.head(body.len()) + &body;
+    let request = request.replacen("host: x", "host: x\r\nconnection: close", 1);
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut begun = [0; 12];
+    stream.read_exact(&mut begun).await.unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 200");
+    let mut idle = Vec::new();
+    for _ in 0..50 {
         idle.push(wire.connect().await);
     }
     assert!(wire.lives().await);
-    drop(idle);
+    let all = String::from_utf8(rest(&mut stream).await).unwrap();
+    assert!(all.contains("[400000]"), "{}", all.len());
 }

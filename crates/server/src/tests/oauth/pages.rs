@@ -200,3 +200,125 @@ async fn another_password_ends_sessions_and_tokens() {
         200
     );
 }
+
+#[tokio::test]
+async fn a_form_of_another_site_decides_nothing_and_signs_nobody_out() {
+    let issuer = Issuer::start().await;
+    let reply = issuer
+        .sign_in_at(&issuer.authorize_path("", &[]), PASSWORD)
+        .await;
+    let session = reply
+        .headers
+        .get_all("set-cookie")
+        .iter()
+        .map(|value| {
+            value
+                .to_str()
+                .unwrap()
+                .split(';')
+                .next()
+                .unwrap()
+                .to_owned()
+        })
+        .find(|cookie| cookie.starts_with("hindsight-session"))
+        .unwrap();
+    let device = issuer
+        .post(
+            &issuer.path("oauth2/devicecode"),
+            "",
+            &[("client_id", &issuer.client), ("resource", RESOURCE)],
+        )
+        .await
+        .json();
+    let code = device["user_code"].as_str().unwrap();
+    let forged = [("user_code", code), ("decision", "yes")];
+    let reply = issuer.post("/devicelogin", &session, &forged).await;
+    assert_eq!(reply.status, 400);
+    let reply = issuer
+        .post(&issuer.path("oauth2/logout"), &session, &[])
+        .await;
+    assert_eq!(reply.status, 400);
+    // Still signed in, and the device still waits.
+    let reply = issuer.get(&issuer.authorize_path("", &[]), &session).await;
+    assert_eq!(reply.status, 303);
+    let poll = [
+        ("grant_type", "device_code"),
+        ("code", device["device_code"].as_str().unwrap()),
+    ];
+    let reply = issuer.token(&poll).await.json();
+    assert_eq!(reply["error"], "authorization_pending");
+}
+
+/// Names and what people type appear on pages, as text and never as markup.
+#[tokio::test]
+async fn what_is_typed_or_named_is_text_on_every_page() {
+    let issuer = Issuer::start().await;
+    let markup = "\"'><img src=x onerror=alert(1)>";
+    let catalogue = issuer.server.app.store.catalogue();
+    let id = uuid::Uuid::new_v4().to_string();
+    let client = ClientRecord {
+        id: id.clone(),
+        name: markup.to_owned(),
+        public: true,
+        created: issuer.server.app.now(),
+        redirects: vec![CALLBACK.to_owned()],
+        secrets: Vec::new(),
+    };
+    catalogue.create_client(&client).await.unwrap();
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    let own = [
+        ("client_id", id.as_str()),
+        ("code_challenge", challenge),
+        ("code_challenge_method", "S256"),
+        ("state", markup),
+    ];
+    let path = issuer.authorize_path("", &own);
+    let page = issuer.get(&path, "").await;
+    let cookie = page.header("set-cookie").split(';').next().unwrap();
+    let text = page.text();
+    let token = hidden(&text, "form_token");
+    let person = [
+        ("form_token", token.as_str()),
+        ("username", markup),
+        ("password", markup),
+    ];
+    let path = path.replace("authorize?", "signin?");
+    let refused = issuer.post(&path, cookie, &person).await;
+    assert!(refused.text().contains("wrong"), "{}", refused.text());
+
+    let device = [("client_id", id.as_str()), ("resource", RESOURCE)];
+    let path = issuer.path("oauth2/devicecode");
+    let device = issuer.post(&path, "", &device).await.json();
+    let code = device["user_code"].as_str().unwrap();
+    let page = issuer.get("/devicelogin", "").await;
+    let cookie = page.header("set-cookie").split(';').next().unwrap();
+    let token = hidden(&page.text(), "form_token");
+    let typed = async |code: &str| {
+        let fields = [("form_token", token.as_str()), ("user_code", code)];
+        issuer.post("/devicelogin", cookie, &fields).await
+    };
+    let unknown = typed(markup).await;
+    let confirm = typed(code).await;
+    assert!(confirm.text().contains(code));
+
+    let strange = issuer.authorize_path("", &[("client_id", markup)]);
+    let no_client = issuer.get(&strange, "").await;
+    let elsewhere = issuer.authorize_path("", &[("redirect_uri", markup)]);
+    let no_redirect = issuer.get(&elsewhere, "").await;
+    let posted = [own.as_slice(), &[("response_mode", "form_post")]].concat();
+    let posted = issuer.authorize_path("", &posted);
+    let post_back = issuer.sign_in_at(&posted, PASSWORD).await;
+    assert!(post_back.text().contains("name=\"code\""));
+    for page in [
+        text,
+        refused.text(),
+        unknown.text(),
+        confirm.text(),
+        no_client.text(),
+        no_redirect.text(),
+        post_back.text(),
+    ] {
+        assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
+        assert!(!page.contains("<img"), "{page}");
+    }
+}

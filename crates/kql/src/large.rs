@@ -1,0 +1,171 @@
+//! Large values in plans.
+//!
+//! DataFusion writes a literal out, each of its bytes, wherever it names a column, and its rules do that by the dozen: a
+//! list of a million values in a plan takes seconds to plan. So a large value is a call that stands for it while a plan is
+//! made and optimised, and a literal only in the physical plan.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
+};
+use xxhash_rust::xxh64::xxh64;
+
+/// Values of more bytes than this are kept out of plans.
+const LARGE: usize = 4096;
+
+/// What the name of the placeholder begins with that a large value has for its argument.
+const NOTHING: &str = "$large-";
+
+/// The expression of a value that is known.
+pub(crate) fn literal(value: ScalarValue) -> Expr {
+    let bytes = match &value {
+        ScalarValue::BinaryView(Some(bytes)) => bytes.as_slice(),
+        ScalarValue::Utf8View(Some(text)) => text.as_bytes(),
+        _ => &[],
+    };
+    if bytes.len() <= LARGE {
+        return Expr::Literal(value, None);
+    }
+    let digest = xxh64(bytes, 0);
+    // Rules evaluate what has constants for its arguments, and would make it a literal; they let placeholders alone. Each
+    // value has one of its own, so that what values have in common is never the placeholder.
+    let field = Arc::new(Field::new("", DataType::Null, true));
+    let nothing = Expr::Placeholder(Placeholder::new_with_field(
+        format!("{NOTHING}{digest:x}"),
+        Some(field),
+    ));
+    ScalarUDF::new_from_impl(LargeValue {
+        value: Arc::new(value),
+        digest,
+        signature: Signature::any(1, Volatility::Immutable),
+    })
+    .call(vec![nothing])
+}
+
+/// `expr` with the large values themselves.
+pub(crate) fn in_place(expr: Expr) -> Result<Expr> {
+    let replaced = expr.transform_up(|expr| {
+        Ok(match value_of(&expr) {
+            Some(value) => Transformed::yes(Expr::Literal(value.clone(), None)),
+            None => Transformed::no(expr),
+        })
+    });
+    replaced.map(|transformed| transformed.data)
+}
+
+/// `plan` with the large values themselves; no column changes its name.
+pub(crate) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let holds = |expr: &Expr| expr.exists(|e| Ok(value_of(e).is_some()));
+    replace_in_plan(plan, holds, in_place)
+}
+
+/// `plan` with `replace` done to each expression that `concerns`; no column changes its name.
+pub(crate) fn replace_in_plan(
+    plan: LogicalPlan,
+    concerns: impl Fn(&Expr) -> Result<bool>,
+    replace: impl Fn(Expr) -> Result<Expr>,
+) -> Result<LogicalPlan> {
+    let rewritten = plan.transform_up_with_subqueries(|node| {
+        let names = NamePreserver::new(&node);
+        let expressions = node.map_expressions(|expr| {
+            if !concerns(&expr)? {
+                return Ok(Transformed::no(expr));
+            }
+            let name = names.save(&expr);
+            replace(expr).map(|expr| Transformed::yes(name.restore(expr)))
+        })?;
+        match expressions.transformed {
+            true => expressions.map_data(LogicalPlan::recompute_schema),
+            false => Ok(expressions),
+        }
+    });
+    rewritten.map(|transformed| transformed.data)
+}
+
+/// Whether `expr` waits for a value: what stands for a large value does not.
+pub(crate) fn waits(expr: &Expr) -> bool {
+    matches!(expr, Expr::Placeholder(placeholder) if !placeholder.id.starts_with(NOTHING))
+}
+
+fn value_of(expr: &Expr) -> Option<&ScalarValue> {
+    let Expr::ScalarFunction(ScalarFunction { func, .. }) = expr else {
+        return None;
+    };
+    let large = func.inner().downcast_ref::<LargeValue>()?;
+    Some(&large.value)
+}
+
+/// Stands for its value.
+#[derive(Debug)]
+struct LargeValue {
+    value: Arc<ScalarValue>,
+    /// Of the value's bytes.
+    digest: u64,
+    signature: Signature,
+}
+
+impl PartialEq for LargeValue {
+    fn eq(&self, other: &LargeValue) -> bool {
+        self.digest == other.digest
+            && (Arc::ptr_eq(&self.value, &other.value) || self.value == other.value)
+    }
+}
+
+impl Eq for LargeValue {}
+
+impl Hash for LargeValue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.digest.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for LargeValue {
+    fn name(&self) -> &str {
+        "$large"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.value.data_type())
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        Err(DataFusionError::Internal(
+            "a large value was not put in place".to_owned(),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_value_is_not_written_into_names() {
+        let value = ScalarValue::BinaryView(Some(vec![7; 1_000_000]));
+        let expr = literal(value.clone());
+        assert!(expr.schema_name().to_string().len() < 40);
+        assert_eq!(in_place(expr).ok(), Some(Expr::Literal(value, None)));
+        let small = ScalarValue::BinaryView(Some(vec![7; 10]));
+        assert_eq!(literal(small.clone()), Expr::Literal(small, None));
+    }
+
+    #[test]
+    fn two_large_values_are_two_expressions() {
+        let value = |byte| literal(ScalarValue::BinaryView(Some(vec![byte; 10_000])));
+        let expr = value(1);
+        assert_eq!(expr, expr.clone());
+        assert_ne!(expr, value(2));
+    }
+}
