@@ -57,7 +57,11 @@ impl QueryThreads {
             .ok_or_else(|| EngineError::Internal("no threads for queries".to_owned()))?;
         let (stop, late) = (StopOnDrop(work.stopper()), StopOnDrop(work.stopper()));
         let timed = async move {
-            let ended = deadline.bound(async { Ok(future.await) }).await;
+            let whole = async {
+                future.await;
+                Ok(())
+            };
+            let ended = deadline.bound(whole).await;
             drop(late);
             ended
         };
