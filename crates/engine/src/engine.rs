@@ -107,8 +107,14 @@ impl QueryEngine {
             request.caller.access.clone(),
         )
         .with_workspace_names(request.workspace_names);
-        self.run(&prepared.query, &request.query, catalog, times)
-            .await
+        self.run(
+            &request.caller,
+            &prepared.query,
+            &request.query,
+            catalog,
+            times,
+        )
+        .await
     }
 
     /// Runs a query and holds all of its rows.
@@ -298,11 +304,15 @@ impl QueryEngine {
             timespan: None,
             deadline: Deadline::after(self.config.timeout),
         };
-        self.run(query, text, catalog, times).await?.collect().await
+        self.run(caller, query, text, catalog, times)
+            .await?
+            .collect()
+            .await
     }
 
     async fn run(
         &self,
+        caller: &Caller,
         query: &Query,
         text: &str,
         catalog: StoreCatalog,
@@ -319,6 +329,7 @@ impl QueryEngine {
             catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
             times,
             limits,
+            principal: Arc::clone(&caller.principal),
         };
         match self.executor.start(job).await {
             // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read. Names are looked

@@ -17,6 +17,8 @@ pub enum Access {
 /// Who asks and for which application.
 #[derive(Debug, Clone)]
 pub struct Caller {
+    /// Who it is; the processors are shared between principals.
+    pub principal: Arc<str>,
     /// What the principal may read.
     pub access: Access,
     /// The application named in the URL; the server has checked that `access` covers it.

@@ -18,6 +18,7 @@ mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
+pub mod turns;
 pub mod work;
 
 pub use bind::{

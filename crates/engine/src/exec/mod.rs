@@ -12,6 +12,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
 use hindsight_kql::functions::kernel::KernelError;
 use hindsight_kql::run::BindError;
+use hindsight_kql::turns::Turns;
 use hindsight_kql::work::Work;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
@@ -54,6 +55,8 @@ pub(crate) struct Job {
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) times: Times,
     pub(crate) limits: Limits,
+    /// Whose it is: the processors are shared between principals.
+    pub(crate) principal: Arc<str>,
 }
 
 /// What queries spill to disk at most, as a multiple of their memory.
@@ -66,6 +69,7 @@ pub(crate) struct Executor {
     memory: usize,
     partitions: usize,
     threads: QueryThreads,
+    turns: Arc<Turns>,
     /// Held by every query that has not ended.
     running: Arc<()>,
 }
@@ -79,11 +83,15 @@ impl Executor {
             .with_max_temp_directory_size(SPILL_FACTOR.saturating_mul(config.memory as u64))
             .build_arc()
             .map_err(|e| failure(&e, config.memory))?;
+        let partitions = config.partitions.max(1);
+        // As many turns as tasks of one query. One thread more finds out who waits, the others are for extra turns.
+        let extra = partitions;
         Ok(Executor {
             runtime,
             memory: config.memory,
-            partitions: config.partitions.max(1),
-            threads: QueryThreads::new(config.partitions.max(1))?,
+            partitions,
+            threads: QueryThreads::new(partitions + extra + 1)?,
+            turns: Turns::new(partitions, extra),
             running: Arc::new(()),
         })
     }
@@ -106,7 +114,7 @@ impl Executor {
             started: Instant::now(),
         };
         let deadline = job.times.deadline;
-        let of = Work::new(Arc::clone(&reserved));
+        let of = Work::in_turns(Arc::clone(&reserved), self.turns.member(&job.principal));
         let begin = |reader| self.threads.spawn(of, work(job, run, reader));
         QueryStream::begin(begin, deadline, reserved, self.memory).await
     }

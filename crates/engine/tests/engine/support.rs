@@ -251,6 +251,7 @@ impl Fixture {
     /// Somebody who may see everything and asks for the shop.
     pub(crate) fn everyone(&self) -> Caller {
         Caller {
+            principal: "someone".into(),
             access: Access::All,
             app: self.shop,
         }
@@ -259,6 +260,7 @@ impl Fixture {
     /// Somebody who may see the shop alone.
     pub(crate) fn shopkeeper(&self) -> Caller {
         Caller {
+            principal: "someone".into(),
             access: Access::Only(vec![self.shop]),
             app: self.shop,
         }

@@ -125,6 +125,10 @@ impl Principal {
             readable.sort_unstable();
             Access::Only(readable)
         };
-        Caller { access, app }
+        Caller {
+            principal: Arc::clone(&self.id),
+            access,
+            app,
+        }
     }
 }
