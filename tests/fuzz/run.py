@@ -36,6 +36,9 @@ rate = 1000000
 timeout = "20s"
 max_wait = "20s"
 memory = "512MiB"
+[auth]
+failed_sign_ins = 1000000
+failures_per_minute = 1000000
 """
 
 
@@ -70,6 +73,7 @@ def configuration(app, key):
 api_key = "{key}"
 [parameters]
 "path.appId" = "{app}"
+"path.tenant" = "common"
 """
 
 
@@ -83,6 +87,7 @@ def main():
     settings.write_text(SETTINGS)
     with Server("--config", str(settings)) as server:
         app, key = server.new_app("fuzzed")
+        client = server.command("client", "create", "fuzzer", "--public", "--redirect", "http://localhost:8400/cb", "--app", "fuzzed")
         status, verdict = server.track(telemetry(app["instrumentationKey"]))
         assert status == 200, verdict
         config = FOLDER / "schemathesis.toml"
@@ -92,7 +97,9 @@ def main():
             "--checks", ",".join(CHECKS), "--max-time", str(args.seconds), "--seed", str(args.seed),
             "--request-timeout", "60", "--continue-on-failure", "--max-examples", "1000000", *more,
         ]
-        ended = subprocess.call(arguments, cwd=FOLDER, env={**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(FOLDER)})
+        ended = subprocess.call(arguments, cwd=FOLDER, env={
+            **os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(FOLDER), "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE),
+            "FUZZED_CLIENT": client["clientId"], "FUZZED_SECRET": client["secret"]})
         if server.process.poll() is not None:
             sys.exit(f"the server ended with {server.process.returncode}")
     sys.exit(ended)

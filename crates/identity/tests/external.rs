@@ -182,6 +182,7 @@ impl Trust {
             audiences: vec![AUDIENCE.to_owned()],
             implicit: Implicit::Off,
             tenant: None,
+            attempts: 10,
         };
         let catalogue = Catalogue::open(folder.path()).await.unwrap();
         let own = Issuer::open(catalogue, clock.clone(), settings, "http://localhost")
@@ -393,6 +394,7 @@ async fn an_issuer_inside_is_refused_at_the_start() {
             audiences: Vec::new(),
             implicit: Implicit::Off,
             tenant: None,
+            attempts: 10,
         };
         let catalogue = Catalogue::open(folder.path()).await.unwrap();
         let own = Issuer::open(catalogue, clock.clone(), settings, "http://localhost")

@@ -134,6 +134,7 @@ async fn open_issuer(
     let issuer = IssuerSettings {
         audiences: identity.audiences.clone(),
         implicit: identity.implicit,
+        attempts: identity.failed_sign_ins,
         tenant: identity.tenant.map(|tenant| tenant.to_string()),
     };
     let addresses = [&identity.url, &settings.public_url];

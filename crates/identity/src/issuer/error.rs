@@ -16,6 +16,8 @@ pub struct OAuthError {
     pub message: String,
     /// The status of a reply that is JSON.
     pub status: u16,
+    /// Seconds after which another try makes sense.
+    pub retry_after: Option<u64>,
 }
 
 impl OAuthError {
@@ -25,6 +27,7 @@ impl OAuthError {
             codes: vec![code],
             message: message.into(),
             status: 400,
+            retry_after: None,
         }
     }
 
@@ -82,6 +85,7 @@ impl OAuthError {
         let message = format!("Too many failed attempts; try again in {seconds} seconds.");
         OAuthError {
             status: 429,
+            retry_after: Some(seconds),
             ..OAuthError::new("temporarily_unavailable", 50_053, message)
         }
     }

@@ -42,9 +42,7 @@ use crate::right::Rights;
 const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 /// Ticks in a second.
 const TICKS: i64 = 10_000_000;
-/// Failed sign-ins of one name or address, and failed secrets of one address, in [`ATTEMPTS_WINDOW`].
-const ATTEMPTS: u32 = 10;
-/// See [`ATTEMPTS`].
+/// See [`IssuerSettings::attempts`].
 const ATTEMPTS_WINDOW: Duration = Duration::from_secs(300);
 
 /// Where the implicit flow is offered (`D24`).
@@ -67,6 +65,8 @@ pub struct IssuerSettings {
     pub implicit: Implicit,
     /// The tenant's id; a random one is made and kept where nothing is said.
     pub tenant: Option<String>,
+    /// Failed sign-ins of one name or address, and failed secrets of one address, in five minutes.
+    pub attempts: u32,
 }
 
 /// The embedded issuer.
@@ -131,7 +131,7 @@ impl Issuer {
             codes: pending::Codes::default(),
             devices: pending::Devices::default(),
             passwords: Passwords::default(),
-            sign_ins: Attempts::new(ATTEMPTS, ATTEMPTS_WINDOW),
+            sign_ins: Attempts::new(settings.attempts, ATTEMPTS_WINDOW),
         };
         issuer.locate(base, &[]);
         Ok(issuer)

@@ -38,6 +38,8 @@ pub(crate) struct IdentitySettings {
     pub(crate) allow_local_issuers: bool,
     /// Wrong credentials of an address in a minute.
     pub(crate) failures: u32,
+    /// Failed sign-ins of one name or address in five minutes.
+    pub(crate) failed_sign_ins: u32,
     /// Whether telemetry needs a credential beside the instrumentation key.
     pub(crate) ingest_credential: bool,
 }
@@ -57,6 +59,7 @@ impl Default for IdentitySettings {
             trusted: String::new(),
             allow_local_issuers: false,
             failures: 0,
+            failed_sign_ins: 0,
             ingest_credential: false,
         }
     }
@@ -164,6 +167,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "100",
         help: "Wrong credentials of one address in a minute; more are answered with 429.",
         set: |s, v| put(&mut s.identity.failures, number(v)),
+    },
+    Setting {
+        key: "auth.failed_sign_ins",
+        default: "10",
+        help: "Wrong passwords of one name or address, and wrong secrets of clients of one address, in five minutes; more are answered with 429.",
+        set: |s, v| put(&mut s.identity.failed_sign_ins, number(v)),
     },
     Setting {
         key: "ingest.require_credential",

@@ -11,9 +11,15 @@ use crate::error::CODES;
 use crate::routes::table::{self, Admission, Operation};
 
 /// The shapes of bodies, by name.
-const SCHEMAS: &str = include_str!("schemas.json");
+const SCHEMAS: [&str; 2] = [
+    include_str!("schemas.json"),
+    include_str!("oauth_schemas.json"),
+];
 /// The parameters, by the names under which operations list them.
-const PARAMETERS: &str = include_str!("parameters.json");
+const PARAMETERS: [&str; 2] = [
+    include_str!("parameters.json"),
+    include_str!("oauth_parameters.json"),
+];
 
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
 
@@ -48,19 +54,24 @@ pub(crate) fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas(),
-            "parameters": parsed(PARAMETERS),
+            "parameters": merged(PARAMETERS),
             "securitySchemes": security_schemes(),
         },
     })
 }
 
-fn parsed(text: &str) -> Value {
-    // Both files are part of the program; a test reads them.
-    serde_json::from_str(text).unwrap_or_default()
+/// The entries of all these objects.
+fn merged(texts: [&str; 2]) -> Value {
+    // The files are part of the program; a test reads them.
+    let objects = texts.map(|text| serde_json::from_str(text).unwrap_or_default());
+    let entries = objects
+        .into_iter()
+        .flat_map(|object: Map<String, Value>| object);
+    Value::Object(entries.collect())
 }
 
 fn schemas() -> Value {
-    let mut schemas = parsed(SCHEMAS);
+    let mut schemas = merged(SCHEMAS);
     let codes: Vec<&str> = CODES.iter().map(|(_, code, _)| *code).collect();
     if let Some(object) = schemas.as_object_mut() {
         let described = json!({ "description": "What kind of failure it is.", "enum": codes });
@@ -73,6 +84,7 @@ fn security_schemes() -> Value {
     json!({
         "apiKey": { "type": "apiKey", "in": "header", "name": "X-Api-Key" },
         "apiKeyParameter": { "type": "apiKey", "in": "query", "name": "api_key" },
+        "client": { "type": "http", "scheme": "basic", "description": "A client's id and secret (RFC 6749 §2.3.1)." },
         "basic": { "type": "http", "scheme": "basic", "description": "The key as user name or as password." },
         "bearer": { "type": "http", "scheme": "bearer", "description": "An OAuth 2.0 access token." },
     })
@@ -130,27 +142,49 @@ fn replies(operation: &Operation) -> Value {
         let entry = replies
             .entry(reply.status.to_string())
             .or_insert_with(|| json!({ "description": reply.description, "content": {}, "headers": headers(operation, reply.status) }));
-        if let Some(content) = entry.get_mut("content").and_then(Value::as_object_mut) {
+        let content = entry.get_mut("content").and_then(Value::as_object_mut);
+        if let Some(content) = content.filter(|_| !reply.media.is_empty()) {
             content.insert(reply.media.to_owned(), schema);
         }
     }
+    let (media, schema) = operation.admission.error();
+    let schema = json!({ "schema": { "$ref": format!("#/components/schemas/{schema}") } });
     for status in operation.admission.failures(operation.body.is_some()) {
-        let meanings: Vec<String> = CODES
-            .iter()
-            .filter(|(of, _, _)| of == status)
-            .map(|(_, code, meaning)| format!("{code}: {meaning}"))
-            .collect();
-        replies.entry(status.to_string()).or_insert_with(|| json!({
-            "description": meanings.join(" "),
-            "headers": headers(operation, *status),
-            "content": { "application/json": { "schema": { "$ref": format!("#/components/schemas/{}", operation.admission.error()) } } },
-        }));
+        replies.entry(status.to_string()).or_insert_with(|| {
+            json!({
+                "description": meaning(operation.admission, *status),
+                "headers": headers(operation, *status),
+                "content": { media: schema },
+            })
+        });
     }
     if is_conditional(operation) {
         let unchanged = json!({ "description": "The client has this very reply (If-None-Match).", "headers": headers(operation, 304) });
         replies.insert("304".to_owned(), unchanged);
     }
     Value::Object(replies)
+}
+
+/// What a failure's status means.
+fn meaning(admission: Admission, status: u16) -> String {
+    if matches!(admission, Admission::Program | Admission::Person) {
+        let text = match status {
+            400 => "The request is wrong, or what it shows is no good any more.",
+            401 => {
+                "The client is unknown, or its secret is missing or wrong; the person's name or password is wrong."
+            }
+            408 => "The body arrived too slowly.",
+            413 => "The body is too large.",
+            429 => "Too many failed attempts.",
+            _ => "The server failed; its log says why.",
+        };
+        return text.to_owned();
+    }
+    let known = CODES.iter().filter(|(of, _, _)| *of == status);
+    let meanings: Vec<String> = known
+        .map(|(_, code, meaning)| format!("{code}: {meaning}"))
+        .collect();
+    meanings.join(" ")
 }
 
 /// Whether a client may say which replies it has.
@@ -188,6 +222,11 @@ fn headers(operation: &Operation, status: u16) -> Value {
                 json!({ "type": "string" }),
             );
         }
+        (303, _) => add(
+            "Location",
+            "Where to go on, with the answer for the client.",
+            json!({ "type": "string" }),
+        ),
         (401, _) => add(
             "WWW-Authenticate",
             "The ways to authenticate.",

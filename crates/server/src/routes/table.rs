@@ -62,6 +62,12 @@ pub(crate) enum Admission {
     Telemetry,
     /// About no application: any good credential.
     SignedIn,
+    /// A client of the issuer, which shows in the request itself who it is.
+    Program,
+    /// A person at the issuer's pages.
+    Person,
+    /// Whoever shows a token of the issuer, which it judges itself.
+    Bearer,
     /// For everybody.
     Open,
 }
@@ -73,7 +79,9 @@ impl Admission {
             Admission::Question => Needs::App(Right::Read),
             Admission::Telemetry => Needs::Telemetry,
             Admission::SignedIn => Needs::Credential,
-            Admission::Open => Needs::Nothing,
+            Admission::Program | Admission::Person | Admission::Bearer | Admission::Open => {
+                Needs::Nothing
+            }
         }
     }
 
@@ -82,6 +90,7 @@ impl Admission {
             Admission::Question => "Questions",
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
+            Admission::Program | Admission::Person | Admission::Bearer => "Identity",
             Admission::Open => "Server",
         }
     }
@@ -90,7 +99,7 @@ impl Admission {
     pub(crate) fn parameters(self) -> impl Iterator<Item = &'static str> {
         let names: &[&str] = match self {
             Admission::Question => &["prefer", "Prefer", "Cache-Control"],
-            Admission::Telemetry | Admission::SignedIn | Admission::Open => &[],
+            _ => &[],
         };
         names.iter().copied()
     }
@@ -106,15 +115,21 @@ impl Admission {
             ],
             (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 503],
             (Admission::SignedIn, _) => &[400, 401, 403, 429, 500, 503],
-            (Admission::Open, _) => &[],
+            (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
+            (Admission::Program | Admission::Person, true) => &[400, 401, 408, 413, 429, 500],
+            (Admission::Bearer | Admission::Open, _) => &[],
         }
     }
 
-    /// The schema of refusals.
-    pub(crate) const fn error(self) -> &'static str {
+    /// The type and the schema of refusals.
+    pub(crate) const fn error(self) -> (&'static str, &'static str) {
         match self {
-            Admission::Telemetry => "TrackReply",
-            Admission::Question | Admission::SignedIn | Admission::Open => "Error",
+            Admission::Telemetry => ("application/json", "TrackReply"),
+            Admission::Program => ("application/json", "OAuthError"),
+            Admission::Person => ("text/html", "Page"),
+            Admission::Question | Admission::SignedIn | Admission::Bearer | Admission::Open => {
+                ("application/json", "Error")
+            }
         }
     }
 
@@ -127,7 +142,9 @@ impl Admission {
             Admission::Telemetry => {
                 json!([{}, { "apiKey": [] }, { "bearer": [] }, { "basic": [] }])
             }
-            Admission::Open => json!([]),
+            Admission::Program => json!([{}, { "client": [] }]),
+            Admission::Bearer => json!([{ "bearer": [] }]),
+            Admission::Person | Admission::Open => json!([]),
         }
     }
 }

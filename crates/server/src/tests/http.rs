@@ -29,6 +29,16 @@ async fn a_slow_body_ends_with_408() {
     let asked = server.ask(Method::POST, &path, &key, endless()).await;
     assert_eq!(asked.status, 408);
     assert_eq!(asked.json()["error"]["code"], "RequestTimeoutError");
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    for path in ["/common/oauth2/token", "/common/oauth2/v2.0/devicecode"] {
+        let asked = server.ask(Method::POST, path, &form, endless()).await;
+        assert_eq!(asked.status, 408, "{path}");
+        assert_eq!(asked.json()["error"], "invalid_request");
+    }
+    for path in ["/common/oauth2/authorize", "/devicelogin"] {
+        let shown = server.ask(Method::POST, path, &form, endless()).await;
+        assert_eq!(shown.status, 408, "{path}");
+    }
 }
 
 /// Log lines in memory.

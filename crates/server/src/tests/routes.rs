@@ -1,6 +1,7 @@
 //! Every route declares what it needs, and the gate before it asks for that.
 
 use super::*;
+use crate::auth::gate::Needs;
 use crate::routes::table::{self, Admission, Operation, Route};
 
 fn all() -> impl Iterator<Item = (&'static Route, &'static Operation)> {
@@ -35,7 +36,7 @@ async fn what_is_not_open_answers_nobody_without_a_credential() {
         let path = path(&server, route);
         let method: Method = operation.method.to_uppercase().parse().unwrap();
         let reply = server.ask(method, &path, &[], Body::empty()).await;
-        let expected = operation.admission != Admission::Open;
+        let expected = operation.admission.needs() != Needs::Nothing;
         let open = [
             "/health",
             "/ready",

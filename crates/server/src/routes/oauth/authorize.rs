@@ -49,9 +49,9 @@ macro_rules! entrances {
             headers: HeaderMap,
             body: Body,
         ) -> Response {
-            let query = match axum::body::to_bytes(body, super::LARGEST_BODY).await {
+            let query = match super::read(&app, body).await {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-                Err(_) => return pages::problem(&OAuthError::invalid_request("The body is too large.")),
+                Err(error) => return pages::problem(&error),
             };
             let browser = Browser::new(app, Version::$version, headers, connection, query);
             browser.enter(&tenant).await
@@ -142,7 +142,7 @@ impl Browser {
             Ok(request) => request,
             Err(response) => return response,
         };
-        let form = match form(&self.headers, body).await {
+        let form = match form(&self.app, &self.headers, body).await {
             Ok(form) => form,
             Err(error) => return pages::problem(&error),
         };
@@ -176,7 +176,9 @@ impl Browser {
             }
             Err(error) => {
                 let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_REQUEST);
-                self.ask(tenant, &request, name, status, Some(&error.message))
+                let mut response = self.ask(tenant, &request, name, status, Some(&error.message));
+                super::say_when(&mut response, &error);
+                response
             }
         }
     }
@@ -268,7 +270,10 @@ pub(crate) async fn sign_out(
     if method != axum::http::Method::POST {
         return ask_sign_out(&headers, secure);
     }
-    let form = form(&headers, body).await.unwrap_or_default();
+    let form = match form(&app, &headers, body).await {
+        Ok(form) => form,
+        Err(error) => return pages::problem(&error),
+    };
     let token = form.get("form_token").ok().flatten();
     if let Err(error) = cookies::check_form(&headers, secure, token) {
         return pages::problem(&error);

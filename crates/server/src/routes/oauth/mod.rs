@@ -5,129 +5,26 @@ mod cookies;
 mod device;
 mod discovery;
 mod pages;
+mod table;
 mod token;
 
-use std::sync::Arc;
-
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
 use hindsight_identity::issuer::{Form, OAuthError};
 use serde_json::Value;
 
-use super::table::{Admission, Operation, Route};
+use super::body::{self, Unread};
 use crate::app::App;
 use crate::wire;
 
 /// Bytes of a request's body.
 const LARGEST_BODY: usize = 64 << 10;
 
-type Add = fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>;
-
-/// An operation for everybody: who signs in shows a password or a secret in the request itself. The issuer's own discovery
-/// documents describe it, so that `/openapi.json` need not.
-const fn open(method: &'static str, add: Add) -> Operation {
-    Operation {
-        method,
-        id: "",
-        summary: "",
-        admission: Admission::Open,
-        parameters: &[],
-        body: None,
-        replies: &[],
-        add,
-    }
-}
-
-const fn route(path: &'static str, operations: &'static [Operation]) -> Route {
-    Route {
-        path,
-        alias: true,
-        operations,
-    }
-}
-
-/// All of the issuer's addresses.
-pub(super) static ROUTES: &[Route] = &[
-    route(
-        "/{tenant}/oauth2/authorize",
-        &[
-            open("get", |r| r.get(authorize::authorize_v1)),
-            open("post", |r| r.post(authorize::post_authorize_v1)),
-        ],
-    ),
-    route(
-        "/{tenant}/oauth2/v2.0/authorize",
-        &[
-            open("get", |r| r.get(authorize::authorize_v2)),
-            open("post", |r| r.post(authorize::post_authorize_v2)),
-        ],
-    ),
-    route(
-        "/{tenant}/oauth2/signin",
-        &[open("post", |r| r.post(authorize::sign_in_v1))],
-    ),
-    route(
-        "/{tenant}/oauth2/v2.0/signin",
-        &[open("post", |r| r.post(authorize::sign_in_v2))],
-    ),
-    route("/{tenant}/oauth2/logout", SIGN_OUT),
-    route("/{tenant}/oauth2/v2.0/logout", SIGN_OUT),
-    route(
-        "/{tenant}/oauth2/token",
-        &[open("post", |r| r.post(token::token_v1))],
-    ),
-    route(
-        "/{tenant}/oauth2/v2.0/token",
-        &[open("post", |r| r.post(token::token_v2))],
-    ),
-    route(
-        "/{tenant}/oauth2/devicecode",
-        &[open("post", |r| r.post(token::device_code_v1))],
-    ),
-    route(
-        "/{tenant}/oauth2/v2.0/devicecode",
-        &[open("post", |r| r.post(token::device_code_v2))],
-    ),
-    route(
-        "/devicelogin",
-        &[
-            open("get", |r| r.get(device::device_page)),
-            open("post", |r| r.post(device::device_post)),
-        ],
-    ),
-    route(
-        "/{tenant}/.well-known/openid-configuration",
-        &[open("get", |r| r.get(discovery::configuration_v1))],
-    ),
-    route(
-        "/{tenant}/v2.0/.well-known/openid-configuration",
-        &[open("get", |r| r.get(discovery::configuration_v2))],
-    ),
-    route(
-        "/{tenant}/openid/userinfo",
-        &[
-            open("get", |r| r.get(discovery::user_info)),
-            open("post", |r| r.post(discovery::user_info)),
-        ],
-    ),
-    route("/{tenant}/discovery/keys", KEYS),
-    route("/{tenant}/discovery/v2.0/keys", KEYS),
-    route(
-        "/{tenant}/discovery/instance",
-        &[open("get", |r| r.get(discovery::instance))],
-    ),
-];
-
-const SIGN_OUT: &[Operation] = &[
-    open("get", |r| r.get(authorize::sign_out)),
-    open("post", |r| r.post(authorize::sign_out)),
-];
-const KEYS: &[Operation] = &[open("get", |r| r.get(discovery::keys))];
+pub(super) use table::ROUTES;
 
 /// The parameters of a form.
-async fn form(headers: &HeaderMap, body: Body) -> Result<Form, OAuthError> {
+async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Form, OAuthError> {
     let media = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -138,10 +35,28 @@ async fn form(headers: &HeaderMap, body: Body) -> Result<Form, OAuthError> {
             "The body must be of type application/x-www-form-urlencoded.",
         ));
     }
-    let bytes = axum::body::to_bytes(body, LARGEST_BODY)
+    Ok(Form::parse(&read(app, body).await?))
+}
+
+/// A body, bounded in bytes and in time.
+async fn read(app: &App, body: Body) -> Result<Bytes, OAuthError> {
+    let patience = app.settings.body_timeout;
+    body::read(body, LARGEST_BODY, patience)
         .await
-        .map_err(|_| OAuthError::invalid_request("The body is too large or could not be read."))?;
-    Ok(Form::parse(&bytes))
+        .map_err(|unread| {
+            let (status, message) = match unread {
+                Unread::TooLarge => (
+                    413,
+                    format!("The body is larger than {LARGEST_BODY} bytes."),
+                ),
+                Unread::Slow => (408, body::slow(patience)),
+                Unread::Broken => (400, "The body could not be read to its end.".to_owned()),
+            };
+            OAuthError {
+                status,
+                ..OAuthError::invalid_request(message)
+            }
+        })
 }
 
 /// A reply that no cache keeps (RFC 6749 §5.1).
@@ -172,7 +87,16 @@ fn refused(app: &App, headers: &HeaderMap, error: &OAuthError) -> Response {
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, offer);
     }
+    say_when(&mut response, error);
     response
+}
+
+/// Says when another try makes sense.
+fn say_when(response: &mut Response, error: &OAuthError) {
+    if let Some(seconds) = error.retry_after {
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
 }
 
 /// The id that a client gave its request, if it is a UUID.

@@ -69,7 +69,9 @@ pub(super) fn problem(error: &OAuthError) -> Response {
         p.problem { (error.message) }
         p { "AADSTS" (error.code()) " (" (error.error) ")" }
     };
-    page(status, "Sign-in is not possible", &content, None)
+    let mut response = page(status, "Sign-in is not possible", &content, None);
+    super::say_when(&mut response, error);
+    response
 }
 
 /// What the sign-in page shows.

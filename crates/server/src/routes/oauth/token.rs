@@ -49,7 +49,7 @@ async fn token(
     let answer = async {
         app.issuer.check_tenant(tenant)?;
         let basic = basic(headers)?;
-        let form = form(headers, body).await?;
+        let form = form(app, headers, body).await?;
         app.issuer
             .token(&form, basic.as_ref(), version, &address)
             .await
@@ -115,7 +115,7 @@ async fn device_code(
 ) -> Response {
     let answer = async {
         app.issuer.check_tenant(tenant)?;
-        let form = form(headers, body).await?;
+        let form = form(app, headers, body).await?;
         app.issuer.start_device(&form, version).await
     };
     let response = match answer.await {

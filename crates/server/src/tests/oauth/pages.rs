@@ -166,7 +166,16 @@ async fn guessing_passwords_ends_soon_also_for_the_right_one() {
     for _ in 0..10 {
         assert_eq!(issuer.sign_in_at(&path, "wrong").await.status, 401);
     }
-    assert_eq!(issuer.sign_in_at(&path, PASSWORD).await.status, 429);
+    let reply = issuer.sign_in_at(&path, PASSWORD).await;
+    assert_eq!(reply.status, 429);
+    assert!(reply.header("retry-after").parse::<u64>().unwrap() <= 300);
+    let patient = Issuer::with(|settings| settings.set("auth.failed_sign_ins", "2").unwrap()).await;
+    let path = patient.authorize_path("", &[]);
+    let mut statuses = Vec::new();
+    for _ in 0..4 {
+        statuses.push(patient.sign_in_at(&path, "wrong").await.status.as_u16());
+    }
+    assert_eq!(statuses, [401, 401, 429, 429]);
 }
 
 #[tokio::test]
