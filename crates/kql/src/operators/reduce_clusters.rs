@@ -132,7 +132,7 @@ impl Rule {
     }
 
     /// The places of a text's words in it; no more of them where the query was stopped.
-    fn words<'t>(&self, text: &'t str, watch: &Watch) -> impl Iterator<Item = Range<usize>> {
+    fn words(&self, text: &str, watch: &Watch) -> impl Iterator<Item = Range<usize>> {
         let separates = |c: char| !c.is_alphanumeric() || self.separators.contains(&c);
         let (mut from, mut number) = (0, 0_usize);
         std::iter::from_fn(move || {
