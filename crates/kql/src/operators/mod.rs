@@ -5,6 +5,7 @@
 
 pub(crate) mod as_;
 pub(crate) mod assert_schema;
+mod chain;
 pub(crate) mod consume;
 pub(crate) mod count;
 pub(crate) mod datatable;

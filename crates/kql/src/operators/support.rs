@@ -1,5 +1,6 @@
 //! What several operators need: hidden group columns, names in lists, fixed rows.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, new_empty_array};
@@ -13,6 +14,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
 use hindsight_kql_types::{ScalarType, Value};
 
+use super::chain;
 use crate::bind::{BindResult, Binder, null_scalar, plan_error, value_to_scalar, wildcard_matches};
 use crate::relation::{Column, Relation, named};
 
@@ -65,19 +67,34 @@ pub(crate) fn missing(kind: ScalarType) -> PlanExpr {
 
 /// A projection that keeps the columns that tell subtables apart.
 ///
-/// A column that is computed from its namesake (`extend x = x + 1`) gets another field: the optimiser takes two equal
-/// projections in a row for one, and such a pair would be equal.
+/// A column that only passes keeps its field. Any other gets one that no projection below has, so that no two projections
+/// of a plan are equal ([`chain`]).
 pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> BindResult<Relation> {
     let mut all: Vec<Output> = groups(&input).iter().map(pass).collect();
+    let own = all.len();
     all.extend(
         columns
             .into_iter()
             .filter(|(name, ..)| !name.starts_with(HIDDEN)),
     );
     let names: Vec<String> = all.iter().map(|(name, ..)| name.clone()).collect();
-    for (name, _, expr) in &mut all {
-        if reads_namesake(expr, name) {
-            *name = hidden_name(&format!("next.{name}"));
+    let apart = chain::ends_a_piece(&input.plan);
+    let below = chain::nodes(&input.plan);
+    let mut taken: HashSet<String> = names.iter().take(own).cloned().collect();
+    let mut passes = Vec::with_capacity(all.len());
+    for (name, _, expr) in all.iter_mut().skip(own) {
+        let kept = passed_field(expr).filter(|field| taken.insert((*field).to_owned()));
+        passes.push(kept.is_some());
+        if let Some(field) = kept {
+            *name = field.to_owned();
+        }
+    }
+    for ((name, _, expr), _) in all.iter_mut().skip(own).zip(passes).filter(|(_, p)| !p) {
+        if taken.contains(name.as_str()) || chain::names_field(&input.plan, name) {
+            *name = hidden_name(&format!("{below}.{name}"));
+        }
+        if apart && !matches!(expr, PlanExpr::Column(_)) {
+            *expr = chain::kept_apart(expr.clone(), &input).map_err(|e| plan_error(e, span))?;
         }
     }
     let mut relation = input.project(all, span)?;
@@ -87,8 +104,12 @@ pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> Bind
     Ok(relation)
 }
 
-fn reads_namesake(expr: &PlanExpr, name: &str) -> bool {
-    !matches!(expr, PlanExpr::Column(_)) && expr.column_refs().iter().any(|c| c.name == name)
+/// The field that an expression only passes.
+fn passed_field(expr: &PlanExpr) -> Option<&str> {
+    match expr {
+        PlanExpr::Column(column) if column.relation.is_none() => Some(&column.name),
+        _ => None,
+    }
 }
 
 /// Refuses an operator that cannot keep subtables apart.

@@ -187,3 +187,28 @@ fn what_would_never_end_is_an_error() {
         assert!(answer.starts_with("failed"), "{query}: {answer}");
     }
 }
+
+/// Planned as one expression they would take minutes; the engine writes out every part of it.
+#[test]
+fn long_chains_of_computed_columns_stay_in_pieces() {
+    let steps = " | extend x = x + 1".repeat(300);
+    check(
+        &format!("range x from 1 to 2 step 1{steps} | where x > 301"),
+        "x:long\n302",
+    );
+    let parsed = hindsight_kql_syntax::parse(&format!("requests | extend x = duration{steps}"));
+    let bound = crate::bind(
+        &parsed.query,
+        &crate::testing::TestCatalog,
+        &crate::BindOptions::default(),
+    );
+    let result = bound.expect("it binds").results.pop().expect("a result");
+    let optimised = crate::run::session_context().state().optimize(&result.plan);
+    let text = optimised
+        .expect("it is optimised")
+        .display_indent()
+        .to_string();
+    let longest = text.lines().map(str::len).max();
+    assert!(longest < Some(3000), "{longest:?}");
+    assert!(text.lines().count() > 8, "{text}");
+}
