@@ -80,9 +80,9 @@ impl QueryEngine {
         })
     }
 
-    /// How long a query may run.
-    pub fn patience(&self, request: &QueryRequest) -> Duration {
-        request
+    /// How long what `caller` asks may run.
+    pub fn patience(&self, caller: &Caller) -> Duration {
+        caller
             .wait
             .map_or(self.config.timeout, Duration::from_secs)
             .min(self.config.max_wait)
@@ -98,7 +98,7 @@ impl QueryEngine {
         let times = Times {
             now,
             timespan: intersection(&request.timespans, now)?,
-            deadline: Deadline::after(self.patience(request)),
+            deadline: Deadline::after(self.patience(&request.caller)),
         };
         let catalog = StoreCatalog::new(
             self.store.snapshot(),
@@ -135,7 +135,7 @@ impl QueryEngine {
         caller: &Caller,
         parameters: &MetricParameters,
     ) -> Result<MetricResult, EngineError> {
-        let deadline = Deadline::after(self.config.timeout);
+        let deadline = Deadline::after(self.patience(caller));
         deadline
             .bound(self.compute_metric(caller, parameters))
             .await
@@ -151,7 +151,7 @@ impl QueryEngine {
         parameters: &EventsParameters,
     ) -> Result<EventsResult, EngineError> {
         let plan = events::plan(parameters, self.clock.now_ticks())?;
-        let deadline = Deadline::after(self.config.timeout);
+        let deadline = Deadline::after(self.patience(caller));
         deadline.bound(self.find_events(caller, plan)).await
     }
 
@@ -165,7 +165,7 @@ impl QueryEngine {
         parameters: &EventParameters,
     ) -> Result<EventsResult, EngineError> {
         let plan = events::event_plan(parameters, self.clock.now_ticks())?;
-        let deadline = Deadline::after(self.config.timeout);
+        let deadline = Deadline::after(self.patience(caller));
         let result = deadline.bound(self.find_events(caller, plan)).await?;
         if result.table.rows() == 0 {
             return Err(EngineError::NotFound(format!(
@@ -302,7 +302,7 @@ impl QueryEngine {
         let times = Times {
             now: self.clock.now_ticks(),
             timespan: None,
-            deadline: Deadline::after(self.config.timeout),
+            deadline: Deadline::after(self.patience(caller)),
         };
         self.run(caller, query, text, catalog, times)
             .await?

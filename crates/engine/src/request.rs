@@ -23,6 +23,8 @@ pub struct Caller {
     pub access: Access,
     /// The application named in the URL; the server has checked that `access` covers it.
     pub app: AppId,
+    /// Seconds that it is ready to wait (`Prefer: wait=`).
+    pub wait: Option<u64>,
 }
 
 impl Caller {
@@ -64,8 +66,6 @@ pub struct QueryRequest {
     pub applications: Vec<String>,
     /// The names of tables: `App*` where the request came through `/workspaces/`.
     pub workspace_names: bool,
-    /// Seconds that the caller is ready to wait (`Prefer: wait=`).
-    pub wait: Option<u64>,
 }
 
 /// A KQL query that was read: its text is well-formed and its applications are within reach.

@@ -2,8 +2,9 @@
 //!
 //! A task of a query has a turn while it is polled, which is about as long as a batch takes. There are as many turns as
 //! there are processors. Where all are taken, tasks wait in the line of their principal, and a turn that ends goes to the
-//! line that has used the least time. A poll that goes on and on cannot be interrupted; whoever has nothing running and
-//! waits behind such polls gets an extra turn after [`PATIENCE`], and the operating system shares the processors.
+//! line that has used the least time. A poll that goes on and on cannot be interrupted; for each that has lasted
+//! [`PATIENCE`] there is a spare turn for principals that have nothing running, and the operating system shares the
+//! processors.
 //!
 //! A task that gives way is back in the line only when the runtime wakes it, so the runtime must look for such tasks after
 //! every poll (`event_interval`), and have a thread more than there are turns.
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::time::Sleep;
 
-/// How long a line with nothing running waits for a turn that ends.
+/// After how long a turn does not count on ending soon.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// A line that was away catches up by so much time, not by all that it did not use.
 const CREDIT: Duration = Duration::from_millis(100);
@@ -27,20 +28,30 @@ const CREDIT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Turns {
     shared: Mutex<Shared>,
-    /// Turns beyond those of the processors.
-    extra: isize,
 }
 
 #[derive(Debug)]
 struct Shared {
-    /// Turns that nobody has; below zero where extra ones were given.
-    free: isize,
+    /// Turns that nobody has.
+    free: usize,
+    /// Spare turns that somebody has.
+    spares: usize,
+    most_spares: usize,
+    /// The turns that somebody has.
+    held: HashMap<u64, Held>,
     lines: HashMap<Arc<str>, Line>,
     /// What the line had used to which the last turn went: the time of start-time fair queueing.
     clock: Duration,
     /// Tasks that were given a turn and have not taken it.
     called: HashSet<u64>,
     next_ticket: u64,
+}
+
+/// A turn that somebody has.
+#[derive(Debug)]
+struct Held {
+    began: Instant,
+    spare: bool,
 }
 
 /// The tasks of one principal.
@@ -50,8 +61,6 @@ struct Line {
     members: usize,
     running: usize,
     used: Duration,
-    /// When its last turn ended.
-    served: Option<Instant>,
     waiting: VecDeque<(u64, Waker)>,
 }
 
@@ -62,17 +71,19 @@ impl Line {
 }
 
 impl Turns {
-    /// As many turns as `processors`, and at most `extra` more behind polls that do not end.
-    pub fn new(processors: usize, extra: usize) -> Arc<Turns> {
+    /// As many turns as `processors`, and at most `spares` more beside polls that do not end.
+    pub fn new(processors: usize, spares: usize) -> Arc<Turns> {
         Arc::new(Turns {
             shared: Mutex::new(Shared {
-                free: isize::try_from(processors.max(1)).unwrap_or(1),
+                free: processors.max(1),
+                spares: 0,
+                most_spares: spares,
+                held: HashMap::new(),
                 lines: HashMap::new(),
                 clock: Duration::ZERO,
                 called: HashSet::new(),
                 next_ticket: 0,
             }),
-            extra: isize::try_from(extra).unwrap_or(0),
         })
     }
 
@@ -98,25 +109,63 @@ impl Shared {
         line
     }
 
-    /// Gives the turns that are free to those who wait, and what wakes them.
+    /// Whether there is a turn for a line, which is one of the spare ones where the others are taken.
+    fn turn_for(&self, line_runs: bool) -> Option<Spare> {
+        if self.free > 0 {
+            return Some(false);
+        }
+        let long = |held: &&Held| held.began.elapsed() >= PATIENCE;
+        let allowed = || {
+            self.held
+                .values()
+                .filter(long)
+                .count()
+                .min(self.most_spares)
+        };
+        (!line_runs && self.spares < self.most_spares && self.spares < allowed()).then_some(true)
+    }
+
+    /// Notes that the task with this ticket has a turn now.
+    fn give(&mut self, principal: &Arc<str>, ticket: u64, spare: Spare) {
+        let began = Instant::now();
+        self.held.insert(ticket, Held { began, spare });
+        match spare {
+            true => self.spares += 1,
+            false => self.free -= 1,
+        }
+        if let Some(line) = self.lines.get_mut(principal) {
+            line.running += 1;
+            self.clock = self.clock.max(line.used);
+        }
+    }
+
+    /// Gives turns to those who wait, as far as there are; what wakes them.
     fn call(&mut self) -> Vec<Waker> {
         let mut wakers = Vec::new();
-        while self.free > 0 {
-            let waiting = self.lines.values_mut().filter(|l| !l.waiting.is_empty());
-            let Some(line) = waiting.min_by_key(|line| (line.used, line.running)) else {
-                break;
-            };
-            if let Some((ticket, waker)) = line.waiting.pop_front() {
-                line.running += 1;
-                self.free -= 1;
-                self.clock = self.clock.max(line.used);
-                self.called.insert(ticket);
-                wakers.push(waker);
+        for spare in [false, true] {
+            while self.turn_for(false) == Some(spare) {
+                let waiting = self
+                    .lines
+                    .iter_mut()
+                    .filter(|(_, line)| !line.waiting.is_empty() && (!spare || line.running == 0));
+                let least = waiting.min_by_key(|(_, line)| (line.used, line.running));
+                let Some((principal, line)) = least else {
+                    break;
+                };
+                let principal = Arc::clone(principal);
+                if let Some((ticket, waker)) = line.waiting.pop_front() {
+                    self.give(&principal, ticket, spare);
+                    self.called.insert(ticket);
+                    wakers.push(waker);
+                }
             }
         }
         wakers
     }
 }
+
+/// Whether a turn is one of the spare ones.
+type Spare = bool;
 
 /// One query among those who take turns.
 #[derive(Debug)]
@@ -138,21 +187,18 @@ impl Drop for Member {
 }
 
 impl Member {
-    /// A turn for a task that has none, or its place in the line.
-    fn enter(&self, waker: &Waker) -> Result<(), u64> {
+    /// A turn for a task that has none, or its place in the line; both have a number.
+    fn enter(&self, waker: &Waker) -> Result<u64, u64> {
         let mut shared = self.turns.shared.lock();
-        let free = shared.free;
         let ticket = shared.next_ticket;
-        let line = shared.arrive(&self.principal);
-        if free > 0 {
-            line.running += 1;
-            let used = line.used;
-            shared.free -= 1;
-            shared.clock = shared.clock.max(used);
-            return Ok(());
-        }
-        line.waiting.push_back((ticket, waker.clone()));
         shared.next_ticket += 1;
+        let runs = shared.arrive(&self.principal).running > 0;
+        if let Some(spare) = shared.turn_for(runs) {
+            shared.give(&self.principal, ticket, spare);
+            return Ok(ticket);
+        }
+        let line = shared.arrive(&self.principal);
+        line.waiting.push_back((ticket, waker.clone()));
         Err(ticket)
     }
 
@@ -170,37 +216,24 @@ impl Member {
         false
     }
 
-    /// An extra turn for a task that has waited long, where its principal has nothing running and had nothing for as long.
-    fn insist(&self, ticket: u64) -> bool {
-        let mut shared = self.turns.shared.lock();
-        if shared.free <= -self.turns.extra {
-            return false;
-        }
-        let Some(line) = shared.lines.get_mut(&self.principal) else {
-            return false;
-        };
-        let place = line.waiting.iter().position(|(t, _)| *t == ticket);
-        let starves = line.running == 0 && line.served.is_none_or(|at| at.elapsed() >= PATIENCE);
-        let Some(place) = place.filter(|_| starves) else {
-            return false;
-        };
-        line.waiting.remove(place);
-        line.running += 1;
-        let used = line.used;
-        shared.free -= 1;
-        shared.clock = shared.clock.max(used);
-        true
+    /// Looks whether turns have lasted so long by now that there are spare ones.
+    fn look(&self) {
+        let wakers = self.turns.shared.lock().call();
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Ends a turn that took so long.
-    fn leave(&self, took: Duration) {
+    fn leave(&self, turn: u64, took: Duration) {
         let mut shared = self.turns.shared.lock();
+        match shared.held.remove(&turn) {
+            Some(Held { spare: true, .. }) => shared.spares -= 1,
+            Some(Held { spare: false, .. }) => shared.free += 1,
+            None => {}
+        }
         if let Some(line) = shared.lines.get_mut(&self.principal) {
             line.running -= 1;
             line.used += took;
-            line.served = Some(Instant::now());
         }
-        shared.free += 1;
         let wakers = shared.call();
         drop(shared);
         wakers.into_iter().for_each(Waker::wake);
@@ -211,7 +244,7 @@ impl Member {
         let mut shared = self.turns.shared.lock();
         if shared.called.remove(&ticket) {
             drop(shared);
-            return self.leave(Duration::ZERO);
+            return self.leave(ticket, Duration::ZERO);
         }
         if let Some(line) = shared.lines.get_mut(&self.principal) {
             line.waiting.retain(|(waiting, _)| *waiting != ticket);
@@ -242,30 +275,29 @@ impl<F: Future> InTurns<F> {
         }
     }
 
-    /// Whether the task has a turn; where not, it is woken when it does.
-    fn has_turn(&mut self, member: &Member, context: &mut Context<'_>) -> bool {
-        let Some(waits) = &mut self.waits else {
-            return match member.enter(context.waker()) {
-                Ok(()) => true,
+    /// The number of the task's turn, if it has one; where not, it is woken when it does.
+    fn turn(&mut self, member: &Member, context: &mut Context<'_>) -> Option<u64> {
+        if self.waits.is_none() {
+            match member.enter(context.waker()) {
+                Ok(turn) => return Some(turn),
                 Err(ticket) => {
-                    let mut patience = Box::pin(tokio::time::sleep(PATIENCE));
-                    // The first poll of a timer sets it.
-                    let _ = patience.as_mut().poll(context);
+                    let patience = Box::pin(tokio::time::sleep(PATIENCE));
                     self.waits = Some(Waits { ticket, patience });
-                    false
                 }
-            };
-        };
-        let mut has = member.is_called(waits.ticket, context.waker());
-        while !has && waits.patience.as_mut().poll(context).is_ready() {
-            has = member.insist(waits.ticket);
+            }
+        }
+        let waits = self.waits.as_mut()?;
+        while waits.patience.as_mut().poll(context).is_ready() {
+            member.look();
             let again = tokio::time::Instant::now() + PATIENCE;
             waits.patience.as_mut().reset(again);
         }
-        if has {
+        let ticket = waits.ticket;
+        let called = member.is_called(ticket, context.waker());
+        called.then(|| {
             self.waits = None;
-        }
-        has
+            ticket
+        })
     }
 }
 
@@ -276,11 +308,12 @@ impl<F: Future> Future for InTurns<F> {
         let Some(member) = self.member.clone() else {
             return self.future.as_mut().poll(context);
         };
-        if !self.has_turn(&member, context) {
+        let Some(number) = self.turn(&member, context) else {
             return Poll::Pending;
-        }
+        };
         let _turn = Turn {
             member: &member,
+            number,
             began: Instant::now(),
         };
         self.future.as_mut().poll(context)
@@ -298,12 +331,13 @@ impl<F> Drop for InTurns<F> {
 /// A turn; it ends when dropped, also where the poll panics.
 struct Turn<'a> {
     member: &'a Member,
+    number: u64,
     began: Instant,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.member.leave(self.began.elapsed());
+        self.member.leave(self.number, self.began.elapsed());
     }
 }
 
@@ -398,6 +432,6 @@ mod tests {
         });
         let shared = turns.shared.lock();
         assert_eq!(shared.free, 1);
-        assert!(shared.lines.is_empty() && shared.called.is_empty());
+        assert!(shared.lines.is_empty() && shared.called.is_empty() && shared.held.is_empty());
     }
 }

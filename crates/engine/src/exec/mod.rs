@@ -84,14 +84,14 @@ impl Executor {
             .build_arc()
             .map_err(|e| failure(&e, config.memory))?;
         let partitions = config.partitions.max(1);
-        // As many turns as tasks of one query. One thread more finds out who waits, the others are for extra turns.
-        let extra = partitions;
+        // As many turns as tasks of one query. One thread more finds out who waits, the others are for spare turns.
+        let spares = partitions;
         Ok(Executor {
             runtime,
             memory: config.memory,
             partitions,
-            threads: QueryThreads::new(partitions + extra + 1)?,
-            turns: Turns::new(partitions, extra),
+            threads: QueryThreads::new(partitions + spares + 1)?,
+            turns: Turns::new(partitions, spares),
             running: Arc::new(()),
         })
     }

@@ -321,7 +321,7 @@ async fn a_query_that_runs_too_long_is_stopped() {
     let long = "range x from 1 to 200000000 step 1 | summarize sum(x * 2 % 7)";
     for (wait, seconds) in [(None, 1), (Some(0), 0), (Some(100), 2)] {
         let mut request = f.request(long);
-        request.wait = wait;
+        request.caller.wait = wait;
         let error = f.run(&request).await.unwrap_err();
         assert!(
             matches!(error, EngineError::TimedOut { seconds: s } if s == seconds),

@@ -252,6 +252,7 @@ impl Fixture {
     pub(crate) fn everyone(&self) -> Caller {
         Caller {
             principal: "someone".into(),
+            wait: None,
             access: Access::All,
             app: self.shop,
         }
@@ -261,6 +262,7 @@ impl Fixture {
     pub(crate) fn shopkeeper(&self) -> Caller {
         Caller {
             principal: "someone".into(),
+            wait: None,
             access: Access::Only(vec![self.shop]),
             app: self.shop,
         }
@@ -274,7 +276,6 @@ impl Fixture {
             timespans: Vec::new(),
             applications: Vec::new(),
             workspace_names: false,
-            wait: None,
         }
     }
 

@@ -143,7 +143,7 @@ impl Gate {
             Credential::Bearer(text) => match self.verifier.verify(&text).await {
                 Ok(token) => Ok(Shown::Token(token)),
                 Err(error @ TokenError::Unreachable) => {
-                    Err(ApiError::Unavailable(error.to_string()))
+                    Err(ApiError::Downstream(error.to_string()))
                 }
                 Err(error) => Err(ApiError::InvalidToken(error)),
             },

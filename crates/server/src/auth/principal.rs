@@ -112,7 +112,7 @@ impl Principal {
     }
 
     /// The engine's view of this principal.
-    pub(crate) fn caller(&self, app: AppId) -> Caller {
+    pub(crate) fn caller(&self, app: AppId, wait: Option<u64>) -> Caller {
         let access = if self.everywhere.may(Right::Read) {
             Access::All
         } else {
@@ -129,6 +129,7 @@ impl Principal {
             principal: Arc::clone(&self.id),
             access,
             app,
+            wait,
         }
     }
 }

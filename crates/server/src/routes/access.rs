@@ -1,7 +1,6 @@
 //! What every question goes through: version, credential, application, tier, a place to run.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -62,14 +61,7 @@ pub(crate) struct Access {
 impl Access {
     /// The engine's view of who asks.
     pub(crate) fn caller(&self) -> Caller {
-        self.principal.caller(self.app.id)
-    }
-
-    /// How long a metric or a list of events may be worked on: as long as the client would wait, and never longer than is set.
-    pub(crate) fn patience(&self, app: &App) -> Duration {
-        let longest = app.settings.query_timeout;
-        let wait = self.prefer.wait.map(Duration::from_secs);
-        wait.map_or(longest, |wait| wait.min(longest))
+        self.principal.caller(self.app.id, self.prefer.wait)
     }
 
     /// Refuses what would be answered in a type that the caller does not take.

@@ -84,7 +84,14 @@ pub(crate) async fn list(
         let found = app.engine.events(&access.caller(), &parameters).await?;
         Ok(form.write(&found))
     };
-    let answer = answer(app, access, &key, access.patience(app), make).await?;
+    let answer = answer(
+        app,
+        access,
+        &key,
+        app.engine.patience(&access.caller()),
+        make,
+    )
+    .await?;
     Ok(form.respond(answer, access))
 }
 
@@ -109,7 +116,14 @@ pub(crate) async fn single(
         let found = app.engine.event(&access.caller(), &parameters).await?;
         Ok(form.write(&found))
     };
-    let answer = answer(app, access, &key, access.patience(app), make).await?;
+    let answer = answer(
+        app,
+        access,
+        &key,
+        app.engine.patience(&access.caller()),
+        make,
+    )
+    .await?;
     Ok(form.respond(answer, access))
 }
 

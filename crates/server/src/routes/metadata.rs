@@ -59,7 +59,14 @@ pub(crate) async fn metrics(
         let keys = dimension_keys(app, access).await?;
         Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
     };
-    let answer = answer(app, access, &key, access.patience(app), make).await?;
+    let answer = answer(
+        app,
+        access,
+        &key,
+        app.engine.patience(&access.caller()),
+        make,
+    )
+    .await?;
     Ok(respond(answer, JSON, access))
 }
 
@@ -71,7 +78,6 @@ async fn recent(app: &App, access: &Access, query: &str) -> Result<QueryResult, 
         timespans: vec![RECENT.to_owned()],
         applications: Vec::new(),
         workspace_names: false,
-        wait: access.prefer.wait,
     };
     // In a box: a query's future is large, and this one runs within another.
     Box::pin(app.engine.query(&request)).await

@@ -48,7 +48,14 @@ pub(crate) async fn get(
     let (app, access) = (&app, &access);
     let key = key(app, access, &parameters);
     let make = |_permit| compute(app, access, &parameters);
-    let answer = answer(app, access, &key, access.patience(app), make).await?;
+    let answer = answer(
+        app,
+        access,
+        &key,
+        app.engine.patience(&access.caller()),
+        make,
+    )
+    .await?;
     Ok(respond(answer, JSON, access))
 }
 

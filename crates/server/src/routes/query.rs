@@ -100,7 +100,7 @@ async fn run(
     let prepared = app.engine.prepare(request).await?;
     let spelling = Spelling::of(access, headers);
     let key = format!("query\n{spelling:?}\n{}", prepared.canonical());
-    let patience = app.engine.patience(prepared.request());
+    let patience = app.engine.patience(&prepared.request().caller);
     let (prepared, spelling) = (&prepared, &spelling);
     let make = |permit: Arc<Permit>| async move {
         let query = app.engine.start(prepared).await?;
@@ -180,7 +180,6 @@ async fn request(
         timespans,
         applications,
         workspace_names: workspace,
-        wait: access.prefer.wait,
     })
 }
 

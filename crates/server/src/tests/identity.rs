@@ -188,3 +188,37 @@ async fn the_use_of_a_key_is_noted() {
     let noted = last().await.unwrap();
     assert!((before..=server.app.now()).contains(&noted));
 }
+
+/// An issuer that is trusted and was never reached: nothing can be said of its token, and the fault is not the caller's.
+#[tokio::test]
+async fn a_token_whose_issuer_cannot_be_asked_is_502() {
+    // A port that was free a moment ago, with nobody behind it.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let issuer = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let server = Server::with(|settings| {
+        let trusted = format!("{issuer} audience=x applications=*");
+        settings.set("auth.trusted_issuers", &trusted).unwrap();
+        settings.set("auth.allow_local_issuers", "true").unwrap();
+    })
+    .await;
+    let part = |json: &str| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(json);
+    let header = part(r#"{"alg":"RS256","kid":"k"}"#);
+    let token = format!(
+        "{header}.{}.c2ln",
+        part(&format!(
+            r#"{{"iss":"{issuer}","aud":"x","exp":99999999999}}"#
+        ))
+    );
+    let path = format!("/v1/apps/{}/query?query=print+1", server.shop.id);
+    let bearer = format!("Bearer {token}");
+    let headers = [("authorization", bearer.as_str())];
+    let reply = server
+        .ask(Method::GET, &path, &headers, Body::empty())
+        .await;
+    assert_eq!(reply.status, 502, "{}", reply.json());
+    assert_eq!(reply.json()["error"]["code"], "BadGateway");
+    assert_eq!(reply.header("retry-after"), "5");
+    let id = reply.header("x-ms-request-id");
+    assert_eq!(reply.json()["error"]["correlationId"], id);
+}

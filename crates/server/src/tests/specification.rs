@@ -1,9 +1,13 @@
 //! Every row of the specification's tables, from `conformance/specification`; its README says how an entry is written.
 
+mod grants;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::oauth::Issuer;
 use super::*;
+use base64::Engine as _;
 use serde::Deserialize;
 
 /// What the clock says.
@@ -31,6 +35,11 @@ struct Row {
     settings: Vec<String>,
     tier: Option<String>,
     seen: Option<String>,
+    /// The flow of the embedded issuer that gives the reply.
+    grant: Option<String>,
+    /// Other values of parameters or fields of the flow's last request; an empty one is left out.
+    #[serde(default)]
+    change: BTreeMap<String, String>,
     /// Why it does not hold yet; a row that holds must not say so.
     gap: Option<String>,
     #[serde(default)]
@@ -152,11 +161,18 @@ impl World {
 
     fn filled(&self, text: &str, each: &str, kept: &str) -> String {
         let mut text = text
+            .replace("{each}", each)
             .replace("{app}", &self.server.shop.id.to_string())
             .replace("{bank}", &self.bank.id.to_string())
             .replace("{key}", &self.server.key)
-            .replace("{kept}", kept)
-            .replace("{each}", each);
+            .replace("{basic user}", &base64(&format!("{}:", self.server.key)))
+            .replace(
+                "{basic password}",
+                &base64(&format!(":{}", self.server.key)),
+            )
+            .replace("{basic both}", &base64(&format!("{}:x", self.server.key)))
+            .replace("{basic wrong}", &base64(&format!("x:{}", self.server.key)))
+            .replace("{kept}", kept);
         for (place, word) in each.split(' ').enumerate() {
             text = text.replace(&format!("{{each.{place}}}"), word);
         }
@@ -180,18 +196,9 @@ impl World {
             }
             let ask = self.filled(&step.ask, each, &kept);
             let reply = self.ask(&step, &ask, each, &kept).await;
-            let wanted = step.status.unwrap_or(200);
-            if reply.status.as_u16() != wanted {
-                let body = String::from_utf8_lossy(&reply.bytes);
-                return Err(format!("{ask}: {} and not {wanted}: {body}", reply.status));
-            }
-            for check in &step.check {
-                let check = self.filled(check, each, &kept);
-                judge(&check, &reply).map_err(|found| {
-                    let body = String::from_utf8_lossy(&reply.bytes);
-                    format!("{ask}: {check}, but found {found} in {body}")
-                })?;
-            }
+            holds(&ask, &reply, step.status, &step.check, |check| {
+                self.filled(check, each, &kept)
+            })?;
             if let Some(pointer) = &step.keep {
                 let value = reply.json().pointer(pointer).cloned();
                 kept = value.and_then(|v| v.as_str().map(str::to_owned)).unwrap();
@@ -202,8 +209,17 @@ impl World {
 
     async fn ask(&self, step: &Step, ask: &str, each: &str, kept: &str) -> Reply {
         let (method, path) = ask.split_once(' ').unwrap();
-        let mut headers: Vec<(&str, &str)> = step
+        let filled: Vec<(String, String)> = step
             .headers
+            .iter()
+            .map(|(name, value)| {
+                (
+                    self.filled(name, each, kept),
+                    self.filled(value, each, kept),
+                )
+            })
+            .collect();
+        let mut headers: Vec<(&str, &str)> = filled
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
@@ -215,6 +231,33 @@ impl World {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         self.server.ask(method, path, &headers, body).await
     }
+}
+
+fn base64(text: &str) -> String {
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+/// Whether a reply is as it should be; says what is not.
+fn holds(
+    asked: &str,
+    reply: &Reply,
+    status: Option<u16>,
+    checks: &[String],
+    filled: impl Fn(&str) -> String,
+) -> Result<(), String> {
+    let (wanted, body) = (status.unwrap_or(200), String::from_utf8_lossy(&reply.bytes));
+    if reply.status.as_u16() != wanted {
+        return Err(format!(
+            "{asked}: {} and not {wanted}: {body}",
+            reply.status
+        ));
+    }
+    for check in checks {
+        let check = filled(check);
+        judge(&check, reply)
+            .map_err(|found| format!("{asked}: {check}, but found {found} in {body}"))?;
+    }
+    Ok(())
 }
 
 /// Whether a check holds; what was found where it does not.
@@ -314,6 +357,7 @@ fn is(kind: &str, value: Option<&Value>) -> bool {
 #[tokio::test]
 async fn every_row_holds() {
     let shared = World::open(&[]).await;
+    let issuer = Issuer::start().await;
     let mut failed = Vec::new();
     for section in sections() {
         for row in &section.row {
@@ -332,7 +376,21 @@ async fn every_row_holds() {
             };
             for word in each {
                 let name = row.name.replace("{each}", word);
-                match (world.run(row, word).await, &row.gap) {
+                let ran = match &row.grant {
+                    None => world.run(row, word).await,
+                    Some(grant) => {
+                        let change: Vec<(String, &str)> = row
+                            .change
+                            .iter()
+                            .map(|(name, value)| (name.replace("{each}", word), value.as_str()))
+                            .collect();
+                        let reply = grants::reply(&issuer, grant, &change).await;
+                        holds(grant, &reply, row.status, &row.check, |check| {
+                            check.replace("{each}", word)
+                        })
+                    }
+                };
+                match (ran, &row.gap) {
                     (Ok(()), None) | (Err(_), Some(_)) => {}
                     (Err(why), None) => failed.push(format!("{} / {name}: {why}", section.title)),
                     (Ok(()), Some(_)) => {
@@ -348,7 +406,12 @@ async fn every_row_holds() {
 /// A row that names a test names one that exists.
 #[test]
 fn tests_that_rows_name_exist() {
-    let sources = [include_str!("http.rs"), include_str!("query.rs")];
+    let sources = [
+        include_str!("http.rs"),
+        include_str!("identity.rs"),
+        include_str!("oauth/attacks.rs"),
+        include_str!("query.rs"),
+    ];
     for section in sections() {
         for row in &section.row {
             if let Some(test) = &row.seen {
@@ -357,25 +420,26 @@ fn tests_that_rows_name_exist() {
                     .any(|text| text.contains(&format!("fn {test}(")));
                 assert!(known, "{} / {}: no test {test}", section.title, row.name);
             } else {
-                assert!(!row.steps().is_empty(), "{} asks nothing", row.name);
+                let asks = row.grant.is_some() || !row.steps().is_empty();
+                assert!(asks, "{} asks nothing", row.name);
             }
         }
     }
 }
 
-/// The rows of the specification's tables outside of Authentication: heading and first cell.
+/// The rows of the specification's tables: heading and first cell.
 fn specified(text: &str) -> BTreeSet<(String, String)> {
     let mut rows = BTreeSet::new();
-    let (mut part, mut heading, mut in_table) = (String::new(), String::new(), false);
+    let (mut heading, mut in_table) = (String::new(), false);
     for line in text.lines() {
         if let Some(title) = line.strip_prefix("## ") {
-            (part, heading) = (title.to_owned(), title.to_owned());
+            heading = title.to_owned();
         } else if let Some(title) = line.strip_prefix("### ") {
             heading = title.to_owned();
         }
         let is_row = line.starts_with('|');
         // The first line of a table is its header, the second its rule.
-        if is_row && in_table && !line.starts_with("|---") && part != "Authentication" {
+        if is_row && in_table && !line.starts_with("|---") {
             let cell = line.split('|').nth(1).unwrap().trim();
             rows.insert((heading.clone(), cell.to_owned()));
         }
