@@ -68,17 +68,18 @@ impl StoreCatalog {
 
     /// Which tables of which applications the query has named so far.
     pub(crate) fn data_sources(&self) -> Vec<DataSource> {
-        let name = |app: &AppId| {
-            let known = self.known.iter().find(|known| known.id == *app);
-            known.map(|known| known.name.clone()).unwrap_or_default()
-        };
         let read = self.read.lock();
         read.iter()
             .map(|(app, tables)| DataSource {
-                application: name(app),
+                application: self.name(app),
                 tables: tables.iter().map(|table| (*table).to_owned()).collect(),
             })
             .collect()
+    }
+
+    fn name(&self, app: &AppId) -> String {
+        let known = self.known.iter().find(|known| known.id == *app);
+        known.map(|known| known.name.clone()).unwrap_or_default()
     }
 
     fn note(&self, apps: &[AppId], table: &'static str) {
@@ -192,6 +193,13 @@ impl Catalog for StoreCatalog {
             false => table.name().to_owned(),
         };
         Ok(IN_UNIONS.into_iter().map(name).collect())
+    }
+
+    fn database_name(&self) -> String {
+        self.apps
+            .first()
+            .map(|app| self.name(app))
+            .unwrap_or_default()
     }
 }
 

@@ -109,7 +109,7 @@ pub struct QueryStream {
     receiver: mpsc::Receiver<Told>,
     summary: Arc<Mutex<Summary>>,
     deadline: Deadline,
-    /// The memory of the query, and that of all queries in bytes.
+    /// The memory for its result, and that of all queries in bytes.
     pool: Arc<dyn MemoryPool>,
     memory: usize,
     data_sources: Vec<DataSource>,

@@ -55,4 +55,7 @@ pub trait Catalog: Send + Sync {
 
     /// The names that wildcards, `search` and `find` range over, in order of creation.
     fn table_names(&self, scope: &TableScope) -> Result<Vec<String>, CatalogError>;
+
+    /// What `current_database()` answers: the application that bare names belong to, the first of the request's.
+    fn database_name(&self) -> String;
 }

@@ -7,7 +7,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, Weak};
 
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use datafusion::common::{DataFusionError, Result};
@@ -24,6 +24,10 @@ tokio::task_local! {
 /// One query's work. Copies share it.
 #[derive(Debug, Clone)]
 pub struct Work(Arc<State>);
+
+/// Stops work, and does not keep what belongs to it.
+#[derive(Debug, Clone)]
+pub struct Stopper(Weak<State>);
 
 #[derive(Debug)]
 struct State {
@@ -60,6 +64,11 @@ impl Work {
         self.0.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// What can stop it.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::downgrade(&self.0))
+    }
+
     /// Whether [`Work::stop`] was called.
     pub fn is_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::Relaxed)
@@ -78,6 +87,15 @@ impl Work {
     /// `future` as a task of this work.
     pub fn run<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
         InTurns::new(self.0.member.clone(), CURRENT.scope(self, future))
+    }
+}
+
+impl Stopper {
+    /// The work is not wanted any more; nothing where it has ended.
+    pub fn stop(&self) {
+        if let Some(state) = self.0.upgrade() {
+            Work(state).stop();
+        }
     }
 }
 

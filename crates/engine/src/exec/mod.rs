@@ -106,6 +106,7 @@ impl Executor {
         let shared = Arc::clone(&self.runtime.memory_pool);
         let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
         let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
+        let results = Arc::new(pool.for_results());
         let run = Run {
             context: self.context(Arc::clone(&reserved))?,
             pool,
@@ -114,9 +115,9 @@ impl Executor {
             started: Instant::now(),
         };
         let deadline = job.times.deadline;
-        let of = Work::in_turns(Arc::clone(&reserved), self.turns.member(&job.principal));
-        let begin = |reader| self.threads.spawn(of, work(job, run, reader));
-        QueryStream::begin(begin, deadline, reserved, self.memory).await
+        let of = Work::in_turns(reserved, self.turns.member(&job.principal));
+        let begin = |reader| self.threads.spawn(of, deadline, work(job, run, reader));
+        QueryStream::begin(begin, deadline, results, self.memory).await
     }
 
     /// A context for one query over these settings.

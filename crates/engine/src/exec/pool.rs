@@ -11,10 +11,15 @@ use datafusion::execution::memory_pool::{
 #[derive(Debug)]
 pub(crate) struct QueryPool {
     shared: Arc<dyn MemoryPool>,
+    figures: Arc<Figures>,
+    /// Every part of the query holds the pool, so this tells that the query has not ended.
+    _running: Option<Arc<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Figures {
     reserved: AtomicUsize,
     peak: AtomicUsize,
-    /// Every part of the query holds the pool, so this tells that the query has not ended.
-    _running: Arc<()>,
 }
 
 impl QueryPool {
@@ -22,20 +27,28 @@ impl QueryPool {
     pub(super) fn over(shared: Arc<dyn MemoryPool>, running: Arc<()>) -> QueryPool {
         QueryPool {
             shared,
-            reserved: AtomicUsize::new(0),
-            peak: AtomicUsize::new(0),
-            _running: running,
+            figures: Arc::default(),
+            _running: Some(running),
+        }
+    }
+
+    /// The same memory for what is kept of the result: who holds it does not work.
+    pub(super) fn for_results(&self) -> QueryPool {
+        QueryPool {
+            shared: Arc::clone(&self.shared),
+            figures: Arc::clone(&self.figures),
+            _running: None,
         }
     }
 
     /// The most bytes that were reserved at once.
     pub(crate) fn peak(&self) -> usize {
-        self.peak.load(Ordering::Relaxed)
+        self.figures.peak.load(Ordering::Relaxed)
     }
 
     fn add(&self, bytes: usize) {
-        let now = self.reserved.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.peak.fetch_max(now, Ordering::Relaxed);
+        let now = self.figures.reserved.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.figures.peak.fetch_max(now, Ordering::Relaxed);
     }
 }
 
@@ -65,7 +78,7 @@ impl MemoryPool for QueryPool {
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
         self.shared.shrink(reservation, shrink);
-        self.reserved.fetch_sub(shrink, Ordering::Relaxed);
+        self.figures.reserved.fetch_sub(shrink, Ordering::Relaxed);
     }
 
     fn try_grow(
@@ -79,7 +92,7 @@ impl MemoryPool for QueryPool {
     }
 
     fn reserved(&self) -> usize {
-        self.reserved.load(Ordering::Relaxed)
+        self.figures.reserved.load(Ordering::Relaxed)
     }
 
     fn memory_limit(&self) -> MemoryLimit {

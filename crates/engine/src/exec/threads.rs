@@ -4,11 +4,12 @@
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hindsight_kql::work::Work;
+use hindsight_kql::work::{Stopper, Work};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::error::EngineError;
+use crate::stream::Deadline;
 
 /// Bytes of a thread's stack: plans of thousands of steps nest as deeply. Only what is used takes memory.
 const STACK: usize = 128 << 20;
@@ -43,19 +44,29 @@ impl QueryThreads {
     }
 
     /// Runs `future` as `work`. Dropping the task stops the work: at the next point where it gives way, and in long loops
-    /// at the next time that they ask.
+    /// at the next time that they ask. The deadline stops it too, also while a reader that takes nothing holds it up.
     pub(crate) fn spawn(
         &self,
         work: Work,
+        deadline: Deadline,
         future: impl Future<Output = ()> + Send + 'static,
     ) -> Result<QueryTask, EngineError> {
         let runtime = self
             .runtime
             .as_ref()
             .ok_or_else(|| EngineError::Internal("no threads for queries".to_owned()))?;
-        let stop = StopOnDrop(work.clone());
+        let (stop, late) = (StopOnDrop(work.stopper()), StopOnDrop(work.stopper()));
+        let timed = async move {
+            let whole = async {
+                future.await;
+                Ok(())
+            };
+            let ended = deadline.bound(whole).await;
+            drop(late);
+            ended
+        };
         Ok(QueryTask {
-            handle: AbortOnDropHandle::new(runtime.spawn(work.run(future))),
+            handle: AbortOnDropHandle::new(runtime.spawn(work.run(timed))),
             _stop: stop,
         })
     }
@@ -64,15 +75,15 @@ impl QueryThreads {
 /// The work of one query; dropping it stops the work.
 #[derive(Debug)]
 pub(crate) struct QueryTask {
-    handle: AbortOnDropHandle<()>,
+    handle: AbortOnDropHandle<Result<(), EngineError>>,
     _stop: StopOnDrop,
 }
 
 impl QueryTask {
-    /// Waits for the end. A panic of the work goes on here.
+    /// Waits for the end: whether it came in time. A panic of the work goes on here.
     pub(crate) async fn end(self) -> Result<(), EngineError> {
         match self.handle.await {
-            Ok(()) => Ok(()),
+            Ok(ended) => ended,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(error) => Err(EngineError::Internal(error.to_string())),
         }
@@ -90,7 +101,7 @@ impl Drop for QueryThreads {
 
 /// Nobody waits for the result any more.
 #[derive(Debug)]
-struct StopOnDrop(Work);
+struct StopOnDrop(Stopper);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {

@@ -79,6 +79,29 @@ async fn a_query_out_of_time_stops_working() {
     }
 }
 
+/// Nobody asks the stream for its next part, so nobody there sees the clock.
+#[tokio::test]
+async fn a_query_out_of_time_stops_though_its_reader_takes_nothing() {
+    let f = impatient().await;
+    let request = f.request("range x from 1 to 100000000 step 1 | extend t = tostring(x)");
+    let prepared = f.engine.prepare(request).await.expect("it is permitted");
+    let mut stream = f.engine.start(&prepared).await.expect("it begins");
+    assert_eq!(f.engine.running_queries(), 1);
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    all_ended(&f, "a result that nobody takes").await;
+    let error = loop {
+        match stream.next().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("it ended as if it were whole"),
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        matches!(error, EngineError::TimedOut { seconds: 1 }),
+        "{error:?}"
+    );
+}
+
 #[tokio::test]
 async fn a_query_that_nobody_waits_for_stops_working() {
     let f = Fixture::new().await;

@@ -348,6 +348,10 @@ impl Binder<'_> {
             {
                 self.bind_typed_extract(call, kind, input, span).map(Some)
             }
+            ("current_database", []) => {
+                let name = Value::String(self.catalog.database_name());
+                Ok(Some(Scalar::constant(name)))
+            }
             ("column_names_of", [table]) => self.bind_column_names(table).map(Some),
             ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
             _ if crate::operators::window::is_window(name) => {

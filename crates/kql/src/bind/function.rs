@@ -7,7 +7,7 @@ use hindsight_kql_syntax::ast::{
     Argument, Call, ColumnDeclaration, Expr, FunctionDeclaration, Parameter, ParameterType,
     Statement,
 };
-use hindsight_kql_types::ScalarType;
+use hindsight_kql_types::{ScalarType, Value};
 
 use super::convert::convert;
 use super::{BindResult, Binder, Entry, Env};
@@ -222,7 +222,11 @@ impl Binder<'_> {
             (ScalarType::Int, ScalarType::Long | ScalarType::Real)
                 | (ScalarType::Long, ScalarType::Real)
         );
-        if scalar.kind == kind || widens || matches!(&scalar.constant, Some(v) if v.is_null()) {
+        // Whole numbers are written as longs: a constant that an int can hold is one.
+        let narrows = kind == ScalarType::Int
+            && matches!(&scalar.constant, Some(Value::Long(v)) if i32::try_from(*v).is_ok());
+        let null = matches!(&scalar.constant, Some(v) if v.is_null());
+        if scalar.kind == kind || widens || narrows || null {
             return Ok(convert(scalar, kind));
         }
         let message = format!(

@@ -14,6 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
+use super::measure_rule::InShortPieces;
 use super::statistics_rule::StatisticsByName;
 use super::top_rule::SortByDifferingConstants;
 use crate::work::Watch;
@@ -115,6 +116,7 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
         rules.push(Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>);
         rules.push(match rule.name() {
             "aggregate_statistics" => Arc::new(StatisticsByName(rule)),
+            "EnsureRequirements" => Arc::new(InShortPieces(rule)),
             _ => rule,
         });
         if makes_merges {

@@ -38,6 +38,10 @@ pub(super) static SCALAR: &[Special] = &[
         "The names of a table's columns as an array.",
     ),
     special(
+        "current_database() -> string",
+        "The name of the application that is asked; of several, of the first.",
+    ),
+    special(
         "next(value: any, [offset: const long], [default: const any]) -> $1",
         "The value of a later row; the rows are serialized.",
     ),

@@ -26,6 +26,10 @@ impl Catalog for Requests {
     fn table_names(&self, _: &TableScope) -> Result<Vec<String>, CatalogError> {
         Ok(vec!["requests".to_owned()])
     }
+
+    fn database_name(&self) -> String {
+        "shop".to_owned()
+    }
 }
 
 /// The table `visits` of the conformance cases, which every application has.
@@ -38,6 +42,10 @@ impl Catalog for Visits {
 
     fn table_names(&self, _: &TableScope) -> Result<Vec<String>, CatalogError> {
         Ok(vec!["visits".to_owned()])
+    }
+
+    fn database_name(&self) -> String {
+        "shop".to_owned()
     }
 }
 

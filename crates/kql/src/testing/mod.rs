@@ -2,6 +2,7 @@
 
 mod catalog;
 mod conformance;
+mod regressions;
 
 use arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;

@@ -224,6 +224,7 @@ async fn the_server_says_how_it_is() {
         .await;
     let text = String::from_utf8(figures.bytes).unwrap();
     assert!(text.contains("hindsight_store_writable"), "{text}");
+    assert!(text.contains("hindsight_queries_running 0"), "{text}");
     assert!(!text.contains(&server.key));
 }
 
