@@ -5,6 +5,7 @@
 //! [`super::reduce_clusters`]: the grouping may differ from the cloud's in detail, and is the same for the same rows,
 //! in whatever order they come.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::functions_aggregate::count::count_udaf;
@@ -116,7 +117,7 @@ fn keeps_rows(parameters: &[OperatorParameter], binder: &mut Binder<'_>) -> Bind
 fn rule(properties: &[OperatorParameter], binder: &mut Binder<'_>) -> BindResult<Rule> {
     let mut rule = Rule {
         threshold: THRESHOLD,
-        separators: String::new(),
+        separators: BTreeSet::new(),
     };
     for (index, property) in properties.iter().enumerate() {
         let name = property.name.text.as_str();
@@ -126,7 +127,10 @@ fn rule(properties: &[OperatorParameter], binder: &mut Binder<'_>) -> BindResult
         }
         match name {
             "threshold" => rule.threshold = threshold(property, binder)?,
-            "characters" => rule.separators = binder.constant_string(&property.value)?,
+            "characters" => {
+                let characters = binder.constant_string(&property.value)?;
+                rule.separators = characters.chars().collect();
+            }
             _ => {
                 let message = format!("unknown property '{name}'");
                 return Err(binder.error("SEM0001", message, property.name.span()));

@@ -12,7 +12,7 @@
 //!
 //! The paper counts words by a hash first, to need less memory; here they are counted exactly.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use datafusion::common::Result;
@@ -26,7 +26,7 @@ pub(crate) struct Rule {
     /// Above 0, at most 1.
     pub(crate) threshold: f64,
     /// Characters that separate words beside those that always do.
-    pub(crate) separators: String,
+    pub(crate) separators: BTreeSet<char>,
 }
 
 /// Rows of one pattern.
@@ -61,6 +61,9 @@ const FEWEST: f64 = 2.0;
 /// About what an entry of a table takes beside its text.
 const ENTRY_BYTES: usize = 64;
 
+/// Every so many words of a text the work is asked whether it is still wanted.
+const ASKED_EVERY: usize = 4096;
+
 /// So many entries are reserved at once.
 const RESERVED_ENTRIES: usize = 1024;
 
@@ -85,7 +88,7 @@ impl Rule {
         let mut candidates = Vec::new();
         for (text, weight) in texts {
             watch.check()?;
-            let pattern = self.pattern(text, frequent);
+            let pattern = self.pattern(text, watch, frequent);
             let bytes = pattern.as_ref().map_or(0, String::len);
             let next = found.len();
             let candidate = found.entry(pattern).or_insert_with(|| Candidate {
@@ -100,6 +103,7 @@ impl Rule {
                 held.add(bytes)?;
             }
         }
+        watch.check()?;
         Ok(ranked(found, &candidates, needed))
     }
 
@@ -113,7 +117,7 @@ impl Rule {
         let mut counts: HashMap<(u32, &'t str), i64> = HashMap::new();
         for (text, weight) in texts {
             watch.check()?;
-            for (place, word) in (0_u32..).zip(self.words(text)) {
+            for (place, word) in (0_u32..).zip(self.words(text, watch)) {
                 let Some(word) = text.get(word).filter(|word| may_be_frequent(word)) else {
                     continue;
                 };
@@ -127,11 +131,15 @@ impl Rule {
         Ok(counts)
     }
 
-    /// The places of a text's words in it.
-    fn words<'t>(&self, text: &'t str) -> impl Iterator<Item = Range<usize>> + use<'t, '_> {
-        let separates = |c: char| !c.is_alphanumeric() || self.separators.contains(c);
-        let mut from = 0;
+    /// The places of a text's words in it; no more of them where the query was stopped.
+    fn words(&self, text: &str, watch: &Watch) -> impl Iterator<Item = Range<usize>> {
+        let separates = |c: char| !c.is_alphanumeric() || self.separators.contains(&c);
+        let (mut from, mut number) = (0, 0_usize);
         std::iter::from_fn(move || {
+            number += 1;
+            if number.is_multiple_of(ASKED_EVERY) && watch.is_stopped() {
+                return None;
+            }
             let rest = text.get(from..)?;
             let start = from + rest.find(|c| !separates(c))?;
             let word = text.get(start..)?;
@@ -141,11 +149,16 @@ impl Rule {
     }
 
     /// The pattern of a text; none where no word of it is frequent.
-    fn pattern(&self, text: &str, frequent: impl Fn(u32, &str) -> bool) -> Option<String> {
-        let added = |c: char| self.separators.contains(c);
+    fn pattern(
+        &self,
+        text: &str,
+        watch: &Watch,
+        frequent: impl Fn(u32, &str) -> bool,
+    ) -> Option<String> {
+        let added = |c: char| self.separators.contains(&c);
         let mut pattern = String::new();
         let (mut fixed, mut open, mut end) = (false, false, 0);
-        for (place, word) in (0_u32..).zip(self.words(text)) {
+        for (place, word) in (0_u32..).zip(self.words(text, watch)) {
             let gap = text.get(end..word.start).unwrap_or_default();
             end = word.end;
             let word = text.get(word).unwrap_or_default();
@@ -271,7 +284,7 @@ mod tests {
     fn clusters(texts: &[&str], threshold: f64, separators: &str) -> Vec<String> {
         let rule = Rule {
             threshold,
-            separators: separators.to_owned(),
+            separators: separators.chars().collect(),
         };
         let texts = texts.iter().map(|text| (*text, 1));
         let found = rule.clusters(texts, &Watch::current());
@@ -284,10 +297,12 @@ mod tests {
     fn words_are_letters_and_digits() {
         let rule = Rule {
             threshold: 0.1,
-            separators: "Z".to_owned(),
+            separators: BTreeSet::from(['Z']),
         };
         let words = |text: &'static str| -> Vec<&str> {
-            rule.words(text).filter_map(|at| text.get(at)).collect()
+            rule.words(text, &Watch::current())
+                .filter_map(|at| text.get(at))
+                .collect()
         };
         assert_eq!(words("fooZ1"), ["foo", "1"]);
         assert_eq!(words("  Müller_7: übung!"), ["Müller", "7", "übung"]);
@@ -327,13 +342,15 @@ mod tests {
         work.stop();
         let rule = Rule {
             threshold: 0.1,
-            separators: String::new(),
+            separators: BTreeSet::new(),
         };
         let run = work.clone().run(async {
-            let texts = [("a b", 1)].into_iter();
-            rule.clusters(texts, &Watch::current()).map(|_| ())
+            let long = "a ".repeat(100 * ASKED_EVERY);
+            let words = rule.words(&long, &Watch::current()).count();
+            let clusters = rule.clusters([("a b", 1)].into_iter(), &Watch::current());
+            (words, clusters.is_err())
         });
-        assert!(futures::executor::block_on(run).is_err());
+        assert_eq!(futures::executor::block_on(run), (ASKED_EVERY - 1, true));
         assert!(work.asked_after_stop() > 0);
     }
 }
