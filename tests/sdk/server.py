@@ -25,6 +25,7 @@ class Server:
         self.data = self.folder.name
         self.arguments = arguments
         self.stderr = stderr
+        self.limits = {}
         self.environment = {**os.environ, **{f"HINDSIGHT_{name.upper()}": str(value) for name, value in settings.items()}}
         self.process = None
 
@@ -41,7 +42,8 @@ class Server:
         log = open(os.path.join(self.data, "..", os.path.basename(self.data) + ".log"), "ab")
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--data", self.data, "--listen", "127.0.0.1:0", *self.arguments],
-            stdout=log, stderr=self.stderr or log, stdin=subprocess.DEVNULL, env=self.environment)
+            stdout=log, stderr=self.stderr or log, stdin=subprocess.DEVNULL, env=self.environment,
+            preexec_fn=self.limit if self.limits else None)
         log.close()
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -58,6 +60,12 @@ class Server:
                 pass
             time.sleep(0.02)
         raise AssertionError(f"the server was not ready within a minute; see {log.name}")
+
+    def limit(self):
+        """In the new process: the limits of the system that a test sets, `{resource.RLIMIT_…: (soft, hard)}`."""
+        import resource
+        for name, values in self.limits.items():
+            resource.setrlimit(name, values)
 
     @staticmethod
     def answers(url):

@@ -100,6 +100,22 @@ class HostileTelemetry(unittest.TestCase):
         self.assertNotIn("role7", more)
         self.assertLess(memory(self.server, "VmHWM") - before, 1024 * MEBIBYTE)
 
+    def test_connections_leave_files_to_the_store(self):
+        """A server that may open 200 files only, and 1,000 connections."""
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        limited = Server()
+        limited.limits = {resource.RLIMIT_NOFILE: (200, 200)}
+        with limited as server:
+            app, key = server.new_app("shop")
+            place = urllib.parse.urlsplit(server.url)
+            held = [socket.create_connection((place.hostname, place.port), timeout=30) for _ in range(1_000)]
+            self.addCleanup(lambda: [connection.close() for connection in held])
+            with urllib.request.urlopen(server.url + "/health", timeout=10) as reply:
+                self.assertEqual(reply.status, 200)
+            self.assertEqual(server.query(app, key, "requests | count"), [{"Count": 0}])
+            self.assertLess(len(list(pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir())), 150)
+        self.assertEqual(resource.getrlimit(resource.RLIMIT_NOFILE), before)
+
     def test_ten_thousand_idle_connections(self):
         wanted = 10_500
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -320,7 +320,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         key: "http.max_connections",
         default: "4096",
-        help: "Connections at once, of each listener; when there are more, those that have been idle longest are closed.",
+        help: "Connections at once, of each listener; when there are more, those that have been idle longest are closed. Never more than a quarter of the files that the process may open.",
         set: |s, v| put(&mut s.max_connections, positive(v)),
     },
     Setting {

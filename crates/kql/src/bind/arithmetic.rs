@@ -1,6 +1,8 @@
 //! `+ - * / %` and unary minus (`semantics.md §3, §4`).
 
 use arrow::array::{ArrayRef, Decimal128Array};
+use arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, UnaryOp};
@@ -80,10 +82,16 @@ impl Binder<'_> {
 fn negative(scalar: Scalar) -> Scalar {
     let constant = scalar.constant.is_some();
     let kind = scalar.kind;
-    fold(
-        Scalar::new(PlanExpr::Negative(Box::new(scalar.expr)), kind),
-        constant,
-    )
+    let expr = match kind.arrow() {
+        // The least long has no opposite: its negation is itself. DataFusion's negation fails for it while it estimates how
+        // many rows a condition keeps; its subtraction does not.
+        DataType::Int64 => {
+            let zero = PlanExpr::Literal(ScalarValue::Int64(Some(0)), None);
+            binary_expr(zero, Operator::Minus, scalar.expr)
+        }
+        _ => PlanExpr::Negative(Box::new(scalar.expr)),
+    };
+    fold(Scalar::new(expr, kind), constant)
 }
 
 /// Arithmetic over ints is done in longs.

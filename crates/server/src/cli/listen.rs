@@ -54,7 +54,7 @@ pub(crate) async fn run(
         write_timeout: settings.write_timeout,
     };
     let connections = TaskTracker::new();
-    let places = Places::new(settings.max_connections);
+    let places = Places::new(settings.max_connections.min(most_connections()));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -99,6 +99,14 @@ pub(crate) async fn run(
     {
         tracing::warn!(open = connections.len(), "stopping with open connections");
     }
+}
+
+/// How many connections a listener can have: with its twin for TLS half of the files that this process may open. The store
+/// needs the others. What may be opened is raised as far as the system lets it.
+fn most_connections() -> usize {
+    // Where the system does not tell, the setting alone counts.
+    let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(u64::MAX);
+    usize::try_from(files / 4).unwrap_or(usize::MAX).max(1)
 }
 
 /// Completes when `stop` becomes true, or when nobody is left to say so.

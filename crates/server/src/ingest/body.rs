@@ -117,14 +117,22 @@ fn is_zlib(body: &[u8]) -> bool {
     }
 }
 
-fn read(decoder: impl Read, codec: Codec, limit: usize) -> Result<Cow<'static, [u8]>, BodyError> {
+fn read(
+    mut decoder: impl Read,
+    codec: Codec,
+    limit: usize,
+) -> Result<Cow<'static, [u8]>, BodyError> {
+    let corrupt = |_| BodyError::Corrupt(codec.name());
     let mut plain = Vec::new();
-    let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    let bound = u64::try_from(limit).unwrap_or(u64::MAX);
     decoder
+        .by_ref()
         .take(bound)
         .read_to_end(&mut plain)
-        .map_err(|_| BodyError::Corrupt(codec.name()))?;
-    if plain.len() > limit {
+        .map_err(corrupt)?;
+    // One byte more is looked for apart: in the buffer it would double that.
+    let is_more = plain.len() == limit && decoder.read(&mut [0]).map_err(corrupt)? > 0;
+    if is_more {
         return Err(BodyError::TooLarge {
             limit,
             setting: SETTING,
@@ -199,6 +207,15 @@ mod tests {
                 matches!(error, BodyError::TooLarge { limit, .. } if limit == 1 << 20),
                 "{codec:?}: {error}"
             );
+        }
+    }
+
+    #[test]
+    fn a_body_may_be_as_large_as_the_limit() {
+        for codec in CODECS {
+            let packed = encode(codec, &[b' '; 1000]);
+            assert_eq!(decode(codec, &packed, 1000).unwrap().len(), 1000);
+            assert!(decode(codec, &packed, 999).is_err(), "{codec:?}");
         }
     }
 

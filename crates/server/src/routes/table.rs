@@ -113,8 +113,8 @@ impl Admission {
             (Admission::Question, true) => &[
                 400, 401, 402, 403, 404, 406, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
-            (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 503],
-            (Admission::SignedIn, _) => &[400, 401, 403, 429, 500, 503],
+            (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503],
+            (Admission::SignedIn, _) => &[400, 401, 403, 429, 500, 502, 503],
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
             (Admission::Program | Admission::Person, true) => &[400, 401, 408, 413, 429, 500],
             (Admission::Bearer | Admission::Open, _) => &[],

@@ -2,6 +2,38 @@
 
 use std::net::Ipv6Addr;
 
+/// An address and how many of its leading bits count.
+pub(super) trait Address: Copy {
+    /// The bits as one number.
+    type Bits: Ord;
+    /// How many there are.
+    const BITS: u32;
+
+    /// Reads an address with an optional prefix.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// How many of the leading bits count.
+    fn prefix(self) -> u32;
+
+    /// So many leading bits, the others zero.
+    fn cut(self, prefix: u32) -> Self::Bits;
+
+    /// The same with this prefix.
+    fn with_prefix(self, prefix: u32) -> Self;
+
+    /// The bits that count, the others zero.
+    fn network(self) -> Self::Bits {
+        self.cut(self.prefix())
+    }
+
+    /// The same with no more than `prefix` bits, or nothing where that is no number of bits.
+    fn limited(self, prefix: i64) -> Option<Self> {
+        let prefix = u32::try_from(prefix).ok();
+        let prefix = prefix.filter(|prefix| *prefix <= Self::BITS)?;
+        Some(self.with_prefix(self.prefix().min(prefix)))
+    }
+}
+
 /// An IPv4 address and how many of its leading bits count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct V4 {
@@ -9,9 +41,12 @@ pub(super) struct V4 {
     pub(super) prefix: u32,
 }
 
-impl V4 {
+impl Address for V4 {
+    type Bits = u32;
+    const BITS: u32 = 32;
+
     /// Reads `1.2.3.4` or `1.2.3.4/24`, blanks around allowed; no leading zeros, no more and no fewer parts.
-    pub(super) fn parse(text: &str) -> Option<V4> {
+    fn parse(text: &str) -> Option<V4> {
         let (address, prefix) = split(text.trim(), 32)?;
         Some(V4 {
             bits: v4_bits(address)?,
@@ -19,18 +54,16 @@ impl V4 {
         })
     }
 
-    /// The bits that count, the others zero.
-    pub(super) fn network(self) -> u32 {
-        self.bits & mask4(self.prefix)
+    fn prefix(self) -> u32 {
+        self.prefix
     }
 
-    /// The same with no more than `prefix` bits, or nothing where that is no number of bits.
-    pub(super) fn limited(self, prefix: i64) -> Option<V4> {
-        let prefix = u32::try_from(prefix).ok().filter(|prefix| *prefix <= 32)?;
-        Some(V4 {
-            prefix: self.prefix.min(prefix),
-            ..self
-        })
+    fn cut(self, prefix: u32) -> u32 {
+        self.bits & mask4(prefix)
+    }
+
+    fn with_prefix(self, prefix: u32) -> V4 {
+        V4 { prefix, ..self }
     }
 }
 
@@ -48,9 +81,12 @@ pub(super) struct V6 {
     pub(super) prefix: u32,
 }
 
-impl V6 {
+impl Address for V6 {
+    type Bits = u128;
+    const BITS: u32 = 128;
+
     /// Reads an IPv6 address with an optional zone, which is dropped, or an IPv4 one; and an optional prefix.
-    pub(super) fn parse(text: &str) -> Option<V6> {
+    fn parse(text: &str) -> Option<V6> {
         let text = text.trim();
         if !text.contains(':') {
             let v4 = V4::parse(text)?;
@@ -68,23 +104,21 @@ impl V6 {
         Some(V6 { bits, prefix })
     }
 
-    /// The bits that count, the others zero.
-    pub(super) fn network(self) -> u128 {
-        self.bits
-            & u128::MAX
-                .checked_shl(128u32.saturating_sub(self.prefix))
-                .unwrap_or(0)
+    fn prefix(self) -> u32 {
+        self.prefix
     }
 
-    /// The same with no more than `prefix` bits, or nothing where that is no number of bits.
-    pub(super) fn limited(self, prefix: i64) -> Option<V6> {
-        let prefix = u32::try_from(prefix).ok().filter(|prefix| *prefix <= 128)?;
-        Some(V6 {
-            prefix: self.prefix.min(prefix),
-            ..self
-        })
+    fn cut(self, prefix: u32) -> u128 {
+        let shift = 128u32.saturating_sub(prefix);
+        self.bits & u128::MAX.checked_shl(shift).unwrap_or(0)
     }
 
+    fn with_prefix(self, prefix: u32) -> V6 {
+        V6 { prefix, ..self }
+    }
+}
+
+impl V6 {
     /// Eight groups of four digits.
     pub(super) fn text(bits: u128) -> String {
         let groups = Ipv6Addr::from_bits(bits).segments();

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::address::V4;
+use super::address::{Address, V4};
 use crate::functions::prelude::*;
 
 pub(crate) static FORMAT_IPV4: ScalarFunction = function(

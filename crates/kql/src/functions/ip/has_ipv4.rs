@@ -2,7 +2,7 @@
 //! digits.
 
 use super::Ranges;
-use super::address::V4;
+use super::address::{Address, V4};
 use crate::functions::prelude::*;
 
 pub(crate) static HAS_IPV4: ScalarFunction = function(

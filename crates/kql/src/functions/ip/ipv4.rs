@@ -1,7 +1,7 @@
 //! IPv4 addresses as numbers, compared and matched with ranges.
 
-use super::Ranges;
-use super::address::V4;
+use super::address::{Address, V4};
+use super::compared;
 use crate::functions::prelude::*;
 
 pub(crate) static PARSE: ScalarFunction = function(
@@ -43,10 +43,7 @@ pub(crate) static COMPARE: ScalarFunction = function(
         "print n = ipv4_compare('10.0.0.1/24', '10.0.0.200')",
         "n:long\n0",
     )],
-    |args| {
-        let compare = pair(args)?;
-        Ok(args.collect_longs(|row| compare(row).map(|order| order as i64)))
-    },
+    compared::compare::<V4>,
 );
 
 pub(crate) static IS_MATCH: ScalarFunction = function(
@@ -57,10 +54,7 @@ pub(crate) static IS_MATCH: ScalarFunction = function(
         "print b = ipv4_is_match('10.0.0.1', '10.0.0.200', 24)",
         "b:bool\ntrue",
     )],
-    |args| {
-        let compare = pair(args)?;
-        Ok(args.collect_bools(|row| compare(row).map(std::cmp::Ordering::is_eq)))
-    },
+    compared::is_match::<V4>,
 );
 
 pub(crate) static IS_IN_RANGE: ScalarFunction = function(
@@ -71,13 +65,7 @@ pub(crate) static IS_IN_RANGE: ScalarFunction = function(
         "print b = ipv4_is_in_range('10.0.0.9', '10.0.0.0/24')",
         "b:bool\ntrue",
     )],
-    |args| {
-        let (ip, range) = (args.strings(0)?, args.strings(1)?);
-        Ok(args.collect_bools(|row| {
-            let (ip, range) = (V4::parse(ip.get(row))?, V4::parse(range.get(row))?);
-            Some(contains(range, ip))
-        }))
-    },
+    compared::is_in_range::<V4>,
 );
 
 pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
@@ -88,16 +76,7 @@ pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
         "print b = ipv4_is_in_any_range('10.0.0.9', '192.168.0.0/16', '10.0.0.0/8')",
         "b:bool\ntrue",
     )],
-    |args| {
-        let ip = args.strings(0)?;
-        let ranges = Ranges::open(args)?;
-        Ok(args.collect_bools(|row| {
-            let ip = V4::parse(ip.get(row))?;
-            Some(ranges.any(row, |range| {
-                V4::parse(range).is_some_and(|range| contains(range, ip))
-            }))
-        }))
-    },
+    compared::is_in_any_range::<V4>,
 );
 
 pub(crate) static IS_PRIVATE: ScalarFunction = function(
@@ -114,7 +93,7 @@ pub(crate) static IS_PRIVATE: ScalarFunction = function(
             let ip = V4::parse(ip.get(row))?;
             let private = [(0x0a00_0000, 8), (0xac10_0000, 12), (0xc0a8_0000, 16)];
             Some(private.iter().any(|(bits, prefix)| {
-                contains(
+                compared::contains(
                     V4 {
                         bits: *bits,
                         prefix: *prefix,
@@ -139,42 +118,3 @@ pub(crate) static NETMASK_SUFFIX: ScalarFunction = function(
         Ok(args.collect_longs(|row| V4::parse(ip.get(row)).map(|ip| i64::from(ip.prefix))))
     },
 );
-
-/// Whether the network of `ip` lies wholly in `range`.
-fn contains(range: V4, ip: V4) -> bool {
-    range.prefix <= ip.prefix
-        && V4 {
-            prefix: range.prefix,
-            ..ip
-        }
-        .network()
-            == range.network()
-}
-
-/// The comparison of the first two arguments within the shortest prefix of all.
-fn pair(
-    args: &KernelArgs<'_>,
-) -> Result<impl Fn(usize) -> Option<std::cmp::Ordering>, KernelError> {
-    let (a, b) = (args.strings(0)?, args.strings(1)?);
-    let prefix = if args.len() > 2 {
-        Some(args.longs(2)?)
-    } else {
-        None
-    };
-    Ok(move |row| {
-        let (a, b) = (V4::parse(a.get(row))?, V4::parse(b.get(row))?);
-        let limit = match &prefix {
-            Some(prefix) => prefix.get(row)?,
-            None => 32,
-        };
-        let shortest = a.limited(limit)?.prefix.min(b.prefix);
-        let cut = |ip: V4| {
-            V4 {
-                prefix: shortest,
-                ..ip
-            }
-            .network()
-        };
-        Some(cut(a).cmp(&cut(b)))
-    })
-}

@@ -1,7 +1,7 @@
 //! IPv6 addresses as text of fixed form, compared and matched with ranges.
 
-use super::Ranges;
-use super::address::V6;
+use super::address::{Address, V6};
+use super::compared;
 use crate::functions::prelude::*;
 
 pub(crate) static PARSE: ScalarFunction = function(
@@ -46,10 +46,7 @@ pub(crate) static COMPARE: ScalarFunction = function(
         "print n = ipv6_compare('fe80::1/64', 'fe80::2')",
         "n:long\n0",
     )],
-    |args| {
-        let compare = pair(args)?;
-        Ok(args.collect_longs(|row| compare(row).map(|order| order as i64)))
-    },
+    compared::compare::<V6>,
 );
 
 pub(crate) static IS_MATCH: ScalarFunction = function(
@@ -60,10 +57,7 @@ pub(crate) static IS_MATCH: ScalarFunction = function(
         "print b = ipv6_is_match('fe80::1', 'fe80::2', 64)",
         "b:bool\ntrue",
     )],
-    |args| {
-        let compare = pair(args)?;
-        Ok(args.collect_bools(|row| compare(row).map(std::cmp::Ordering::is_eq)))
-    },
+    compared::is_match::<V6>,
 );
 
 pub(crate) static IS_IN_RANGE: ScalarFunction = function(
@@ -74,13 +68,7 @@ pub(crate) static IS_IN_RANGE: ScalarFunction = function(
         "print b = ipv6_is_in_range('fe80::9', 'fe80::/10')",
         "b:bool\ntrue",
     )],
-    |args| {
-        let (ip, range) = (args.strings(0)?, args.strings(1)?);
-        Ok(args.collect_bools(|row| {
-            let (ip, range) = (V6::parse(ip.get(row))?, V6::parse(range.get(row))?);
-            Some(contains(range, ip))
-        }))
-    },
+    compared::is_in_range::<V6>,
 );
 
 pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
@@ -91,53 +79,5 @@ pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
         "print b = ipv6_is_in_any_range('10.0.0.9', 'fe80::/10', '10.0.0.0/8')",
         "b:bool\ntrue",
     )],
-    |args| {
-        let ip = args.strings(0)?;
-        let ranges = Ranges::open(args)?;
-        Ok(args.collect_bools(|row| {
-            let ip = V6::parse(ip.get(row))?;
-            Some(ranges.any(row, |range| {
-                V6::parse(range).is_some_and(|range| contains(range, ip))
-            }))
-        }))
-    },
+    compared::is_in_any_range::<V6>,
 );
-
-/// Whether the network of `ip` lies wholly in `range`.
-fn contains(range: V6, ip: V6) -> bool {
-    range.prefix <= ip.prefix
-        && V6 {
-            prefix: range.prefix,
-            ..ip
-        }
-        .network()
-            == range.network()
-}
-
-/// The comparison of the first two arguments within the shortest prefix of all.
-fn pair(
-    args: &KernelArgs<'_>,
-) -> Result<impl Fn(usize) -> Option<std::cmp::Ordering>, KernelError> {
-    let (a, b) = (args.strings(0)?, args.strings(1)?);
-    let prefix = if args.len() > 2 {
-        Some(args.longs(2)?)
-    } else {
-        None
-    };
-    Ok(move |row| {
-        let (a, b) = (V6::parse(a.get(row))?, V6::parse(b.get(row))?);
-        let limit = match &prefix {
-            Some(prefix) => prefix.get(row)?,
-            None => 128,
-        };
-        let shortest = a.limited(limit)?.prefix.min(b.prefix);
-        let cut = |ip: V6| {
-            V6 {
-                prefix: shortest,
-                ..ip
-            }
-            .network()
-        };
-        Some(cut(a).cmp(&cut(b)))
-    })
-}

@@ -1,6 +1,7 @@
 //! IP addresses (`semantics.md §11`, IP functions).
 
 mod address;
+mod compared;
 mod format;
 mod has_ipv4;
 mod ipv4;

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use hindsight_kql_types::Encoder;
 
-use super::address::V4;
+use super::address::{Address, V4};
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(

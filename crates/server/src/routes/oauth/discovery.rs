@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use hindsight_identity::TokenError;
 use hindsight_identity::issuer::{Implicit, OAuthError, Version};
 use serde_json::Value;
 
@@ -93,6 +94,9 @@ pub(crate) async fn user_info(
     match credential::find(&headers, &uri) {
         Credential::Bearer(token) => match app.issuer.user_info(&token).await {
             Ok(claims) => unstored(StatusCode::OK, &claims),
+            Err(error @ TokenError::Unreachable) => {
+                ApiError::Unavailable(error.to_string()).into_response()
+            }
             Err(error) => ApiError::InvalidToken(error).into_response(),
         },
         _ => ApiError::Unauthenticated.into_response(),

@@ -117,6 +117,10 @@ const USER_INFO: &[Reply] = &[
         status: 401,
         ..ok("Error", "There is no token of a person, or it is no good.")
     },
+    Reply {
+        status: 503,
+        ..ok("Error", "The server cannot judge tokens at the moment.")
+    },
 ];
 
 const AUTHORIZE_SUMMARY: &str = "Let a person sign in, and send them back to the client.";

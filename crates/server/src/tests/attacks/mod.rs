@@ -310,6 +310,7 @@ const MAP: &[Row] = &[
             (WIRE, "endless_continuations_end_the_connection"),
             (WIRE, "what_is_too_long_or_ambiguous_is_refused"),
             (LOAD, "test_ten_thousand_idle_connections"),
+            (LOAD, "test_connections_leave_files_to_the_store"),
         ],
     ),
     Row(
