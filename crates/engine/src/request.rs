@@ -89,11 +89,6 @@ impl PreparedQuery {
             self.query
         )
     }
-
-    /// What was asked.
-    pub fn request(&self) -> &QueryRequest {
-        &self.request
-    }
 }
 
 /// A metric (operation 1, and each member of operation 2). Texts are as the caller wrote them.

@@ -84,14 +84,7 @@ pub(crate) async fn list(
         let found = app.engine.events(&access.caller(), &parameters).await?;
         Ok(form.write(&found))
     };
-    let answer = answer(
-        app,
-        access,
-        &key,
-        app.engine.patience(&access.caller()),
-        make,
-    )
-    .await?;
+    let answer = answer(app, access, &key, make).await?;
     Ok(form.respond(answer, access))
 }
 
@@ -116,14 +109,7 @@ pub(crate) async fn single(
         let found = app.engine.event(&access.caller(), &parameters).await?;
         Ok(form.write(&found))
     };
-    let answer = answer(
-        app,
-        access,
-        &key,
-        app.engine.patience(&access.caller()),
-        make,
-    )
-    .await?;
+    let answer = answer(app, access, &key, make).await?;
     Ok(form.respond(answer, access))
 }
 

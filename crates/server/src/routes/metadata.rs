@@ -59,14 +59,7 @@ pub(crate) async fn metrics(
         let keys = dimension_keys(app, access).await?;
         Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
     };
-    let answer = answer(
-        app,
-        access,
-        &key,
-        app.engine.patience(&access.caller()),
-        make,
-    )
-    .await?;
+    let answer = answer(app, access, &key, make).await?;
     Ok(respond(answer, JSON, access))
 }
 

@@ -48,14 +48,7 @@ pub(crate) async fn get(
     let (app, access) = (&app, &access);
     let key = key(app, access, &parameters);
     let make = |_permit| compute(app, access, &parameters);
-    let answer = answer(
-        app,
-        access,
-        &key,
-        app.engine.patience(&access.caller()),
-        make,
-    )
-    .await?;
+    let answer = answer(app, access, &key, make).await?;
     Ok(respond(answer, JSON, access))
 }
 

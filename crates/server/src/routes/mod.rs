@@ -37,7 +37,6 @@ async fn answer<F>(
     app: &App,
     access: &Access,
     key: &str,
-    patience: Duration,
     make: impl Fn(Arc<Permit>) -> F,
 ) -> Result<Answer, ApiError>
 where
@@ -48,6 +47,7 @@ where
     }
     let permit = Arc::new(access.permit(app).await?);
     let made = app.replies.make(key, access.cache, || make(permit.clone()));
+    let patience = app.engine.patience(&access.caller());
     let late = |_| EngineError::TimedOut {
         seconds: patience.as_secs(),
     };

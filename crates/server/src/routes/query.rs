@@ -100,7 +100,6 @@ async fn run(
     let prepared = app.engine.prepare(request).await?;
     let spelling = Spelling::of(access, headers);
     let key = format!("query\n{spelling:?}\n{}", prepared.canonical());
-    let patience = app.engine.patience(&prepared.request().caller);
     let (prepared, spelling) = (&prepared, &spelling);
     let make = |permit: Arc<Permit>| async move {
         let query = app.engine.start(prepared).await?;
@@ -108,7 +107,7 @@ async fn run(
         let writing = Writing::new(query, form, id.0.clone(), permit);
         reply::make(writing, app.settings.cache_max_reply_bytes).await
     };
-    super::answer(app, access, &key, patience, make).await
+    super::answer(app, access, &key, make).await
 }
 
 /// What the form of the reply depends on.
