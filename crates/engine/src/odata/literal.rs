@@ -84,9 +84,31 @@ fn time_of_day(text: &str) -> Option<i64> {
     };
     let valid = parts.next().is_none() && hours < 24 && minutes < 60 && seconds < 60.0;
     let ticks = (seconds * TICKS_PER_SECOND as f64).round() as i64;
-    valid.then_some(hours * TICKS_PER_HOUR + minutes * TICKS_PER_MINUTE + ticks)
+    valid.then(|| hours * TICKS_PER_HOUR + minutes * TICKS_PER_MINUTE + ticks)
 }
 
 fn two_digits(text: &str) -> Option<i64> {
     (text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_day_have_their_bounds() {
+        for (text, ticks) in [
+            ("00:00", Some(0)),
+            ("12:30:01.5", Some(450_015_000_000)),
+            ("23:59:59.9999999", Some(863_999_999_999)),
+            ("24:00", None),
+            ("00:60", None),
+            ("00:00:60", None),
+            ("00:00:88888888888888888", None),
+            ("00:00:1:2", None),
+            ("0:00", None),
+        ] {
+            assert_eq!(time_of_day(text), ticks, "{text}");
+        }
+    }
 }
