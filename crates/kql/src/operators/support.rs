@@ -83,7 +83,8 @@ pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> Bind
     let mut taken: HashSet<String> = names.iter().take(own).cloned().collect();
     let mut passes = Vec::with_capacity(all.len());
     for (name, _, expr) in all.iter_mut().skip(own) {
-        let kept = passed_field(expr).filter(|field| taken.insert((*field).to_owned()));
+        let kept = passed_field(expr, &input.columns);
+        let kept = kept.filter(|field| taken.insert((*field).to_owned()));
         passes.push(kept.is_some());
         if let Some(field) = kept {
             *name = field.to_owned();
@@ -104,12 +105,14 @@ pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> Bind
     Ok(relation)
 }
 
-/// The field that an expression only passes.
-fn passed_field(expr: &PlanExpr) -> Option<&str> {
-    match expr {
-        PlanExpr::Column(column) if column.relation.is_none() => Some(&column.name),
-        _ => None,
-    }
+/// The field of a column that an expression only passes. What holds a value for this operator alone, such as that of a
+/// window function, is no column's.
+fn passed_field<'e>(expr: &'e PlanExpr, columns: &[Column]) -> Option<&'e str> {
+    let PlanExpr::Column(column) = expr else {
+        return None;
+    };
+    let of_column = column.relation.is_none() && columns.iter().any(|c| c.field == column.name);
+    of_column.then_some(column.name.as_str())
 }
 
 /// Refuses an operator that cannot keep subtables apart.
