@@ -29,6 +29,10 @@ impl Catalog for Empty {
     fn table_names(&self, _: &TableScope) -> Result<Vec<String>, CatalogError> {
         Ok(Table::ALL.map(|table| table.name().to_owned()).to_vec())
     }
+
+    fn database_name(&self) -> String {
+        "empty".to_owned()
+    }
 }
 
 fuzz_target!(|text: &str| {

@@ -156,7 +156,13 @@ impl Pipeline<'_> {
             true => self.any_column().name,
             false => self.name(),
         };
-        self.add(&format!("extend {name} = {expression}"));
+        let step = format!("extend {name} = {expression}");
+        self.add(&step);
+        // The same once more is not the same: it computes from what it gave.
+        let replaces = |c: &Column| c.name == name && c.kind == kind;
+        if self.columns.iter().any(replaces) && self.choice.percent(30) {
+            self.add(&step);
+        }
         match self.columns.iter_mut().find(|c| c.name == name) {
             Some(column) => column.kind = kind,
             None => self.columns.push(column(&name, kind)),
