@@ -18,7 +18,6 @@ mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
-pub mod turns;
 pub mod work;
 
 pub use bind::{

@@ -15,8 +15,6 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::turns::{InTurns, Member};
-
 tokio::task_local! {
     static CURRENT: Work;
 }
@@ -35,27 +33,16 @@ struct State {
     /// How often code asked after the stop; a test counts here what still ran.
     asked_after_stop: AtomicUsize,
     pool: Arc<dyn MemoryPool>,
-    member: Option<Arc<Member>>,
 }
 
 impl Work {
     /// Work that may use the memory of `pool`.
     pub fn new(pool: Arc<dyn MemoryPool>) -> Work {
-        Work::started(pool, None)
-    }
-
-    /// Work that may use the memory of `pool`, and whose tasks take turns with those of others.
-    pub fn in_turns(pool: Arc<dyn MemoryPool>, member: Member) -> Work {
-        Work::started(pool, Some(Arc::new(member)))
-    }
-
-    fn started(pool: Arc<dyn MemoryPool>, member: Option<Arc<Member>>) -> Work {
         install_hand_over();
         Work(Arc::new(State {
             stopped: AtomicBool::new(false),
             asked_after_stop: AtomicUsize::new(0),
             pool,
-            member,
         }))
     }
 
@@ -86,7 +73,7 @@ impl Work {
 
     /// `future` as a task of this work.
     pub fn run<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
-        InTurns::new(self.0.member.clone(), CURRENT.scope(self, future))
+        CURRENT.scope(self, future)
     }
 }
 

@@ -12,7 +12,6 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
 use hindsight_kql::functions::kernel::KernelError;
 use hindsight_kql::run::BindError;
-use hindsight_kql::turns::Turns;
 use hindsight_kql::work::Work;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
@@ -69,7 +68,6 @@ pub(crate) struct Executor {
     memory: usize,
     partitions: usize,
     threads: QueryThreads,
-    turns: Arc<Turns>,
     /// Held by every query that has not ended.
     running: Arc<()>,
 }
@@ -84,14 +82,11 @@ impl Executor {
             .build_arc()
             .map_err(|e| failure(&e, config.memory))?;
         let partitions = config.partitions.max(1);
-        // As many turns as tasks of one query. One thread more finds out who waits, the others are for spare turns.
-        let spares = partitions;
         Ok(Executor {
             runtime,
             memory: config.memory,
             partitions,
-            threads: QueryThreads::new(partitions + spares + 1)?,
-            turns: Turns::new(partitions, spares),
+            threads: QueryThreads::new(partitions),
             running: Arc::new(()),
         })
     }
@@ -115,8 +110,11 @@ impl Executor {
             started: Instant::now(),
         };
         let deadline = job.times.deadline;
-        let of = Work::in_turns(reserved, self.turns.member(&job.principal));
-        let begin = |reader| self.threads.spawn(of, deadline, work(job, run, reader));
+        let (of, principal) = (Work::new(reserved), Arc::clone(&job.principal));
+        let begin = |reader| {
+            self.threads
+                .spawn(&principal, of, deadline, work(job, run, reader))
+        };
         QueryStream::begin(begin, deadline, results, self.memory).await
     }
 

@@ -1,10 +1,13 @@
 //! The threads that queries run on. They are not those that answer requests: a kernel over a large value keeps its thread,
 //! and time-outs, health checks and ingestion must not wait for it.
 
+use std::collections::VecDeque;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hindsight_kql::work::{Stopper, Work};
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -17,41 +20,63 @@ const STACK: usize = 128 << 20;
 /// Threads for reading files; each has such a stack.
 const BLOCKING: usize = 64;
 
-/// A runtime of its own for the work of queries.
+/// Principals whose threads are kept while they ask nothing.
+const KEPT: usize = 8;
+
+/// Threads for the work of queries. Each principal that runs queries has its own, and the operating system shares the
+/// processors between them: who runs many slow queries gets no more than who runs one, also inside one long computation.
 #[derive(Debug)]
 pub(crate) struct QueryThreads {
+    threads: usize,
+    /// Those of the principals that asked last, the latest first; dropped threads end with their last query.
+    kept: Mutex<VecDeque<(Arc<str>, Arc<Threads>)>>,
+}
+
+/// The threads of one principal.
+#[derive(Debug)]
+struct Threads {
     /// None only while it is dropped.
     runtime: Option<Runtime>,
 }
 
 impl QueryThreads {
-    /// So many threads.
-    pub(crate) fn new(threads: usize) -> Result<QueryThreads, EngineError> {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(threads)
-            // A task that gave way is woken after each poll, not after 61 of others: it belongs in its line (`kql::turns`).
-            .event_interval(1)
-            .thread_stack_size(STACK)
-            .max_blocking_threads(BLOCKING)
-            .thread_name_fn(|| format!("query-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
-            .enable_all()
-            .build()
-            .map_err(|e| EngineError::Internal(format!("no threads for queries: {e}")))?;
-        Ok(QueryThreads {
-            runtime: Some(runtime),
-        })
+    /// So many threads for each principal.
+    pub(crate) fn new(threads: usize) -> QueryThreads {
+        QueryThreads {
+            threads,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The threads of a principal, made where there are none.
+    fn of(&self, principal: &Arc<str>) -> Result<Arc<Threads>, EngineError> {
+        let mut kept = self.kept.lock();
+        let place = kept.iter().position(|(known, _)| known == principal);
+        let threads = match place.and_then(|place| kept.remove(place)) {
+            Some((_, threads)) => threads,
+            None => Arc::new(Threads::new(self.threads)?),
+        };
+        kept.push_front((Arc::clone(principal), Arc::clone(&threads)));
+        // Threads that still work stay, so that no principal has two sets of them.
+        while kept.len() > KEPT
+            && let Some(idle) = kept.iter().rposition(|(_, t)| Arc::strong_count(t) == 1)
+        {
+            kept.remove(idle);
+        }
+        Ok(threads)
     }
 
     /// Runs `future` as `work`. Dropping the task stops the work: at the next point where it gives way, and in long loops
     /// at the next time that they ask. The deadline stops it too, also while a reader that takes nothing holds it up.
     pub(crate) fn spawn(
         &self,
+        principal: &Arc<str>,
         work: Work,
         deadline: Deadline,
         future: impl Future<Output = ()> + Send + 'static,
     ) -> Result<QueryTask, EngineError> {
-        let runtime = self
+        let threads = self.of(principal)?;
+        let runtime = threads
             .runtime
             .as_ref()
             .ok_or_else(|| EngineError::Internal("no threads for queries".to_owned()))?;
@@ -68,6 +93,7 @@ impl QueryThreads {
         Ok(QueryTask {
             handle: AbortOnDropHandle::new(runtime.spawn(work.run(timed))),
             _stop: stop,
+            _threads: threads,
         })
     }
 }
@@ -77,6 +103,7 @@ impl QueryThreads {
 pub(crate) struct QueryTask {
     handle: AbortOnDropHandle<Result<(), EngineError>>,
     _stop: StopOnDrop,
+    _threads: Arc<Threads>,
 }
 
 impl QueryTask {
@@ -90,7 +117,24 @@ impl QueryTask {
     }
 }
 
-impl Drop for QueryThreads {
+impl Threads {
+    fn new(threads: usize) -> Result<Threads, EngineError> {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            .thread_stack_size(STACK)
+            .max_blocking_threads(BLOCKING)
+            .thread_name_fn(|| format!("query-{}", NEXT.fetch_add(1, Ordering::Relaxed)))
+            .enable_all()
+            .build()
+            .map_err(|e| EngineError::Internal(format!("no threads for queries: {e}")))?;
+        Ok(Threads {
+            runtime: Some(runtime),
+        })
+    }
+}
+
+impl Drop for Threads {
     fn drop(&mut self) {
         // The last owner may be a task, which must not wait for threads to end.
         if let Some(runtime) = self.runtime.take() {
