@@ -56,8 +56,8 @@ class HostileTelemetry(unittest.TestCase):
             self.assertEqual(self.post("/v2.1/track", deflated, Content_Encoding="deflate"), 413)
             # Of a question no more than 2 MiB are read, which are still a gigabyte.
             self.assertEqual(self.post(place, 16 * member, Content_Encoding="gzip", X_Api_Key=self.key), 413)
-        # The limit is 64 MiB of plain bytes for telemetry; a buffer that grows holds two copies for a moment.
-        self.assertLess(memory(self.server, "VmHWM") - before, 256 * MEBIBYTE)
+        # Each body is 4 MiB as it comes, and as much is held of it decoded; the rest is counted. Allocators keep some copies.
+        self.assertLess(memory(self.server, "VmHWM") - before, 128 * MEBIBYTE)
 
     def test_ever_new_names(self):
         """40,000 properties, metrics and roles, each with a name of its own."""

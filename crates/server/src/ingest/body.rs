@@ -68,45 +68,47 @@ const SETTING: &str = "ingest.max_decompressed_bytes";
 /// The largest zstd window that is accepted, as a power of two: a frame may ask for gigabytes otherwise.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// The plain bytes of a body; at most `limit` of them are ever held.
+/// Plain bytes that are held before it is known how many there are.
+const BLIND: usize = 4 << 20;
+
+/// The plain bytes of a body. At most `limit` of them are ever held, and only a few where there are more than that.
 pub(crate) fn decode(codec: Codec, body: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, BodyError> {
     let corrupt = || BodyError::Corrupt(codec.name());
-    match codec {
-        Codec::Identity if body.len() > limit => Err(BodyError::TooLarge {
-            limit,
-            setting: SETTING,
-        }),
-        Codec::Identity => Ok(Cow::Borrowed(body)),
-        Codec::Gzip => read(flate2::read::MultiGzDecoder::new(body), codec, limit),
-        // What follows the end of the stream would be lost silently, unlike with gzip and zstd.
+    // What follows the end of a stream would be lost silently; gzip and zstd take it for the next member.
+    let (plain, is_end) = match codec {
+        Codec::Identity if body.len() > limit => return Err(too_large(limit)),
+        Codec::Identity => return Ok(Cow::Borrowed(body)),
+        Codec::Gzip => {
+            let open = || Ok(flate2::bufread::MultiGzDecoder::new(body));
+            (read(open, codec, limit)?.0, true)
+        }
         Codec::Deflate if is_zlib(body) => {
-            let mut decoder = flate2::bufread::ZlibDecoder::new(body);
-            let plain = read(&mut decoder, codec, limit)?;
-            let is_end = decoder.into_inner().is_empty();
-            is_end.then_some(plain).ok_or_else(corrupt)
+            let open = || Ok(flate2::bufread::ZlibDecoder::new(body));
+            let (plain, decoder) = read(open, codec, limit)?;
+            (plain, decoder.into_inner().is_empty())
         }
         Codec::Deflate => {
-            let mut decoder = flate2::bufread::DeflateDecoder::new(body);
-            let plain = read(&mut decoder, codec, limit)?;
-            let is_end = decoder.into_inner().is_empty();
-            is_end.then_some(plain).ok_or_else(corrupt)
+            let open = || Ok(flate2::bufread::DeflateDecoder::new(body));
+            let (plain, decoder) = read(open, codec, limit)?;
+            (plain, decoder.into_inner().is_empty())
         }
         Codec::Brotli => {
-            let mut decoder = brotli::Decompressor::new(body, 4096);
-            let plain = read(&mut decoder, codec, limit)?;
+            let open = || Ok(brotli::Decompressor::new(body, 4096));
+            let (plain, mut decoder) = read(open, codec, limit)?;
             // Asked once more, it complains about bytes that it took from the body and did not need.
             let is_end = decoder.read(&mut [0]).is_ok() && decoder.get_ref().is_empty();
-            is_end.then_some(plain).ok_or_else(corrupt)
+            (plain, is_end)
         }
         Codec::Zstd => {
-            let mut decoder =
-                zstd::stream::read::Decoder::with_buffer(body).map_err(|_| corrupt())?;
-            decoder
-                .window_log_max(ZSTD_WINDOW_LOG)
-                .map_err(|_| corrupt())?;
-            read(decoder, codec, limit)
+            let open = || {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(body)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                Ok(decoder)
+            };
+            (read(open, codec, limit)?.0, true)
         }
-    }
+    };
+    is_end.then_some(Cow::Owned(plain)).ok_or_else(corrupt)
 }
 
 /// Whether the bytes begin with a zlib header; `deflate` is sent with and without one.
@@ -117,28 +119,55 @@ fn is_zlib(body: &[u8]) -> bool {
     }
 }
 
-fn read(
-    mut decoder: impl Read,
+/// The plain bytes, and the decoder that gave them all. A body of many is decoded twice, first to count them: a bomb is
+/// found without room for what is in it, and the room for others is made once.
+fn read<D: Read>(
+    open: impl Fn() -> std::io::Result<D>,
     codec: Codec,
     limit: usize,
-) -> Result<Cow<'static, [u8]>, BodyError> {
+) -> Result<(Vec<u8>, D), BodyError> {
     let corrupt = |_| BodyError::Corrupt(codec.name());
+    let mut decoder = open().map_err(corrupt)?;
     let mut plain = Vec::new();
-    let bound = u64::try_from(limit).unwrap_or(u64::MAX);
-    decoder
-        .by_ref()
-        .take(bound)
-        .read_to_end(&mut plain)
-        .map_err(corrupt)?;
-    // One byte more is looked for apart: in the buffer it would double that.
-    let is_more = plain.len() == limit && decoder.read(&mut [0]).map_err(corrupt)? > 0;
-    if is_more {
-        return Err(BodyError::TooLarge {
-            limit,
-            setting: SETTING,
-        });
+    let few = bound(BLIND.min(limit));
+    let held = decoder.by_ref().take(few).read_to_end(&mut plain);
+    // Fewer than were asked for: these are all.
+    if bound(held.map_err(corrupt)?) < few {
+        return Ok((plain, decoder));
     }
-    Ok(Cow::Owned(plain))
+    let rest = bound(limit - plain.len());
+    let beyond = std::io::copy(
+        &mut decoder.by_ref().take(rest.saturating_add(1)),
+        &mut std::io::sink(),
+    );
+    let beyond = beyond.map_err(corrupt)?;
+    if beyond > rest {
+        return Err(too_large(limit));
+    }
+    if beyond == 0 {
+        return Ok((plain, decoder));
+    }
+    let all = plain.len() + usize::try_from(beyond).map_err(|_| too_large(limit))?;
+    decoder = open().map_err(corrupt)?;
+    plain = vec![0; all];
+    decoder.read_exact(&mut plain).map_err(corrupt)?;
+    // The decoder looks at what follows the last byte when it is asked for more.
+    let more = decoder.read(&mut [0]).map_err(corrupt)?;
+    (more == 0)
+        .then_some((plain, decoder))
+        .ok_or_else(|| too_large(limit))
+}
+
+/// As the count of bytes that a reader takes.
+fn bound(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn too_large(limit: usize) -> BodyError {
+    BodyError::TooLarge {
+        limit,
+        setting: SETTING,
+    }
 }
 
 #[cfg(test)]
@@ -212,10 +241,16 @@ mod tests {
 
     #[test]
     fn a_body_may_be_as_large_as_the_limit() {
-        for codec in CODECS {
-            let packed = encode(codec, &[b' '; 1000]);
-            assert_eq!(decode(codec, &packed, 1000).unwrap().len(), 1000);
-            assert!(decode(codec, &packed, 999).is_err(), "{codec:?}");
+        for size in [0, 1000, BLIND - 1, BLIND, BLIND + 1, 3 * BLIND] {
+            let plain: Vec<u8> = (0..=u8::MAX).cycle().take(size).collect();
+            for codec in CODECS {
+                let packed = encode(codec, &plain);
+                for limit in [size, size + 1] {
+                    assert!(decode(codec, &packed, limit).unwrap() == plain, "{codec:?}");
+                }
+                let less = size.checked_sub(1).map(|less| decode(codec, &packed, less));
+                assert!(less.is_none_or(|refused| refused.is_err()), "{codec:?}");
+            }
         }
     }
 
