@@ -66,11 +66,6 @@ impl Work {
         self.0.asked_after_stop.load(Ordering::Relaxed)
     }
 
-    /// Whether something still runs or waits under this work, beside the caller's own copy.
-    pub fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.0) > 1
-    }
-
     /// `future` as a task of this work.
     pub fn run<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
         CURRENT.scope(self, future)

@@ -23,6 +23,9 @@ const BLOCKING: usize = 64;
 /// Principals whose threads are kept while they ask nothing.
 const KEPT: usize = 8;
 
+/// Principals that have threads of their own; those that come while so many run queries share with them.
+const MOST: usize = 64;
+
 /// Threads for the work of queries. Each principal that runs queries has its own, and the operating system shares the
 /// processors between them: who runs many slow queries gets no more than who runs one, also inside one long computation.
 #[derive(Debug)]
@@ -54,6 +57,11 @@ impl QueryThreads {
         let place = kept.iter().position(|(known, _)| known == principal);
         let threads = match place.and_then(|place| kept.remove(place)) {
             Some((_, threads)) => threads,
+            None if kept.len() >= MOST
+                && let Some(shared) = least_used(&kept) =>
+            {
+                return Ok(shared);
+            }
             None => Arc::new(Threads::new(self.threads)?),
         };
         kept.push_front((Arc::clone(principal), Arc::clone(&threads)));
@@ -96,6 +104,13 @@ impl QueryThreads {
             _threads: threads,
         })
     }
+}
+
+/// The threads that the fewest queries use.
+fn least_used(kept: &VecDeque<(Arc<str>, Arc<Threads>)>) -> Option<Arc<Threads>> {
+    let sets = kept.iter().map(|(_, threads)| threads);
+    sets.min_by_key(|threads| Arc::strong_count(threads))
+        .cloned()
 }
 
 /// The work of one query; dropping it stops the work.
@@ -150,5 +165,92 @@ struct StopOnDrop(Stopper);
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use datafusion::execution::memory_pool::UnboundedMemoryPool;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// Work that keeps its thread until the sender is dropped.
+    fn keep_thread(threads: &QueryThreads, principal: &Arc<str>) -> (QueryTask, mpsc::Sender<()>) {
+        let (release, released) = mpsc::channel::<()>();
+        let task = spawn(threads, principal, async move {
+            let _ = released.recv();
+        });
+        (task, release)
+    }
+
+    fn spawn(
+        threads: &QueryThreads,
+        principal: &Arc<str>,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> QueryTask {
+        let work = Work::new(Arc::new(UnboundedMemoryPool::default()));
+        let task = threads.spawn(
+            principal,
+            work,
+            Deadline::after(Duration::from_secs(60)),
+            future,
+        );
+        task.expect("threads can be made")
+    }
+
+    fn principals(count: usize) -> Vec<Arc<str>> {
+        (0..count)
+            .map(|n| format!("principal {n}").into())
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn one_who_keeps_all_threads_keeps_nobody_else_waiting() {
+        let threads = QueryThreads::new(2);
+        let (flood, quiet) = (Arc::from("flood"), Arc::from("quiet"));
+        let kept: Vec<_> = (0..10).map(|_| keep_thread(&threads, &flood)).collect();
+        let (send, receive) = oneshot::channel();
+        let task = spawn(&threads, &quiet, async move {
+            let _ = send.send("answer");
+        });
+        assert_eq!(receive.await, Ok("answer"));
+        assert!(task.end().await.is_ok());
+        for (task, release) in kept {
+            drop(release);
+            assert!(task.end().await.is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn threads_of_those_who_ask_nothing_are_given_back() {
+        let threads = QueryThreads::new(1);
+        for principal in principals(3 * KEPT) {
+            assert!(spawn(&threads, &principal, async {}).end().await.is_ok());
+        }
+        assert_eq!(threads.kept.lock().len(), KEPT);
+        // The same principal again uses those that it had.
+        let last: Arc<str> = format!("principal {}", 3 * KEPT - 1).into();
+        assert!(spawn(&threads, &last, async {}).end().await.is_ok());
+        let kept = threads.kept.lock();
+        assert_eq!(kept.len(), KEPT);
+        assert_eq!(kept.front().map(|(principal, _)| principal), Some(&last));
+    }
+
+    #[tokio::test]
+    async fn more_principals_than_there_may_be_sets_share() {
+        let threads = QueryThreads::new(1);
+        let busy = principals(MOST);
+        let kept: Vec<_> = busy.iter().map(|p| keep_thread(&threads, p)).collect();
+        let late = spawn(&threads, &Arc::from("late"), async {});
+        assert_eq!(threads.kept.lock().len(), MOST);
+        for (task, release) in kept {
+            drop(release);
+            assert!(task.end().await.is_ok());
+        }
+        assert!(late.end().await.is_ok());
     }
 }
