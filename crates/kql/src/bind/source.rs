@@ -7,6 +7,7 @@ use hindsight_kql_types::Value;
 use super::scope::alias_name;
 use super::{BindResult, Binder, Entry};
 use crate::catalog::TableScope;
+use crate::operators::stand_in::{self, Begins};
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -51,11 +52,13 @@ impl Binder<'_> {
     }
 
     fn bind_stages(&mut self, pipeline: &Pipeline) -> BindResult<Relation> {
-        let mut relation = self.bind_tabular(&pipeline.source)?;
-        for operator in &pipeline.operators {
-            relation = self.bind_operator(operator, relation)?;
-        }
-        Ok(relation)
+        let relation = self.bind_tabular(&pipeline.source)?;
+        // What `as` named inside a subtable is all of it; any other source has taken steps of its own.
+        let begins = match &pipeline.source.kind {
+            ExprKind::Name(_) => Begins::Whole,
+            _ => Begins::Reduced,
+        };
+        stand_in::bind(&pipeline.operators, relation, begins, self)
     }
 
     /// A bare name: let, then function, then table.

@@ -6,7 +6,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::CountOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::support::{self, groups, pass};
+use super::stand_in::{keys_of_aggregation, without_stand_ins};
+use super::support;
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
 
@@ -17,8 +18,8 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     let name = node.name.as_ref().map_or("Count", |n| n.text.as_str());
-    let keys = groups(&input).iter().map(pass).collect();
-    let count = count_udaf().call(vec![lit(1_i64)]);
+    let keys = keys_of_aggregation(&input);
+    let count = without_stand_ins(count_udaf().call(vec![lit(1_i64)]), &input);
     support::aggregate(
         input,
         keys,

@@ -3,6 +3,7 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ForkOperator, Operator};
 
+use super::stand_in::{self, Begins};
 use super::support;
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
@@ -39,10 +40,7 @@ pub(crate) fn run(
 ) -> BindResult<(Relation, Option<String>)> {
     let env = binder.env.clone();
     let label = binder.label.take();
-    let mut result = Ok(input);
-    for operator in operators {
-        result = result.and_then(|relation| binder.bind_operator(operator, relation));
-    }
+    let result = stand_in::bind(operators, input, Begins::Whole, binder);
     binder.env = env;
     let inner = std::mem::replace(&mut binder.label, label);
     result.map(|relation| (relation, inner))

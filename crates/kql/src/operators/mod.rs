@@ -54,6 +54,8 @@ pub(crate) mod search;
 pub(crate) mod serialize;
 mod series_rows;
 pub(crate) mod sort;
+pub(crate) mod stand_in;
+mod stand_in_rows;
 pub(crate) mod subtable_value;
 pub(crate) mod summarize;
 pub(crate) mod support;

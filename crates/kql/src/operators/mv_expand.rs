@@ -8,6 +8,7 @@ use hindsight_kql_syntax::ast::{MvExpandColumn, MvExpandOperator, OperatorParame
 use hindsight_kql_types::ScalarType;
 
 use super::mv_rows::{Expand, ExpandedList};
+use super::stand_in::list_unless_stands_in;
 use super::support::{self, Output, field, free_name, hidden_name, parameter, pass};
 use super::take::row_count;
 use super::window;
@@ -63,7 +64,9 @@ pub(crate) fn expand(
 ) -> BindResult<Expanded> {
     let mut lists = Vec::new();
     for column in columns {
-        lists.push(bind_list(column, &input, &lists, binder)?);
+        let mut list = bind_list(column, &input, &lists, binder)?;
+        list.scalar.expr = list_unless_stands_in(list.scalar.expr, &input, span)?;
+        lists.push(list);
     }
     let bags_as_pairs = match parameter(parameters, &["kind", "bagexpansion"]) {
         None => false,

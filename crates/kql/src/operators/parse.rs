@@ -7,6 +7,7 @@ use hindsight_kql_syntax::ast::{ParseOperator, ParsePart};
 use hindsight_kql_types::ScalarType;
 
 use super::parse_rows::{ParseMode, ParseRows, ParsedColumn};
+use super::stand_in::or_stands_in;
 use super::support::{Output, field, hidden_name, parameter, pass};
 use super::window;
 use crate::bind::{BindResult, Binder, convert};
@@ -35,7 +36,10 @@ pub(crate) fn bind(
     let input = window::absorb(binder, input, span)?;
     let relation = parsed(input, source.expr, work, span)?;
     match node.filtering {
-        true => Ok(relation.filter(field(&hidden_name("matched")), span)?),
+        true => {
+            let matched = or_stands_in(field(&hidden_name("matched")), &relation);
+            Ok(relation.filter(matched, span)?)
+        }
         false => Ok(relation),
     }
     .and_then(|relation| {

@@ -7,7 +7,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
-use super::support::{self, Output, field, groups, hidden_name, missing, pass, visible};
+use super::stand_in::{keys_of_aggregation, without_stand_ins};
+use super::support::{self, Output, field, hidden_name, missing, visible};
 use super::{distinct, group_limit, window};
 use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
 use crate::relation::Relation;
@@ -90,13 +91,16 @@ pub(crate) fn aggregated(
         };
         formulas.push((aggregate.name, aggregate.kind, formula));
     }
-    let mut all_keys: Vec<Output> = groups(&input).iter().map(pass).collect();
+    let mut all_keys = keys_of_aggregation(&input);
     all_keys.extend(keys);
     let calls = calls
         .into_iter()
         .enumerate()
-        // The type of a call inside a formula is the engine's; nobody reads it.
-        .map(|(i, call)| (call_name(i), ScalarType::Dynamic, call))
+        .map(|(i, call)| {
+            let call = without_stand_ins(call, &input);
+            // The type of a call inside a formula is the engine's; nobody reads it.
+            (call_name(i), ScalarType::Dynamic, call)
+        })
         .collect();
     let outputs = all_keys
         .iter()

@@ -3,6 +3,7 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::WhereOperator;
 
+use super::stand_in::or_stands_in;
 use super::window;
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
@@ -14,5 +15,6 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     let predicate = binder.bind_predicate(&node.predicate, &input)?;
+    let predicate = or_stands_in(predicate, &input);
     window::absorb(binder, input, span)?.filter(predicate, span)
 }

@@ -1,0 +1,274 @@
+//! Subtables that a step leaves without rows (`semantics.md §18.2, §23.1`).
+//!
+//! The pipeline of `mv-apply` and `partition` runs for each subtable, and an aggregation without keys has a row for no
+//! rows. All subtables run in one plan, where one without rows would leave no trace. So where a step before such an
+//! aggregation may drop rows, each subtable gets rows that stand for it. A flag, which is a key of subtables like the
+//! others, keeps them apart from the rows that are there; steps that drop rows keep them; the aggregation makes a row
+//! for them and does not count them.
+
+use std::sync::Arc;
+
+use datafusion::logical_expr::{Expr as PlanExpr, when};
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter};
+use hindsight_kql_types::ScalarType;
+
+use super::stand_in_rows::WithStandIns;
+use super::support::{self, groups, hidden_name, missing, parameter};
+use crate::bind::{BindResult, Binder, plan_error};
+use crate::exec::transform;
+use crate::relation::{Column, Relation};
+
+/// What a step does to the rows of a subtable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// A subtable with rows has rows after it.
+    Keeps,
+    /// It may drop all rows, and keeps those that stand in.
+    Drops,
+    /// It keeps rows as [`Effect::Keeps`], and does not know of rows that stand in.
+    KeepsAlone,
+    /// It may drop all rows and cannot keep those that stand in.
+    Loses,
+}
+
+/// Whether the rows that a pipeline begins with are all of their subtables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begins {
+    /// They are.
+    Whole,
+    /// Some subtables may have none.
+    Reduced,
+}
+
+/// Binds operators one after the other. Inside subtables an aggregation without keys sees each of them, also those that
+/// the steps before it leave without rows; where it cannot, it is refused.
+pub(crate) fn bind(
+    operators: &[Operator],
+    input: Relation,
+    begins: Begins,
+    binder: &mut Binder<'_>,
+) -> BindResult<Relation> {
+    if groups(&input).is_empty() {
+        return each(operators, input, binder);
+    }
+    let (mut relation, mut begins, mut rest) = (input, begins, operators);
+    while let Some(place) = rest.iter().position(|o| aggregates_all(&o.kind)) {
+        let (steps, behind) = rest.split_at(place);
+        let Some((aggregation, behind)) = behind.split_first() else {
+            break;
+        };
+        relation = aggregated(steps, aggregation, relation, begins, binder)?;
+        (begins, rest) = (Begins::Whole, behind);
+    }
+    each(rest, relation, binder)
+}
+
+fn each(operators: &[Operator], input: Relation, binder: &mut Binder<'_>) -> BindResult<Relation> {
+    let mut operators = operators.iter();
+    operators.try_fold(input, |relation, o| binder.bind_operator(o, relation))
+}
+
+/// Whether an operator has a row also where its input has none.
+fn aggregates_all(kind: &OperatorKind) -> bool {
+    match kind {
+        OperatorKind::Count(_) => true,
+        OperatorKind::Summarize(node) => !node.has_by,
+        OperatorKind::MakeSeries(node) => {
+            node.by.is_empty() && parameter(&node.parameters, &["kind"]).is_some()
+        }
+        _ => false,
+    }
+}
+
+/// An aggregation without keys and the steps before it.
+fn aggregated(
+    steps: &[Operator],
+    aggregation: &Operator,
+    input: Relation,
+    begins: Begins,
+    binder: &mut Binder<'_>,
+) -> BindResult<Relation> {
+    let refused = |binder: &Binder<'_>, step: &str| {
+        let own = aggregation.kind.keyword();
+        let what = format!("'{own}' without keys behind {step} inside 'mv-apply' or 'partition'");
+        Err(binder.unsupported(what, aggregation.span))
+    };
+    let effects: Vec<Effect> = steps.iter().map(|s| effect(&s.kind, binder)).collect();
+    let drops = effects.contains(&Effect::Drops);
+    let lost = effects.iter().position(|e| match e {
+        Effect::Keeps | Effect::Drops => false,
+        Effect::KeepsAlone => drops,
+        Effect::Loses => true,
+    });
+    if begins == Begins::Reduced {
+        return refused(binder, "rows that are not whole subtables");
+    }
+    if let Some(step) = lost.and_then(|place| steps.get(place)) {
+        return refused(binder, &format!("'{}'", step.kind.keyword()));
+    }
+    if !drops {
+        let rows = each(steps, input, binder)?;
+        return binder.bind_operator(aggregation, rows);
+    }
+    if matches!(aggregation.kind, OperatorKind::MakeSeries(_)) {
+        return refused(binder, "a step that may drop rows");
+    }
+    let (rows, flag) = with_stand_ins(input, aggregation.span)?;
+    let mut rows = each(steps, rows, binder)?;
+    match rows.columns.iter_mut().find(|c| c.name == flag) {
+        Some(column) => column.name = hidden_name(COUNTED),
+        None => return refused(binder, "steps that lose it"),
+    }
+    binder.bind_operator(aggregation, rows)
+}
+
+/// The flags of rows that stand in: false for them. Inside one another each pipeline has its own.
+const FLAG: &str = "present";
+
+/// The flag of the rows that an aggregation counts.
+const COUNTED: &str = "counted";
+
+/// The rows, and those that stand in for their subtables, with the name of the flag.
+fn with_stand_ins(input: Relation, span: Span) -> BindResult<(Relation, String)> {
+    let input = input.finish(span)?;
+    let keys = groups(&input);
+    let flag = hidden_name(&format!("{FLAG}{}", keys.len()));
+    let mut columns: Vec<(String, ScalarType)> = input
+        .columns
+        .iter()
+        .map(|c| (c.name.clone(), c.kind))
+        .collect();
+    columns.push((flag.clone(), ScalarType::Bool));
+    let work = WithStandIns {
+        keys: keys.into_iter().map(|c| c.name).collect(),
+        ordered: input.serialized,
+    };
+    let rows = transform(Arc::new(work), input.plan, columns, input.serialized, span)?;
+    Ok((rows, flag))
+}
+
+/// True for rows that are there; none where no row stands in.
+fn is_there(input: &Relation) -> Option<PlanExpr> {
+    let flags = groups(input).into_iter().filter(is_flag);
+    flags.map(|c| c.expr()).reduce(PlanExpr::and)
+}
+
+fn is_flag(column: &Column) -> bool {
+    column.name.starts_with(&hidden_name(FLAG))
+}
+
+/// A predicate that is true of rows that stand in, too.
+pub(super) fn or_stands_in(predicate: PlanExpr, input: &Relation) -> PlanExpr {
+    match is_there(input) {
+        Some(is_there) => predicate.or(PlanExpr::Not(Box::new(is_there))),
+        None => predicate,
+    }
+}
+
+/// A list that is null in rows that stand in, so that they stay when it is expanded.
+pub(super) fn list_unless_stands_in(
+    list: PlanExpr,
+    input: &Relation,
+    span: Span,
+) -> BindResult<PlanExpr> {
+    match is_there(input) {
+        Some(is_there) => when(is_there, list)
+            .otherwise(missing(ScalarType::Dynamic))
+            .map_err(|e| plan_error(e, span)),
+        None => Ok(list),
+    }
+}
+
+/// The keys of subtables for an aggregation: all, but for the flag of the rows that it counts.
+pub(super) fn keys_of_aggregation(input: &Relation) -> Vec<support::Output> {
+    let keys = groups(input);
+    let keys = keys.iter().filter(|c| c.name != hidden_name(COUNTED));
+    keys.map(support::pass).collect()
+}
+
+/// An aggregate call that counts no row that stands in.
+pub(super) fn without_stand_ins(mut call: PlanExpr, input: &Relation) -> PlanExpr {
+    let counted = input.column(&hidden_name(COUNTED)).map(Column::expr);
+    if let (PlanExpr::AggregateFunction(function), Some(counted)) = (&mut call, counted) {
+        let filter = match function.params.filter.take() {
+            Some(filter) => filter.and(counted),
+            None => counted,
+        };
+        function.params.filter = Some(Box::new(filter));
+    }
+    call
+}
+
+fn effect(kind: &OperatorKind, binder: &mut Binder<'_>) -> Effect {
+    match kind {
+        OperatorKind::As(_)
+        | OperatorKind::AssertSchema(_)
+        | OperatorKind::Count(_)
+        | OperatorKind::Distinct(_)
+        | OperatorKind::Extend(_)
+        | OperatorKind::ParseKv(_)
+        | OperatorKind::Project(_)
+        | OperatorKind::ProjectAway(_)
+        | OperatorKind::ProjectByNames(_)
+        | OperatorKind::ProjectKeep(_)
+        | OperatorKind::ProjectRename(_)
+        | OperatorKind::ProjectReorder(_)
+        | OperatorKind::Serialize(_)
+        | OperatorKind::Sort(_)
+        | OperatorKind::Summarize(_) => Effect::Keeps,
+        OperatorKind::Parse(node) if !node.filtering => Effect::Keeps,
+        OperatorKind::Parse(_) | OperatorKind::Where(_) => Effect::Drops,
+        OperatorKind::Take(node) => of_count(&node.count, Effect::Keeps, binder),
+        OperatorKind::Top(node) => of_count(&node.count, Effect::Keeps, binder),
+        OperatorKind::Sample(node) => of_count(&node.count, Effect::KeepsAlone, binder),
+        OperatorKind::SampleDistinct(node) => of_count(&node.count, Effect::KeepsAlone, binder),
+        OperatorKind::TopHitters(node) => of_count(&node.count, Effect::KeepsAlone, binder),
+        OperatorKind::MvExpand(node) => match &node.limit {
+            Some(limit) => of_count(limit, Effect::Drops, binder),
+            None => Effect::Drops,
+        },
+        OperatorKind::MvApply(node) => {
+            let limited = node.limit.as_ref();
+            let of_limit = limited.map(|limit| of_count(limit, Effect::Drops, binder));
+            let inner: Vec<Effect> = node
+                .subquery
+                .iter()
+                .map(|o| effect(&o.kind, binder))
+                .collect();
+            let known = |e: &Effect| matches!(e, Effect::Keeps | Effect::Drops);
+            match inner.iter().chain(&of_limit).all(known) {
+                true => Effect::Drops,
+                false => Effect::Loses,
+            }
+        }
+        OperatorKind::Join(node) => of_join(&node.parameters, false, binder),
+        OperatorKind::Lookup(node) => of_join(&node.parameters, true, binder),
+        OperatorKind::Reduce(_) | OperatorKind::TopNested(_) | OperatorKind::Union(_) => {
+            Effect::KeepsAlone
+        }
+        _ => Effect::Loses,
+    }
+}
+
+/// Of an operator that keeps so many rows: it loses all where that is none.
+fn of_count(count: &Expr, otherwise: Effect, binder: &mut Binder<'_>) -> Effect {
+    match binder.constant_long(count) {
+        Ok(count) if count > 0 => otherwise,
+        _ => Effect::Loses,
+    }
+}
+
+/// Of a join: one that keeps all rows of the left side keeps those that stand in.
+fn of_join(parameters: &[OperatorParameter], outer: bool, binder: &mut Binder<'_>) -> Effect {
+    let kind = parameter(parameters, &["kind"]);
+    let outer = kind.map_or(outer, |kind| {
+        binder
+            .constant_word(kind)
+            .is_ok_and(|kind| kind == "leftouter")
+    });
+    match outer {
+        true => Effect::Keeps,
+        false => Effect::Loses,
+    }
+}
