@@ -15,7 +15,7 @@ mod top_rule;
 
 pub use planner::KqlQueryPlanner;
 
-pub(crate) use node::transform;
+pub(crate) use node::{depends_on_order, transform};
 pub(crate) use rows::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, long_column, select_rows, shown_bytes,
 };

@@ -12,7 +12,7 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalN
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
-use super::Transform;
+use super::{Reads, Transform};
 use crate::bind::plan_error;
 use crate::relation::{Column, Relation};
 
@@ -58,6 +58,12 @@ pub(crate) fn transform(
             .collect(),
         serialized,
     })
+}
+
+/// Whether the output of an extension node depends on the order in which rows come.
+pub(crate) fn depends_on_order(extension: &Extension) -> bool {
+    let node = extension.node.as_any().downcast_ref::<TransformNode>();
+    node.is_none_or(|node| node.transform.reads() == Reads::OneStream)
 }
 
 impl fmt::Debug for TransformNode {

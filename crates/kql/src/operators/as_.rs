@@ -3,6 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
+use super::read_again;
+use super::support::parameter;
 use crate::bind::{BindResult, Binder, Entry};
 use crate::relation::Relation;
 
@@ -10,9 +12,13 @@ pub(crate) fn bind(
     node: &AsOperator,
     input: Relation,
     binder: &mut Binder<'_>,
-    _span: Span,
+    span: Span,
 ) -> BindResult<Relation> {
-    // `hint.materialized` changes no answer, only how often the rows are computed.
+    // Rows of chance are then the same in each place that reads them.
+    let input = match parameter(&node.parameters, &["hint.materialized"]) {
+        Some(once) if binder.constant_bool(once)? => read_again::for_many(input, binder, span)?,
+        _ => input,
+    };
     binder.env = binder
         .env
         .with(&node.name.text, Entry::Relation(input.clone()));

@@ -4,7 +4,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, FacetOperator, Name, NamedExpr};
 
 use super::fork::run;
-use super::{summarize, support};
+use super::{read_again, summarize, support};
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
 
@@ -15,6 +15,7 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     support::refuse_groups(&input, binder, span)?;
+    let input = read_again::for_many(input, binder, span)?;
     let mut results = Vec::new();
     for column in &node.columns {
         let name = support::column_named(column, &input, binder)?.name.clone();

@@ -3,6 +3,7 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ForkOperator, Operator};
 
+use super::read_again::{for_many, reads_again};
 use super::stand_in::{self, Begins};
 use super::support;
 use crate::bind::{BindResult, Binder};
@@ -15,6 +16,7 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     support::refuse_groups(&input, binder, span)?;
+    let input = for_many(input, binder, span)?;
     let mut last = None;
     for branch in &node.branches {
         let name = branch.name.as_ref().map(|n| n.text.clone());
@@ -53,6 +55,11 @@ pub(crate) fn run_in_subtables(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
+    // Their rows are told apart by numbers, which another run would give to others.
+    let input = match reads_again(operators) {
+        true => for_many(input, binder, span)?,
+        false => input,
+    };
     let keys = support::groups(&input).iter().map(support::pass).collect();
     let subtables = super::distinct::distinct(input.clone().project(keys, span)?);
     let before = binder.subtables.replace(subtables);

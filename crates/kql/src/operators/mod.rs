@@ -42,6 +42,7 @@ pub(crate) mod project_keep;
 pub(crate) mod project_rename;
 pub(crate) mod project_reorder;
 pub(crate) mod range;
+pub(crate) mod read_again;
 pub(crate) mod reduce;
 mod reduce_clusters;
 mod reduce_rows;

@@ -8,13 +8,13 @@
 
 use std::sync::Arc;
 
-use datafusion::logical_expr::{Expr as PlanExpr, when};
+use datafusion::logical_expr::{Expr as PlanExpr, lit, when};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter};
 use hindsight_kql_types::ScalarType;
 
 use super::stand_in_rows::WithStandIns;
-use super::support::{self, groups, hidden_name, missing, parameter};
+use super::support::{Output, groups, hidden_name, missing, parameter, pass};
 use crate::bind::{BindResult, Binder, plan_error};
 use crate::exec::transform;
 use crate::relation::{Column, Relation};
@@ -158,6 +158,18 @@ fn is_flag(column: &Column) -> bool {
     column.name.starts_with(&hidden_name(FLAG))
 }
 
+/// The rows of a table beside `input`: none of them stands in.
+pub(super) fn all_there(table: Relation, input: &Relation, span: Span) -> BindResult<Relation> {
+    let mut flags = groups(input);
+    flags.retain(|c| is_flag(c) && table.column(&c.name).is_none());
+    if flags.is_empty() {
+        return Ok(table);
+    }
+    let mut columns: Vec<Output> = table.columns.iter().map(pass).collect();
+    columns.extend(flags.into_iter().map(|c| (c.name, c.kind, lit(true))));
+    table.project(columns, span)
+}
+
 /// A predicate that is true of rows that stand in, too.
 pub(super) fn or_stands_in(predicate: PlanExpr, input: &Relation) -> PlanExpr {
     match is_there(input) {
@@ -181,10 +193,10 @@ pub(super) fn list_unless_stands_in(
 }
 
 /// The keys of subtables for an aggregation: all, but for the flag of the rows that it counts.
-pub(super) fn keys_of_aggregation(input: &Relation) -> Vec<support::Output> {
+pub(super) fn keys_of_aggregation(input: &Relation) -> Vec<Output> {
     let keys = groups(input);
     let keys = keys.iter().filter(|c| c.name != hidden_name(COUNTED));
-    keys.map(support::pass).collect()
+    keys.map(pass).collect()
 }
 
 /// An aggregate call that counts no row that stands in.
@@ -216,7 +228,8 @@ fn effect(kind: &OperatorKind, binder: &mut Binder<'_>) -> Effect {
         | OperatorKind::ProjectReorder(_)
         | OperatorKind::Serialize(_)
         | OperatorKind::Sort(_)
-        | OperatorKind::Summarize(_) => Effect::Keeps,
+        | OperatorKind::Summarize(_)
+        | OperatorKind::Union(_) => Effect::Keeps,
         OperatorKind::Parse(node) if !node.filtering => Effect::Keeps,
         OperatorKind::Parse(_) | OperatorKind::Where(_) => Effect::Drops,
         OperatorKind::Take(node) => of_count(&node.count, Effect::Keeps, binder),
@@ -244,9 +257,7 @@ fn effect(kind: &OperatorKind, binder: &mut Binder<'_>) -> Effect {
         }
         OperatorKind::Join(node) => of_join(&node.parameters, false, binder),
         OperatorKind::Lookup(node) => of_join(&node.parameters, true, binder),
-        OperatorKind::Reduce(_) | OperatorKind::TopNested(_) | OperatorKind::Union(_) => {
-            Effect::KeepsAlone
-        }
+        OperatorKind::Reduce(_) | OperatorKind::TopNested(_) => Effect::KeepsAlone,
         _ => Effect::Loses,
     }
 }

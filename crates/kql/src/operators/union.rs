@@ -4,6 +4,7 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 
+use super::stand_in::all_there;
 use super::support::{self, parameter};
 use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, Entry, Env, plan_error, wildcard_matches};
@@ -56,6 +57,11 @@ pub(crate) fn bind(
         let apart = |leg: &&mut Leg| support::groups(&leg.relation).is_empty();
         for leg in others.iter_mut().filter(apart) {
             leg.relation = beside(leg.relation.clone(), subtables.clone(), span)?;
+        }
+        if let Some(first) = legs.first() {
+            for leg in &mut others {
+                leg.relation = all_there(leg.relation.clone(), &first.relation, span)?;
+            }
         }
     }
     legs.extend(others);
