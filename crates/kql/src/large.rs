@@ -1,20 +1,20 @@
 //! Large values in plans.
 //!
 //! DataFusion writes a literal out, each of its bytes, wherever it names a column, and its rules do that by the dozen: a
-//! list of a million values in a plan takes seconds to plan. So a large value is a call that stands for it while a plan is
-//! made and optimised, and a literal only in the physical plan.
+//! list of a million values in a plan takes seconds to plan. So a large value is a call that stands for it: while a plan is
+//! made and optimised one that cannot be evaluated, and one that can where it becomes physical.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
+    TypeSignature, Volatility,
 };
 use xxhash_rust::xxh64::xxh64;
 
@@ -45,7 +45,10 @@ pub(crate) fn literal(value: ScalarValue) -> Expr {
     ScalarUDF::new_from_impl(LargeValue {
         value: Arc::new(value),
         digest,
-        signature: Signature::any(1, Volatility::Immutable),
+        signature: Signature::one_of(
+            vec![TypeSignature::Any(1), TypeSignature::Nullary],
+            Volatility::Immutable,
+        ),
     })
     .call(vec![nothing])
 }
@@ -61,10 +64,21 @@ pub(crate) fn in_place(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// `plan` with the large values themselves; no column changes its name.
+/// `plan` with large values that can be evaluated; no column changes its name.
 pub(crate) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let holds = |expr: &Expr| expr.exists(|e| Ok(value_of(e).is_some()));
-    replace_in_plan(plan, holds, in_place)
+    replace_in_plan(plan, holds, evaluable)
+}
+
+/// `expr` with large values that wait for nothing.
+fn evaluable(expr: Expr) -> Result<Expr> {
+    let replaced = expr.transform_up(|expr| {
+        Ok(match (value_of(&expr).is_some(), expr) {
+            (true, Expr::ScalarFunction(call)) => Transformed::yes(call.func.call(Vec::new())),
+            (_, expr) => Transformed::no(expr),
+        })
+    });
+    replaced.map(|transformed| transformed.data)
 }
 
 /// `plan` with `replace` done to each expression that `concerns`; no column changes its name.
@@ -141,9 +155,7 @@ impl ScalarUDFImpl for LargeValue {
     }
 
     fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        Err(DataFusionError::Internal(
-            "a large value was not put in place".to_owned(),
-        ))
+        Ok(ColumnarValue::Scalar(self.value.as_ref().clone()))
     }
 }
 
@@ -156,6 +168,8 @@ mod tests {
         let value = ScalarValue::BinaryView(Some(vec![7; 1_000_000]));
         let expr = literal(value.clone());
         assert!(expr.schema_name().to_string().len() < 40);
+        let physical = evaluable(expr.clone()).expect("a call of no argument");
+        assert!(physical.schema_name().to_string().len() < 40);
         assert_eq!(in_place(expr).ok(), Some(Expr::Literal(value, None)));
         let small = ScalarValue::BinaryView(Some(vec![7; 10]));
         assert_eq!(literal(small.clone()), Expr::Literal(small, None));
