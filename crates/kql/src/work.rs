@@ -118,6 +118,21 @@ impl Watch {
     }
 }
 
+/// What a task unwinds with that [`unwind_if_stopped`] ends.
+#[derive(Debug)]
+pub struct Stopped;
+
+/// Ends the task that runs now where its work was stopped.
+///
+/// DataFusion has loops that give way to nobody for many seconds (sorting what it then writes to disk), and takes the
+/// error of a memory pool for a wish to write more. But it asks the pool in each round, and this is how the pool can end
+/// it: by unwinding, which only drops what the query has. Nobody waits for its answer any more.
+pub fn unwind_if_stopped() {
+    if Watch::current().is_stopped() && !std::thread::panicking() {
+        std::panic::resume_unwind(Box::new(Stopped));
+    }
+}
+
 fn stopped() -> DataFusionError {
     DataFusionError::Execution("the query was stopped".to_owned())
 }

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use datafusion::execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
+use hindsight_kql::work::unwind_if_stopped;
 
-/// The memory of one query, taken from the memory of all; it remembers the most that was reserved.
+/// The memory of one query, taken from the memory of all; it remembers the most that was reserved. A query that was
+/// stopped ends where it asks for more.
 #[derive(Debug)]
 pub(crate) struct QueryPool {
     shared: Arc<dyn MemoryPool>,
@@ -86,6 +88,7 @@ impl MemoryPool for QueryPool {
         reservation: &MemoryReservation,
         additional: usize,
     ) -> datafusion::error::Result<()> {
+        unwind_if_stopped();
         self.shared.try_grow(reservation, additional)?;
         self.add(additional);
         Ok(())
@@ -97,5 +100,34 @@ impl MemoryPool for QueryPool {
 
     fn memory_limit(&self) -> MemoryLimit {
         self.shared.memory_limit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+
+    use datafusion::execution::memory_pool::UnboundedMemoryPool;
+    use futures::FutureExt;
+    use hindsight_kql::work::{Stopped, Work};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_asks_for_more_after_the_stop_ends() {
+        let pool: Arc<dyn MemoryPool> = Arc::new(QueryPool::over(
+            Arc::new(UnboundedMemoryPool::default()),
+            Arc::new(()),
+        ));
+        let work = Work::new(Arc::clone(&pool));
+        let stopper = work.stopper();
+        let task = work.run(async move {
+            let held = MemoryConsumer::new("rows").register(&pool);
+            assert!(held.try_grow(10).is_ok());
+            stopper.stop();
+            let _ = held.try_grow(10);
+        });
+        let ended = AssertUnwindSafe(task).catch_unwind().await;
+        assert!(ended.is_err_and(|panic| panic.is::<Stopped>()));
     }
 }

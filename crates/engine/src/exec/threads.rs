@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hindsight_kql::work::{Stopper, Work};
+use hindsight_kql::work::{Stopped, Stopper, Work};
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
@@ -126,7 +126,10 @@ impl QueryTask {
     pub(crate) async fn end(self) -> Result<(), EngineError> {
         match self.handle.await {
             Ok(ended) => ended,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) if error.is_panic() => match error.into_panic().downcast::<Stopped>() {
+                Ok(_) => Err(EngineError::Internal("the query was stopped".to_owned())),
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
             Err(error) => Err(EngineError::Internal(error.to_string())),
         }
     }
