@@ -2,7 +2,8 @@
 //!
 //! - every row is in exactly one of `where p`, `where not(p)` and `where isnull(p)` (ternary logic partitioning);
 //! - the plan as it was bound and the plan that the optimiser makes of it give the same rows;
-//! - reading keys of bags from the columns of segments gives the rows that reading the bags gives.
+//! - reading keys of bags from the columns of segments gives the rows that reading the bags gives;
+//! - a pipeline over the parts of a table gives what it gives over each of them ([`subtables`]).
 //!
 //! A few hundred run as a test. `make random-queries COUNT=100000` runs more; `HINDSIGHT_RANDOM_SEED` is the first seed. A
 //! failure prints its seed and the query with its tables, to be pasted.
@@ -10,6 +11,7 @@
 mod expression;
 mod query;
 mod rng;
+mod subtables;
 mod world;
 
 use std::collections::BTreeMap;

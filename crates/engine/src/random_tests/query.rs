@@ -30,6 +30,33 @@ pub(super) fn over_tables(choice: &mut Choice) -> Query {
     query(tables, t, Some(u), choice)
 }
 
+/// Two tables, and a pipeline over the parts of the first, which is called `T`.
+pub(super) struct Parts {
+    pub(super) tables: String,
+    /// Each operator with its pipe.
+    pub(super) pipeline: String,
+}
+
+/// A pipeline over parts of a table.
+pub(super) fn over_parts(choice: &mut Choice) -> Parts {
+    let (first, t) = table("T", choice);
+    let (second, u) = table("U", choice);
+    let mut pipeline = Pipeline {
+        text: String::new(),
+        columns: t.columns,
+        other: Some(u),
+        names: 0,
+        choice,
+    };
+    for _ in 0..1 + pipeline.choice.below(5) {
+        pipeline.operator_of_part();
+    }
+    Parts {
+        tables: format!("{first}\n{second}\n"),
+        pipeline: pipeline.text,
+    }
+}
+
 /// A query over rows of `source`.
 pub(super) fn over(source: Source, choice: &mut Choice) -> Query {
     query(String::new(), source, None, choice)
@@ -146,6 +173,59 @@ impl Pipeline<'_> {
             11 => self.union(),
             _ => self.expand(),
         }
+    }
+
+    /// Often steps that leave a part nothing, and aggregations without keys, which have a row for nothing.
+    fn operator_of_part(&mut self) {
+        match self.choice.below(12) {
+            0..3 => {
+                let predicate = self.expression(Bool, 2);
+                self.add(&format!("where {predicate}"));
+            }
+            3..5 => self.extend(),
+            5 => self.distinct(),
+            6..8 => self.summarize(),
+            8 => self.top(),
+            9 => self.union(),
+            10 => self.expand(),
+            _ => self.apply(),
+        }
+    }
+
+    /// A pipeline over the elements of a list.
+    fn apply(&mut self) {
+        let name = self.name();
+        let list = self.expression(Dynamic, 2);
+        let kind = self.choice.of(&[Long, Text, Real]);
+        let outer = self.columns.clone();
+        let text = std::mem::take(&mut self.text);
+        self.columns.push(column(&name, kind));
+        for _ in 0..1 + self.choice.below(3) {
+            match self.choice.below(4) {
+                0 => {
+                    let predicate = self.expression(Bool, 2);
+                    self.add(&format!("where {predicate}"));
+                }
+                1 => self.extend(),
+                2 => self.distinct(),
+                _ => self.summarize(),
+            }
+        }
+        let inner = std::mem::replace(&mut self.text, text);
+        let inner = inner.trim_start_matches("\n| ");
+        if inner.is_empty() {
+            self.columns = outer;
+            return;
+        }
+        self.add(&format!(
+            "mv-apply {name} = {list} to typeof({kind}) on ({inner})"
+        ));
+        // The row's own columns stand beside those of the pipeline.
+        let own = std::mem::take(&mut self.columns);
+        let beside = outer
+            .into_iter()
+            .filter(|c| own.iter().all(|o| o.name != c.name));
+        self.columns = beside.chain(own.iter().cloned()).collect();
     }
 
     fn extend(&mut self) {
