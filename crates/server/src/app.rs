@@ -17,7 +17,7 @@ use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
 use crate::reply::ReplyCache;
-use crate::throttle::{Limits, Throttle};
+use crate::throttle::{Limits, Rate, Throttle};
 
 /// The file that lets the command line of this machine talk to the server that holds a folder.
 const TOKEN_FILE: &str = "server-token";
@@ -72,7 +72,10 @@ impl App {
         let engine = crate::engine::open(store.clone(), &settings, clock.clone())?;
         let limits = Limits {
             concurrency: settings.query_concurrency,
-            rate: settings.query_rate,
+            rate: Rate {
+                queries: settings.query_rate,
+                window: settings.query_rate_window,
+            },
             queue: settings.query_queue,
             queue_time: settings.query_queue_time,
         };

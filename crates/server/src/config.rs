@@ -53,8 +53,10 @@ pub(crate) struct Settings {
     pub(crate) query_max_applications: usize,
     /// Queries of a principal at once.
     pub(crate) query_concurrency: usize,
-    /// Queries of a principal in 30 seconds.
+    /// Queries of a principal that begin within the window.
     pub(crate) query_rate: usize,
+    /// The window of the rate.
+    pub(crate) query_rate_window: Duration,
     /// Queries of a principal that may wait.
     pub(crate) query_queue: usize,
     /// How long a query may wait.
@@ -226,8 +228,14 @@ const SETTINGS: &[Setting] = &[
     Setting {
         key: "query.rate",
         default: "200",
-        help: "Queries of one principal that begin within 30 seconds; more wait (D19).",
+        help: "Queries of one principal that begin within `query.rate_window`; more wait (D19).",
         set: |s, v| put(&mut s.query_rate, positive(v)),
+    },
+    Setting {
+        key: "query.rate_window",
+        default: "30s",
+        help: "The time in which `query.rate` counts (D19).",
+        set: |s, v| put(&mut s.query_rate_window, duration(v)),
     },
     Setting {
         key: "query.queue",
@@ -435,6 +443,7 @@ impl Settings {
             query_max_applications: 0,
             query_concurrency: 1,
             query_rate: 1,
+            query_rate_window: Duration::ZERO,
             query_queue: 0,
             query_queue_time: Duration::ZERO,
             ingest_max_body_bytes: 0,

@@ -10,8 +10,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::ApiError;
 
-/// The window of the rate.
-const WINDOW: Duration = Duration::from_secs(30);
 /// After how long one is asked to come back whose running queries are too many.
 const BUSY: Duration = Duration::from_secs(5);
 /// Principals that are remembered before idle ones are forgotten.
@@ -22,12 +20,19 @@ const REMEMBERED: usize = 10_000;
 pub(crate) struct Limits {
     /// `query.concurrency`
     pub(crate) concurrency: usize,
-    /// `query.rate`
-    pub(crate) rate: usize,
+    /// `query.rate` in `query.rate_window`
+    pub(crate) rate: Rate,
     /// `query.queue`
     pub(crate) queue: usize,
     /// `query.queue_time`
     pub(crate) queue_time: Duration,
+}
+
+/// So many queries in so long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rate {
+    pub(crate) queries: usize,
+    pub(crate) window: Duration,
 }
 
 /// All principals' use.
@@ -95,8 +100,10 @@ impl Throttle {
                 let what = "queries may run at once (`query.concurrency`)";
                 throttled(what, self.limits.concurrency, pause)
             } else {
-                let what = "queries may begin in 30 seconds (`query.rate`)";
-                throttled(what, self.limits.rate, pause)
+                let Rate { queries, window } = self.limits.rate;
+                let window = window.as_secs_f64();
+                let what = format!("queries may begin in {window} seconds (`query.rate`)");
+                throttled(&what, queries, pause)
             });
         };
         permit
@@ -104,8 +111,9 @@ impl Throttle {
 
     fn usage(&self, principal: &Arc<str>) -> Arc<Usage> {
         let mut principals = self.principals.lock();
+        let window = self.limits.rate.window;
         if principals.len() > REMEMBERED {
-            principals.retain(|_, usage| Arc::strong_count(usage) > 1 || !usage.idle());
+            principals.retain(|_, usage| Arc::strong_count(usage) > 1 || !usage.idle(window));
         }
         let new = || {
             Arc::new(Usage {
@@ -130,7 +138,7 @@ fn throttled(what: &str, limit: usize, retry: Duration) -> ApiError {
 }
 
 impl Usage {
-    async fn wait(&self, rate: usize) -> Result<Permit, ApiError> {
+    async fn wait(&self, rate: Rate) -> Result<Permit, ApiError> {
         let closed = |_| ApiError::Unavailable("The server is stopping".to_owned());
         let permit = self.running.clone().acquire_owned().await.map_err(closed)?;
         while let Some(pause) = self.begin(rate) {
@@ -141,41 +149,43 @@ impl Usage {
 
     /// After how long a refused query may be tried again: when the rate permits one, or after a while where a running one
     /// has to end.
-    fn pause(&self, rate: usize) -> Duration {
+    fn pause(&self, rate: Rate) -> Duration {
         let begun = self.begun.lock();
         match begun.front() {
-            Some(oldest) if begun.len() >= rate => WINDOW.saturating_sub(oldest.elapsed()),
+            Some(oldest) if begun.len() >= rate.queries => {
+                rate.window.saturating_sub(oldest.elapsed())
+            }
             _ => BUSY,
         }
     }
 
     /// Counts a query that begins now, or says how long to wait until one may.
-    fn begin(&self, rate: usize) -> Option<Duration> {
+    fn begin(&self, rate: Rate) -> Option<Duration> {
         let now = Instant::now();
         let mut begun = self.begun.lock();
         while begun
             .front()
-            .is_some_and(|first| now.duration_since(*first) >= WINDOW)
+            .is_some_and(|first| now.duration_since(*first) >= rate.window)
         {
             begun.pop_front();
         }
-        if begun.len() < rate {
+        if begun.len() < rate.queries {
             begun.push_back(now);
             return None;
         }
         let oldest = begun.front().copied().unwrap_or(now);
         Some(
-            WINDOW
+            rate.window
                 .saturating_sub(now.duration_since(oldest))
                 .max(Duration::from_millis(5)),
         )
     }
 
-    fn idle(&self) -> bool {
+    fn idle(&self, window: Duration) -> bool {
         self.begun
             .lock()
             .back()
-            .is_none_or(|last| last.elapsed() >= WINDOW)
+            .is_none_or(|last| last.elapsed() >= window)
     }
 }
 
@@ -183,10 +193,17 @@ impl Usage {
 mod tests {
     use super::*;
 
+    fn per_window(queries: usize) -> Rate {
+        Rate {
+            queries,
+            window: Duration::from_secs(30),
+        }
+    }
+
     fn throttle(concurrency: usize, rate: usize, queue: usize) -> Throttle {
         Throttle::new(Limits {
             concurrency,
-            rate,
+            rate: per_window(rate),
             queue,
             queue_time: Duration::from_millis(50),
         })
@@ -221,13 +238,32 @@ mod tests {
         assert!(begun.elapsed() >= Duration::from_millis(50));
     }
 
+    #[tokio::test]
+    async fn a_query_over_the_rate_begins_when_the_window_has_passed() {
+        let throttle = Throttle::new(Limits {
+            concurrency: 5,
+            rate: Rate {
+                queries: 1,
+                window: Duration::from_millis(40),
+            },
+            queue: 10,
+            queue_time: Duration::from_secs(60),
+        });
+        let a: Arc<str> = "a".into();
+        let begun = Instant::now();
+        for _ in 0..3 {
+            drop(throttle.admit(&a).await.unwrap());
+        }
+        assert!(begun.elapsed() >= Duration::from_millis(80));
+    }
+
     /// A thousand slow queries at once from one key: 5 run, 200 wait, the rest are refused at once and told when to come
     /// back; another key does not notice.
     #[tokio::test]
     async fn a_flood_is_bounded_and_disturbs_nobody() {
         let throttle = Arc::new(Throttle::new(Limits {
             concurrency: 5,
-            rate: 200,
+            rate: per_window(200),
             queue: 200,
             queue_time: Duration::from_secs(180),
         }));
