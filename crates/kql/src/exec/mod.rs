@@ -5,13 +5,13 @@
 //! nodes into physical plans; a session without it cannot run them.
 
 mod measure_rule;
+mod merge_rule;
 mod node;
 mod planner;
 mod rows;
 mod run;
 mod statistics_rule;
 mod stop_rule;
-mod top_rule;
 
 pub use planner::KqlQueryPlanner;
 

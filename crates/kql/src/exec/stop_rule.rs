@@ -15,8 +15,8 @@ use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
 use super::measure_rule::InShortPieces;
+use super::merge_rule::SortByDifferingConstants;
 use super::statistics_rule::StatisticsByName;
-use super::top_rule::SortByDifferingConstants;
 use crate::work::Watch;
 
 /// Changes nothing, and fails where the query was stopped.
