@@ -23,7 +23,6 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::{Expr, LogicalPlan, when};
-use datafusion::optimizer::replace_distinct_aggregate::ReplaceDistinctWithAggregate;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use hindsight_kql::functions::text::to_text;
 use hindsight_kql::{BindOptions, Catalog, run};
@@ -63,10 +62,9 @@ impl Ways {
             Arc::default(),
         );
         // A plan with DISTINCT or coalesce cannot run before these rules; the others are what is tested.
-        let rules: Vec<Arc<dyn datafusion::optimizer::OptimizerRule + Send + Sync>> = vec![
-            Arc::new(ReplaceDistinctWithAggregate::new()),
-            Arc::new(CoalesceAsCase),
-        ];
+        let mut rules = optimised.state().optimizer().rules.clone();
+        rules.retain(|rule| rule.name() == "replace_distinct_aggregate");
+        rules.push(Arc::new(CoalesceAsCase));
         let config = run::session_config().with_target_partitions(1);
         let bound = run::session_context_with(config, Arc::default());
         let state = SessionStateBuilder::new_from_existing(bound.state())

@@ -45,6 +45,7 @@ pub(super) fn over_parts(choice: &mut Choice) -> Parts {
         text: String::new(),
         columns: t.columns,
         other: Some(u),
+        all: None,
         names: 0,
         choice,
     };
@@ -67,6 +68,7 @@ fn query(tables: String, source: Source, other: Option<Source>, choice: &mut Cho
         text: source.name,
         columns: source.columns,
         other,
+        all: None,
         names: 0,
         choice,
     };
@@ -135,6 +137,8 @@ struct Pipeline<'a> {
     text: String,
     columns: Vec<Column>,
     other: Option<Source>,
+    /// Rows that have a name, and their columns.
+    all: Option<(String, Vec<Column>)>,
     names: usize,
     choice: &'a mut Choice,
 }
@@ -160,10 +164,7 @@ impl Pipeline<'_> {
 
     fn operator(&mut self) {
         match self.choice.below(13) {
-            0 | 1 => {
-                let predicate = self.expression(Bool, 2);
-                self.add(&format!("where {predicate}"));
-            }
+            0 | 1 => self.filter(),
             2 | 3 => self.extend(),
             4 => self.project(),
             5 => self.distinct(),
@@ -177,19 +178,94 @@ impl Pipeline<'_> {
 
     /// Often steps that leave a part nothing, and aggregations without keys, which have a row for nothing.
     fn operator_of_part(&mut self) {
-        match self.choice.below(12) {
-            0..3 => {
-                let predicate = self.expression(Bool, 2);
-                self.add(&format!("where {predicate}"));
-            }
+        match self.choice.below(17) {
+            0..3 => self.filter(),
             3..5 => self.extend(),
             5 => self.distinct(),
             6..8 => self.summarize(),
             8 => self.top(),
             9 => self.union(),
             10 => self.expand(),
-            _ => self.apply(),
+            11 => self.apply(),
+            12 => self.number(),
+            13 => self.join(),
+            14 => self.partition(),
+            15 => self.name_all(),
+            _ => self.read_again(),
         }
+    }
+
+    fn filter(&mut self) {
+        let predicate = self.expression(Bool, 2);
+        self.add(&format!("where {predicate}"));
+    }
+
+    /// Numbers of rows that are in an order of all columns, so that rows that look the same may change places.
+    fn number(&mut self) {
+        if self.columns.iter().any(|c| c.kind == Dynamic) {
+            self.project_plain();
+        }
+        let name = self.name();
+        let keys: Vec<String> = self
+            .columns
+            .iter()
+            .map(|c| format!("{} asc", c.name))
+            .collect();
+        self.add(&format!(
+            "sort by {} | extend {name} = row_number()",
+            keys.join(", ")
+        ));
+        self.columns.push(column(&name, Long));
+    }
+
+    /// Parts of the part.
+    fn partition(&mut self) {
+        let keys = self.plain_columns();
+        if keys.is_empty() {
+            return;
+        }
+        let key = self.choice.of(&keys);
+        let inner = self.inside(|pipeline| match pipeline.choice.below(4) {
+            0 => pipeline.filter(),
+            1 => pipeline.extend(),
+            2 => pipeline.distinct(),
+            _ => pipeline.summarize(),
+        });
+        if !inner.is_empty() {
+            self.add(&format!("partition by {} ({inner})", key.name));
+        }
+    }
+
+    /// A name for the rows so far.
+    fn name_all(&mut self) {
+        let name = self.name();
+        self.add(&format!("as {name}"));
+        self.all = Some((name, self.columns.clone()));
+    }
+
+    /// The rows that have a name, beside what became of them.
+    fn read_again(&mut self) {
+        let Some((all, columns)) = self.all.clone() else {
+            return;
+        };
+        if self.choice.percent(50) {
+            let name = self.name();
+            self.add(&format!("extend {name} = toscalar({all} | count)"));
+            self.columns.push(column(&name, Long));
+            return;
+        }
+        self.unite(&all, columns);
+    }
+
+    /// Steps of a pipeline inside, which go on from these columns.
+    fn inside(&mut self, step: impl Fn(&mut Self)) -> String {
+        let (text, all) = (std::mem::take(&mut self.text), self.all.take());
+        for _ in 0..1 + self.choice.below(3) {
+            step(self);
+        }
+        self.all = all;
+        let inner = std::mem::replace(&mut self.text, text);
+        inner.trim_start_matches("\n| ").to_owned()
     }
 
     /// A pipeline over the elements of a list.
@@ -198,21 +274,13 @@ impl Pipeline<'_> {
         let list = self.expression(Dynamic, 2);
         let kind = self.choice.of(&[Long, Text, Real]);
         let outer = self.columns.clone();
-        let text = std::mem::take(&mut self.text);
         self.columns.push(column(&name, kind));
-        for _ in 0..1 + self.choice.below(3) {
-            match self.choice.below(4) {
-                0 => {
-                    let predicate = self.expression(Bool, 2);
-                    self.add(&format!("where {predicate}"));
-                }
-                1 => self.extend(),
-                2 => self.distinct(),
-                _ => self.summarize(),
-            }
-        }
-        let inner = std::mem::replace(&mut self.text, text);
-        let inner = inner.trim_start_matches("\n| ");
+        let inner = self.inside(|pipeline| match pipeline.choice.below(4) {
+            0 => pipeline.filter(),
+            1 => pipeline.extend(),
+            2 => pipeline.distinct(),
+            _ => pipeline.summarize(),
+        });
         if inner.is_empty() {
             self.columns = outer;
             return;
@@ -445,17 +513,20 @@ impl Pipeline<'_> {
         let Some(other) = &self.other else {
             return;
         };
-        // Columns of one name and two types would be split; those of the other table get names of their own.
+        let (name, columns) = (other.name.clone(), other.columns.clone());
+        self.unite(&name, columns);
+    }
+
+    fn unite(&mut self, name: &str, columns: Vec<Column>) {
+        // Columns of one name and two types would be split.
         let own = |c: &Column| {
             self.columns
                 .iter()
                 .any(|o| o.name == c.name && o.kind != c.kind)
         };
-        let clashes = other.columns.iter().any(own);
-        if clashes {
+        if columns.iter().any(own) {
             return;
         }
-        let (name, columns) = (other.name.clone(), other.columns.clone());
         self.add(&format!("union ({name})"));
         for column in columns {
             if self.columns.iter().all(|c| c.name != column.name) {

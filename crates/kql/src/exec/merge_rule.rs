@@ -1,4 +1,4 @@
-//! United tables in an order of which some columns are constant in one table, and not the same in all.
+//! The first rows of united tables, in an order whose leading column is constant in each table but not the same in all.
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 ///
 /// DataFusion 55.2 leaves such a column out of the sort, which is right for one partition. But the partitions of a sort
 /// that keeps few rows share what they have seen of the best rows, and would drop rows by comparing without that column.
-/// And where it sorts each table for itself, it finds no order that they have in common, and fails to plan the merge.
 #[derive(Debug)]
 pub(super) struct SortByDifferingConstants;
 
@@ -27,11 +26,7 @@ impl PhysicalOptimizerRule for SortByDifferingConstants {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let rewritten = plan.transform_up(|node| {
-            let merge = match with_whole_order(node.as_ref()) {
-                Some(merge) => Some(merge),
-                None => sorted(node.as_ref())?,
-            };
-            Ok(match merge {
+            Ok(match with_whole_order(node.as_ref()) {
                 Some(merge) => Transformed::yes(merge),
                 None => Transformed::no(node),
             })
@@ -60,31 +55,10 @@ fn with_whole_order(node: &dyn ExecutionPlan) -> Option<Arc<dyn ExecutionPlan>> 
     if !differs || !sort.preserve_partitioning() {
         return None;
     }
-    Some(over_sort(merge, sort.input(), sort.fetch()))
-}
-
-/// The merge over a sort, where its input is not in its order.
-fn sorted(node: &dyn ExecutionPlan) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() else {
-        return Ok(None);
-    };
-    let properties = merge.input().equivalence_properties();
-    Ok(match properties.ordering_satisfy(merge.expr().clone())? {
-        true => None,
-        false => Some(over_sort(merge, merge.input(), merge.fetch())),
-    })
-}
-
-/// The merge over the partitions of `input`, each sorted by all of its order.
-fn over_sort(
-    merge: &SortPreservingMergeExec,
-    input: &Arc<dyn ExecutionPlan>,
-    fetch: Option<usize>,
-) -> Arc<dyn ExecutionPlan> {
-    let sort = SortExec::new(merge.expr().clone(), Arc::clone(input))
+    let whole = SortExec::new(merge.expr().clone(), Arc::clone(sort.input()))
         .with_preserve_partitioning(true)
-        .with_fetch(fetch);
-    let merge = SortPreservingMergeExec::new(merge.expr().clone(), Arc::new(sort))
+        .with_fetch(sort.fetch());
+    let merge = SortPreservingMergeExec::new(merge.expr().clone(), Arc::new(whole))
         .with_fetch(merge.fetch());
-    Arc::new(merge)
+    Some(Arc::new(merge))
 }

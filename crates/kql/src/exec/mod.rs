@@ -4,9 +4,12 @@
 //! that says how it treats rows, and a state that is fed batches and gives batches back. [`KqlQueryPlanner`] turns such
 //! nodes into physical plans; a session without it cannot run them.
 
+mod dependency_rule;
+mod equality;
 mod measure_rule;
 mod merge_rule;
 mod node;
+mod order_rule;
 mod planner;
 mod rows;
 mod run;

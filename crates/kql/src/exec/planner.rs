@@ -11,6 +11,7 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
+use super::equality;
 use super::node::TransformNode;
 use super::run::TransformExec;
 use crate::large;
@@ -26,7 +27,7 @@ impl QueryPlanner for KqlQueryPlanner {
         plan: &LogicalPlan,
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = large::in_plan(plan.clone())?;
+        let plan = equality::as_conditions(large::in_plan(plan.clone())?)?;
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
             .create_physical_plan(&plan, session)
             .await

@@ -14,8 +14,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
+use super::dependency_rule::{BELIEVE, WithoutDependencies};
 use super::measure_rule::InShortPieces;
 use super::merge_rule::SortByDifferingConstants;
+use super::order_rule::SortWhatIsNeeded;
 use super::statistics_rule::StatisticsByName;
 use crate::work::Watch;
 
@@ -103,6 +105,10 @@ const LEFT_OUT: [&str; 4] = [
 pub(crate) fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let kept = |rule: &Arc<dyn OptimizerRule + Send + Sync>| !LEFT_OUT.contains(&rule.name());
     let rules = Optimizer::new().rules.into_iter().filter(kept);
+    let rules = rules.map(|rule| match BELIEVE.contains(&rule.name()) {
+        true => Arc::new(WithoutDependencies(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
+        false => rule,
+    });
     let stop = || Arc::new(StopRule) as Arc<dyn OptimizerRule + Send + Sync>;
     rules.flat_map(|rule| [stop(), rule]).collect()
 }
@@ -114,6 +120,9 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
         // The merges of sorted partitions are made here, and what later rules do to sorts rests on their keys.
         let makes_merges = rule.name() == "EnsureRequirements";
         rules.push(Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+        if rule.name() == "SanityCheckPlan" {
+            rules.push(Arc::new(SortWhatIsNeeded));
+        }
         rules.push(match rule.name() {
             "aggregate_statistics" => Arc::new(StatisticsByName(rule)),
             "EnsureRequirements" => Arc::new(InShortPieces(rule)),
