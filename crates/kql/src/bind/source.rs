@@ -55,7 +55,7 @@ impl Binder<'_> {
         let relation = self.bind_tabular(&pipeline.source)?;
         // What `as` named inside a subtable is all of it; any other source has taken steps of its own.
         let begins = match &pipeline.source.kind {
-            ExprKind::Name(_) => Begins::Whole,
+            ExprKind::Name(_) => Begins::Named,
             _ => Begins::Reduced,
         };
         stand_in::bind(&pipeline.operators, relation, begins, self)

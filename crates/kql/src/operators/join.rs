@@ -6,6 +6,7 @@ use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 
 use super::join_keys::{JoinKey, join_keys, subtable_keys};
 use super::join_plan::{RightColumns, join_plan};
+use super::stand_in::there;
 use super::support::{self, parameter};
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
@@ -44,7 +45,9 @@ pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Re
         binder.render.take(),
         binder.label.take(),
     );
-    let result = binder.bind_tabular(right);
+    let result = binder
+        .bind_tabular(right)
+        .and_then(|rows| there(rows, right.span));
     (binder.operator, binder.render, binder.label) = before;
     result
 }

@@ -37,6 +37,8 @@ enum Effect {
 pub(crate) enum Begins {
     /// They are.
     Whole,
+    /// They have a name, and are those that their subtables had where it was given: rows that stand in there do here.
+    Named,
     /// Some subtables may have none.
     Reduced,
 }
@@ -61,7 +63,37 @@ pub(crate) fn bind(
         relation = aggregated(steps, aggregation, relation, begins, binder)?;
         (begins, rest) = (Begins::Whole, behind);
     }
-    each(rest, relation, binder)
+    filled_again(rest, relation, binder)
+}
+
+/// The steps behind the last aggregation. A name that is given behind a step that drops rows, and read in subtables that
+/// have got rows from elsewhere since, has to know of those that had none.
+fn filled_again(
+    steps: &[Operator],
+    input: Relation,
+    binder: &mut Binder<'_>,
+) -> BindResult<Relation> {
+    let effects: Vec<Effect> = steps.iter().map(|s| effect(&s.kind, binder)).collect();
+    let drops = |e: &Effect| matches!(e, Effect::Drops | Effect::Loses);
+    let mut kinds = steps.iter().map(|s| &s.kind).enumerate();
+    let dropped = effects.iter().position(drops);
+    let named = kinds.find(|(i, k)| dropped < Some(*i) && matches!(k, OperatorKind::As(_)));
+    let filled = kinds.find(|(_, k)| matches!(k, OperatorKind::Union(_)));
+    let (Some(_), Some(_), Some((filled, _))) = (dropped, named, filled) else {
+        return each(steps, input, binder);
+    };
+    let lost = effects
+        .iter()
+        .take(filled)
+        .position(|e| *e == Effect::Loses);
+    if let (Some(lost), Some(union)) = (lost.and_then(|i| steps.get(i)), steps.get(filled)) {
+        let lost = lost.kind.keyword();
+        let what = format!("'union' behind '{lost}' and 'as' inside 'mv-apply' or 'partition'");
+        return Err(binder.unsupported(what, union.span));
+    }
+    let span = steps.first().map_or_else(Span::default, |s| s.span);
+    let (rows, _) = with_stand_ins(input, span)?;
+    there(each(steps, rows, binder)?, span)
 }
 
 fn each(operators: &[Operator], input: Relation, binder: &mut Binder<'_>) -> BindResult<Relation> {
@@ -94,11 +126,16 @@ fn aggregated(
         let what = format!("'{own}' without keys behind {step} inside 'mv-apply' or 'partition'");
         Err(binder.unsupported(what, aggregation.span))
     };
+    let mut counted: Vec<String> = match begins {
+        Begins::Named => flags(&input).into_iter().map(|c| c.name).collect(),
+        Begins::Whole | Begins::Reduced => Vec::new(),
+    };
     let effects: Vec<Effect> = steps.iter().map(|s| effect(&s.kind, binder)).collect();
     let drops = effects.contains(&Effect::Drops);
+    let stands_in = drops || !counted.is_empty();
     let lost = effects.iter().position(|e| match e {
         Effect::Keeps | Effect::Drops => false,
-        Effect::KeepsAlone => drops,
+        Effect::KeepsAlone => stands_in,
         Effect::Loses => true,
     });
     if begins == Begins::Reduced {
@@ -107,18 +144,27 @@ fn aggregated(
     if let Some(step) = lost.and_then(|place| steps.get(place)) {
         return refused(binder, &format!("'{}'", step.kind.keyword()));
     }
-    if !drops {
+    if !stands_in {
         let rows = each(steps, input, binder)?;
         return binder.bind_operator(aggregation, rows);
     }
     if matches!(aggregation.kind, OperatorKind::MakeSeries(_)) {
         return refused(binder, "a step that may drop rows");
     }
-    let (rows, flag) = with_stand_ins(input, aggregation.span)?;
+    let rows = match drops {
+        true => {
+            let (rows, flag) = with_stand_ins(input, aggregation.span)?;
+            counted.push(flag);
+            rows
+        }
+        false => input,
+    };
     let mut rows = each(steps, rows, binder)?;
-    match rows.columns.iter_mut().find(|c| c.name == flag) {
-        Some(column) => column.name = hidden_name(COUNTED),
-        None => return refused(binder, "steps that lose it"),
+    for flag in counted {
+        match rows.columns.iter_mut().find(|c| c.name == flag) {
+            Some(column) => column.name = hidden_name(&format!("{COUNTED}{flag}")),
+            None => return refused(binder, "steps that lose it"),
+        }
     }
     binder.bind_operator(aggregation, rows)
 }
@@ -126,7 +172,7 @@ fn aggregated(
 /// The flags of rows that stand in: false for them. Inside one another each pipeline has its own.
 const FLAG: &str = "present";
 
-/// The flag of the rows that an aggregation counts.
+/// What begins the names of the flags of the rows that an aggregation counts.
 const COUNTED: &str = "counted";
 
 /// The rows, and those that stand in for their subtables, with the name of the flag.
@@ -148,20 +194,33 @@ fn with_stand_ins(input: Relation, span: Span) -> BindResult<(Relation, String)>
     Ok((rows, flag))
 }
 
-/// True for rows that are there; none where no row stands in.
-fn is_there(input: &Relation) -> Option<PlanExpr> {
-    let flags = groups(input).into_iter().filter(is_flag);
-    flags.map(|c| c.expr()).reduce(PlanExpr::and)
+fn flags(input: &Relation) -> Vec<Column> {
+    let mut flags = groups(input);
+    flags.retain(|c| c.name.starts_with(&hidden_name(FLAG)));
+    flags
 }
 
-fn is_flag(column: &Column) -> bool {
-    column.name.starts_with(&hidden_name(FLAG))
+/// True for rows that are there; none where no row stands in.
+fn is_there(input: &Relation) -> Option<PlanExpr> {
+    let flags = flags(input).into_iter().map(|c| c.expr());
+    flags.reduce(PlanExpr::and)
+}
+
+/// The rows that are there, for who reads them from elsewhere.
+pub(super) fn there(rows: Relation, span: Span) -> BindResult<Relation> {
+    let Some(is_there) = is_there(&rows) else {
+        return Ok(rows);
+    };
+    let flags = flags(&rows);
+    let mut rows = rows.filter(is_there, span)?;
+    rows.columns.retain(|c| !flags.contains(c));
+    Ok(rows)
 }
 
 /// The rows of a table beside `input`: none of them stands in.
 pub(super) fn all_there(table: Relation, input: &Relation, span: Span) -> BindResult<Relation> {
-    let mut flags = groups(input);
-    flags.retain(|c| is_flag(c) && table.column(&c.name).is_none());
+    let table = there(table, span)?;
+    let flags = flags(input);
     if flags.is_empty() {
         return Ok(table);
     }
@@ -192,16 +251,16 @@ pub(super) fn list_unless_stands_in(
     }
 }
 
-/// The keys of subtables for an aggregation: all, but for the flag of the rows that it counts.
+/// The keys of subtables for an aggregation: all, but for the flags of the rows that it counts.
 pub(super) fn keys_of_aggregation(input: &Relation) -> Vec<Output> {
     let keys = groups(input);
-    let keys = keys.iter().filter(|c| c.name != hidden_name(COUNTED));
-    keys.map(pass).collect()
+    keys.iter().filter(|c| !is_counted(c)).map(pass).collect()
 }
 
 /// An aggregate call that counts no row that stands in.
 pub(super) fn without_stand_ins(mut call: PlanExpr, input: &Relation) -> PlanExpr {
-    let counted = input.column(&hidden_name(COUNTED)).map(Column::expr);
+    let counted = input.columns.iter().filter(|c| is_counted(c));
+    let counted = counted.map(Column::expr).reduce(PlanExpr::and);
     if let (PlanExpr::AggregateFunction(function), Some(counted)) = (&mut call, counted) {
         let filter = match function.params.filter.take() {
             Some(filter) => filter.and(counted),
@@ -210,6 +269,10 @@ pub(super) fn without_stand_ins(mut call: PlanExpr, input: &Relation) -> PlanExp
         function.params.filter = Some(Box::new(filter));
     }
     call
+}
+
+fn is_counted(column: &Column) -> bool {
+    column.name.starts_with(&hidden_name(COUNTED))
 }
 
 fn effect(kind: &OperatorKind, binder: &mut Binder<'_>) -> Effect {

@@ -10,6 +10,7 @@ use hindsight_kql_types::ScalarType;
 use super::group_limit::limit_by;
 use super::join_keys::equal_columns;
 use super::join_plan::{RightColumns, join_plan};
+use super::stand_in::there;
 use super::support::{Output, field, groups, hidden_name, pass, visible};
 use crate::bind::{BindResult, Binder};
 use crate::relation::{Column, Relation, Scalar};
@@ -26,6 +27,7 @@ fn value_field(index: usize) -> String {
 
 /// Notes a call whose body gave `rows`, and gives the field that will hold its value.
 pub(crate) fn note(rows: Relation, binder: &mut Binder<'_>, span: Span) -> BindResult<Scalar> {
+    let rows = there(rows, span)?;
     let Some(value) = visible(&rows).next().cloned() else {
         return Err(binder.error("SEM0001", "the sub-query has no column", span));
     };
