@@ -7,7 +7,6 @@
 mod dependency_rule;
 mod equality;
 mod measure_rule;
-mod merge_rule;
 mod node;
 mod order_rule;
 mod planner;
@@ -15,6 +14,7 @@ mod rows;
 mod run;
 mod statistics_rule;
 mod stop_rule;
+mod united;
 
 pub use planner::KqlQueryPlanner;
 

@@ -14,6 +14,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use super::equality;
 use super::node::TransformNode;
 use super::run::TransformExec;
+use super::united::{self, United, UnitedNode};
 use crate::large;
 
 /// The query planner of a session that runs KQL plans.
@@ -28,6 +29,7 @@ impl QueryPlanner for KqlQueryPlanner {
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = equality::as_conditions(large::in_plan(plan.clone())?)?;
+        let plan = united::as_united(plan)?;
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
             .create_physical_plan(&plan, session)
             .await
@@ -47,13 +49,16 @@ impl ExtensionPlanner for TransformPlanner {
         _: &dyn Session,
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let Some(transform) = node.as_any().downcast_ref::<TransformNode>() else {
-            return Ok(None);
-        };
         let input = inputs
             .first()
             .cloned()
             .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", node.name())))?;
+        if node.as_any().is::<UnitedNode>() {
+            return Ok(Some(Arc::new(United::new(input))));
+        }
+        let Some(transform) = node.as_any().downcast_ref::<TransformNode>() else {
+            return Ok(None);
+        };
         Ok(Some(Arc::new(TransformExec::new(
             Arc::clone(&transform.transform),
             input,

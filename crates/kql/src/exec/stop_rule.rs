@@ -16,7 +16,6 @@ use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
 use super::dependency_rule::{BELIEVE, WithoutDependencies};
 use super::measure_rule::InShortPieces;
-use super::merge_rule::SortByDifferingConstants;
 use super::order_rule::SortWhatIsNeeded;
 use super::statistics_rule::StatisticsByName;
 use crate::work::Watch;
@@ -117,8 +116,6 @@ pub(crate) fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = Vec::new();
     for rule in PhysicalOptimizer::new().rules {
-        // The merges of sorted partitions are made here, and what later rules do to sorts rests on their keys.
-        let makes_merges = rule.name() == "EnsureRequirements";
         rules.push(Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>);
         if rule.name() == "SanityCheckPlan" {
             rules.push(Arc::new(SortWhatIsNeeded));
@@ -128,9 +125,6 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
             "EnsureRequirements" => Arc::new(InShortPieces(rule)),
             _ => rule,
         });
-        if makes_merges {
-            rules.push(Arc::new(SortByDifferingConstants));
-        }
     }
     rules.push(Arc::new(YieldAtJoins));
     rules
