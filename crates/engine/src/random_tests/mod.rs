@@ -2,6 +2,7 @@
 //!
 //! - every row is in exactly one of `where p`, `where not(p)` and `where isnull(p)` (ternary logic partitioning);
 //! - the plan as it was bound and the plan that the optimiser makes of it give the same rows;
+//! - sorted by a column, no row stands before one that it belongs behind;
 //! - reading keys of bags from the columns of segments gives the rows that reading the bags gives;
 //! - a pipeline over the parts of a table gives what it gives over each of them ([`subtables`]).
 //!
@@ -231,22 +232,16 @@ async fn judge(
             ));
         }
     };
+    let way = match leaves {
+        true => Way::WithLeaves,
+        false => Way::Optimised,
+    };
+    out_of_order(ways, query, catalog, way).await?;
     let p = &query.predicate;
     let mut parts = Rows::new();
     for condition in [p.clone(), format!("not({p})"), format!("isnull({p})")] {
         let text = format!("{whole}\n| where {condition}");
-        match ways
-            .rows(
-                &text,
-                catalog,
-                if leaves {
-                    Way::WithLeaves
-                } else {
-                    Way::Optimised
-                },
-            )
-            .await
-        {
+        match ways.rows(&text, catalog, way).await {
             Ok(rows) => rows
                 .into_iter()
                 .for_each(|(row, n)| *parts.entry(row).or_default() += n),
@@ -260,6 +255,39 @@ async fn judge(
         )),
         None => Ok(true),
     }
+}
+
+/// Fails where a row stands before the row that it belongs behind, in the order of any column.
+async fn out_of_order(
+    ways: &Ways,
+    query: &Query,
+    catalog: &dyn Catalog,
+    way: Way,
+) -> std::result::Result<(), String> {
+    for c in &query.ordered {
+        for (order, wrong) in [
+            (
+                "asc",
+                format!("{c} < before or isnull({c}) and isnotnull(before)"),
+            ),
+            (
+                "desc",
+                format!("{c} > before or isnotnull({c}) and isnull(before)"),
+            ),
+        ] {
+            let text = format!(
+                "{}{}\n| sort by {c} {order} | extend before = prev({c}), number = row_number() | where number > 1 and ({wrong})",
+                query.tables, query.rows
+            );
+            match ways.rows(&text, catalog, way).await {
+                Ok(rows) if rows.is_empty() => {}
+                Err(error) if error.starts_with("refused") => {}
+                Ok(rows) => return Err(format!("out of order {:?}\n{text}", rows.keys().next())),
+                Err(error) => return Err(format!("{error}\n{text}")),
+            }
+        }
+    }
+    Ok(())
 }
 
 fn fails_to_plan(error: &str) -> bool {

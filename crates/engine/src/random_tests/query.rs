@@ -14,6 +14,8 @@ pub(super) struct Query {
     pub(super) rows: String,
     /// A predicate over the rows.
     pub(super) predicate: String,
+    /// Columns that can be sorted by and compared.
+    pub(super) ordered: Vec<String>,
 }
 
 /// What rows can be read: a name, and the columns.
@@ -76,7 +78,10 @@ fn query(tables: String, source: Source, other: Option<Source>, choice: &mut Cho
         pipeline.operator();
     }
     let predicate = pipeline.expression(Bool, 3);
+    let mut ordered = pipeline.named();
+    ordered.retain(|c| matches!(c.kind, Long | DateTime));
     Query {
+        ordered: ordered.into_iter().map(|c| c.name).collect(),
         tables,
         rows: pipeline.text,
         predicate,

@@ -14,7 +14,7 @@ mod rows;
 mod run;
 mod statistics_rule;
 mod stop_rule;
-mod united;
+mod unassumed;
 
 pub use planner::KqlQueryPlanner;
 

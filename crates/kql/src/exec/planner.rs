@@ -14,7 +14,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use super::equality;
 use super::node::TransformNode;
 use super::run::TransformExec;
-use super::united::{self, United, UnitedNode};
+use super::unassumed::{self, Unassumed, UnassumedNode};
 use crate::large;
 
 /// The query planner of a session that runs KQL plans.
@@ -29,7 +29,7 @@ impl QueryPlanner for KqlQueryPlanner {
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = equality::as_conditions(large::in_plan(plan.clone())?)?;
-        let plan = united::as_united(plan)?;
+        let plan = unassumed::in_plan(plan)?;
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
             .create_physical_plan(&plan, session)
             .await
@@ -53,8 +53,8 @@ impl ExtensionPlanner for TransformPlanner {
             .first()
             .cloned()
             .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", node.name())))?;
-        if node.as_any().is::<UnitedNode>() {
-            return Ok(Some(Arc::new(United::new(input))));
+        if node.as_any().is::<UnassumedNode>() {
+            return Ok(Some(Arc::new(Unassumed::new(input))));
         }
         let Some(transform) = node.as_any().downcast_ref::<TransformNode>() else {
             return Ok(None);

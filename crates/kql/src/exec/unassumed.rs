@@ -1,11 +1,11 @@
-//! Unions, of which the engine would believe too much.
+//! Unions and outer joins, of whose rows the engine would assume too much.
 
 use std::fmt;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::common::{DFSchemaRef, DataFusionError, Result, Statistics};
+use datafusion::common::{DFSchemaRef, DataFusionError, JoinType, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
@@ -16,36 +16,50 @@ use datafusion::physical_plan::filter_pushdown::{
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-/// `plan` with every union as a [`United`].
-pub(super) fn as_united(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let united = plan.transform_up_with_subqueries(|node| {
+/// `plan` with every union and every outer join in an [`Unassumed`].
+pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let unassumed = plan.transform_up_with_subqueries(|node| {
         Ok(match node {
-            LogicalPlan::Union(_) => Transformed::yes(LogicalPlan::Extension(Extension {
-                node: Arc::new(UnitedNode { union: node }),
-            })),
+            node if assumes_too_much(&node) => {
+                let node = Arc::new(UnassumedNode { input: node });
+                Transformed::yes(LogicalPlan::Extension(Extension { node }))
+            }
             node => Transformed::no(node),
         })
     });
-    united.map(|transformed| transformed.data)
+    unassumed.map(|transformed| transformed.data)
 }
 
-/// A union in a plan that is optimised.
+fn assumes_too_much(node: &LogicalPlan) -> bool {
+    match node {
+        LogicalPlan::Union(_) => true,
+        LogicalPlan::Join(join) => {
+            matches!(
+                join.join_type,
+                JoinType::Left | JoinType::Right | JoinType::Full
+            )
+        }
+        _ => false,
+    }
+}
+
+/// An [`Unassumed`] in a plan that is optimised.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Hash)]
-pub(super) struct UnitedNode {
-    union: LogicalPlan,
+pub(super) struct UnassumedNode {
+    input: LogicalPlan,
 }
 
-impl UserDefinedLogicalNodeCore for UnitedNode {
+impl UserDefinedLogicalNodeCore for UnassumedNode {
     fn name(&self) -> &str {
-        "United"
+        "Unassumed"
     }
 
     fn inputs(&self) -> Vec<&LogicalPlan> {
-        vec![&self.union]
+        vec![&self.input]
     }
 
     fn schema(&self) -> &DFSchemaRef {
-        self.union.schema()
+        self.input.schema()
     }
 
     fn expressions(&self) -> Vec<Expr> {
@@ -56,10 +70,14 @@ impl UserDefinedLogicalNodeCore for UnitedNode {
         f.write_str(self.name())
     }
 
-    fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<UnitedNode> {
-        let union = inputs.into_iter().next();
-        let union = union.ok_or_else(|| without_input("United"))?;
-        Ok(UnitedNode { union })
+    fn with_exprs_and_inputs(
+        &self,
+        _: Vec<Expr>,
+        inputs: Vec<LogicalPlan>,
+    ) -> Result<UnassumedNode> {
+        let input = inputs.into_iter().next();
+        let input = input.ok_or_else(|| without_input("Unassumed"))?;
+        Ok(UnassumedNode { input })
     }
 }
 
@@ -67,36 +85,37 @@ fn without_input(name: &str) -> DataFusionError {
     DataFusionError::Internal(format!("{name} needs an input"))
 }
 
-/// The rows of a union, of which nothing is known that is known of its parts only.
+/// The rows of its input, of which nothing is assumed: no order, no constants, no equal columns.
 ///
-/// A column that is constant in each part, with another value in each, is constant to DataFusion 55.2 until the parts
-/// meet. It plans aggregations and sorts before it decides where they meet, and drops sorts by such a column for good.
+/// A column that is constant in each table of a union, with another value in each, is constant to DataFusion 55.2 until the
+/// tables meet; and it plans aggregations and sorts before it decides where they do. A column that is constant in one side
+/// of an outer join is constant to it also where the join fills it with nulls. It drops sorts by such columns for good.
 #[derive(Debug)]
-pub(super) struct United {
+pub(super) struct Unassumed {
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
 }
 
-impl United {
-    pub(super) fn new(input: Arc<dyn ExecutionPlan>) -> United {
+impl Unassumed {
+    pub(super) fn new(input: Arc<dyn ExecutionPlan>) -> Unassumed {
         let known = input.properties().as_ref().clone();
         let nothing = EquivalenceProperties::new(input.schema());
-        United {
+        Unassumed {
             properties: Arc::new(known.with_eq_properties(nothing)),
             input,
         }
     }
 }
 
-impl DisplayAs for United {
+impl DisplayAs for Unassumed {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("United")
+        f.write_str("Unassumed")
     }
 }
 
-impl ExecutionPlan for United {
+impl ExecutionPlan for Unassumed {
     fn name(&self) -> &'static str {
-        "United"
+        "Unassumed"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -123,8 +142,8 @@ impl ExecutionPlan for United {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = children.into_iter().next();
-        let input = input.ok_or_else(|| without_input("United"))?;
-        Ok(Arc::new(United::new(input)))
+        let input = input.ok_or_else(|| without_input("Unassumed"))?;
+        Ok(Arc::new(Unassumed::new(input)))
     }
 
     fn execute(
@@ -145,7 +164,7 @@ impl ExecutionPlan for United {
         _: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let of_input = inputs.first().cloned();
-        of_input.ok_or_else(|| without_input("United"))
+        of_input.ok_or_else(|| without_input("Unassumed"))
     }
 
     fn supports_limit_pushdown(&self) -> bool {
