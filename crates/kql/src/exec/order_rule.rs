@@ -13,8 +13,8 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
 /// Sorts what a node needs in an order and what cannot promise to be in it.
 ///
-/// DataFusion 55.2 sorts where it has to, and may lose sight of an order later: of united tables of which each has only
-/// some of its columns, or of an aggregation over keys of which one is constant. It would then fail to plan.
+/// DataFusion 55.2 sorts where it has to, and may lose sight of an order later: of an aggregation over keys of which one
+/// is constant. It would then fail to plan.
 #[derive(Debug)]
 pub(super) struct SortWhatIsNeeded;
 
