@@ -1,7 +1,10 @@
 //! The dictionary of keys while a value is written.
 
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
 use super::layout::{EMPTY_METADATA, push_uint, width_of};
-use std::collections::HashMap;
 
 /// Up to this many keys a scan beats a hash table.
 const SCAN_LIMIT: usize = 24;
@@ -11,7 +14,9 @@ const SCAN_LIMIT: usize = 24;
 pub(crate) struct Keys {
     text: String,
     ends: Vec<usize>,
-    table: HashMap<String, usize>,
+    /// The numbers of the keys, found by the hash of their texts; empty up to the limit.
+    table: HashTable<usize>,
+    hasher: DefaultHashBuilder,
 }
 
 impl Keys {
@@ -61,7 +66,8 @@ impl Keys {
 
     fn find(&self, key: &str) -> Option<usize> {
         if self.ends.len() > SCAN_LIMIT {
-            return self.table.get(key).copied();
+            let same = |id: &usize| self.get(*id) == key;
+            return self.table.find(self.hasher.hash_one(key), same).copied();
         }
         let mut start = 0;
         self.ends.iter().position(|end| {
@@ -75,11 +81,19 @@ impl Keys {
         let id = self.ends.len();
         self.text.push_str(key);
         self.ends.push(self.text.len());
-        if self.ends.len() == SCAN_LIMIT + 1 {
-            self.table = (0..=id).map(|id| (self.get(id).to_owned(), id)).collect();
-        } else if self.ends.len() > SCAN_LIMIT {
-            self.table.insert(key.to_owned(), id);
+        if id == SCAN_LIMIT {
+            (0..=id).for_each(|id| self.index(id));
+        } else if id > SCAN_LIMIT {
+            self.index(id);
         }
         id
+    }
+
+    /// Makes a key known to the table.
+    fn index(&mut self, id: usize) {
+        let mut table = std::mem::take(&mut self.table);
+        let hash = |id: &usize| self.hasher.hash_one(self.get(*id));
+        table.insert_unique(hash(&id), id, hash);
+        self.table = table;
     }
 }

@@ -6,9 +6,11 @@
 
 mod dependency_rule;
 mod equality;
+mod mark;
 mod measure_rule;
 mod node;
 mod order_rule;
+mod parts_rule;
 mod planner;
 mod rows;
 mod run;
@@ -25,10 +27,12 @@ pub(crate) use rows::{
 pub(crate) use stop_rule::{logical_rules, physical_rules};
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
+use datafusion::physical_plan::ExecutionPlan;
 
 /// How a transform reads its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +54,12 @@ pub(crate) trait Transform: Debug + Send + Sync {
     /// A filter over the output may run over the input: the fields are the same, and any of the rows will do.
     fn passes_filters(&self) -> bool {
         false
+    }
+
+    /// The most rows that it makes of `input`; none where that is not known. It decides into how many parts rows are
+    /// dealt out, never what the result is.
+    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> Option<usize> {
+        parts_rule::most_rows(input)
     }
 
     /// The state of one run.

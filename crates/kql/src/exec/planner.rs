@@ -11,11 +11,13 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
-use super::equality;
+use super::mark::{Mark, Marked};
 use super::node::TransformNode;
 use super::run::TransformExec;
-use super::unassumed::{self, Unassumed, UnassumedNode};
+use super::unassumed::{self, Unassumed};
+use super::{equality, stop_rule};
 use crate::large;
+use crate::work::Watch;
 
 /// The query planner of a session that runs KQL plans.
 #[derive(Debug, Default)]
@@ -29,7 +31,7 @@ impl QueryPlanner for KqlQueryPlanner {
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = equality::as_conditions(large::in_plan(plan.clone())?)?;
-        let plan = unassumed::in_plan(plan)?;
+        let plan = stop_rule::with_stop_points(unassumed::in_plan(plan)?)?;
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
             .create_physical_plan(&plan, session)
             .await
@@ -53,8 +55,14 @@ impl ExtensionPlanner for TransformPlanner {
             .first()
             .cloned()
             .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", node.name())))?;
-        if node.as_any().is::<UnassumedNode>() {
-            return Ok(Some(Arc::new(Unassumed::new(input))));
+        if let Some(marked) = node.as_any().downcast_ref::<Marked>() {
+            return Ok(Some(match marked.mark {
+                Mark::Unassumed => Arc::new(Unassumed::new(input)),
+                Mark::StopPoint => {
+                    Watch::current().check()?;
+                    input
+                }
+            }));
         }
         let Some(transform) = node.as_any().downcast_ref::<TransformNode>() else {
             return Ok(None);

@@ -66,6 +66,11 @@ impl TransformExec {
             properties,
         }
     }
+
+    /// The most rows that it gives, where that is known.
+    pub(super) fn most_rows(&self) -> Option<usize> {
+        self.transform.most_rows(&self.input)
+    }
 }
 
 impl DisplayAs for TransformExec {

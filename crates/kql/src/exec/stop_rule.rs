@@ -1,5 +1,5 @@
-//! Planning a large query takes long and never gives way: between any two rules it is asked whether the query is wanted.
-//! Joins give way at every batch.
+//! Planning a large query takes long and never gives way: at every rule and in every long chain of steps it is asked
+//! whether the query is wanted. Joins give way at every batch.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
+use datafusion::optimizer::{ApplyOrder, Optimizer, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
@@ -15,29 +15,56 @@ use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
 use super::dependency_rule::{BELIEVE, WithoutDependencies};
+use super::mark::{Mark, Marked};
 use super::measure_rule::InShortPieces;
 use super::order_rule::SortWhatIsNeeded;
+use super::parts_rule::ManyParts;
 use super::statistics_rule::StatisticsByName;
 use crate::work::Watch;
 
-/// Changes nothing, and fails where the query was stopped.
+/// The rule that it holds, and fails where the query was stopped. Most rules are shown one node at a time.
 #[derive(Debug)]
-struct StopRule;
+struct WhileWanted(Arc<dyn OptimizerRule + Send + Sync>);
 
-impl OptimizerRule for StopRule {
+impl OptimizerRule for WhileWanted {
     fn name(&self) -> &str {
-        "stop"
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
     }
 
     fn rewrite(
         &self,
         plan: LogicalPlan,
-        _: &dyn OptimizerConfig,
+        config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
         Watch::current().check()?;
-        Ok(Transformed::no(plan))
+        self.0.rewrite(plan, config)
     }
 }
+
+/// `plan` with a point between any two projections where planning can be stopped: one over hundreds of columns takes
+/// milliseconds.
+pub(super) fn with_stop_points(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let stoppable = plan.transform_down_with_subqueries(|node| {
+        let LogicalPlan::Projection(mut projection) = node else {
+            return Ok(Transformed::no(node));
+        };
+        if !matches!(projection.input.as_ref(), LogicalPlan::Projection(_)) {
+            return Ok(Transformed::no(LogicalPlan::Projection(projection)));
+        }
+        let below = Arc::unwrap_or_clone(projection.input);
+        projection.input = Arc::new(Marked::plan(Mark::StopPoint, below));
+        Ok(Transformed::yes(LogicalPlan::Projection(projection)))
+    });
+    stoppable.map(|transformed| transformed.data)
+}
+
+/// Changes nothing, and fails where the query was stopped.
+#[derive(Debug)]
+struct StopRule;
 
 impl PhysicalOptimizerRule for StopRule {
     fn optimize(
@@ -108,8 +135,8 @@ pub(crate) fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
         true => Arc::new(WithoutDependencies(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
         false => rule,
     });
-    let stop = || Arc::new(StopRule) as Arc<dyn OptimizerRule + Send + Sync>;
-    rules.flat_map(|rule| [stop(), rule]).collect()
+    let rules = rules.map(|rule| Arc::new(WhileWanted(rule)) as _);
+    rules.collect()
 }
 
 /// The rules of the engine's physical optimiser.
@@ -120,11 +147,14 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
         if rule.name() == "SanityCheckPlan" {
             rules.push(Arc::new(SortWhatIsNeeded));
         }
-        rules.push(match rule.name() {
-            "aggregate_statistics" => Arc::new(StatisticsByName(rule)),
-            "EnsureRequirements" => Arc::new(InShortPieces(rule)),
-            _ => rule,
-        });
+        match rule.name() {
+            "aggregate_statistics" => rules.push(Arc::new(StatisticsByName(rule))),
+            "EnsureRequirements" => {
+                rules.push(Arc::new(InShortPieces(rule)));
+                rules.push(Arc::new(ManyParts));
+            }
+            _ => rules.push(rule),
+        }
     }
     rules.push(Arc::new(YieldAtJoins));
     rules

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::common::{DFSchemaRef, DataFusionError, JoinType, Result, Statistics};
+use datafusion::common::{DataFusionError, JoinType, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter_pushdown::{
@@ -16,13 +16,14 @@ use datafusion::physical_plan::filter_pushdown::{
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
+use super::mark::{Mark, Marked};
+
 /// `plan` with every union and every outer join in an [`Unassumed`].
 pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let unassumed = plan.transform_up_with_subqueries(|node| {
         Ok(match node {
             node if assumes_too_much(&node) => {
-                let node = Arc::new(UnassumedNode { input: node });
-                Transformed::yes(LogicalPlan::Extension(Extension { node }))
+                Transformed::yes(Marked::plan(Mark::Unassumed, node))
             }
             node => Transformed::no(node),
         })
@@ -41,48 +42,6 @@ fn assumes_too_much(node: &LogicalPlan) -> bool {
         }
         _ => false,
     }
-}
-
-/// An [`Unassumed`] in a plan that is optimised.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Hash)]
-pub(super) struct UnassumedNode {
-    input: LogicalPlan,
-}
-
-impl UserDefinedLogicalNodeCore for UnassumedNode {
-    fn name(&self) -> &str {
-        "Unassumed"
-    }
-
-    fn inputs(&self) -> Vec<&LogicalPlan> {
-        vec![&self.input]
-    }
-
-    fn schema(&self) -> &DFSchemaRef {
-        self.input.schema()
-    }
-
-    fn expressions(&self) -> Vec<Expr> {
-        Vec::new()
-    }
-
-    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-
-    fn with_exprs_and_inputs(
-        &self,
-        _: Vec<Expr>,
-        inputs: Vec<LogicalPlan>,
-    ) -> Result<UnassumedNode> {
-        let input = inputs.into_iter().next();
-        let input = input.ok_or_else(|| without_input("Unassumed"))?;
-        Ok(UnassumedNode { input })
-    }
-}
-
-fn without_input(name: &str) -> DataFusionError {
-    DataFusionError::Internal(format!("{name} needs an input"))
 }
 
 /// The rows of its input, of which nothing is assumed: no order, no constants, no equal columns.
@@ -142,7 +101,7 @@ impl ExecutionPlan for Unassumed {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = children.into_iter().next();
-        let input = input.ok_or_else(|| without_input("Unassumed"))?;
+        let input = input.ok_or_else(without_input)?;
         Ok(Arc::new(Unassumed::new(input)))
     }
 
@@ -164,7 +123,7 @@ impl ExecutionPlan for Unassumed {
         _: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let of_input = inputs.first().cloned();
-        of_input.ok_or_else(|| without_input("Unassumed"))
+        of_input.ok_or_else(without_input)
     }
 
     fn supports_limit_pushdown(&self) -> bool {
@@ -192,4 +151,8 @@ impl ExecutionPlan for Unassumed {
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         Ok(FilterPushdownPropagation::if_all(result))
     }
+}
+
+fn without_input() -> DataFusionError {
+    DataFusionError::Internal("Unassumed needs an input".to_owned())
 }

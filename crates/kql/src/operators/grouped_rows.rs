@@ -1,24 +1,17 @@
 //! A transform over subtables: inside `mv-apply` and `partition` each subtable is a run of its own.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
-use arrow::compute::{concat_batches, take_record_batch};
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::compute::{concat_batches, interleave_record_batch};
 use arrow::datatypes::SchemaRef;
-use arrow::row::{OwnedRow, RowConverter, SortField};
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 
+use super::row_groups::RowGroups;
 use super::support::is_hidden;
-use crate::exec::{HeldBuffers, Reads, Transform, TransformState};
+use crate::exec::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
 use crate::relation::Column;
 use crate::work::Watch;
-
-/// Every so many rows the work is asked whether it is still wanted.
-const ASKED_EVERY: u32 = 8192;
-
-/// About how many rows of small subtables go out together.
-const BATCH_ROWS: usize = 8192;
 
 /// `work` over all rows, or over those of each subtable where some of `columns` tell subtables apart.
 pub(crate) fn by_group(work: Arc<dyn Transform>, columns: &[Column]) -> Arc<dyn Transform> {
@@ -51,16 +44,19 @@ impl Transform for Grouped {
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
+        let keys = self.keys.iter().map(|key| Ok(input.index_of(key)?));
+        let keys = keys.collect::<Result<Vec<usize>>>()?;
+        let kinds = keys.iter().map(|key| input.field(*key).data_type().clone());
         Ok(Box::new(State {
             work: Arc::clone(&self.work),
-            keys: self.keys.clone(),
+            groups: RowGroups::new(kinds)?,
+            keys,
             input: Arc::clone(input),
             output: Arc::clone(output),
-            batches: Vec::new(),
-            held: HeldBuffers::default(),
+            rows: Rows::default(),
             watch: Watch::current(),
-            rows: None,
-            waiting: VecDeque::new(),
+            ended: false,
+            waiting: 0,
             running: None,
         }))
     }
@@ -68,62 +64,46 @@ impl Transform for Grouped {
 
 struct State {
     work: Arc<dyn Transform>,
-    keys: Vec<String>,
+    /// The fields that tell subtables apart.
+    keys: Vec<usize>,
     input: SchemaRef,
     output: SchemaRef,
-    /// What has come so far.
-    batches: Vec<RecordBatch>,
-    held: HeldBuffers,
+    rows: Rows,
+    groups: RowGroups,
     watch: Watch,
-    /// All rows, once they are known.
-    rows: Option<RecordBatch>,
-    /// The rows of the subtables that have not run yet.
-    waiting: VecDeque<Vec<u32>>,
-    running: Option<Box<dyn TransformState>>,
+    /// All rows have come.
+    ended: bool,
+    /// The subtable that runs next.
+    waiting: usize,
+    running: Option<Running>,
+}
+
+/// A subtable that runs.
+struct Running {
+    state: Box<dyn TransformState>,
+    /// The row that comes next; none where all have come.
+    next: Option<u32>,
+    finished: bool,
 }
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        self.held.add(&batch);
-        self.batches.push(batch);
+        let keys = self.keys.iter().map(|key| Arc::clone(batch.column(*key)));
+        self.groups.add(&keys.collect::<Vec<ArrayRef>>())?;
+        self.rows.add(batch);
         Ok(())
     }
 
     fn finish(&mut self) -> Result<()> {
-        let rows = concat_batches(&self.input, &self.batches)?;
-        self.batches.clear();
-        self.held = HeldBuffers::default();
-        self.held.add(&rows);
-        let keys = self
-            .keys
-            .iter()
-            .map(|key| Ok(Arc::clone(rows.column(self.input.index_of(key)?))))
-            .collect::<Result<Vec<ArrayRef>>>()?;
-        let fields = keys
-            .iter()
-            .map(|key| SortField::new(key.data_type().clone()))
-            .collect();
-        let keys = RowConverter::new(fields)?.convert_columns(&keys)?;
-        let mut places: HashMap<OwnedRow, usize> = HashMap::new();
-        for (row, key) in (0_u32..).zip(&keys) {
-            if row % ASKED_EVERY == 0 {
-                self.watch.check()?;
-            }
-            let next = self.waiting.len();
-            let place = *places.entry(key.owned()).or_insert(next);
-            match self.waiting.get_mut(place) {
-                Some(group) => group.push(row),
-                None => self.waiting.push_back(vec![row]),
-            }
-        }
-        self.rows = Some(rows);
+        self.ended = true;
         Ok(())
     }
 
+    /// The output of small subtables goes out together.
     fn pop(&mut self) -> Result<Option<RecordBatch>> {
         let mut ready = Vec::new();
         let mut count = 0;
-        while count < BATCH_ROWS {
+        while self.ended && count < MAX_BATCH_ROWS {
             let Some(batch) = self.next()? else {
                 break;
             };
@@ -137,12 +117,8 @@ impl TransformState for State {
     }
 
     fn memory(&self) -> usize {
-        let running = self.running.as_ref().map_or(0, |run| run.memory());
-        match &self.rows {
-            // At the end the rows are there twice for a moment, and their keys.
-            None => 2 * self.held.bytes(),
-            Some(rows) => self.held.bytes() + rows.num_rows() * size_of::<u32>() + running,
-        }
+        let running = self.running.as_ref().map_or(0, |run| run.state.memory());
+        self.rows.held.bytes() + self.groups.bytes() + running
     }
 }
 
@@ -151,20 +127,80 @@ impl State {
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             self.watch.check()?;
-            if let Some(run) = &mut self.running
-                && let Some(batch) = run.pop()?
-            {
+            let Some(run) = &mut self.running else {
+                let Some(first) = self.groups.first(self.waiting) else {
+                    return Ok(None);
+                };
+                self.waiting += 1;
+                self.running = Some(Running {
+                    state: self.work.start(&self.input, &self.output)?,
+                    next: Some(first),
+                    finished: false,
+                });
+                continue;
+            };
+            if let Some(batch) = run.state.pop()? {
                 return Ok(Some(batch));
             }
-            let (Some(rows), Some(group)) = (&self.rows, self.waiting.pop_front()) else {
-                self.running = None;
-                return Ok(None);
-            };
-            let batch = take_record_batch(rows, &UInt32Array::from(group))?;
-            let mut run = self.work.start(&self.input, &self.output)?;
-            run.push(batch)?;
-            run.finish()?;
-            self.running = Some(run);
+            match run.next.filter(|_| !run.state.done()) {
+                Some(row) => {
+                    let (batch, next) = self.rows.of_group(&self.groups, row)?;
+                    run.next = next;
+                    run.state.push(batch)?;
+                }
+                None if !run.finished => {
+                    run.finished = true;
+                    run.state.finish()?;
+                }
+                None => self.running = None,
+            }
         }
+    }
+}
+
+/// All rows, numbered from 0.
+#[derive(Default)]
+struct Rows {
+    batches: Vec<RecordBatch>,
+    /// The number of the first row of each batch.
+    starts: Vec<u32>,
+    count: u32,
+    held: HeldBuffers,
+}
+
+impl Rows {
+    fn add(&mut self, batch: RecordBatch) {
+        self.held.add(&batch);
+        self.starts.push(self.count);
+        // The groups have a number for each of them.
+        self.count += batch.num_rows() as u32;
+        self.batches.push(batch);
+    }
+
+    /// Some rows of a group from `row` on, and the one after them.
+    fn of_group(&self, groups: &RowGroups, row: u32) -> Result<(RecordBatch, Option<u32>)> {
+        let (mut batches, mut places) = (Vec::new(), Vec::new());
+        let mut here = 0..0;
+        let mut next = Some(row);
+        while let Some(row) = next
+            && places.len() < MAX_BATCH_ROWS
+        {
+            if !here.contains(&row) {
+                let (start, batch) = self.batch_of(row)?;
+                here = start..start + batch.num_rows() as u32;
+                batches.push(batch);
+            }
+            places.push((batches.len() - 1, (row - here.start) as usize));
+            next = groups.after(row);
+        }
+        Ok((interleave_record_batch(&batches, &places)?, next))
+    }
+
+    /// The batch that a row is in, and the number of its first row.
+    fn batch_of(&self, row: u32) -> Result<(u32, &RecordBatch)> {
+        let after = self.starts.partition_point(|start| *start <= row);
+        let at = after.checked_sub(1);
+        let found = at.and_then(|at| Some((*self.starts.get(at)?, self.batches.get(at)?)));
+        found.ok_or_else(|| DataFusionError::Internal(format!("there is no row {row}")))
     }
 }

@@ -47,6 +47,7 @@ pub(crate) mod reduce;
 mod reduce_clusters;
 mod reduce_rows;
 pub(crate) mod render;
+mod row_groups;
 pub(crate) mod sample;
 pub(crate) mod sample_distinct;
 pub(crate) mod scan;

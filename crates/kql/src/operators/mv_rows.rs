@@ -8,6 +8,7 @@ use arrow::array::{
 };
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
+use datafusion::physical_plan::ExecutionPlan;
 use hindsight_kql_types::dynamic::{BagIter, Kind};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
@@ -48,6 +49,11 @@ impl Transform for Expand {
             true => Reads::OneStream,
             false => Reads::Partitions,
         }
+    }
+
+    /// A list has any number of elements.
+    fn most_rows(&self, _: &Arc<dyn ExecutionPlan>) -> Option<usize> {
+        None
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

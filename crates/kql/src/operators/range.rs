@@ -7,6 +7,9 @@ use arrow::array::{
 };
 use arrow::datatypes::{Decimal128Type, Float64Type, Int64Type, SchemaRef};
 use datafusion::common::{DataFusionError, Result};
+use datafusion::physical_expr::expressions::Literal;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::RangeOperator;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
@@ -74,6 +77,18 @@ impl Transform for Steps {
         Reads::OneStream
     }
 
+    /// Bounds that are constants tell how many values there are.
+    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> Option<usize> {
+        let row = input.downcast_ref::<ProjectionExec>()?;
+        let constant = |column: &ProjectionExpr| {
+            let literal = column.expr.downcast_ref::<Literal>()?;
+            literal.value().to_array().ok()
+        };
+        let columns: Option<Vec<ArrayRef>> = row.expr().iter().map(constant).collect();
+        let bounds = Bounds::of_row(&columns?, self.kind).ok()?;
+        usize::try_from(bounds.map_or(0, Bounds::count)).ok()
+    }
+
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
         Ok(Box::new(State {
             kind: self.kind,
@@ -91,6 +106,38 @@ enum Bounds {
     Real { from: f64, step: f64, count: i128 },
 }
 
+impl Bounds {
+    /// Those in the first row of `columns`; none where one is null.
+    fn of_row(columns: &[ArrayRef], kind: ScalarType) -> Result<Option<Bounds>> {
+        let [from, to, step] = columns else {
+            return Err(DataFusionError::Internal(
+                "a range without bounds".to_owned(),
+            ));
+        };
+        let known = columns.iter().all(|c| !c.is_empty() && c.is_valid(0));
+        let zero = match kind {
+            ScalarType::Real => known && real(step) == 0.0,
+            _ => known && exact(step) == 0,
+        };
+        if zero {
+            let error = KernelError::Failed("range: the step must not be zero".to_owned());
+            return Err(DataFusionError::External(Box::new(error)));
+        }
+        Ok(match (known, kind) {
+            (false, _) => None,
+            (true, ScalarType::Real) => real_bounds(real(from), real(to), real(step)),
+            (true, _) => exact_bounds(exact(from), exact(to), exact(step)),
+        })
+    }
+
+    /// How many values there are.
+    fn count(self) -> i128 {
+        match self {
+            Bounds::Exact { count, .. } | Bounds::Real { count, .. } => count,
+        }
+    }
+}
+
 struct State {
     kind: ScalarType,
     schema: SchemaRef,
@@ -100,27 +147,7 @@ struct State {
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        let columns = batch.columns();
-        let (Some(from), Some(to), Some(step)) = (columns.first(), columns.get(1), columns.get(2))
-        else {
-            return Err(DataFusionError::Internal(
-                "a range without bounds".to_owned(),
-            ));
-        };
-        let known = batch.num_rows() > 0 && from.is_valid(0) && to.is_valid(0) && step.is_valid(0);
-        let zero = match self.kind {
-            ScalarType::Real => known && real(step) == 0.0,
-            _ => known && exact(step) == 0,
-        };
-        if zero {
-            let error = KernelError::Failed("range: the step must not be zero".to_owned());
-            return Err(DataFusionError::External(Box::new(error)));
-        }
-        self.bounds = match (known, self.kind) {
-            (false, _) => None,
-            (true, ScalarType::Real) => real_bounds(real(from), real(to), real(step)),
-            (true, _) => exact_bounds(exact(from), exact(to), exact(step)),
-        };
+        self.bounds = Bounds::of_row(batch.columns(), self.kind)?;
         self.next = 0;
         Ok(())
     }
@@ -129,10 +156,7 @@ impl TransformState for State {
         let Some(bounds) = self.bounds else {
             return Ok(None);
         };
-        let count = match bounds {
-            Bounds::Exact { count, .. } | Bounds::Real { count, .. } => count,
-        };
-        let end = count.min(self.next + BATCH_ROWS);
+        let end = bounds.count().min(self.next + BATCH_ROWS);
         if self.next >= end {
             return Ok(None);
         }

@@ -1,0 +1,162 @@
+//! Tables of groups and of joins that are small enough to stop working on them.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::physical_expr::Partitioning;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
+
+use super::run::TransformExec;
+
+/// Into so many parts, at least, are rows dealt out of which there may be many.
+const PARTS: usize = 64;
+
+/// So many rows are few: a table of them is done with in some milliseconds.
+const FEW_ROWS: usize = 1 << 20;
+
+/// Groups and joins rows in many parts where there may be many of them.
+///
+/// DataFusion 55.2 grows, empties and drops the table of a part in one piece, which nothing can stop: with tens of
+/// millions of entries that takes seconds. Rows are dealt out by the hash of their keys, so more parts make smaller
+/// tables. Those also stay in the processor's cache, so that it is faster, but for few rows.
+#[derive(Debug)]
+pub(super) struct ManyParts;
+
+impl PhysicalOptimizerRule for ManyParts {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if most_rows(&plan).is_some_and(|rows| rows <= FEW_ROWS) {
+            return Ok(plan);
+        }
+        // All of them alike: what a join reads must come in as many parts from both sides.
+        let dealt = plan.transform_up(|node| match node.downcast_ref() {
+            Some(dealt) => Ok(match in_many_parts(dealt)? {
+                Some(dealt) => Transformed::yes(Arc::new(dealt) as _),
+                None => Transformed::no(node),
+            }),
+            None => Ok(Transformed::no(node)),
+        });
+        dealt.map(|transformed| transformed.data)
+    }
+
+    fn name(&self) -> &str {
+        "many parts"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The node with more parts; none where it does not deal rows out by their keys.
+fn in_many_parts(node: &RepartitionExec) -> Result<Option<RepartitionExec>> {
+    let Partitioning::Hash(keys, parts) = node.partitioning() else {
+        return Ok(None);
+    };
+    let parts = parts.saturating_mul(PARTS.div_ceil((*parts).max(1)));
+    let dealt = RepartitionExec::try_new(
+        Arc::clone(node.input()),
+        Partitioning::Hash(keys.clone(), parts),
+    )?;
+    Ok(Some(match node.preserve_order() {
+        true => dealt.with_preserve_order(),
+        false => dealt,
+    }))
+}
+
+/// The most rows that any part of a plan gives; none where that is not known.
+pub(super) fn most_rows(plan: &Arc<dyn ExecutionPlan>) -> Option<usize> {
+    if let Some(node) = plan.downcast_ref::<TransformExec>() {
+        return node.most_rows();
+    }
+    let children = plan.children();
+    if children.is_empty() {
+        let known = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
+        return known.ok()?.num_rows.get_value().copied();
+    }
+    let mut below = children.into_iter().map(most_rows);
+    match plan.is::<UnionExec>() || plan.is::<InterleaveExec>() {
+        true => below.sum(),
+        // Each row of a join's side may meet every one of the other.
+        false => below.try_fold(1_usize, |most, rows| {
+            Some(most.saturating_mul(rows?.max(1)))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::common::tree_node::TreeNodeRecursion;
+    use datafusion::execution::runtime_env::RuntimeEnv;
+    use datafusion::prelude::SessionContext;
+
+    use super::*;
+    use crate::BoundQuery;
+    use crate::testing::{TestCatalog, check};
+
+    fn bound(query: &str) -> BoundQuery {
+        let parsed = hindsight_kql_syntax::parse(query);
+        let bound = crate::bind(&parsed.query, &TestCatalog, &crate::BindOptions::default());
+        bound.expect("it binds")
+    }
+
+    fn on_two_processors() -> SessionContext {
+        let config = crate::run::session_config().with_target_partitions(2);
+        crate::run::session_context_with(config, Arc::new(RuntimeEnv::default()))
+    }
+
+    /// Into how many parts the plan of a query deals rows out, wherever it does.
+    async fn parts(query: &str) -> Vec<usize> {
+        let result = bound(query).results.pop().expect("a result");
+        let state = on_two_processors().state();
+        let plan = state.create_physical_plan(&result.plan).await;
+        let mut found = Vec::new();
+        let plan = plan.expect("it is planned");
+        let seen = plan.apply(|node| {
+            if let Some(dealt) = node.downcast_ref::<RepartitionExec>() {
+                found.push(dealt.partitioning().partition_count());
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        assert!(seen.is_ok());
+        found
+    }
+
+    #[tokio::test]
+    async fn rows_that_may_be_many_are_dealt_out_in_many_parts() {
+        let join = |rows: u64| {
+            format!(
+                "range x from 1 to {rows} step 1 | join kind=inner (range x from 1 to {rows} step 1) on x | count"
+            )
+        };
+        assert_eq!(parts(&join(1000)).await, [2, 2]);
+        assert_eq!(parts(&join(2000)).await, [PARTS, PARTS]);
+        let groups =
+            |rows: &str| format!("range x from 1 to {rows} step 1 | summarize count() by x");
+        assert_eq!(parts(&groups("1000000")).await, [2]);
+        assert_eq!(parts(&groups("2000000")).await, [PARTS]);
+        // A list has any number of elements.
+        let lists = "print a = range(1, 9) | mv-expand a to typeof(long) | summarize count() by a";
+        assert_eq!(parts(lists).await, [PARTS]);
+    }
+
+    #[test]
+    fn many_parts_give_the_same() {
+        check(
+            "range x from 1 to 1200000 step 1 | extend k = x % 300000
+            | join kind=rightouter (range k from 200000 to 400000 step 1) on k
+            | summarize n = countif(isnotnull(x)), s = sum(x) by k1
+            | summarize count(), sum(n), sum(s), max(k1)",
+            "count_:long, sum_n:long, sum_s:long, max_k1:long\n200001 | 400000 | 279999800000 | 400000",
+        );
+    }
+}
