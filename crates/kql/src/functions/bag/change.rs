@@ -1,6 +1,6 @@
 //! Functions that make new bags of others.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use super::path::Path;
 use crate::functions::dynamic::rows::each;
@@ -19,7 +19,8 @@ pub(crate) static BAG_MERGE: ScalarFunction = function(
             let mut seen = HashSet::new();
             encoder.begin_bag();
             for bag in (0..row.len()).filter_map(|index| row.bag(index)) {
-                for (key, value) in bag.iter_bag() {
+                let wanted = |_: &_| args.effort().goes_on();
+                for (key, value) in bag.iter_bag().take_while(wanted) {
                     if seen.insert(key) {
                         encoder.key(key);
                         encoder.dynamic(value);
