@@ -1,5 +1,6 @@
 //! Binding and running one query: memory, limits, statistics.
 
+mod memory;
 mod pool;
 mod threads;
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::common::DataFusionError;
-use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool};
+use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
 use hindsight_kql::functions::kernel::KernelError;
@@ -22,6 +23,7 @@ use crate::error::EngineError;
 use crate::reading::{Reading, Run};
 use crate::request::TimeRange;
 use crate::stream::{Deadline, QueryStream, Reader};
+use memory::SharedMemory;
 pub(crate) use pool::QueryPool;
 pub(crate) use threads::QueryTask;
 use threads::QueryThreads;
@@ -75,7 +77,7 @@ pub(crate) struct Executor {
 impl Executor {
     /// An executor with the memory and tasks that `config` grants.
     pub(crate) fn new(config: &EngineConfig) -> Result<Executor, EngineError> {
-        let pool = Arc::new(FairSpillPool::new(config.memory));
+        let pool = Arc::new(SharedMemory::new(config.memory));
         let runtime = RuntimeEnvBuilder::new()
             .with_memory_pool(pool)
             .with_max_temp_directory_size(SPILL_FACTOR.saturating_mul(config.memory as u64))

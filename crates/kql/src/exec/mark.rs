@@ -19,12 +19,12 @@ pub(super) enum Mark {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) struct Marked {
     pub(super) mark: Mark,
-    input: LogicalPlan,
+    input: Arc<LogicalPlan>,
 }
 
 impl Marked {
     /// `input` under a mark.
-    pub(super) fn plan(mark: Mark, input: LogicalPlan) -> LogicalPlan {
+    pub(super) fn plan(mark: Mark, input: Arc<LogicalPlan>) -> LogicalPlan {
         let node = Arc::new(Marked { mark, input });
         LogicalPlan::Extension(Extension { node })
     }
@@ -61,7 +61,7 @@ impl UserDefinedLogicalNodeCore for Marked {
             .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", self.name())))?;
         Ok(Marked {
             mark: self.mark,
-            input,
+            input: Arc::new(input),
         })
     }
 }

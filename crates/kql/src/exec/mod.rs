@@ -6,6 +6,7 @@
 
 mod dependency_rule;
 mod equality;
+mod gather;
 mod mark;
 mod measure_rule;
 mod node;

@@ -7,11 +7,15 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::Partitioning;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, InputOrderMode};
 
+use super::gather::Gather;
 use super::run::TransformExec;
 
 /// Into so many parts, at least, are rows dealt out of which there may be many.
@@ -24,7 +28,8 @@ const FEW_ROWS: usize = 1 << 20;
 ///
 /// DataFusion 55.2 grows, empties and drops the table of a part in one piece, which nothing can stop: with tens of
 /// millions of entries that takes seconds. Rows are dealt out by the hash of their keys, so more parts make smaller
-/// tables. Those also stay in the processor's cache, so that it is faster, but for few rows.
+/// tables. Those also stay in the processor's cache. What is above has as few parts as before: a sort reserves memory
+/// for each.
 #[derive(Debug)]
 pub(super) struct ManyParts;
 
@@ -34,16 +39,11 @@ impl PhysicalOptimizerRule for ManyParts {
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if most_rows(&plan).is_some_and(|rows| rows <= FEW_ROWS) {
-            return Ok(plan);
-        }
-        // All of them alike: what a join reads must come in as many parts from both sides.
-        let dealt = plan.transform_up(|node| match node.downcast_ref() {
-            Some(dealt) => Ok(match in_many_parts(dealt)? {
-                Some(dealt) => Transformed::yes(Arc::new(dealt) as _),
+        let dealt = plan.transform_up(|node| {
+            Ok(match in_many_parts(&node)? {
+                Some(gathered) => Transformed::yes(gathered),
                 None => Transformed::no(node),
-            }),
-            None => Ok(Transformed::no(node)),
+            })
         });
         dealt.map(|transformed| transformed.data)
     }
@@ -57,20 +57,45 @@ impl PhysicalOptimizerRule for ManyParts {
     }
 }
 
-/// The node with more parts; none where it does not deal rows out by their keys.
-fn in_many_parts(node: &RepartitionExec) -> Result<Option<RepartitionExec>> {
-    let Partitioning::Hash(keys, parts) = node.partitioning() else {
+/// A node with a table in each part, in many parts; none where it is another node, or its rows are few or in an order.
+fn in_many_parts(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let has_tables = match (
+        node.downcast_ref::<AggregateExec>(),
+        node.downcast_ref::<HashJoinExec>(),
+    ) {
+        (Some(aggregate), _) => *aggregate.input_order_mode() == InputOrderMode::Linear,
+        (_, Some(join)) => *join.partition_mode() == PartitionMode::Partitioned,
+        _ => false,
+    };
+    let few = || most_rows(node).is_some_and(|rows| rows <= FEW_ROWS);
+    if !has_tables || node.output_ordering().is_some() || few() {
+        return Ok(None);
+    }
+    let inputs = node.children().into_iter().map(dealt_out);
+    let Some(inputs) = inputs.collect::<Result<Option<Vec<_>>>>()? else {
         return Ok(None);
     };
+    let parts = node.output_partitioning().partition_count();
+    let node = replace_children_if_necessary(Arc::clone(node), inputs)?;
+    Ok(Some(Arc::new(Gather::new(node, parts))))
+}
+
+/// A node that deals rows out by their keys, into many parts; none where it is another one.
+fn dealt_out(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(dealt) = node.downcast_ref::<RepartitionExec>() else {
+        return Ok(None);
+    };
+    let Partitioning::Hash(keys, parts) = dealt.partitioning() else {
+        return Ok(None);
+    };
+    if dealt.preserve_order() {
+        return Ok(None);
+    }
+    // A multiple, so that few of them together hold what one part held.
     let parts = parts.saturating_mul(PARTS.div_ceil((*parts).max(1)));
-    let dealt = RepartitionExec::try_new(
-        Arc::clone(node.input()),
-        Partitioning::Hash(keys.clone(), parts),
-    )?;
-    Ok(Some(match node.preserve_order() {
-        true => dealt.with_preserve_order(),
-        false => dealt,
-    }))
+    let parts = Partitioning::Hash(keys.clone(), parts);
+    let dealt = RepartitionExec::try_new(Arc::clone(dealt.input()), parts)?;
+    Ok(Some(Arc::new(dealt)))
 }
 
 /// The most rows that any part of a plan gives; none where that is not known.

@@ -55,8 +55,7 @@ pub(super) fn with_stop_points(plan: LogicalPlan) -> Result<LogicalPlan> {
         if !matches!(projection.input.as_ref(), LogicalPlan::Projection(_)) {
             return Ok(Transformed::no(LogicalPlan::Projection(projection)));
         }
-        let below = Arc::unwrap_or_clone(projection.input);
-        projection.input = Arc::new(Marked::plan(Mark::StopPoint, below));
+        projection.input = Arc::new(Marked::plan(Mark::StopPoint, projection.input));
         Ok(Transformed::yes(LogicalPlan::Projection(projection)))
     });
     stoppable.map(|transformed| transformed.data)
@@ -144,14 +143,13 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
     let mut rules = Vec::new();
     for rule in PhysicalOptimizer::new().rules {
         rules.push(Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>);
-        if rule.name() == "SanityCheckPlan" {
-            rules.push(Arc::new(SortWhatIsNeeded));
-        }
         match rule.name() {
             "aggregate_statistics" => rules.push(Arc::new(StatisticsByName(rule))),
-            "EnsureRequirements" => {
-                rules.push(Arc::new(InShortPieces(rule)));
+            "EnsureRequirements" => rules.push(Arc::new(InShortPieces(rule))),
+            "SanityCheckPlan" => {
+                rules.push(Arc::new(SortWhatIsNeeded));
                 rules.push(Arc::new(ManyParts));
+                rules.push(rule);
             }
             _ => rules.push(rule),
         }

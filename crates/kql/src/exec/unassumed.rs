@@ -23,7 +23,7 @@ pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let unassumed = plan.transform_up_with_subqueries(|node| {
         Ok(match node {
             node if assumes_too_much(&node) => {
-                Transformed::yes(Marked::plan(Mark::Unassumed, node))
+                Transformed::yes(Marked::plan(Mark::Unassumed, Arc::new(node)))
             }
             node => Transformed::no(node),
         })
