@@ -21,8 +21,8 @@ use super::run::TransformExec;
 /// Into so many parts, at least, are rows dealt out of which there may be many.
 const PARTS: usize = 64;
 
-/// So many rows are few: a table of them is done with in some milliseconds.
-const FEW_ROWS: usize = 1 << 20;
+/// So many rows are few: a table of them is done with in some tens of milliseconds, and more parts only cost.
+const FEW_ROWS: usize = 1 << 23;
 
 /// Groups and joins rows in many parts where there may be many of them.
 ///
@@ -106,7 +106,8 @@ pub(super) fn most_rows(plan: &Arc<dyn ExecutionPlan>) -> Option<usize> {
     let children = plan.children();
     if children.is_empty() {
         let known = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
-        return known.ok()?.num_rows.get_value().copied();
+        // Segments tell their rows. What does not is in memory: the hot tier and rows that the query keeps.
+        return Some(known.ok()?.num_rows.get_value().copied().unwrap_or(1));
     }
     let mut below = children.into_iter().map(most_rows);
     match plan.is::<UnionExec>() || plan.is::<InterleaveExec>() {
@@ -164,11 +165,11 @@ mod tests {
             )
         };
         assert_eq!(parts(&join(1000)).await, [2, 2]);
-        assert_eq!(parts(&join(2000)).await, [PARTS, PARTS]);
+        assert_eq!(parts(&join(4000)).await, [PARTS, PARTS]);
         let groups =
             |rows: &str| format!("range x from 1 to {rows} step 1 | summarize count() by x");
         assert_eq!(parts(&groups("1000000")).await, [2]);
-        assert_eq!(parts(&groups("2000000")).await, [PARTS]);
+        assert_eq!(parts(&groups("9000000")).await, [PARTS]);
         // A list has any number of elements.
         let lists = "print a = range(1, 9) | mv-expand a to typeof(long) | summarize count() by a";
         assert_eq!(parts(lists).await, [PARTS]);
