@@ -22,6 +22,7 @@ mod unassumed;
 pub use planner::KqlQueryPlanner;
 
 pub(crate) use node::{depends_on_order, transform};
+pub(crate) use parts_rule::most_rows;
 pub(crate) use rows::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, long_column, select_rows, shown_bytes,
 };
@@ -57,10 +58,10 @@ pub(crate) trait Transform: Debug + Send + Sync {
         false
     }
 
-    /// The most rows that it makes of `input`; none where that is not known. It decides into how many parts rows are
-    /// dealt out, never what the result is.
-    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> Option<usize> {
-        parts_rule::most_rows(input)
+    /// About how many rows it makes of `input` at most. That decides into how many parts rows are dealt out, never what
+    /// the result is.
+    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> usize {
+        most_rows(input)
     }
 
     /// The state of one run.

@@ -12,7 +12,6 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
-use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, InputOrderMode};
 
 use super::gather::Gather;
@@ -67,8 +66,7 @@ fn in_many_parts(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Executi
         (_, Some(join)) => *join.partition_mode() == PartitionMode::Partitioned,
         _ => false,
     };
-    let few = || most_rows(node).is_some_and(|rows| rows <= FEW_ROWS);
-    if !has_tables || node.output_ordering().is_some() || few() {
+    if !has_tables || node.output_ordering().is_some() || rows_below(node) <= FEW_ROWS {
         return Ok(None);
     }
     let inputs = node.children().into_iter().map(dealt_out);
@@ -98,25 +96,29 @@ fn dealt_out(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPl
     Ok(Some(Arc::new(dealt)))
 }
 
-/// The most rows that any part of a plan gives; none where that is not known.
-pub(super) fn most_rows(plan: &Arc<dyn ExecutionPlan>) -> Option<usize> {
+/// About how many rows the inputs of a node give at most.
+fn rows_below(node: &Arc<dyn ExecutionPlan>) -> usize {
+    let inputs = node.children().into_iter().map(most_rows);
+    inputs.fold(0, usize::saturating_add)
+}
+
+/// About how many rows a plan gives at most. Filters are taken to keep all, and joins on keys to give as many as their
+/// sides have.
+pub(crate) fn most_rows(plan: &Arc<dyn ExecutionPlan>) -> usize {
     if let Some(node) = plan.downcast_ref::<TransformExec>() {
         return node.most_rows();
     }
-    let children = plan.children();
-    if children.is_empty() {
-        let known = StatisticsContext::new().compute(plan.as_ref(), &StatisticsArgs::new());
-        // Segments tell their rows. What does not is in memory: the hot tier and rows that the query keeps.
-        return Some(known.ok()?.num_rows.get_value().copied().unwrap_or(1));
+    match plan.children().is_empty() {
+        true => rows_of_leaf(plan.as_ref()),
+        false => rows_below(plan),
     }
-    let mut below = children.into_iter().map(most_rows);
-    match plan.is::<UnionExec>() || plan.is::<InterleaveExec>() {
-        true => below.sum(),
-        // Each row of a join's side may meet every one of the other.
-        false => below.try_fold(1_usize, |most, rows| {
-            Some(most.saturating_mul(rows?.max(1)))
-        }),
-    }
+}
+
+/// The rows of a leaf. All tell theirs; one that did not might have any number.
+fn rows_of_leaf(leaf: &dyn ExecutionPlan) -> usize {
+    let known = StatisticsContext::new().compute(leaf, &StatisticsArgs::new());
+    let rows = known.ok().and_then(|s| s.num_rows.get_value().copied());
+    rows.unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -165,14 +167,21 @@ mod tests {
             )
         };
         assert_eq!(parts(&join(1000)).await, [2, 2]);
-        assert_eq!(parts(&join(4000)).await, [PARTS, PARTS]);
+        assert_eq!(parts(&join(5_000_000)).await, [PARTS, PARTS]);
         let groups =
             |rows: &str| format!("range x from 1 to {rows} step 1 | summarize count() by x");
         assert_eq!(parts(&groups("1000000")).await, [2]);
         assert_eq!(parts(&groups("9000000")).await, [PARTS]);
-        // A list has any number of elements.
-        let lists = "print a = range(1, 9) | mv-expand a to typeof(long) | summarize count() by a";
-        assert_eq!(parts(lists).await, [PARTS]);
+        // A list may have a million elements.
+        let lists = |rows: u64, limit: &str| {
+            format!(
+                "range x from 1 to {rows} step 1 | extend a = range(1, x)
+                | mv-expand a to typeof(long) {limit} | summarize count() by a"
+            )
+        };
+        assert_eq!(parts(&lists(1, "")).await, [2]);
+        assert_eq!(parts(&lists(9, "")).await, [PARTS]);
+        assert_eq!(parts(&lists(9, "limit 100")).await, [2]);
     }
 
     #[test]

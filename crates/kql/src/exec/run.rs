@@ -67,8 +67,8 @@ impl TransformExec {
         }
     }
 
-    /// The most rows that it gives, where that is known.
-    pub(super) fn most_rows(&self) -> Option<usize> {
+    /// About how many rows it gives at most.
+    pub(super) fn most_rows(&self) -> usize {
         self.transform.most_rows(&self.input)
     }
 }

@@ -13,8 +13,10 @@ use hindsight_kql_types::dynamic::{BagIter, Kind};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::mv_value::ElementBuilder;
+use crate::aggregates::state::collect::MAX_ELEMENTS;
 use crate::exec::{
-    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, select_rows, shown_bytes,
+    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, most_rows, select_rows,
+    shown_bytes,
 };
 
 /// One list that is expanded.
@@ -51,9 +53,9 @@ impl Transform for Expand {
         }
     }
 
-    /// A list has any number of elements.
-    fn most_rows(&self, _: &Arc<dyn ExecutionPlan>) -> Option<usize> {
-        None
+    /// Each list may be the longest that there is.
+    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> usize {
+        most_rows(input).saturating_mul(self.limit.min(MAX_ELEMENTS))
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -78,15 +78,13 @@ impl Transform for Steps {
     }
 
     /// Bounds that are constants tell how many values there are.
-    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> Option<usize> {
-        let row = input.downcast_ref::<ProjectionExec>()?;
-        let constant = |column: &ProjectionExpr| {
-            let literal = column.expr.downcast_ref::<Literal>()?;
-            literal.value().to_array().ok()
+    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> usize {
+        let bounds = constant_row(input).map(|row| Bounds::of_row(&row, self.kind));
+        let count = match bounds {
+            Some(Ok(bounds)) => bounds.map_or(0, Bounds::count),
+            Some(Err(_)) | None => return usize::MAX,
         };
-        let columns: Option<Vec<ArrayRef>> = row.expr().iter().map(constant).collect();
-        let bounds = Bounds::of_row(&columns?, self.kind).ok()?;
-        usize::try_from(bounds.map_or(0, Bounds::count)).ok()
+        usize::try_from(count).unwrap_or(usize::MAX)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
@@ -97,6 +95,16 @@ impl Transform for Steps {
             next: 0,
         }))
     }
+}
+
+/// The row of a projection of constants; none of any other plan.
+fn constant_row(plan: &Arc<dyn ExecutionPlan>) -> Option<Vec<ArrayRef>> {
+    let constant = |column: &ProjectionExpr| {
+        let literal = column.expr.downcast_ref::<Literal>()?;
+        literal.value().to_array().ok()
+    };
+    let row = plan.downcast_ref::<ProjectionExec>()?;
+    row.expr().iter().map(constant).collect()
 }
 
 /// The bounds: exact for integers, ticks and decimals.

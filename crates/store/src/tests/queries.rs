@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::{StoreError, TICKS_PER_HOUR};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, collect};
-use datafusion::prelude::{col, lit};
+use datafusion::prelude::{DataFrame, col, lit};
 
 #[tokio::test]
 async fn an_application_never_sees_anothers_items() {
@@ -212,6 +214,46 @@ async fn a_missing_id_is_answered_by_bloom_filters() {
             .any(|value| value.contains("1 total") && value.contains("0 matched")),
         "{text:?}"
     );
+}
+
+/// Planning groups and joins large tables otherwise than small ones.
+#[tokio::test]
+async fn scans_tell_about_how_many_rows_they_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    let items = |hour: i64, count: i64| -> Vec<Item> {
+        (0..count)
+            .map(|n| item(n, hour * TICKS_PER_HOUR + n))
+            .collect()
+    };
+    put(&store, app(1), &items(0, 300)).await.unwrap();
+    put(&store, app(1), &items(1, 50)).await.unwrap();
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &items(2, 7)).await.unwrap();
+    let all = frame(&store.snapshot(), app(1));
+    assert_eq!(rows_of_leaves(all.clone()).await, [7, 350]);
+    let late = all
+        .clone()
+        .filter(col("timestamp").gt_eq(lit(START + TICKS_PER_HOUR)));
+    assert_eq!(rows_of_leaves(late.unwrap()).await, [7, 50]);
+    let of_one = all.filter(col("id").eq(lit("3")));
+    assert_eq!(rows_of_leaves(of_one.unwrap()).await, [7, 350]);
+}
+
+/// What the leaves of a query's plan tell of their rows, the smallest first.
+async fn rows_of_leaves(query: DataFrame) -> Vec<usize> {
+    let plan = query.create_physical_plan().await.unwrap();
+    let mut rows = Vec::new();
+    plan.apply(|node| {
+        if node.children().is_empty() {
+            let known = StatisticsContext::new().compute(node.as_ref(), &StatisticsArgs::new())?;
+            rows.extend(known.num_rows.get_value());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })
+    .unwrap();
+    rows.sort_unstable();
+    rows
 }
 
 /// The values of a metric in a plan, as text.
