@@ -6,6 +6,7 @@ use hindsight_kql_syntax::Diagnostic;
 
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::functions::example;
+use crate::functions::real_key::as_key;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT_DISTINCT, &COUNT_DISTINCTIF];
 
@@ -36,7 +37,7 @@ static COUNT_DISTINCTIF: AggregateFunction = AggregateFunction {
 };
 
 fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColumn>, Diagnostic> {
-    let value = call.expr(0)?;
+    let value = as_key(call.expr(0)?, call.arg(0)?.kind);
     // DataFusion 55 drops the filter of a distinct count, so rows that do not count become null instead.
     let value = match conditional {
         true => when(call.expr(1)?, value)

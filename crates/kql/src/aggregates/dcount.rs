@@ -8,6 +8,7 @@ use super::state::hyperloglog::{DistinctCount, index_bits};
 use super::state::sketch::sketch_call;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::functions::example;
+use crate::functions::real_key::as_key;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&DCOUNT, &DCOUNTIF];
 
@@ -61,7 +62,7 @@ fn bind(
         bits.to_string(),
         DistinctCount { bits },
         DataType::Int64,
-        vec![call.expr(0)?],
+        vec![as_key(call.expr(0)?, call.arg(0)?.kind)],
     );
     call.column(filtered(counted, predicate, call.span)?)
 }

@@ -17,6 +17,7 @@ mod logic;
 mod math;
 mod parse;
 mod prelude;
+pub(crate) mod real_key;
 mod registry;
 mod series;
 pub mod signature;

@@ -9,6 +9,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::{support, window};
 use crate::bind::{BindResult, Binder, NamingMode};
+use crate::functions::real_key::as_key;
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -31,7 +32,10 @@ pub(crate) fn bind(
     let input = window::absorb(binder, input, span)?;
     let columns = bound
         .into_iter()
-        .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
+        .map(|c| {
+            let key = as_key(c.scalar.expr, c.scalar.kind);
+            (c.name, c.scalar.kind, key)
+        })
         .collect();
     let projected = support::project(input, columns, span)?;
     Ok(distinct(projected))

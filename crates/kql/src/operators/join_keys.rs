@@ -7,6 +7,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::support::{groups, plain_name};
 use crate::bind::{BindResult, Binder, convert, widest};
+use crate::functions::real_key::as_key;
 use crate::relation::{Column, Relation};
 
 /// A pair of columns that must be equal, and the type they are compared in.
@@ -20,7 +21,7 @@ pub(crate) struct JoinKey {
 impl JoinKey {
     /// The left side, over the left fields.
     pub(crate) fn left_expr(&self) -> PlanExpr {
-        convert(self.left.scalar(), self.kind).expr
+        as_key(convert(self.left.scalar(), self.kind).expr, self.kind)
     }
 
     /// The right side over the field `field`.
@@ -29,7 +30,7 @@ impl JoinKey {
             field: field.to_owned(),
             ..self.right.clone()
         };
-        convert(column.scalar(), self.kind).expr
+        as_key(convert(column.scalar(), self.kind).expr, self.kind)
     }
 }
 

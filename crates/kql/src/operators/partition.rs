@@ -10,6 +10,7 @@ use super::macro_expand::statements;
 use super::support::{self, Output, groups, hidden_name, is_hidden, pass};
 use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, Entry, value_from_scalar};
+use crate::functions::real_key::as_key;
 use crate::relation::{Relation, Scalar};
 
 /// How many values the key of a query in braces may have.
@@ -34,7 +35,7 @@ pub(crate) fn bind(
     }
     let outer = groups(&input);
     let own = hidden_name(&format!("partition{}", outer.len()));
-    let mut columns: Vec<Output> = vec![(own.clone(), key.kind, key.expr())];
+    let mut columns: Vec<Output> = vec![(own.clone(), key.kind, as_key(key.expr(), key.kind))];
     columns.extend(input.columns.iter().map(pass));
     let relation = run_in_subtables(operators, input.project(columns, span)?, binder, span)?;
     let columns = relation
@@ -58,7 +59,8 @@ fn with_query(
     span: Span,
 ) -> BindResult<Relation> {
     let key = support::column_named(&node.by, &input, binder)?.clone();
-    let keys = input.project(vec![pass(&key)], span)?;
+    let value = as_key(key.expr(), key.kind);
+    let keys = input.project(vec![(key.field.clone(), key.kind, value)], span)?;
     let (_, rows) = binder.discover(super::distinct::distinct(keys), span)?;
     let mut values = Vec::new();
     for batch in rows.batches() {

@@ -10,6 +10,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::window;
 use crate::bind::{BindResult, Binder, plan_error};
+use crate::functions::real_key::as_key;
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
@@ -60,7 +61,8 @@ pub(crate) fn sort_keys(
     ascending: bool,
     nulls_first: bool,
 ) -> datafusion::common::Result<Vec<SortExpr>> {
-    let value = SortExpr::new(scalar.expr.clone(), ascending, nulls_first);
+    let key = as_key(scalar.expr.clone(), scalar.kind);
+    let value = SortExpr::new(key, ascending, nulls_first);
     if scalar.kind != ScalarType::Real {
         return Ok(vec![value]);
     }

@@ -11,6 +11,7 @@ use super::stand_in::{keys_of_aggregation, without_stand_ins};
 use super::support::{self, Output, field, hidden_name, missing, visible};
 use super::{distinct, group_limit, window};
 use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
+use crate::functions::real_key::as_key;
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -61,7 +62,7 @@ pub(crate) fn bind_keys(
 ) -> BindResult<Vec<BoundColumn>> {
     let keys = binder.bind_projection(by, &without_groups(input), NamingMode::Summarize)?;
     match keys.iter().find(|k| k.scalar.kind == ScalarType::Dynamic) {
-        None => Ok(keys),
+        None => Ok(keys.into_iter().map(as_key_column).collect()),
         Some(key) => Err(binder.error(
             "SEM0001",
             format!(
@@ -71,6 +72,11 @@ pub(crate) fn bind_keys(
             span,
         )),
     }
+}
+
+fn as_key_column(mut column: BoundColumn) -> BoundColumn {
+    column.scalar.expr = as_key(column.scalar.expr, column.scalar.kind);
+    column
 }
 
 /// The aggregation of `input`: first the aggregate calls, then the formulas around them.

@@ -14,6 +14,7 @@ use super::support::{Output, field, hidden_name};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
 use crate::exec::transform;
+use crate::functions::real_key::as_key;
 use crate::relation::{Column, Relation, Scalar};
 
 /// A window call that waits for its operator.
@@ -258,7 +259,11 @@ fn prepare(
         "row_rank" | "row_rank_dense" | "row_rank_min" => {
             wrong_count(1, 2)?;
             let dense = name != "row_rank_min";
-            let args = vec![first, restart(second)?];
+            let ranked = first.map(|v| Scalar {
+                expr: as_key(v.expr, v.kind),
+                ..v
+            });
+            let args = vec![ranked, restart(second)?];
             Ok(call(WindowFunction::Rank { dense }, args, ScalarType::Long))
         }
         "row_window_session" => {

@@ -1,0 +1,43 @@
+//! Reals as keys: equal ones have the same bits.
+
+use arrow::array::Float64Array;
+
+use super::kernel_call;
+use super::prelude::*;
+
+/// A value as a key of a group, a join or an order; the engine compares those by their bits. Of reals every NaN is one
+/// value, although the processor decides whether that of `0.0 / 0.0` has a sign, and `-0.0` is `0.0`.
+pub(crate) fn as_key(value: Expr, kind: ScalarType) -> Expr {
+    match kind {
+        ScalarType::Real => kernel_call("real_key", real_key, vec![value], vec![kind], kind, false),
+        _ => value,
+    }
+}
+
+fn real_key(args: &KernelArgs<'_>) -> Answer {
+    let values: Float64Array = args.reals(0)?.array().unary(one_form);
+    Ok(Arc::new(values))
+}
+
+fn one_form(value: f64) -> f64 {
+    match value.is_nan() {
+        true => f64::NAN,
+        // -0.0 + 0.0 is 0.0.
+        false => value + 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_reals_have_the_same_bits() {
+        let same = |a: f64, b: f64| one_form(a).to_bits() == one_form(b).to_bits();
+        assert!(same(f64::NAN, -f64::NAN));
+        assert!(same(0.0, -0.0));
+        assert!(same(f64::NEG_INFINITY, f64::NEG_INFINITY));
+        assert!(!same(f64::NEG_INFINITY, f64::INFINITY));
+        assert!(!same(f64::NAN, f64::INFINITY));
+    }
+}
