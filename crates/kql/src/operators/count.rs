@@ -8,7 +8,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::stand_in::{keys_of_aggregation, without_stand_ins};
 use super::support;
-use crate::bind::{BindResult, Binder};
+use crate::bind::{BindResult, Binder, plan_error};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -19,7 +19,8 @@ pub(crate) fn bind(
 ) -> BindResult<Relation> {
     let name = node.name.as_ref().map_or("Count", |n| n.text.as_str());
     let keys = keys_of_aggregation(&input);
-    let count = without_stand_ins(count_udaf().call(vec![lit(1_i64)]), &input);
+    let count = without_stand_ins(count_udaf().call(vec![lit(1_i64)]), &input)
+        .map_err(|e| plan_error(e, span))?;
     support::aggregate(
         input,
         keys,

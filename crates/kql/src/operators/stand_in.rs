@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use datafusion::logical_expr::expr::AggregateFunctionParams;
 use datafusion::logical_expr::{Expr as PlanExpr, lit, when};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter};
@@ -258,17 +259,30 @@ pub(super) fn keys_of_aggregation(input: &Relation) -> Vec<Output> {
 }
 
 /// An aggregate call that counts no row that stands in.
-pub(super) fn without_stand_ins(mut call: PlanExpr, input: &Relation) -> PlanExpr {
+pub(super) fn without_stand_ins(
+    mut call: PlanExpr,
+    input: &Relation,
+) -> datafusion::common::Result<PlanExpr> {
     let counted = input.columns.iter().filter(|c| is_counted(c));
     let counted = counted.map(Column::expr).reduce(PlanExpr::and);
-    if let (PlanExpr::AggregateFunction(function), Some(counted)) = (&mut call, counted) {
-        let filter = match function.params.filter.take() {
-            Some(filter) => filter.and(counted),
-            None => counted,
-        };
-        function.params.filter = Some(Box::new(filter));
+    let (PlanExpr::AggregateFunction(function), Some(counted)) = (&mut call, counted) else {
+        return Ok(call);
+    };
+    let AggregateFunctionParams {
+        args,
+        distinct,
+        filter,
+        ..
+    } = &mut function.params;
+    match (distinct, args.as_mut_slice()) {
+        // A distinct count has no filter; it leaves nulls out.
+        (true, [value]) => *value = when(counted, value.clone()).end()?,
+        _ => {
+            let filter_too = filter.take().map(|f| f.and(counted.clone()));
+            *filter = Some(Box::new(filter_too.unwrap_or(counted)));
+        }
     }
-    call
+    Ok(call)
 }
 
 fn is_counted(column: &Column) -> bool {

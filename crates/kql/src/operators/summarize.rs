@@ -2,6 +2,7 @@
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::functions::expr_fn::coalesce;
+use datafusion::functions_aggregate::count::{count, count_udaf};
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
@@ -101,19 +102,63 @@ pub(crate) fn aggregated(
     all_keys.extend(keys);
     let calls = calls
         .into_iter()
-        .enumerate()
-        .map(|(i, call)| {
-            let call = without_stand_ins(call, &input);
-            // The type of a call inside a formula is the engine's; nobody reads it.
-            (call_name(i), ScalarType::Dynamic, call)
-        })
-        .collect();
+        .map(|call| without_stand_ins(call, &input));
+    let calls: datafusion::common::Result<Vec<PlanExpr>> = calls.collect();
+    let calls = calls.map_err(|e| plan_error(e, span))?;
     let outputs = all_keys
         .iter()
         .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
         .chain(formulas)
         .collect();
-    support::aggregate(input, all_keys, calls, span)?.project(outputs, span)
+    let only = match calls.as_slice() {
+        [call] => distinct_value(call).cloned(),
+        _ => None,
+    };
+    let groups = match only {
+        Some(value) => count_of_groups(input, all_keys, value, span)?,
+        None => support::aggregate(input, all_keys, named_calls(calls), span)?,
+    };
+    groups.project(outputs, span)
+}
+
+fn named_calls(calls: Vec<PlanExpr>) -> Vec<Output> {
+    let named = calls.into_iter().enumerate().map(|(i, call)| {
+        // The type of a call inside a formula is the engine's; nobody reads it.
+        (call_name(i), ScalarType::Dynamic, call)
+    });
+    named.collect()
+}
+
+/// The value whose distinct ones a call counts.
+fn distinct_value(call: &PlanExpr) -> Option<&PlanExpr> {
+    match call {
+        PlanExpr::AggregateFunction(call)
+            if call.params.distinct && call.func.name() == count_udaf().name() =>
+        {
+            call.params.args.first()
+        }
+        _ => None,
+    }
+}
+
+/// The number of distinct values for the keys: a group for each value, and then their number. The engine would hold
+/// all values of a key in one set, which it can neither spill nor be stopped in.
+fn count_of_groups(
+    input: Relation,
+    keys: Vec<Output>,
+    value: PlanExpr,
+    span: Span,
+) -> BindResult<Relation> {
+    let name = hidden_name("distinct");
+    let outer = keys
+        .iter()
+        .map(|(name, kind, _)| (name.clone(), *kind, field(name)));
+    let outer = outer.collect();
+    let inner = keys
+        .into_iter()
+        .chain([(name.clone(), ScalarType::Dynamic, value)]);
+    let values = support::aggregate(input, inner.collect(), Vec::new(), span)?;
+    support::aggregate(values, outer, named_calls(vec![count(field(&name))]), span)
 }
 
 fn call_name(index: usize) -> String {
