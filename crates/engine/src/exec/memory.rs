@@ -14,8 +14,9 @@ use parking_lot::Mutex;
 /// Who cannot spill takes what is free. The rest is divided into equal shares between the kinds of operators that can, and
 /// those between their parts, so that an operator of many parts leaves a sort its memory. Who can spill has a share,
 /// and more while half of all is free: of many parts of a grouping a single one may hold the large groups. A share is
-/// not refused where others have taken more than theirs, so more than there is may be reserved for a while, at most
-/// half as much again: a sort that spills takes memory anew before it gives back what it has.
+/// not refused where others have taken more than theirs, so up to half as much again as there is may be reserved for a
+/// while: a sort that spills takes memory anew before it gives back what it has. As in DataFusion's pools, a part that
+/// splits what it has reserved has a share for each piece.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
     size: usize,
