@@ -20,6 +20,7 @@ QUERIES = [
     ("top of many rows", "range x from 1 to 10000000000 step 1 | top 1000 by hash(x)"),
     ("groups, many", "range x from 1 to 60000000 step 1 | summarize count(), sum(x) by h = hash(x)"),
     ("groups by text", "range x from 1 to 60000000 step 1 | summarize count() by h = tostring(x)"),
+    ("groups of a join", "range x from 1 to 100000 step 1 | extend k = x % 100 | join kind=inner (range y from 1 to 100000 step 1 | extend k = y % 100) on k | summarize count() by x, y"),
     ("distinct", "range x from 1 to 60000000 step 1 | distinct x"),
     ("make_list", "range x from 1 to 100000000 step 1 | summarize make_list(x) by x % 100"),
     ("make_list of one group", "range x from 1 to 100000000 step 1 | summarize make_list(x)"),

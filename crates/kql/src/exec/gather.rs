@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::Partitioning;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
@@ -14,6 +14,8 @@ use datafusion::physical_plan::{
     PlanProperties,
 };
 use futures::stream::select_all;
+
+use super::only_input::only_input;
 
 /// The rows of its input's parts in fewer parts: those of part 0, `parts`, twice `parts` and so on are in part 0, in any
 /// order. Rows that the input deals out by a hash are still dealt out by it.
@@ -84,9 +86,7 @@ impl ExecutionPlan for Gather {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = children.into_iter().next();
-        let input =
-            input.ok_or_else(|| DataFusionError::Internal("Gather needs an input".to_owned()))?;
+        let input = only_input(children, self.name())?;
         Ok(Arc::new(Gather::new(input, self.parts)))
     }
 

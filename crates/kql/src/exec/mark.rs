@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::{DFSchemaRef, DataFusionError, Result};
+use datafusion::common::{DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
+
+use super::only_input::only_input;
 
 /// What is to be done where a mark is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Hash)]
@@ -55,10 +57,7 @@ impl UserDefinedLogicalNodeCore for Marked {
     }
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Marked> {
-        let input = inputs
-            .into_iter()
-            .next()
-            .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", self.name())))?;
+        let input = only_input(inputs, self.name())?;
         Ok(Marked {
             mark: self.mark,
             input: Arc::new(input),

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+
+use super::only_input::only_input;
 
 /// So many projections on top of one another are measured.
 const MEASURED: usize = 16;
@@ -116,9 +118,7 @@ impl ExecutionPlan for Unmeasured {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = children.into_iter().next().ok_or_else(|| {
-            DataFusionError::Internal("a plan without estimates needs an input".to_owned())
-        })?;
+        let input = only_input(children, self.name())?;
         Ok(Arc::new(Unmeasured { input }))
     }
 

@@ -6,10 +6,12 @@
 
 mod dependency_rule;
 mod equality;
+mod estimate;
 mod gather;
 mod mark;
 mod measure_rule;
 mod node;
+mod only_input;
 mod order_rule;
 mod parts_rule;
 mod planner;
@@ -21,8 +23,8 @@ mod unassumed;
 
 pub use planner::KqlQueryPlanner;
 
+pub(crate) use estimate::most_rows;
 pub(crate) use node::{depends_on_order, transform};
-pub(crate) use parts_rule::most_rows;
 pub(crate) use rows::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, long_column, select_rows, shown_bytes,
 };

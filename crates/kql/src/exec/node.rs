@@ -7,11 +7,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::datatypes::{Field, Schema};
-use datafusion::common::{DFSchema, DFSchemaRef, DataFusionError, Result};
+use datafusion::common::{DFSchema, DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
+use super::only_input::only_input;
 use super::{Reads, Transform};
 use crate::bind::plan_error;
 use crate::relation::{Column, Relation};
@@ -131,9 +132,7 @@ impl UserDefinedLogicalNodeCore for TransformNode {
         _: Vec<Expr>,
         inputs: Vec<LogicalPlan>,
     ) -> Result<TransformNode> {
-        let input = inputs.into_iter().next().ok_or_else(|| {
-            DataFusionError::Internal(format!("{} needs an input", self.transform.name()))
-        })?;
+        let input = only_input(inputs, self.transform.name())?;
         Ok(TransformNode {
             input,
             ..self.clone()

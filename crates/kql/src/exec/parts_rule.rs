@@ -11,17 +11,16 @@ use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::repartition::RepartitionExec;
-use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, InputOrderMode};
 
+use super::estimate::{most_groups, rows_below};
 use super::gather::Gather;
-use super::run::TransformExec;
 
 /// Into so many parts, at least, are rows dealt out of which there may be many.
 const PARTS: usize = 64;
 
-/// So many rows are few: a table of them is done with in some tens of milliseconds, and more parts only cost.
-const FEW_ROWS: usize = 1 << 23;
+/// So many entries of tables are few: they are done with in some tens of milliseconds, and more parts only cost.
+const FEW: usize = 1 << 23;
 
 /// Groups and joins rows in many parts where there may be many of them.
 ///
@@ -56,17 +55,9 @@ impl PhysicalOptimizerRule for ManyParts {
     }
 }
 
-/// A node with a table in each part, in many parts; none where it is another node, or its rows are few or in an order.
+/// A node with a table in each part, in many parts; none where it is another node, or its tables are small or in an order.
 fn in_many_parts(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let has_tables = match (
-        node.downcast_ref::<AggregateExec>(),
-        node.downcast_ref::<HashJoinExec>(),
-    ) {
-        (Some(aggregate), _) => *aggregate.input_order_mode() == InputOrderMode::Linear,
-        (_, Some(join)) => *join.partition_mode() == PartitionMode::Partitioned,
-        _ => false,
-    };
-    if !has_tables || node.output_ordering().is_some() || rows_below(node) <= FEW_ROWS {
+    if node.output_ordering().is_some() || entries(node).is_none_or(|most| most <= FEW) {
         return Ok(None);
     }
     let inputs = node.children().into_iter().map(dealt_out);
@@ -76,6 +67,17 @@ fn in_many_parts(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Executi
     let parts = node.output_partitioning().partition_count();
     let node = replace_children_if_necessary(Arc::clone(node), inputs)?;
     Ok(Some(Arc::new(Gather::new(node, parts))))
+}
+
+/// About how many entries the tables of a node have at most; none where it is a node without tables for each part.
+fn entries(node: &Arc<dyn ExecutionPlan>) -> Option<usize> {
+    if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
+        let has_tables = *aggregate.input_order_mode() == InputOrderMode::Linear;
+        return has_tables.then(|| most_groups(aggregate));
+    }
+    let join = node.downcast_ref::<HashJoinExec>()?;
+    let has_tables = *join.partition_mode() == PartitionMode::Partitioned;
+    has_tables.then(|| rows_below(node))
 }
 
 /// A node that deals rows out by their keys, into many parts; none where it is another one.
@@ -94,31 +96,6 @@ fn dealt_out(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPl
     let parts = Partitioning::Hash(keys.clone(), parts);
     let dealt = RepartitionExec::try_new(Arc::clone(dealt.input()), parts)?;
     Ok(Some(Arc::new(dealt)))
-}
-
-/// About how many rows the inputs of a node give at most.
-fn rows_below(node: &Arc<dyn ExecutionPlan>) -> usize {
-    let inputs = node.children().into_iter().map(most_rows);
-    inputs.fold(0, usize::saturating_add)
-}
-
-/// About how many rows a plan gives at most. Filters are taken to keep all, and joins on keys to give as many as their
-/// sides have.
-pub(crate) fn most_rows(plan: &Arc<dyn ExecutionPlan>) -> usize {
-    if let Some(node) = plan.downcast_ref::<TransformExec>() {
-        return node.most_rows();
-    }
-    match plan.children().is_empty() {
-        true => rows_of_leaf(plan.as_ref()),
-        false => rows_below(plan),
-    }
-}
-
-/// The rows of a leaf. All tell theirs; one that did not might have any number.
-fn rows_of_leaf(leaf: &dyn ExecutionPlan) -> usize {
-    let known = StatisticsContext::new().compute(leaf, &StatisticsArgs::new());
-    let rows = known.ok().and_then(|s| s.num_rows.get_value().copied());
-    rows.unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -182,6 +159,43 @@ mod tests {
         assert_eq!(parts(&lists(1, "")).await, [2]);
         assert_eq!(parts(&lists(9, "")).await, [PARTS]);
         assert_eq!(parts(&lists(9, "limit 100")).await, [2]);
+    }
+
+    #[tokio::test]
+    async fn groups_by_both_sides_of_a_join_may_be_many() {
+        const T: &str = "let t = range x from 1 to 4000 step 1 | extend k = x % 10; ";
+        let pipe = |keys: &str| {
+            format!(
+                "t | join kind=inner t on k | extend s = x + x1, r = rand() | where x != 7
+                | summarize count() by {keys}"
+            )
+        };
+        let groups = |keys: &str| format!("{T}{}", pipe(keys));
+        assert_eq!(parts(&groups("x, x1")).await, [PARTS, 2, 2]);
+        assert_eq!(parts(&groups("s")).await, [PARTS, 2, 2]);
+        assert_eq!(parts(&groups("x, k, k1")).await, [PARTS, 2, 2]);
+        assert_eq!(parts(&groups("x")).await, [2, 2, 2]);
+        // Chance has any number of values, and the rows are taken for few.
+        assert_eq!(parts(&groups("r")).await, [2, 2, 2]);
+        let again = format!("{} | summarize count() by count_", groups("x, x1"));
+        assert_eq!(parts(&again).await, [PARTS, PARTS, 2, 2]);
+        let both = format!("{T}union ({}), ({}) | distinct x", pipe("x"), pipe("x"));
+        assert_eq!(parts(&both).await, [2; 6]);
+    }
+
+    /// The one side of the join is gathered, the other is dealt out in two parts.
+    const GATHERED: &str = "let few = range k from 1 to 1000 step 1;
+        let many = few | extend k = range(k, k) | mv-expand k to typeof(long) | summarize n = count() by k;
+        many | join kind=inner few on k | summarize count(), sum(n)";
+
+    #[tokio::test]
+    async fn what_is_gathered_is_not_dealt_out_again() {
+        assert_eq!(parts(GATHERED).await, [PARTS, 2]);
+    }
+
+    #[test]
+    fn many_parts_are_gathered_as_fewer_would_have_been_dealt_out() {
+        check(GATHERED, "count_:long, sum_n:long\n1000 | 1000");
     }
 
     #[test]

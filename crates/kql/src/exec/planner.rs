@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
@@ -13,6 +13,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 
 use super::mark::{Mark, Marked};
 use super::node::TransformNode;
+use super::only_input::only_input;
 use super::run::TransformExec;
 use super::unassumed::{self, Unassumed};
 use super::{equality, stop_rule};
@@ -51,10 +52,7 @@ impl ExtensionPlanner for TransformPlanner {
         _: &dyn Session,
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let input = inputs
-            .first()
-            .cloned()
-            .ok_or_else(|| DataFusionError::Internal(format!("{} needs an input", node.name())))?;
+        let input = only_input(inputs.iter().cloned(), node.name())?;
         if let Some(marked) = node.as_any().downcast_ref::<Marked>() {
             return Ok(Some(match marked.mark {
                 Mark::Unassumed => Arc::new(Unassumed::new(input)),

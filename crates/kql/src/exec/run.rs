@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{
@@ -21,6 +21,7 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, TryStreamExt, stream};
 
+use super::only_input::only_input;
 use super::{Reads, Transform, TransformState};
 use crate::work::Watch;
 
@@ -123,10 +124,7 @@ impl ExecutionPlan for TransformExec {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = children
-            .into_iter()
-            .next()
-            .ok_or_else(|| DataFusionError::Internal("a transform needs an input".to_owned()))?;
+        let input = only_input(children, self.name())?;
         let new = TransformExec::new(Arc::clone(&self.transform), input, Arc::clone(&self.schema));
         Ok(Arc::new(TransformExec {
             ordering: self.ordering.clone(),

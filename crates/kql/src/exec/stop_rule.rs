@@ -157,3 +157,82 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
     rules.push(Arc::new(YieldAtJoins));
     rules
 }
+
+#[cfg(test)]
+mod tests {
+    use datafusion::common::tree_node::TreeNodeRecursion;
+    use datafusion::execution::context::{QueryPlanner, SessionState};
+    use datafusion::execution::memory_pool::UnboundedMemoryPool;
+    use datafusion::execution::session_state::SessionStateBuilder;
+
+    use super::*;
+    use crate::exec::KqlQueryPlanner;
+    use crate::testing::TestCatalog;
+    use crate::work::Work;
+
+    /// Three steps that compute, each over the one before.
+    fn steps() -> LogicalPlan {
+        let query = "print a = rand() | extend b = a + 1 | extend c = b * b | extend d = c - a";
+        let parsed = hindsight_kql_syntax::parse(query);
+        let bound = crate::bind(&parsed.query, &TestCatalog, &crate::BindOptions::default());
+        let result = bound.expect("it binds").results.pop();
+        result.expect("a result").plan
+    }
+
+    fn session() -> SessionState {
+        crate::run::session_context().state()
+    }
+
+    /// What becomes of work that is wanted, and of work that is not.
+    async fn wanted_and_not<T>(work: impl AsyncFn() -> Result<T>) -> (Result<T>, Result<T>) {
+        let of = || Work::new(Arc::new(UnboundedMemoryPool::default()));
+        let stopped = of();
+        stopped.stop();
+        (of().run(work()).await, stopped.run(work()).await)
+    }
+
+    fn is_stopped<T>(result: Result<T>) -> bool {
+        result.is_err_and(|error| error.to_string().contains("the query was stopped"))
+    }
+
+    #[test]
+    fn planning_can_stop_between_any_two_projections() {
+        let (mut stop_points, mut adjacent) = (0, 0);
+        let plan = with_stop_points(steps()).expect("it is marked");
+        let seen = plan.apply(|node| {
+            stop_points += usize::from(
+                matches!(node, LogicalPlan::Extension(e) if e.node.name() == "StopPoint"),
+            );
+            if let LogicalPlan::Projection(projection) = node {
+                adjacent += usize::from(matches!(
+                    projection.input.as_ref(),
+                    LogicalPlan::Projection(_)
+                ));
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        assert!(seen.is_ok());
+        assert!(stop_points >= 3, "{stop_points}");
+        assert_eq!(adjacent, 0);
+    }
+
+    #[tokio::test]
+    async fn the_first_plan_is_not_finished_for_nobody() {
+        // No rule is left that could notice it.
+        let state = SessionStateBuilder::new_from_existing(session());
+        let state = state.with_physical_optimizer_rules(Vec::new()).build();
+        let plan = steps();
+        let planned = || KqlQueryPlanner.create_physical_plan(&plan, &state);
+        let (wanted, unwanted) = wanted_and_not(async || planned().await).await;
+        assert!(wanted.is_ok());
+        assert!(is_stopped(unwanted));
+    }
+
+    #[tokio::test]
+    async fn no_rule_runs_for_nobody() {
+        let (state, plan) = (session(), steps());
+        let (wanted, unwanted) = wanted_and_not(async || state.optimize(&plan)).await;
+        assert!(wanted.is_ok());
+        assert!(is_stopped(unwanted));
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, JoinType, Result, Statistics};
+use datafusion::common::{JoinType, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
@@ -17,6 +17,7 @@ use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
 use super::mark::{Mark, Marked};
+use super::only_input::only_input;
 
 /// `plan` with every union and every outer join in an [`Unassumed`].
 pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
@@ -100,8 +101,7 @@ impl ExecutionPlan for Unassumed {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = children.into_iter().next();
-        let input = input.ok_or_else(without_input)?;
+        let input = only_input(children, self.name())?;
         Ok(Arc::new(Unassumed::new(input)))
     }
 
@@ -122,8 +122,7 @@ impl ExecutionPlan for Unassumed {
         inputs: &[Arc<Statistics>],
         _: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
-        let of_input = inputs.first().cloned();
-        of_input.ok_or_else(without_input)
+        only_input(inputs.iter().cloned(), self.name())
     }
 
     fn supports_limit_pushdown(&self) -> bool {
@@ -151,8 +150,4 @@ impl ExecutionPlan for Unassumed {
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         Ok(FilterPushdownPropagation::if_all(result))
     }
-}
-
-fn without_input() -> DataFusionError {
-    DataFusionError::Internal("Unassumed needs an input".to_owned())
 }
