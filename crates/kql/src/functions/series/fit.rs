@@ -33,10 +33,16 @@ pub(crate) static LINE_DYNAMIC: ScalarFunction = function(
     &["series_fit_line_dynamic(series: dynamic) -> dynamic"],
     "The line through a series by least squares as a bag.",
     ResultName::None,
-    &[example(
-        "print slope = series_fit_line_dynamic(dynamic([1, 3, 5])).slope",
-        "slope:dynamic\n2.0",
-    )],
+    &[
+        example(
+            "print slope = series_fit_line_dynamic(dynamic([1, 3, 5])).slope",
+            "slope:dynamic\n2.0",
+        ),
+        example(
+            "print fit = series_fit_line_dynamic(dynamic([1, 3, 5])) | project at = fit.interception, line = fit.line_fit",
+            "at:dynamic, line:dynamic\n-1.0 | [1.0,3.0,5.0]",
+        ),
+    ],
     |args| {
         each(args, |row, encoder| {
             let line = Line::of(row)?;
@@ -99,7 +105,8 @@ struct Line {
 }
 
 impl Line {
-    /// The variances are those of a sample; `rsquare` is 1 less the share of the variance that the line leaves.
+    /// The variances are those of a sample; `rsquare` is 1 less the share of the variance that the line leaves. The first
+    /// value is at 1, as recorded: the line through 2, 5, 6, … begins with 1.06 and meets the axis at -1.67.
     fn of(row: Row<'_>) -> Option<Line> {
         let y = reals(row, 0)?;
         let count = y.len();
@@ -107,12 +114,12 @@ impl Line {
             return None;
         }
         let n = count as f64;
-        let mean_x = (n - 1.0) / 2.0;
+        let mean_x = (n + 1.0) / 2.0;
         let mean_y = y.iter().sum::<f64>() / n;
         let points = || {
             y.iter()
                 .enumerate()
-                .map(|(x, y)| (x as f64 - mean_x, y - mean_y))
+                .map(|(i, y)| (i as f64 + 1.0 - mean_x, y - mean_y))
         };
         let xy: f64 = points().map(|(x, y)| x * y).sum();
         let xx: f64 = points().map(|(x, _)| x * x).sum();
@@ -133,7 +140,7 @@ impl Line {
 
     fn write_fit(&self, encoder: &mut Encoder) {
         encoder.begin_array();
-        for x in 0..self.count {
+        for x in 1..=self.count {
             encoder.real(self.interception + self.slope * x as f64);
         }
         encoder.end();
