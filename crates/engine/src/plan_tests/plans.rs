@@ -56,6 +56,65 @@ async fn aggregates_read_only_their_columns_and_begin_in_every_partition() {
 }
 
 #[tokio::test]
+async fn steps_with_work_of_their_own_let_columns_through() {
+    let world = World::new().await;
+    for (query, columns) in [
+        (
+            "requests | top 10 by duration | summarize avg(duration)",
+            vec!["duration"],
+        ),
+        (
+            "requests | sort by timestamp asc | summarize make_list(name)",
+            vec!["timestamp", "name"],
+        ),
+        (
+            "requests | sort by timestamp asc | extend n = row_number(), before = prev(name) | where n > 3 | project n, before",
+            vec!["timestamp", "name"],
+        ),
+        (
+            "traces | parse message with * 'handled ' n:long | summarize sum(n) by operation_Name",
+            vec!["message", "operation_Name"],
+        ),
+        (
+            "requests | mv-expand d = customDimensions | summarize count() by tostring(d), name",
+            vec!["customDimensions", "name"],
+        ),
+        (
+            "requests | partition hint.strategy=native by name (top 1 by duration) | summarize max(duration)",
+            vec!["duration", "name"],
+        ),
+        (
+            "requests | sort by timestamp asc | serialize | project name",
+            vec!["timestamp", "name"],
+        ),
+    ] {
+        let ran = world.run(query).await;
+        reads(&ran, &columns);
+    }
+}
+
+#[tokio::test]
+async fn steps_with_work_of_their_own_let_filters_through() {
+    let world = World::new().await;
+    let (from, to) = (minute(90), minute(95));
+    let late = format!("where timestamp >= {from} and timestamp < {to}");
+    for query in [
+        format!("traces | parse message with * 'handled ' n:long | {late} | summarize sum(n)"),
+        format!("traces | parse-where message with * 'handled ' n:long | {late} | count"),
+        format!("requests | mv-expand d = customDimensions | {late} | count"),
+    ] {
+        let ran = world.run(&query).await;
+        assert!(!ran.scans().is_empty(), "{query}");
+        for scan in ran.scans() {
+            assert!(
+                scan.contains("row_groups_pruned_statistics=4 total → 1 matched"),
+                "{query}\n{scan}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn time_prunes_segments_and_row_groups() {
     let world = World::new().await;
     let (from, to) = (minute(90), minute(95));

@@ -13,6 +13,8 @@ use super::only_input::only_input;
 pub(super) enum Mark {
     /// Nothing is assumed of the rows ([`super::unassumed`]).
     Unassumed,
+    /// The rows stay in the order that they have here ([`super::kept_order`]).
+    Ordered,
     /// Planning asks whether the query is still wanted, and nothing stays of the mark.
     StopPoint,
 }
@@ -36,6 +38,7 @@ impl UserDefinedLogicalNodeCore for Marked {
     fn name(&self) -> &str {
         match self.mark {
             Mark::Unassumed => "Unassumed",
+            Mark::Ordered => "Ordered",
             Mark::StopPoint => "StopPoint",
         }
     }

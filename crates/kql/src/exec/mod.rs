@@ -8,6 +8,7 @@ mod dependency_rule;
 mod equality;
 mod estimate;
 mod gather;
+mod kept_order;
 mod mark;
 mod measure_rule;
 mod node;
@@ -24,6 +25,7 @@ mod unassumed;
 pub use planner::KqlQueryPlanner;
 
 pub(crate) use estimate::most_rows;
+pub(crate) use kept_order::InOrder;
 pub(crate) use node::{depends_on_order, transform};
 pub(crate) use rows::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, long_column, select_rows, shown_bytes,
@@ -55,9 +57,15 @@ pub(crate) trait Transform: Debug + Send + Sync {
     /// How it reads its input.
     fn reads(&self) -> Reads;
 
-    /// A filter over the output may run over the input: the fields are the same, and any of the rows will do.
+    /// A filter by fields that only pass may run over the input: it leaves the same rows, or any of the rows will do.
     fn passes_filters(&self) -> bool {
         false
+    }
+
+    /// The fields of the input that it reads, where it finds them by name and passes the other fields on: those that
+    /// nobody above reads then need not be there. None where it needs all fields as they are.
+    fn own_fields(&self) -> Option<Vec<String>> {
+        None
     }
 
     /// About how many rows it makes of `input` at most. That decides into how many parts rows are dealt out, never what

@@ -94,6 +94,26 @@ impl Hash for TransformNode {
     }
 }
 
+impl TransformNode {
+    /// The fields over an input that may have lost some of those that only passed. A field that the transform makes has
+    /// a name that no field of the input has: both are fields of the output.
+    fn schema_over(&self, input: &LogicalPlan) -> Result<DFSchemaRef> {
+        let (before, now) = (self.input.schema(), input.schema());
+        let has = |schema: &DFSchemaRef, name: &str| schema.has_column_with_unqualified_name(name);
+        let lost = |name: &str| has(before, name) && !has(now, name);
+        if !self.schema.fields().iter().any(|f| lost(f.name())) {
+            return Ok(Arc::clone(&self.schema));
+        }
+        let fields = self.schema.iter().filter(|(_, field)| !lost(field.name()));
+        let fields = fields.map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
+        let metadata = self.schema.metadata().clone();
+        Ok(Arc::new(DFSchema::new_with_metadata(
+            fields.collect(),
+            metadata,
+        )?))
+    }
+}
+
 impl UserDefinedLogicalNodeCore for TransformNode {
     fn name(&self) -> &str {
         self.transform.name()
@@ -112,15 +132,11 @@ impl UserDefinedLogicalNodeCore for TransformNode {
     }
 
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
-        match self.transform.passes_filters() {
-            true => HashSet::new(),
-            false => self
-                .schema
-                .fields()
-                .iter()
-                .map(|f| f.name().clone())
-                .collect(),
-        }
+        let passes = self.transform.passes_filters();
+        let below = self.input.schema();
+        let names = self.schema.fields().iter().map(|field| field.name());
+        let made = names.filter(|name| !passes || !below.has_column_with_unqualified_name(name));
+        made.cloned().collect()
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,14 +149,30 @@ impl UserDefinedLogicalNodeCore for TransformNode {
         inputs: Vec<LogicalPlan>,
     ) -> Result<TransformNode> {
         let input = only_input(inputs, self.transform.name())?;
+        let schema = self.schema_over(&input)?;
         Ok(TransformNode {
             input,
+            schema,
             ..self.clone()
         })
     }
 
-    /// Every field of the input is wanted, so that the optimiser goes on below with that knowledge.
-    fn necessary_children_exprs(&self, _: &[usize]) -> Option<Vec<Vec<usize>>> {
-        Some(vec![(0..self.input.schema().fields().len()).collect()])
+    /// Of the fields that only pass, those that are read above.
+    fn necessary_children_exprs(&self, above: &[usize]) -> Option<Vec<Vec<usize>>> {
+        let fields = self.input.schema().fields();
+        let Some(own) = self.transform.own_fields() else {
+            return Some(vec![(0..fields.len()).collect()]);
+        };
+        let read = |name: &String| {
+            let mut above = above.iter().filter_map(|i| self.schema.fields().get(*i));
+            own.contains(name) || above.any(|field| field.name() == name)
+        };
+        let needed = (0..fields.len()).filter(|i| fields.get(*i).is_some_and(|f| read(f.name())));
+        let mut needed: Vec<usize> = needed.collect();
+        if needed.is_empty() {
+            // The rows are counted by some column.
+            needed.push(0);
+        }
+        Some(vec![needed])
     }
 }

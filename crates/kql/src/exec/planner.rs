@@ -16,7 +16,7 @@ use super::node::TransformNode;
 use super::only_input::only_input;
 use super::run::TransformExec;
 use super::unassumed::{self, Unassumed};
-use super::{equality, stop_rule};
+use super::{InOrder, equality, kept_order, stop_rule};
 use crate::large;
 use crate::work::Watch;
 
@@ -32,7 +32,8 @@ impl QueryPlanner for KqlQueryPlanner {
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = equality::as_conditions(large::in_plan(plan.clone())?)?;
-        let plan = stop_rule::with_stop_points(unassumed::in_plan(plan)?)?;
+        let plan = unassumed::in_plan(kept_order::in_plan(plan)?)?;
+        let plan = stop_rule::with_stop_points(plan)?;
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
             .create_physical_plan(&plan, session)
             .await
@@ -56,6 +57,10 @@ impl ExtensionPlanner for TransformPlanner {
         if let Some(marked) = node.as_any().downcast_ref::<Marked>() {
             return Ok(Some(match marked.mark {
                 Mark::Unassumed => Arc::new(Unassumed::new(input)),
+                Mark::Ordered => {
+                    let schema = input.schema();
+                    Arc::new(TransformExec::new(Arc::new(InOrder), input, schema))
+                }
                 Mark::StopPoint => {
                     Watch::current().check()?;
                     input

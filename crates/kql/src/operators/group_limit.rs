@@ -12,7 +12,7 @@ use hindsight_kql_syntax::Span;
 
 use super::support::{groups, limit};
 use crate::bind::BindResult;
-use crate::exec::{Reads, Transform, TransformState, transform};
+use crate::exec::{InOrder, Reads, Transform, TransformState, transform};
 use crate::relation::Relation;
 
 /// At most `count` rows; of each subtable inside `mv-apply` and `partition`.
@@ -77,7 +77,9 @@ pub(crate) fn in_order(input: Relation, span: Span) -> BindResult<Relation> {
     match fields.iter().all(|name| known(name).is_some()) {
         true => {
             let input = input.finish(span)?;
-            limit_by(input, Vec::new(), usize::MAX, span)
+            let columns = input.columns.iter().map(|c| (c.name.clone(), c.kind));
+            let columns = columns.collect();
+            transform(Arc::new(InOrder), input.plan, columns, true, span)
         }
         // Fields of window functions are no columns and stay beside them; their node has put the rows in order.
         false => Ok(Relation { columns, ..input }),
@@ -103,6 +105,10 @@ impl Transform for GroupLimit {
 
     fn passes_filters(&self) -> bool {
         self.any_row
+    }
+
+    fn own_fields(&self) -> Option<Vec<String>> {
+        Some(self.keys.clone())
     }
 
     fn start(&self, input: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {
@@ -138,10 +144,6 @@ struct State {
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        if self.indices.is_empty() {
-            self.ready = Some(batch);
-            return Ok(());
-        }
         let keys: Vec<ArrayRef> = self
             .indices
             .iter()

@@ -43,6 +43,11 @@ impl Transform for Grouped {
         Reads::OneStream
     }
 
+    fn own_fields(&self) -> Option<Vec<String>> {
+        let of_work = self.work.own_fields()?;
+        Some(of_work.into_iter().chain(self.keys.clone()).collect())
+    }
+
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
         let keys = self.keys.iter().map(|key| Ok(input.index_of(key)?));
         let keys = keys.collect::<Result<Vec<usize>>>()?;

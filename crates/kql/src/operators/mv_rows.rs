@@ -53,6 +53,15 @@ impl Transform for Expand {
         }
     }
 
+    /// Rows that are numbered must all be there.
+    fn passes_filters(&self) -> bool {
+        !self.numbered
+    }
+
+    fn own_fields(&self) -> Option<Vec<String>> {
+        Some(self.lists.iter().map(|list| list.field.clone()).collect())
+    }
+
     /// Each list may be the longest that there is.
     fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> usize {
         most_rows(input).saturating_mul(self.limit.min(MAX_ELEMENTS))

@@ -94,6 +94,14 @@ impl Transform for ParseRows {
         Reads::Partitions
     }
 
+    fn passes_filters(&self) -> bool {
+        true
+    }
+
+    fn own_fields(&self) -> Option<Vec<String>> {
+        Some(vec![self.text.clone()])
+    }
+
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
         Ok(Box::new(State {
             work: self.clone(),

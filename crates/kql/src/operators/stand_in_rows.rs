@@ -33,6 +33,10 @@ impl Transform for WithStandIns {
         }
     }
 
+    fn own_fields(&self) -> Option<Vec<String>> {
+        Some(self.keys.clone())
+    }
+
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
         let mut keys = Vec::with_capacity(self.keys.len());
         let mut fields = Vec::with_capacity(self.keys.len());

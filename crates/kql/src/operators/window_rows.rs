@@ -56,6 +56,11 @@ impl Transform for WindowRows {
         Reads::OneStream
     }
 
+    fn own_fields(&self) -> Option<Vec<String>> {
+        let args = self.specs.iter().flat_map(|spec| &spec.args);
+        Some(args.cloned().collect())
+    }
+
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
         let ahead = self
             .specs

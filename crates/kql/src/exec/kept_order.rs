@@ -1,0 +1,83 @@
+//! Orders that outlive their keys.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::LogicalPlan;
+
+use super::mark::{Mark, Marked};
+use super::{Reads, Transform, TransformState, depends_on_order};
+
+/// `plan` with a mark over every sort whose order its rows, or something in it, depend on.
+///
+/// DataFusion 55.2 keeps a sort for a node that requires its order, in terms of the columns that the node sees. A
+/// projection may have dropped those, and none of our nodes tells of an order, so it would take the sort away. At the mark
+/// the rows become one stream, and nothing that keeps their order deals them out again.
+pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let plan = plan.transform_up_with_subqueries(|node| match &node {
+        LogicalPlan::Extension(extension) if depends_on_order(extension) => node.map_children(kept),
+        _ => Ok(Transformed::no(node)),
+    })?;
+    kept(plan.data).map(|transformed| transformed.data)
+}
+
+/// `plan` with a mark over the sort that gives its rows their order, where there is one.
+fn kept(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    plan.transform_down(|node| {
+        let keeps_order = match &node {
+            LogicalPlan::Sort(_) => {
+                let marked = Marked::plan(Mark::Ordered, Arc::new(node));
+                return Ok(Transformed::new(marked, true, TreeNodeRecursion::Stop));
+            }
+            LogicalPlan::Filter(_)
+            | LogicalPlan::Limit(_)
+            | LogicalPlan::Projection(_)
+            | LogicalPlan::SubqueryAlias(_) => true,
+            LogicalPlan::Extension(extension) => !depends_on_order(extension),
+            _ => false,
+        };
+        let further = match keeps_order {
+            true => TreeNodeRecursion::Continue,
+            false => TreeNodeRecursion::Stop,
+        };
+        Ok(Transformed::new(node, false, further))
+    })
+}
+
+/// The rows of its input as one stream, in the order that the input defines.
+#[derive(Debug)]
+pub(crate) struct InOrder;
+
+impl Transform for InOrder {
+    fn name(&self) -> &'static str {
+        "InOrder"
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::OneStream
+    }
+
+    fn own_fields(&self) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+
+    fn start(&self, _: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {
+        Ok(Box::new(Passing(None)))
+    }
+}
+
+struct Passing(Option<RecordBatch>);
+
+impl TransformState for Passing {
+    fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        self.0 = Some(batch);
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(self.0.take())
+    }
+}
