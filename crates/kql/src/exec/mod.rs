@@ -4,6 +4,7 @@
 //! that says how it treats rows, and a state that is fed batches and gives batches back. [`KqlQueryPlanner`] turns such
 //! nodes into physical plans; a session without it cannot run them.
 
+mod chance_rule;
 mod dependency_rule;
 mod equality;
 mod estimate;

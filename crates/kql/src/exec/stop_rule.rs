@@ -14,6 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
+use super::chance_rule::{ChanceStays, FILTERS};
 use super::dependency_rule::{BELIEVE, WithoutDependencies};
 use super::mark::{Mark, Marked};
 use super::measure_rule::InShortPieces;
@@ -133,6 +134,10 @@ pub(crate) fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let rules = rules.map(|rule| match BELIEVE.contains(&rule.name()) {
         true => Arc::new(WithoutDependencies(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
         false => rule,
+    });
+    let rules = rules.map(|rule| match rule.name() {
+        FILTERS => Arc::new(ChanceStays(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
+        _ => rule,
     });
     let rules = rules.map(|rule| Arc::new(WhileWanted(rule)) as _);
     rules.collect()

@@ -1,0 +1,55 @@
+//! Conditions that ask chance.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+
+/// The name of the rule that moves filters.
+pub(super) const FILTERS: &str = "push_down_filter";
+
+/// The rule that moves filters, but for those with a condition like `rand() < 0.5` over what makes other rows of its rows.
+///
+/// DataFusion 55.2 decides by the columns that a condition reads, and chance reads none: it would choose among the rows
+/// before they are grouped, joined or made, and not among those that are there.
+#[derive(Debug)]
+pub(super) struct ChanceStays(pub(super) Arc<dyn OptimizerRule + Send + Sync>);
+
+impl OptimizerRule for ChanceStays {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        match stays(&plan) {
+            true => Ok(Transformed::no(plan)),
+            false => self.0.rewrite(plan, config),
+        }
+    }
+}
+
+fn stays(plan: &LogicalPlan) -> bool {
+    let LogicalPlan::Filter(filter) = plan else {
+        return false;
+    };
+    let row_by_row = matches!(
+        filter.input.as_ref(),
+        LogicalPlan::Filter(_)
+            | LogicalPlan::Projection(_)
+            | LogicalPlan::Sort(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::TableScan(_)
+            | LogicalPlan::Union(_)
+    );
+    !row_by_row && filter.predicate.is_volatile()
+}
