@@ -9,6 +9,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
+use super::between::between_once;
 use super::constant::{fold, planned};
 use super::convert::{convert, widest};
 use super::{BindResult, Binder};
@@ -300,11 +301,18 @@ impl Binder<'_> {
                 span,
             ));
         }
-        if in_filter && !negated {
+        let once = value.expr.is_volatile();
+        if in_filter && !negated && !once {
             let from =
                 self.compare_in_filter(Comparison::GreaterOrEqual, value.clone(), low, span)?;
             let to = self.compare_in_filter(Comparison::LessOrEqual, value, high, span)?;
             return Ok(Scalar::new(from.and(to), ScalarType::Bool));
+        }
+        if once {
+            // The bounds must fit as they do otherwise.
+            self.compare(Comparison::GreaterOrEqual, value.clone(), low.clone(), span)?;
+            self.compare(Comparison::LessOrEqual, value.clone(), high.clone(), span)?;
+            return between_once(self, negated, value, low, high, span);
         }
         let constant = [&value, &low, &high].iter().all(|s| s.constant.is_some());
         let nulls = [&value, &low, &high].map(|s| s.expr.clone().is_null());
@@ -387,7 +395,8 @@ fn real_against_constant(pair: &Pair) -> Option<PlanExpr> {
         (Some(Value::Real(c)), None) => (&pair.right, *c, pair.comparison.flipped()),
         _ => return None,
     };
-    if constant.is_nan() {
+    // Chance would be asked once for each bound.
+    if constant.is_nan() || column.expr.is_volatile() {
         return None;
     }
     let column = || column.expr.clone();

@@ -7,6 +7,7 @@ mod access;
 mod aggregate;
 mod any_column;
 mod arithmetic;
+mod between;
 mod call;
 mod classify;
 mod columns;

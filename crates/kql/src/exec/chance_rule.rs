@@ -38,18 +38,20 @@ impl OptimizerRule for ChanceStays {
     }
 }
 
+/// The rule makes one filter of several in a row.
 fn stays(plan: &LogicalPlan) -> bool {
-    let LogicalPlan::Filter(filter) = plan else {
-        return false;
-    };
+    let (mut below, mut asks_chance) = (plan, false);
+    while let LogicalPlan::Filter(filter) = below {
+        asks_chance |= filter.predicate.is_volatile();
+        below = filter.input.as_ref();
+    }
     let row_by_row = matches!(
-        filter.input.as_ref(),
-        LogicalPlan::Filter(_)
-            | LogicalPlan::Projection(_)
+        below,
+        LogicalPlan::Projection(_)
             | LogicalPlan::Sort(_)
             | LogicalPlan::SubqueryAlias(_)
             | LogicalPlan::TableScan(_)
             | LogicalPlan::Union(_)
     );
-    !row_by_row && filter.predicate.is_volatile()
+    asks_chance && !row_by_row
 }
