@@ -80,6 +80,10 @@ async fn steps_with_work_of_their_own_let_columns_through() {
             vec!["customDimensions", "name"],
         ),
         (
+            "requests | mv-apply d = customDimensions on (where isnotempty(d) | count) | summarize max(Count) by name",
+            vec!["customDimensions", "name"],
+        ),
+        (
             "requests | partition hint.strategy=native by name (top 1 by duration) | summarize max(duration)",
             vec!["duration", "name"],
         ),

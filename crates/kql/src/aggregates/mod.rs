@@ -1,6 +1,6 @@
 //! The aggregates: one file each, a datum beside its accumulator.
 
-mod arg_max;
+pub(crate) mod arg_max;
 mod avg;
 mod binary_all;
 mod build;

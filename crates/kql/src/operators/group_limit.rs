@@ -10,14 +10,14 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_syntax::Span;
 
-use super::support::{groups, limit};
+use super::support::{limit, subtable_keys};
 use crate::bind::BindResult;
 use crate::exec::{InOrder, Reads, Transform, TransformState, transform};
 use crate::relation::Relation;
 
 /// At most `count` rows; of each subtable inside `mv-apply` and `partition`.
 pub(crate) fn limit_groups(input: Relation, count: usize, span: Span) -> BindResult<Relation> {
-    let keys: Vec<String> = groups(&input).into_iter().map(|c| c.name).collect();
+    let keys: Vec<String> = subtable_keys(&input).into_iter().map(|c| c.name).collect();
     if keys.is_empty() {
         return Ok(limit(input, count));
     }

@@ -9,7 +9,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::fork::run_in_subtables;
 use super::mv_expand::expand;
-use super::support::{self, Output, field, groups, hidden_name, pass, visible};
+use super::support::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
 use crate::bind::{BindResult, Binder};
 use crate::relation::{Column, Relation};
 
@@ -85,8 +85,4 @@ pub(crate) fn bind(
         serialized: serialized && result.serialized,
         ..result
     })
-}
-
-fn carried_name(depth: usize, name: &str) -> String {
-    hidden_name(&format!("carried{depth}.{name}"))
 }

@@ -113,7 +113,10 @@ fn subtable_keys(
     input: &Relation,
     binder: &Binder<'_>,
 ) -> BindResult<Vec<String>> {
-    let mut keys: Vec<String> = support::groups(input).into_iter().map(|c| c.name).collect();
+    let mut keys: Vec<String> = support::subtable_keys(input)
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
     for expr in &node.partition_by {
         let column = support::column_named(expr, input, binder)?;
         if column.kind == ScalarType::Dynamic {

@@ -15,7 +15,7 @@ use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter}
 use hindsight_kql_types::ScalarType;
 
 use super::stand_in_rows::WithStandIns;
-use super::support::{Output, groups, hidden_name, missing, parameter, pass};
+use super::support::{Output, groups, hidden_name, missing, parameter, pass, subtable_keys};
 use crate::bind::{BindResult, Binder, plan_error};
 use crate::exec::transform;
 use crate::relation::{Column, Relation};
@@ -179,8 +179,8 @@ const COUNTED: &str = "counted";
 /// The rows, and those that stand in for their subtables, with the name of the flag.
 fn with_stand_ins(input: Relation, span: Span) -> BindResult<(Relation, String)> {
     let input = input.finish(span)?;
-    let keys = groups(&input);
-    let flag = hidden_name(&format!("{FLAG}{}", keys.len()));
+    let keys = subtable_keys(&input);
+    let flag = hidden_name(&format!("{FLAG}{}", groups(&input).len()));
     let mut columns: Vec<(String, ScalarType)> = input
         .columns
         .iter()
@@ -254,7 +254,7 @@ pub(super) fn list_unless_stands_in(
 
 /// The keys of subtables for an aggregation: all, but for the flags of the rows that it counts.
 pub(super) fn keys_of_aggregation(input: &Relation) -> Vec<Output> {
-    let keys = groups(input);
+    let keys = subtable_keys(input);
     keys.iter().filter(|c| !is_counted(c)).map(pass).collect()
 }
 

@@ -1,7 +1,7 @@
 //! `summarize`: groups of rows and aggregates over them (`semantics.md §16.1`).
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::functions::expr_fn::coalesce;
+use datafusion::functions::expr_fn::{coalesce, get_field};
 use datafusion::functions_aggregate::count::{count, count_udaf};
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
@@ -9,11 +9,13 @@ use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
 use super::stand_in::{keys_of_aggregation, without_stand_ins};
-use super::support::{self, Output, field, hidden_name, missing, visible};
+use super::support::{self, Output, carried, field, hidden_name, missing, visible};
 use super::{distinct, group_limit, window};
+use crate::aggregates::arg_max::pick_row;
+use crate::aggregates::state::pick::{Pick, PickedRows};
 use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
 use crate::functions::real_key::as_key;
-use crate::relation::Relation;
+use crate::relation::{Column, Relation};
 
 pub(crate) fn bind(
     node: &SummarizeOperator,
@@ -104,10 +106,16 @@ pub(crate) fn aggregated(
         .into_iter()
         .map(|call| without_stand_ins(call, &input));
     let calls: datafusion::common::Result<Vec<PlanExpr>> = calls.collect();
-    let calls = calls.map_err(|e| plan_error(e, span))?;
+    let mut calls = calls.map_err(|e| plan_error(e, span))?;
+    let mut travelling = Vec::new();
+    for column in carried(&input) {
+        let value = split(any_value(&column), &mut calls).map_err(|e| plan_error(e, span))?;
+        travelling.push((column.name, column.kind, value));
+    }
     let outputs = all_keys
         .iter()
         .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
+        .chain(travelling)
         .chain(formulas)
         .collect();
     let only = match calls.as_slice() {
@@ -127,6 +135,13 @@ fn named_calls(calls: Vec<PlanExpr>) -> Vec<Output> {
         (call_name(i), ScalarType::Dynamic, call)
     });
     named.collect()
+}
+
+/// A column that is the same in all rows of a group.
+fn any_value(column: &Column) -> PlanExpr {
+    let kinds = vec![column.kind.arrow()];
+    let row = pick_row(Pick::First, kinds, vec![column.expr()]);
+    get_field(row, PickedRows::field_name(0))
 }
 
 /// The value whose distinct ones a call counts.

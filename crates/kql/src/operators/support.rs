@@ -45,6 +45,38 @@ pub(crate) fn groups(input: &Relation) -> Vec<Column> {
         .collect()
 }
 
+/// The field in which a column travels with a subtable of the `mv-apply` at this depth, to be given back behind it. It is
+/// the same in all rows of the subtable.
+pub(crate) fn carried_name(depth: usize, column: &str) -> String {
+    hidden_name(&format!("{CARRIED}{depth}.{column}"))
+}
+
+/// What begins those names.
+const CARRIED: &str = "carried";
+
+fn is_carried(column: &Column) -> bool {
+    column.name.starts_with(&hidden_name(CARRIED))
+}
+
+/// Whether a column is one of [`subtable_keys`].
+pub(crate) fn tells_subtables_apart(column: &Column) -> bool {
+    is_hidden(column) && !is_carried(column)
+}
+
+/// Of [`groups`], those that suffice to tell subtables apart.
+pub(crate) fn subtable_keys(input: &Relation) -> Vec<Column> {
+    let mut keys = groups(input);
+    keys.retain(tells_subtables_apart);
+    keys
+}
+
+/// Of [`groups`], those that only travel with a subtable.
+pub(crate) fn carried(input: &Relation) -> Vec<Column> {
+    let mut carried = groups(input);
+    carried.retain(is_carried);
+    carried
+}
+
 /// The columns of the result.
 pub(crate) fn visible(input: &Relation) -> impl Iterator<Item = &Column> {
     input.columns.iter().filter(|c| !is_hidden(c))
