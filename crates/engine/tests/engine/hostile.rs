@@ -155,7 +155,9 @@ async fn what_is_spilled_is_limited() {
         format!("{WIDE} | summarize max(s) by x | summarize max(max_s)"),
         format!("{WIDE} | summarize arg_max(x, s) by s | summarize max(x)"),
         format!("{WIDE} | summarize l = make_list(s) by x % 1000 | summarize max(array_length(l))"),
-        format!("{WIDE} | sort by s asc | extend r = row_number() | summarize max(r)"),
+        format!(
+            "{WIDE} | sort by s asc | extend r = row_number() | summarize max(r), max(x), take_any(s)"
+        ),
     ] {
         check(&f, &query, MEMORY).await;
     }
