@@ -3,6 +3,7 @@
 //! - every row is in exactly one of `where p`, `where not(p)` and `where isnull(p)` (ternary logic partitioning);
 //! - the plan as it was bound and the plan that the optimiser makes of it give the same rows;
 //! - sorted by a column, no row stands before one that it belongs behind;
+//! - an order is the same whether its keys are still there or not;
 //! - reading keys of bags from the columns of segments gives the rows that reading the bags gives;
 //! - a pipeline over the parts of a table gives what it gives over each of them ([`subtables`]).
 //!
@@ -237,6 +238,7 @@ async fn judge(
         false => Way::Optimised,
     };
     out_of_order(ways, query, catalog, way).await?;
+    order_with_its_keys(ways, query, catalog, way).await?;
     let p = &query.predicate;
     let mut parts = Rows::new();
     for condition in [p.clone(), format!("not({p})"), format!("isnull({p})")] {
@@ -288,6 +290,56 @@ async fn out_of_order(
         }
     }
     Ok(())
+}
+
+/// Steps that keep the order of rows with a column `c`.
+const KEEP_ORDER: [&str; 5] = [
+    "extend z = 1",
+    "where isnull(c) or tostring(c) != 'x'",
+    "take 5",
+    "mv-expand z = pack_array(1, 2) to typeof(long)",
+    "extend t = tostring(c) | parse t with t '-' * | project c",
+];
+
+/// Fails where rows are in another order once its keys are dropped.
+async fn order_with_its_keys(
+    ways: &Ways,
+    query: &Query,
+    catalog: &dyn Catalog,
+    way: Way,
+) -> std::result::Result<(), String> {
+    let Some(c) = query.ordered.last() else {
+        return Ok(());
+    };
+    // Rows that are the same in all of these are the same rows.
+    let columns = query.ordered.join(", ");
+    let keys = query.ordered.join(" asc, ");
+    let sorted = format!(
+        "{}{}\n| project {columns} | sort by {keys} desc",
+        query.tables, query.rows
+    );
+    let step = KEEP_ORDER[query.rows.len() % KEEP_ORDER.len()];
+    let dropped =
+        format!("{sorted} | project c = {c} | {step} | extend m = row_number() | project c, m");
+    let kept = format!(
+        "{sorted} | extend number = row_number() | extend c = {c} | {} | sort by number asc | extend m = row_number() | project c, m",
+        step.replace("project c", "project c, number")
+    );
+    let one = ways.rows(&dropped, catalog, way).await;
+    let other = ways.rows(&kept, catalog, way).await;
+    match (one, other) {
+        (Ok(one), Ok(other)) => match difference(&one, &other) {
+            Some(lines) => Err(format!(
+                "the order is lost with its keys\n{lines}\n{dropped}"
+            )),
+            None => Ok(()),
+        },
+        (Err(error), _) | (_, Err(error)) if error.starts_with("refused") => Ok(()),
+        (Err(_), Err(_)) => Ok(()),
+        (one, other) => Err(format!(
+            "only one of two fails\n{one:?}\n{other:?}\n{dropped}"
+        )),
+    }
 }
 
 fn fails_to_plan(error: &str) -> bool {
