@@ -6,16 +6,18 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{LogicalPlan, TableType};
 
 use super::mark::{Mark, Marked};
 use super::{Reads, Transform, TransformState, depends_on_order};
 
-/// `plan` with a mark over every sort whose order its rows, or something in it, depend on.
+/// `plan` with a mark over every sort, and over rows that are kept in memory, whose order its rows or something in it
+/// depend on.
 ///
 /// DataFusion 55.2 keeps a sort for a node that requires its order, in terms of the columns that the node sees. A
-/// projection may have dropped those, and none of our nodes tells of an order, so it would take the sort away. At the mark
-/// the rows become one stream, and nothing that keeps their order deals them out again.
+/// projection may have dropped those, and none of our nodes tells of an order, so it would take the sort away. Rows in
+/// memory it deals out to all processors. At the mark the rows become one stream, and nothing that keeps their order deals
+/// them out again.
 pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|node| match &node {
         LogicalPlan::Extension(extension) if depends_on_order(extension) => node.map_children(kept),
@@ -24,12 +26,12 @@ pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     kept(plan.data).map(|transformed| transformed.data)
 }
 
-/// `plan` with a mark over the sort that gives its rows their order, where there is one.
+/// `plan` with a mark over what gives its rows their order, where there is such a thing.
 fn kept(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    plan.transform_down(|node| {
+    let mut kept = plan.transform_down(|node| {
         let keeps_order = match &node {
-            LogicalPlan::Sort(_) => {
-                let marked = Marked::plan(Mark::Ordered, Arc::new(node));
+            node if gives_order(node) => {
+                let marked = Marked::plan(Mark::Ordered, Arc::new(node.clone()));
                 return Ok(Transformed::new(marked, true, TreeNodeRecursion::Stop));
             }
             LogicalPlan::Filter(_)
@@ -44,7 +46,18 @@ fn kept(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             false => TreeNodeRecursion::Stop,
         };
         Ok(Transformed::new(node, false, further))
-    })
+    })?;
+    // Only the way down has ended.
+    kept.tnr = TreeNodeRecursion::Continue;
+    Ok(kept)
+}
+
+fn gives_order(node: &LogicalPlan) -> bool {
+    match node {
+        LogicalPlan::Sort(_) => true,
+        LogicalPlan::TableScan(scan) => scan.source.table_type() == TableType::Temporary,
+        _ => false,
+    }
 }
 
 /// The rows of its input as one stream, in the order that the input defines.

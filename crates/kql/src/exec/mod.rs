@@ -22,6 +22,7 @@ mod run;
 mod statistics_rule;
 mod stop_rule;
 mod unassumed;
+mod whole_leaf;
 
 pub use planner::KqlQueryPlanner;
 

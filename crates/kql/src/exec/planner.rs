@@ -16,6 +16,7 @@ use super::node::TransformNode;
 use super::only_input::only_input;
 use super::run::TransformExec;
 use super::unassumed::{self, Unassumed};
+use super::whole_leaf::WholeLeaf;
 use super::{InOrder, equality, kept_order, stop_rule};
 use crate::large;
 use crate::work::Watch;
@@ -59,6 +60,10 @@ impl ExtensionPlanner for TransformPlanner {
                 Mark::Unassumed => Arc::new(Unassumed::new(input)),
                 Mark::Ordered => {
                     let schema = input.schema();
+                    let input = match input.children().is_empty() {
+                        true => Arc::new(WholeLeaf(input)),
+                        false => input,
+                    };
                     Arc::new(TransformExec::new(Arc::new(InOrder), input, schema))
                 }
                 Mark::StopPoint => {
