@@ -180,11 +180,12 @@ fn call_name(index: usize) -> String {
     hidden_name(&format!("aggregate{index}"))
 }
 
-/// Takes the aggregate calls out of a formula; equal calls are one. What stays reads them by [`call_name`].
+/// Takes the aggregate calls out of a formula; equal calls are one, but for those that ask chance. What stays reads them by [`call_name`].
 fn split(expr: PlanExpr, calls: &mut Vec<PlanExpr>) -> datafusion::common::Result<PlanExpr> {
     let split = expr.transform_down(|e| match e {
         PlanExpr::AggregateFunction(_) => {
-            let index = calls.iter().position(|c| *c == e).unwrap_or_else(|| {
+            let same = |c: &PlanExpr| *c == e && !e.is_volatile();
+            let index = calls.iter().position(same).unwrap_or_else(|| {
                 calls.push(e);
                 calls.len() - 1
             });

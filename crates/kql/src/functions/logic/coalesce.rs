@@ -5,6 +5,10 @@ use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::lit;
 
 use crate::functions::prelude::*;
+use arrow::array::{AsArray, StringViewArray};
+use arrow::compute::is_not_null;
+use arrow::compute::kernels::cmp::neq;
+use arrow::compute::kernels::zip::zip;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["coalesce(first: common, other: common...) -> common"],
@@ -31,6 +35,9 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     let Some((last, first)) = call.args.split_last() else {
         return Ok(nothing());
     };
+    if first.iter().any(|arg| arg.expr.is_volatile()) {
+        return Ok(call_kernel(call, "$coalesce", each_once));
+    }
     let when_then_expr = first
         .iter()
         .map(|arg| {
@@ -46,4 +53,22 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         when_then_expr,
         else_expr: Some(Box::new(last.expr.clone())),
     }))
+}
+
+/// Where chance is a part of a value, asking whether it is there and taking it would be two draws.
+fn each_once(args: &KernelArgs<'_>) -> Answer {
+    let last = args.len() - 1;
+    let mut answer = args.full(last)?;
+    for index in (0..last).rev() {
+        let value = args.full(index)?;
+        let present = match args.result_kind() {
+            ScalarType::String => {
+                let nothing = StringViewArray::new_scalar("");
+                neq(value.as_string_view(), &nothing)?
+            }
+            _ => is_not_null(&value)?,
+        };
+        answer = zip(&present, &value, &answer)?;
+    }
+    Ok(answer)
 }
