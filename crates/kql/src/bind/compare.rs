@@ -9,9 +9,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
-use super::between::between_once;
 use super::constant::{fold, planned};
 use super::convert::{convert, widest};
+use super::once::{between_once, equal_once};
 use super::{BindResult, Binder};
 use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
 use crate::functions::kernel_call;
@@ -378,6 +378,9 @@ fn equality_nulls(plain: PlanExpr, pair: &Pair, span: Span) -> BindResult<PlanEx
             false => PlanExpr::IsTrue(Box::new(plain)),
         });
     }
+    if pair.left.expr.is_volatile() || pair.right.expr.is_volatile() {
+        return Ok(equal_once(pair.left.clone(), pair.right.clone(), unequal));
+    }
     let (a, b) = (
         pair.left.expr.clone().is_null(),
         pair.right.expr.clone().is_null(),
@@ -419,13 +422,19 @@ fn real_against_constant(pair: &Pair) -> Option<PlanExpr> {
     })
 }
 
-fn reals(args: &KernelArgs<'_>, comparison: Comparison) -> Result<ArrayRef, KernelError> {
+pub(super) fn reals(
+    args: &KernelArgs<'_>,
+    comparison: Comparison,
+) -> Result<ArrayRef, KernelError> {
     let (a, b) = (args.reals(0)?, args.reals(1)?);
     Ok(args.collect_bools(|row| Some(comparison.holds(a.get(row)?.partial_cmp(&b.get(row)?)))))
 }
 
 /// A dynamic against a typed value: it must hold the kind, else the two are unequal and unordered.
-fn dynamics(args: &KernelArgs<'_>, comparison: Comparison) -> Result<ArrayRef, KernelError> {
+pub(super) fn dynamics(
+    args: &KernelArgs<'_>,
+    comparison: Comparison,
+) -> Result<ArrayRef, KernelError> {
     let rows = args.dynamics(0)?;
     let get = |row| rows.get(row).map(DynamicRef::new).filter(|d| !d.is_null());
     Ok(match args.kind(1) {

@@ -180,7 +180,8 @@ fn call_name(index: usize) -> String {
     hidden_name(&format!("aggregate{index}"))
 }
 
-/// Takes the aggregate calls out of a formula; equal calls are one, but for those that ask chance. What stays reads them by [`call_name`].
+/// Takes the aggregate calls out of a formula; equal calls are one, but for those that ask chance. What stays reads them by
+/// [`call_name`].
 fn split(expr: PlanExpr, calls: &mut Vec<PlanExpr>) -> datafusion::common::Result<PlanExpr> {
     let split = expr.transform_down(|e| match e {
         PlanExpr::AggregateFunction(_) => {

@@ -6,6 +6,7 @@ use datafusion::logical_expr::{cast, lit};
 
 use hindsight_kql_types::Encoder;
 
+use crate::functions::kernel_call;
 use crate::functions::prelude::*;
 use crate::relation::Scalar;
 
@@ -66,11 +67,24 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
         }
     }
     let else_expr = Some(Box::new(converted(call, otherwise, kind)?));
+    let asks_chance = when_then_expr.iter().any(|(when, _)| when.is_volatile());
     let expr = Expr::Case(Case {
         expr: None,
         when_then_expr,
         else_expr,
     });
+    let expr = match asks_chance {
+        // DataFusion 55.2 tries such a condition out to know whether the value may be null, and believes that draw.
+        true => kernel_call(
+            "$either",
+            |args| args.full(0),
+            vec![expr],
+            vec![kind],
+            kind,
+            false,
+        ),
+        false => expr,
+    };
     Ok(Scalar {
         expr,
         kind,

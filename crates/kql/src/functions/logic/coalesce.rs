@@ -1,14 +1,14 @@
 //! `coalesce` (`semantics.md §5.4`): empty strings are skipped as nulls are.
 
+use arrow::array::{AsArray, StringViewArray};
+use arrow::compute::is_not_null;
+use arrow::compute::kernels::cmp::neq;
+use arrow::compute::kernels::zip::zip;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::lit;
 
 use crate::functions::prelude::*;
-use arrow::array::{AsArray, StringViewArray};
-use arrow::compute::is_not_null;
-use arrow::compute::kernels::cmp::neq;
-use arrow::compute::kernels::zip::zip;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["coalesce(first: common, other: common...) -> common"],

@@ -1,17 +1,18 @@
-//! `between` for a value that chance is a part of: it is computed once for both bounds.
+//! Comparisons of values that chance is a part of: such a value is computed once, whatever has to be known of it.
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::and;
-use arrow::compute::kernels::cmp::{gt_eq, lt_eq};
+use arrow::compute::kernels::cmp::{eq, gt_eq, lt_eq};
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
+use super::compare::{Comparison, dynamics, reals};
 use super::convert::{convert, widest};
 use super::{BindResult, Binder};
-use crate::functions::kernel::{KernelArgs, KernelError};
+use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::Scalar;
 
@@ -57,4 +58,34 @@ fn between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let [value, low, high] = [args.full(0)?, args.full(1)?, args.full(2)?];
     let (above, below) = (gt_eq(&value, &low)?, lt_eq(&value, &high)?);
     Ok(Arc::new(and(&above, &below)?))
+}
+
+/// `left == right`, or `!=`, of operands of one type or with a dynamic on the left.
+pub(super) fn equal_once(left: Scalar, right: Scalar, unequal: bool) -> PlanExpr {
+    let (name, kernel): (_, Kernel) = match unequal {
+        false => ("$equal", |args| equal(args, false)),
+        true => ("$unequal", |args| equal(args, true)),
+    };
+    let kinds = vec![left.kind, right.kind];
+    let args = vec![left.expr, right.expr];
+    kernel_call(name, kernel, args, kinds, ScalarType::Bool, false)
+}
+
+/// Equality with one null is false, with two it is null.
+fn equal(args: &KernelArgs<'_>, unequal: bool) -> Result<ArrayRef, KernelError> {
+    let (left, right) = (args.full(0)?, args.full(1)?);
+    let same = match args.kind(0) {
+        ScalarType::Real => reals(args, Comparison::Equal)?,
+        ScalarType::Dynamic => dynamics(args, Comparison::Equal)?,
+        _ => Arc::new(eq(&left, &right)?),
+    };
+    let same = same.as_boolean();
+    Ok(args.collect_bools(|row| {
+        let same = match (left.is_null(row), right.is_null(row)) {
+            (true, true) => return None,
+            (false, false) => same.is_valid(row) && same.value(row),
+            _ => false,
+        };
+        Some(same != unequal)
+    }))
 }
