@@ -9,7 +9,9 @@ use super::prelude::*;
 /// value, although the processor decides whether that of `0.0 / 0.0` has a sign, and `-0.0` is `0.0`.
 pub(crate) fn as_key(value: Expr, kind: ScalarType) -> Expr {
     match kind {
-        ScalarType::Real => kernel_call("real_key", real_key, vec![value], vec![kind], kind, false),
+        ScalarType::Real => {
+            kernel_call("$real_key", real_key, vec![value], vec![kind], kind, false)
+        }
         _ => value,
     }
 }
