@@ -195,6 +195,11 @@ impl Catalog for StoreCatalog {
         Ok(IN_UNIONS.into_iter().map(name).collect())
     }
 
+    fn listed_texts(&self, table: &str, column: &str) -> Option<&'static [&'static str]> {
+        let table = Table::ALL.into_iter().find(|known| known.name() == table)?;
+        table.column(column)?.texts
+    }
+
     fn database_name(&self) -> String {
         self.apps
             .first()

@@ -56,6 +56,12 @@ pub trait Catalog: Send + Sync {
     /// The names that wildcards, `search` and `find` range over, in order of creation.
     fn table_names(&self, scope: &TableScope) -> Result<Vec<String>, CatalogError>;
 
+    /// The texts beside `""` that a text column of the table can hold, where they are few and fixed: `success` of `requests`
+    /// holds `True` and `False`. Equality with another type then tests these texts and converts none (`D27`).
+    fn listed_texts(&self, _table: &str, _column: &str) -> Option<&'static [&'static str]> {
+        None
+    }
+
     /// What `current_database()` answers: the application that bare names belong to, the first of the request's.
     fn database_name(&self) -> String;
 }

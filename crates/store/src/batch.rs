@@ -20,7 +20,8 @@ pub(crate) enum Unknown {
 /// The batch with its table's columns in order: missing ones are added, and missing text is `""`.
 ///
 /// # Errors
-/// [`StoreError::BadBatch`] names a column of the wrong type or, as `unknown` says, one that the table lacks.
+/// [`StoreError::BadBatch`] names a column of the wrong type, one with a text that the column does not list or, as `unknown` says,
+/// one that the table lacks.
 pub(crate) fn normalise(
     table: Table,
     batch: &RecordBatch,
@@ -50,6 +51,14 @@ pub(crate) fn normalise(
     for column in table.columns() {
         columns.push(match batch.column_by_name(column.name) {
             Some(array) if *array.data_type() == column.scalar_type.arrow() => {
+                if unknown == Unknown::Refuse
+                    && let Some(text) = unlisted_text(column, array)
+                {
+                    return Err(bad(format!(
+                        "column '{}' cannot hold '{text}'",
+                        column.name
+                    )));
+                }
                 present(column, array)
             }
             Some(array) => {
@@ -63,6 +72,16 @@ pub(crate) fn normalise(
         });
     }
     Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
+}
+
+/// A text of the array that its column does not list (see [`Column::texts`]).
+fn unlisted_text<'a>(column: &Column, array: &'a ArrayRef) -> Option<&'a str> {
+    let listed = column.texts?;
+    let texts = array.as_string_view_opt()?;
+    texts
+        .iter()
+        .flatten()
+        .find(|text| !text.is_empty() && !listed.contains(text))
 }
 
 fn present(column: &Column, array: &ArrayRef) -> ArrayRef {

@@ -253,3 +253,67 @@ async fn the_first_of_united_tables_are_sorted_by_what_differs_between_them() {
         3
     );
 }
+
+#[tokio::test]
+async fn success_beside_a_bool_is_planned_as_a_test_of_its_texts() {
+    let world = World::new().await;
+    for (query, text) in [
+        (
+            "requests | where success == false | project name",
+            "requests | where success == 'False' | project name",
+        ),
+        (
+            "requests | where success != true | project name",
+            "requests | where success != 'True' | project name",
+        ),
+        (
+            "requests | project s = success, name | where false == s | project name",
+            "requests | project s = success, name | where 'False' == s | project name",
+        ),
+        (
+            "requests | where success in (false) | project name",
+            "requests | where success in ('False') | project name",
+        ),
+        (
+            "union requests, dependencies | where success == false | project name",
+            "union requests, dependencies | where success == 'False' | project name",
+        ),
+        (
+            "requests | summarize countif(success == false) by name",
+            "requests | summarize countif(success == 'False') by name",
+        ),
+    ] {
+        let (converted, plain) = (world.run(query).await, world.run(text).await);
+        assert_eq!(converted.rows(), plain.rows(), "{query}");
+        assert!(converted.rows().len() > 4, "{query} finds rows");
+        converted.has_not("$convert");
+        reads_alike(&converted, &plain);
+    }
+}
+
+/// Fails unless both plans scan files for the same columns.
+#[track_caller]
+fn reads_alike(one: &super::Ran, other: &super::Ran) {
+    assert_eq!(
+        one.columns(),
+        other.columns(),
+        "{}\n{}",
+        one.plan,
+        other.plan
+    );
+}
+
+#[tokio::test]
+async fn text_of_no_fixed_list_is_converted() {
+    let world = World::new().await;
+    let query = "requests | where operation_Name == 5 or cloud_RoleName == true | count";
+    world.run(query).await.has("$convert");
+    let query = "requests | extend success = strcat(success, '') | where success == false | count";
+    let ran = world.run(query).await;
+    ran.has("$convert");
+    assert!(
+        ran.rows().iter().any(|row| row.contains("800")),
+        "{ran:?}",
+        ran = ran.rows()
+    );
+}

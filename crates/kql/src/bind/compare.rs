@@ -109,6 +109,8 @@ struct Pair {
     left: Scalar,
     right: Scalar,
     comparison: Comparison,
+    /// One side was text and converted to the other's type: null there is text that does not convert (`D27`).
+    converted_text: bool,
 }
 
 impl Binder<'_> {
@@ -138,10 +140,10 @@ impl Binder<'_> {
         right: Scalar,
         span: Span,
     ) -> BindResult<PlanExpr> {
-        let pair = self.promote(comparison, left, right, span)?;
-        if pair.left.constant.is_some() && pair.right.constant.is_some() {
-            return Ok(self.compare(comparison, pair.left, pair.right, span)?.expr);
+        if left.constant.is_some() && right.constant.is_some() {
+            return Ok(self.compare(comparison, left, right, span)?.expr);
         }
+        let pair = self.promote(comparison, left, right, span)?;
         if pair.left.kind == ScalarType::Real
             && let Some(expr) = real_against_constant(&pair)
         {
@@ -152,6 +154,7 @@ impl Binder<'_> {
         }
         let known = |s: &Scalar| s.constant.as_ref().is_some_and(|v| !v.is_null());
         match matches!(pair.left.kind, ScalarType::Real | ScalarType::Dynamic) {
+            false if pair.converted_text => equality_nulls(plain(&pair), &pair, span),
             false if known(&pair.left) || known(&pair.right) => Ok(binary_expr(
                 pair.left.expr,
                 Operator::IsDistinctFrom,
@@ -173,6 +176,7 @@ impl Binder<'_> {
                 left,
                 right,
                 comparison,
+                converted_text: false,
             })
         };
         let (l, r) = (left.kind, right.kind);
@@ -200,16 +204,22 @@ impl Binder<'_> {
         if l == ScalarType::Dynamic || r == ScalarType::Dynamic {
             return self.promote_dynamic(comparison, left, right, span);
         }
-        // Only equality reads a literal as the other side's type; an order needs the cast written out.
-        if comparison.is_equality() {
-            if let Some(literal) = literal_as(&left, r) {
-                return pair(literal, right);
-            }
-            if let Some(literal) = literal_as(&right, l) {
-                return pair(left, literal);
-            }
+        // Only equality reads text as the other side's type; an order needs the cast written out.
+        match (l, r) {
+            (ScalarType::String, _) if comparison.is_equality() => Ok(Pair {
+                left: convert(left, r),
+                right,
+                comparison,
+                converted_text: true,
+            }),
+            (_, ScalarType::String) if comparison.is_equality() => Ok(Pair {
+                left,
+                right: convert(right, l),
+                comparison,
+                converted_text: true,
+            }),
+            _ => Err(self.incomparable(l, r, span)),
         }
-        Err(self.incomparable(l, r, span))
     }
 
     /// A dynamic against a string compares its text; against anything else it must hold that kind.
@@ -233,16 +243,19 @@ impl Binder<'_> {
                 left: convert(left, ScalarType::String),
                 right: convert(right, ScalarType::String),
                 comparison,
+                converted_text: false,
             }),
             _ if left.kind == ScalarType::Dynamic => Ok(Pair {
                 left,
                 right,
                 comparison,
+                converted_text: false,
             }),
             _ => Ok(Pair {
                 left: right,
                 right: left,
                 comparison: comparison.flipped(),
+                converted_text: false,
             }),
         }
     }
@@ -334,17 +347,6 @@ impl Binder<'_> {
     }
 }
 
-/// A string literal as the type that it is compared with, where its text is one.
-fn literal_as(scalar: &Scalar, kind: ScalarType) -> Option<Scalar> {
-    match &scalar.constant {
-        Some(value @ Value::String(_)) => {
-            let converted = value.convert(kind);
-            (!converted.is_null()).then(|| Scalar::constant(converted))
-        }
-        _ => None,
-    }
-}
-
 /// The comparison that is null where an operand is.
 fn plain(pair: &Pair) -> PlanExpr {
     let (left, right) = (pair.left.clone(), pair.right.clone());
@@ -372,7 +374,7 @@ fn equality_nulls(plain: PlanExpr, pair: &Pair, span: Span) -> BindResult<PlanEx
     }
     let unequal = pair.comparison == Comparison::NotEqual;
     let known = |s: &Scalar| s.constant.as_ref().is_some_and(|v| !v.is_null());
-    if known(&pair.left) || known(&pair.right) {
+    if pair.converted_text || known(&pair.left) || known(&pair.right) {
         return Ok(match unequal {
             true => PlanExpr::IsNotFalse(Box::new(plain)),
             false => PlanExpr::IsTrue(Box::new(plain)),

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use arrow::array::ArrayRef;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::cast;
-use hindsight_kql_types::{DynamicRef, ScalarType, Value};
+use hindsight_kql_types::{
+    DynamicRef, ScalarType, Value, datetime, parse_bool, parse_int, parse_long, parse_real,
+    timespan,
+};
 
 use super::constant::{fold, value_from_scalar};
 use crate::functions::kernel::{KernelArgs, KernelError};
@@ -57,6 +60,7 @@ fn convert_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
             Ok(Arc::new(text))
         }
         ScalarType::Dynamic => convert_dynamics(args),
+        ScalarType::String => convert_texts(args),
         _ => convert_values(args),
     }
 }
@@ -71,6 +75,19 @@ fn convert_dynamics(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
         ScalarType::Real => args.collect_reals(|row| get(row)?.to_real()),
         ScalarType::DateTime => args.collect_longs(|row| get(row)?.to_datetime()),
         ScalarType::TimeSpan => args.collect_longs(|row| get(row)?.to_timespan()),
+        _ => return convert_values(args),
+    })
+}
+
+fn convert_texts(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let rows = args.strings(0)?;
+    Ok(match args.result_kind() {
+        ScalarType::Bool => args.collect_bools(|row| parse_bool(rows.get(row))),
+        ScalarType::Int => args.collect_ints(|row| parse_int(rows.get(row))),
+        ScalarType::Long => args.collect_longs(|row| parse_long(rows.get(row))),
+        ScalarType::Real => args.collect_reals(|row| parse_real(rows.get(row))),
+        ScalarType::DateTime => args.collect_longs(|row| datetime::parse(rows.get(row))),
+        ScalarType::TimeSpan => args.collect_longs(|row| timespan::parse(rows.get(row))),
         _ => return convert_values(args),
     })
 }

@@ -7,6 +7,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 
 use super::compare::Comparison;
 use super::constant::fold;
+use super::convert::convert;
 use super::logic::balanced;
 use super::{BindResult, Binder, value_to_scalar};
 use crate::functions::kernel::Kernel;
@@ -20,6 +21,8 @@ enum List {
     Constants(Vec<Value>),
     /// One dynamic array that is known when the query runs.
     Array(Scalar),
+    /// The first column of a table, of this type, as one dynamic array.
+    Column(Scalar, ScalarType),
     /// Single values that are known when the query runs (`toscalar`).
     Scalars(Vec<Scalar>),
 }
@@ -36,6 +39,14 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let value = self.bind_scalar(value, input)?;
         let list = self.bind_list_items(list, input)?;
+        if let (ListOp::In | ListOp::NotIn, List::Constants(constants)) = (op, &list)
+            && let Some(scalar) = self.membership_of_listed_texts(&value, constants, input)
+        {
+            return Ok(match op {
+                ListOp::NotIn => negation(scalar),
+                _ => scalar,
+            });
+        }
         let (scalar, negated) = match op {
             ListOp::In => (self.membership(value, list, span)?, false),
             ListOp::NotIn => (self.membership(value, list, span)?, true),
@@ -56,19 +67,15 @@ impl Binder<'_> {
                 false,
             ),
         };
-        if !negated {
-            return Ok(scalar);
-        }
-        let constant = scalar.constant.is_some();
-        let expr = PlanExpr::Not(Box::new(scalar.expr));
-        Ok(fold(Scalar::new(expr, ScalarType::Bool), constant))
+        Ok(if negated { negation(scalar) } else { scalar })
     }
 
     fn bind_list_items(&mut self, list: &[Expr], input: &Relation) -> BindResult<List> {
         if let [only] = list
             && self.is_tabular(only, Some(input))
         {
-            return Ok(List::Array(self.bind_list_subquery(only)?));
+            let (array, kind) = self.bind_list_subquery(only)?;
+            return Ok(List::Column(array, kind));
         }
         let mut constants = Vec::new();
         let mut scalars = Vec::new();
@@ -99,6 +106,14 @@ impl Binder<'_> {
     fn membership(&mut self, value: Scalar, list: List, span: Span) -> BindResult<Scalar> {
         match list {
             List::Array(array) => Ok(list_call("$in", is_in, value, array)),
+            List::Column(array, kind) => {
+                let value = match (value.kind, kind) {
+                    (_, ScalarType::String | ScalarType::Dynamic) => value,
+                    (ScalarType::String, _) => convert(value, kind),
+                    _ => value,
+                };
+                Ok(list_call("$in", is_in, value, array))
+            }
             List::Scalars(items) => {
                 let mut parts = Vec::new();
                 for item in items {
@@ -113,6 +128,30 @@ impl Binder<'_> {
         }
     }
 
+    /// Text among values of several types: it converts once to each type (`D27`).
+    fn text_among_types(
+        &mut self,
+        value: &Scalar,
+        values: Vec<Value>,
+        span: Span,
+    ) -> BindResult<Scalar> {
+        let mut by_type: Vec<(ScalarType, Vec<Value>)> = Vec::new();
+        for item in values {
+            match by_type.iter_mut().find(|(kind, _)| *kind == item.kind()) {
+                Some((_, items)) => items.push(item),
+                None => by_type.push((item.kind(), vec![item])),
+            }
+        }
+        let constant = value.constant.is_some();
+        let mut parts = Vec::with_capacity(by_type.len());
+        for (kind, items) in by_type {
+            let converted = convert(value.clone(), kind);
+            parts.push(self.constant_membership(converted, items, span)?.expr);
+        }
+        let any = Scalar::new(balanced(parts, BinaryOp::Or), ScalarType::Bool);
+        Ok(fold(any, constant))
+    }
+
     /// A list of known values: a plain `IN` where the types allow it, so that it prunes.
     fn constant_membership(
         &mut self,
@@ -122,6 +161,14 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let constant = value.constant.is_some();
         let values: Vec<Value> = values.into_iter().filter(|v| !v.is_null()).collect();
+        let is_text = |v: &Value| v.kind() == ScalarType::String;
+        let converts = |v: &Value| !matches!(v, Value::String(_) | Value::Dynamic(_));
+        if value.kind == ScalarType::String
+            && values.iter().any(converts)
+            && values.iter().all(|v| is_text(v) || converts(v))
+        {
+            return self.text_among_types(&value, values, span);
+        }
         let by_value = matches!(
             value.kind,
             ScalarType::Real | ScalarType::Decimal | ScalarType::Dynamic
@@ -189,7 +236,9 @@ impl Binder<'_> {
                 list_call(name, kernel, value, array_of(&values)),
                 constant,
             )),
-            List::Array(array) => Ok(list_call(name, kernel, value, array)),
+            List::Array(array) | List::Column(array, _) => {
+                Ok(list_call(name, kernel, value, array))
+            }
             List::Scalars(items) => {
                 let op = if name == "$has_all" {
                     BinaryOp::And
@@ -197,13 +246,19 @@ impl Binder<'_> {
                     BinaryOp::Or
                 };
                 let parts = items.into_iter().map(|item| {
-                    let item = super::convert::convert(item, ScalarType::Dynamic);
+                    let item = convert(item, ScalarType::Dynamic);
                     list_call(name, kernel, value.clone(), item).expr
                 });
                 Ok(Scalar::new(balanced(parts.collect(), op), ScalarType::Bool))
             }
         }
     }
+}
+
+fn negation(scalar: Scalar) -> Scalar {
+    let constant = scalar.constant.is_some();
+    let expr = PlanExpr::Not(Box::new(scalar.expr));
+    fold(Scalar::new(expr, ScalarType::Bool), constant)
 }
 
 fn list_call(name: &'static str, kernel: Kernel, value: Scalar, list: Scalar) -> Scalar {

@@ -36,6 +36,7 @@ mod subquery;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text_equality;
 
 use std::collections::HashMap;
 

@@ -29,6 +29,11 @@ impl Binder<'_> {
                         self.bind_scalar(left, input)?,
                         self.bind_scalar(right, input)?,
                     );
+                    if let Some(scalar) =
+                        self.equality_of_listed_texts(comparison, &left, &right, input)
+                    {
+                        return Ok(scalar.expr);
+                    }
                     return self.compare_in_filter(comparison, left, right, expr.span);
                 }
                 self.bind_plain_predicate(expr, input)

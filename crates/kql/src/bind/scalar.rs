@@ -110,6 +110,11 @@ impl Binder<'_> {
             self.bind_scalar(left, input)?,
             self.bind_scalar(right, input)?,
         );
+        if let Some(comparison) = Comparison::of(op)
+            && let Some(scalar) = self.equality_of_listed_texts(comparison, &left, &right, input)
+        {
+            return Ok(scalar);
+        }
         self.apply_binary(op, left, right, expr.span)
     }
 

@@ -144,7 +144,7 @@ impl Binder<'_> {
     }
 
     /// The first column of `in (T)` as one array.
-    pub(crate) fn bind_list_subquery(&mut self, body: &Expr) -> BindResult<Scalar> {
+    pub(crate) fn bind_list_subquery(&mut self, body: &Expr) -> BindResult<(Scalar, ScalarType)> {
         let relation = self.bind_subquery(body)?;
         if !groups(&relation).is_empty() {
             return Err(self.unsupported("a list of a subtable's values", body.span));
@@ -154,7 +154,8 @@ impl Binder<'_> {
             .columns
             .first()
             .map_or(ScalarType::Dynamic, |c| c.kind);
-        Ok(self.add_step(relation.plan, StepKind::List(kind), ScalarType::Dynamic))
+        let array = self.add_step(relation.plan, StepKind::List(kind), ScalarType::Dynamic);
+        Ok((array, kind))
     }
 
     /// `materialize(T)`: its rows are computed once.

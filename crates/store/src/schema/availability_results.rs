@@ -24,7 +24,8 @@ const OWN: &[Column] = &[
         String,
         Some("Success"),
         Some("availabilityResult/success"),
-    ),
+    )
+    .with_texts(&["1", "0"]),
     Column::new(
         "message",
         String,

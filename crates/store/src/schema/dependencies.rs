@@ -1,7 +1,7 @@
 //! `dependencies`: the columns, in the order of the service.
 
-use super::Column;
 use super::common::{BAGS, CONTEXT, ITEM_COUNT, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
+use super::{Column, TRUTHS};
 use hindsight_kql_types::ScalarType::{Real, String};
 
 /// What only this table has.
@@ -21,7 +21,8 @@ const OWN: &[Column] = &[
         String,
         Some("Success"),
         Some("dependency/success"),
-    ),
+    )
+    .with_texts(TRUTHS),
     Column::new(
         "resultCode",
         String,

@@ -32,7 +32,12 @@ pub struct Column {
     pub workspace_name: Option<&'static str>,
     /// The path in the events API, such as `operation/name`; `None` where that API does not show it.
     pub odata_path: Option<&'static str>,
+    /// The only texts beside `""` that it holds, where they are few and fixed.
+    pub texts: Option<&'static [&'static str]>,
 }
+
+/// What `success` of requests and dependencies holds.
+const TRUTHS: &[&str] = &["True", "False"];
 
 impl Column {
     const fn new(
@@ -46,6 +51,14 @@ impl Column {
             scalar_type,
             workspace_name,
             odata_path,
+            texts: None,
+        }
+    }
+
+    const fn with_texts(self, texts: &'static [&'static str]) -> Column {
+        Column {
+            texts: Some(texts),
+            ..self
         }
     }
 }

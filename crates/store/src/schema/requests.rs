@@ -1,7 +1,7 @@
 //! `requests`: the columns, in the order of the service.
 
-use super::Column;
 use super::common::{BAGS, CONTEXT, ITEM_COUNT, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
+use super::{Column, TRUTHS};
 use hindsight_kql_types::ScalarType::{Real, String};
 
 /// What only this table has.
@@ -10,7 +10,7 @@ const OWN: &[Column] = &[
     Column::new("source", String, Some("Source"), Some("request/source")),
     Column::new("name", String, Some("Name"), Some("request/name")),
     Column::new("url", String, Some("Url"), Some("request/url")),
-    Column::new("success", String, Some("Success"), Some("request/success")),
+    Column::new("success", String, Some("Success"), Some("request/success")).with_texts(TRUTHS),
     Column::new(
         "resultCode",
         String,
