@@ -10,6 +10,7 @@ use crate::catalogue::SegmentRecord;
 use crate::error::{Result, StoreError};
 use crate::promote::{PromotionRule, Shredder};
 use crate::schema::{TIMESTAMP, Table};
+use crate::store_id::StoreId;
 use crate::vfs::{Vfs, WriteFile};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
@@ -32,6 +33,8 @@ pub(crate) const TEMPORARY: &str = "tmp";
 /// How segments are written.
 #[derive(Debug, Clone)]
 pub(crate) struct SegmentSettings {
+    /// The store that they belong to.
+    pub(crate) store: StoreId,
     /// The folder of all segments.
     pub(crate) folder: PathBuf,
     pub(crate) vfs: Arc<dyn Vfs>,
@@ -179,8 +182,14 @@ fn properties(
         .set_dictionary_enabled(true)
         .set_sorting_columns(Some(vec![descending]))
         .set_key_value_metadata(Some(vec![
-            KeyValue::new("hindsight.table".to_owned(), file.table.name().to_owned()),
-            KeyValue::new("hindsight.promoted".to_owned(), promoted),
+            entry("store", settings.store.to_string()),
+            entry("app", file.app.to_string()),
+            entry("table", file.table.name().to_owned()),
+            entry("level", file.level.to_string()),
+            entry("min_seq", file.min_seq.to_string()),
+            entry("max_seq", file.max_seq.to_string()),
+            entry("created", file.created.to_string()),
+            entry("promoted", promoted),
         ]));
     let timestamp = ColumnPath::from(TIMESTAMP);
     builder = builder
@@ -205,6 +214,11 @@ fn properties(
             .set_column_bloom_filter_max_ndv(ColumnPath::from(*name), distinct);
     }
     Ok(builder.build())
+}
+
+/// An entry of the file's metadata. Together they say what the catalogue says of the segment.
+fn entry(key: &str, value: String) -> KeyValue {
+    KeyValue::new(format!("hindsight.{key}"), value)
 }
 
 /// The file under the Parquet writer, counted.

@@ -2,6 +2,7 @@
 
 mod crash;
 mod lifecycle;
+mod opening;
 mod promotion;
 mod queries;
 mod recovery;
