@@ -42,6 +42,11 @@ impl CaseFile {
         CaseFile { path, name, cases }
     }
 
+    /// The name without its folder.
+    pub(super) fn stem(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+
     /// Writes the file again, with the answers that its cases expect now.
     pub(super) fn write(&self) {
         let parts: Vec<String> = self

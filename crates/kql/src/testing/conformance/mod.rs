@@ -14,8 +14,9 @@ use super::Outcome;
 use crate::run::ResultTable;
 
 /// Every folder whose cases hold.
-const FOLDERS: [&str; 5] = [
+const FOLDERS: [&str; 6] = [
     "aggregates",
+    "functions",
     "joins",
     "operators",
     "scalar_operators",
