@@ -57,7 +57,8 @@ def found(target):
 def main():
     files = sorted((HERE.parent / "conformance" / "kql").rglob("*.kqlt"))
     kql = [query for path in files for query in queries(path)]
-    sources = sorted((HERE.parent / "crates" / "kql" / "src").rglob("*.rs"))
+    crates = HERE.parent / "crates"
+    sources = sorted(path for name in ("kql", "kql-library") for path in (crates / name / "src").rglob("*.rs"))
     kql += [query for path in sources for query in examples(path)]
     write("parse", kql + found("parse"))
     write("bind", kql + found("bind"))

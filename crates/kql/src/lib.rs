@@ -1,15 +1,12 @@
-//! KQL syntax tree to typed DataFusion plan, and the language's library.
+//! KQL syntax tree to typed DataFusion plan.
 //!
 //! Stages: [`bind`] turns a tree into [`BoundQuery`], whose plans DataFusion optimises and executes. KQL types travel
 //! beside each plan in [`Column`], because Arrow types cannot tell a `timespan` from a `long`.
 
-pub mod aggregates;
 mod bind;
 mod catalog;
 mod exec;
-pub mod functions;
 mod held;
-mod large;
 mod leaves;
 mod operators;
 mod plugins;
@@ -18,7 +15,6 @@ mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
-pub mod work;
 
 pub use bind::{
     BindOptions, Binding, BoundQuery, BoundResult, MaterializedTable, NeededRows, Settings, Step,
@@ -27,5 +23,7 @@ pub use bind::{
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
 pub use held::HeldRows;
+use hindsight_kql_library::{aggregates, large};
+pub use hindsight_kql_library::{functions, work};
 pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

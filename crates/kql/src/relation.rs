@@ -5,9 +5,11 @@ use std::sync::Arc;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan, Projection};
 use hindsight_kql_syntax::{Diagnostic, Span};
-use hindsight_kql_types::{ScalarType, Value};
+use hindsight_kql_types::ScalarType;
 
 use crate::bind::plan_error;
+
+pub use hindsight_kql_library::Scalar;
 
 /// A column of a relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,17 +33,6 @@ pub struct Relation {
     pub columns: Vec<Column>,
     /// Row order is defined, so window functions are allowed (`semantics.md §22.1`).
     pub serialized: bool,
-}
-
-/// A bound scalar expression.
-#[derive(Debug, Clone)]
-pub struct Scalar {
-    /// The expression over the input's fields.
-    pub expr: Expr,
-    /// Its KQL type.
-    pub kind: ScalarType,
-    /// Its value, where it is known while binding (literals and what folds from them).
-    pub constant: Option<Value>,
 }
 
 impl Column {
@@ -149,25 +140,5 @@ impl Relation {
     pub(crate) fn is_unit(&self) -> bool {
         self.columns.is_empty()
             && matches!(&self.plan, LogicalPlan::EmptyRelation(e) if e.produce_one_row)
-    }
-}
-
-impl Scalar {
-    /// A scalar that is not known before the query runs.
-    pub fn new(expr: Expr, kind: ScalarType) -> Scalar {
-        Scalar {
-            expr,
-            kind,
-            constant: None,
-        }
-    }
-
-    /// A known value.
-    pub fn constant(value: Value) -> Scalar {
-        Scalar {
-            expr: crate::large::literal(crate::bind::value_to_scalar(&value)),
-            kind: value.kind(),
-            constant: Some(value),
-        }
     }
 }

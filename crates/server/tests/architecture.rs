@@ -7,8 +7,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hindsight-kql-types", &[]),
     ("hindsight-kql-syntax", &["hindsight-kql-types"]),
     (
-        "hindsight-kql",
+        "hindsight-kql-library",
         &["hindsight-kql-syntax", "hindsight-kql-types"],
+    ),
+    (
+        "hindsight-kql",
+        &[
+            "hindsight-kql-library",
+            "hindsight-kql-syntax",
+            "hindsight-kql-types",
+        ],
     ),
     ("hindsight-store", &["hindsight-kql-types"]),
     (

@@ -214,27 +214,25 @@ impl Binder<'_> {
     ) -> BindResult<Vec<AggregateColumn>> {
         let mut args = Vec::new();
         let mut names = Vec::new();
-        let mut star = None;
+        let mut star = Vec::new();
         for argument in &call.arguments {
             if matches!(&argument.value.kind, ExprKind::Wildcard(p) if p == "*") {
                 if !function.star {
                     let message = format!("'*' is not an argument of '{}'", call.function.text);
                     return Err(self.error("SEM0001", message, argument.value.span));
                 }
-                star = Some(star_columns(context, &names));
+                star = star_columns(context, &names);
                 continue;
             }
             args.push(self.bind_scalar(&argument.value, &context.input)?);
             names.push(result_name(&argument.value));
         }
-        let expanded = star.iter().flatten();
-        args.extend(expanded.clone().map(Column::scalar));
-        names.extend(expanded.map(|c| Some(c.name.clone())));
+        args.extend(star.iter().map(Column::scalar));
+        names.extend(star.into_iter().map(|c| Some(c.name)));
         let resolved = self.resolve_overload(&call.function.text, signatures, args, span)?;
         (function.bind)(&AggregateCall {
             args: &resolved.args,
             names: &names,
-            star: star.as_deref(),
             result: resolved.result,
             span,
         })

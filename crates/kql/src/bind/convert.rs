@@ -10,7 +10,8 @@ use hindsight_kql_types::{
     timespan,
 };
 
-use super::constant::{fold, value_from_scalar};
+use super::constant::fold;
+use super::value_from_scalar;
 use crate::functions::kernel::{KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::Scalar;
@@ -108,7 +109,7 @@ fn convert_values(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
             values
                 .into_iter()
                 .next()
-                .unwrap_or_else(|| super::constant::null_scalar(to));
+                .unwrap_or_else(|| super::null_scalar(to));
             args.rows()
         ],
         false => values,

@@ -10,9 +10,11 @@ use hindsight_kql_syntax::reference::{
     Item, JOIN_KINDS, OPERATORS, REFUSED, SCALAR_OPERATORS, STATEMENTS,
 };
 
+use hindsight_kql_library::reference::{self as library, Entry};
+
 use crate::{aggregates, functions, plugins};
 
-pub(crate) use names::has_function;
+pub(crate) use library::has_function;
 
 /// The names of the scalar functions that the binder knows and the library does not.
 #[cfg(test)]
@@ -33,10 +35,10 @@ pub fn language() -> String {
     page.items("Tabular operators and sources", OPERATORS);
     page.items("Kinds of join", JOIN_KINDS);
     page.items("Scalar operators", SCALAR_OPERATORS);
-    page.functions();
+    page.entries("Scalar functions", &library::scalar_functions());
     page.specials("Functions of columns and rows", special::SCALAR);
     page.specials("Tables by call", special::TABULAR);
-    page.aggregates();
+    page.entries("Aggregates", &library::aggregates());
     page.plugins();
     page.refused();
     page.out
@@ -74,12 +76,10 @@ impl Page {
         }
     }
 
-    fn functions(&mut self) {
-        self.section("Scalar functions");
-        let mut all = functions::registry().all().to_vec();
-        all.sort_by_key(|f| f.name());
-        for function in all {
-            self.line(function.signatures, function.aliases, function.summary);
+    fn entries(&mut self, title: &str, entries: &[Entry]) {
+        self.section(title);
+        for entry in entries {
+            self.line(entry.signatures, entry.aliases, entry.summary);
         }
     }
 
@@ -87,15 +87,6 @@ impl Page {
         self.section(title);
         for item in items {
             self.line(&[item.form], &[], item.summary);
-        }
-    }
-
-    fn aggregates(&mut self) {
-        self.section("Aggregates");
-        let mut all: Vec<_> = aggregates::all().collect();
-        all.sort_by_key(|f| f.name());
-        for function in all {
-            self.line(function.signatures, function.aliases, function.summary);
         }
     }
 
@@ -114,15 +105,19 @@ impl Page {
         };
         let aggregate = |name: &&str| aggregates::find(name).is_some();
         let plugin = |name: &&str| plugins::find(name).is_some();
-        self.missing("Functions", names::FUNCTIONS, scalar);
-        self.missing("Aggregates", names::AGGREGATES, aggregate);
-        self.missing("Plug-ins", names::PLUGINS, plugin);
+        self.missing("Functions", library::known_functions(), scalar);
+        self.missing("Aggregates", library::known_aggregates(), aggregate);
+        self.missing("Plug-ins", names::PLUGINS.split_whitespace(), plugin);
     }
 
     /// The names that the language knows and this library does not.
-    fn missing(&mut self, what: &str, known: &str, supported: impl Fn(&&str) -> bool) {
+    fn missing(
+        &mut self,
+        what: &str,
+        known: impl Iterator<Item = &'static str>,
+        supported: impl Fn(&&str) -> bool,
+    ) {
         let missing: BTreeSet<String> = known
-            .split_whitespace()
             .filter(|name| !supported(name))
             .map(|name| format!("`{name}`"))
             .collect();

@@ -3,6 +3,7 @@
 mod catalog;
 mod conformance;
 mod regressions;
+mod stopping;
 
 use arrow::array::ArrayRef;
 use datafusion::common::{DataFusionError, ScalarValue};
@@ -130,7 +131,7 @@ fn failing_examples<'e>(
 ) -> Vec<String> {
     all.filter_map(|(name, example)| {
         let answer = answer(example.query);
-        (answer.trim() != example.answer.trim()).then(|| {
+        (answer != example.answer).then(|| {
             format!(
                 "{name}: {}\n  expected: {}\n  answer:   {answer}",
                 example.query, example.answer

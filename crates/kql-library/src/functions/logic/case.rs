@@ -6,9 +6,9 @@ use datafusion::logical_expr::{cast, lit};
 
 use hindsight_kql_types::Encoder;
 
+use crate::Scalar;
 use crate::functions::kernel_call;
 use crate::functions::prelude::*;
-use crate::relation::Scalar;
 
 pub(crate) static IFF: ScalarFunction = ScalarFunction {
     signatures: &["iff(if: bool, then: any, else: any) -> dynamic"],

@@ -7,7 +7,7 @@ use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::{AggregateCall, AggregateColumn};
-use crate::relation::Scalar;
+use crate::Scalar;
 
 impl<'a> AggregateCall<'a> {
     /// Argument `index`; a missing one is refused although the signature already asks for it.

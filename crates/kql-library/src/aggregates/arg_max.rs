@@ -103,7 +103,7 @@ pub(crate) fn picked(
 
 /// The aggregate call that picks a row of a group: of its first argument the largest, the smallest or the first that is not
 /// null. Its result is a struct of the arguments in that row ([`PickedRows::field_name`]).
-pub(crate) fn pick_row(pick: Pick, kinds: Vec<DataType>, args: Vec<Expr>) -> Expr {
+pub fn pick_row(pick: Pick, kinds: Vec<DataType>, args: Vec<Expr>) -> Expr {
     let states = kinds.iter().cloned().chain([DataType::Boolean]).collect();
     GroupsUdaf {
         name: match pick {

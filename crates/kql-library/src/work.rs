@@ -83,16 +83,16 @@ impl Stopper {
 
 /// What the code that runs now asks; kept through a loop, because looking the work up costs more than asking.
 #[derive(Debug, Clone)]
-pub(crate) struct Watch(Option<Work>);
+pub struct Watch(Option<Work>);
 
 impl Watch {
     /// The work that this code is a part of.
-    pub(crate) fn current() -> Watch {
+    pub fn current() -> Watch {
         Watch(CURRENT.try_with(Work::clone).ok())
     }
 
     /// Whether the work was stopped: the answer does not matter any more.
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         let Some(work) = &self.0 else {
             return false;
         };
@@ -104,7 +104,7 @@ impl Watch {
     }
 
     /// Fails where the work was stopped.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         match self.is_stopped() {
             true => Err(stopped()),
             false => Ok(()),
@@ -112,7 +112,7 @@ impl Watch {
     }
 
     /// An empty reservation of the work's memory under this name; none outside of any work.
-    pub(crate) fn reservation(&self, name: &str) -> Option<MemoryReservation> {
+    pub fn reservation(&self, name: &str) -> Option<MemoryReservation> {
         let work = self.0.as_ref()?;
         Some(MemoryConsumer::new(name).register(&work.0.pool))
     }
@@ -176,7 +176,6 @@ mod tests {
     use datafusion::execution::memory_pool::UnboundedMemoryPool;
 
     use super::*;
-    use crate::testing::TestCatalog;
 
     fn work() -> Work {
         Work::new(Arc::new(UnboundedMemoryPool::default()))
@@ -193,44 +192,5 @@ mod tests {
         });
         assert_eq!(seen.await, (Some(true), Some(true)));
         assert!(!Watch::current().is_stopped(), "outside of any work");
-    }
-
-    /// Stops the work from another thread while the query keeps this one, and gives the error.
-    async fn stopped_while(query: &str) -> String {
-        let work = work();
-        let other = work.clone();
-        let stopper = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(200));
-            other.stop();
-        });
-        let parsed = hindsight_kql_syntax::parse(query);
-        let context = crate::run::session_context();
-        let result = work.clone().run(async {
-            let options = crate::BindOptions::default();
-            let bound =
-                crate::run::bind_with_rows(&parsed.query, &TestCatalog, options, &context).await;
-            crate::run::collect(bound.expect("it binds"), &context).await
-        });
-        let error = result
-            .await
-            .err()
-            .map_or_else(String::new, |e| e.to_string());
-        assert!(stopper.join().is_ok());
-        assert!(work.asked_after_stop() > 0, "{query}");
-        error
-    }
-
-    /// This thread never gives way, as the queries show by reading constants only; each would take minutes.
-    #[tokio::test]
-    async fn loops_over_one_value_end_when_the_work_is_stopped() {
-        for query in [
-            "print s = series_fir(range(1, 300000), range(1, 300000))",
-            "print s = series_iir(range(1, 300000), range(1, 300000), range(1, 300000))",
-            "range x from 1 to 100000 step 1 | extend a = range(1, 1000000) | mv-expand a | count",
-            "range x from 1 to 1000000 step 1 | summarize make_set(range(x, x + 100000)) by x % 3",
-        ] {
-            let error = stopped_while(query).await;
-            assert!(error.contains("stopped"), "{query}: {error}");
-        }
     }
 }

@@ -14,7 +14,7 @@ use crate::functions::dynamic::cells::Cells;
 use crate::functions::kernel::KernelError;
 
 /// The most elements of a list, set or bag (`semantics.md §28.5`).
-pub(crate) const MAX_ELEMENTS: usize = 1_048_576;
+pub const MAX_ELEMENTS: usize = 1_048_576;
 
 /// Elements of one group, up to a limit.
 pub(crate) struct Elements {

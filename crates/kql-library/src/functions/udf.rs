@@ -135,21 +135,21 @@ fn one_or_all(value: ColumnarValue) -> Result<(ArrayRef, bool)> {
 }
 
 /// A call of a kernel, taken apart.
-pub(crate) struct KernelView<'e> {
+pub struct KernelView<'e> {
     /// The kernel's name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The kernel.
-    pub(crate) kernel: Kernel,
+    pub kernel: Kernel,
     /// The KQL types of the arguments.
-    pub(crate) kinds: &'e [ScalarType],
+    pub kinds: &'e [ScalarType],
     /// The KQL type of the result.
-    pub(crate) result: ScalarType,
+    pub result: ScalarType,
     /// The arguments.
-    pub(crate) args: &'e [Expr],
+    pub args: &'e [Expr],
 }
 
 /// `expr` as the call of a kernel; `None` where it is something else.
-pub(crate) fn kernel_view(expr: &Expr) -> Option<KernelView<'_>> {
+pub fn kernel_view(expr: &Expr) -> Option<KernelView<'_>> {
     let Expr::ScalarFunction(call) = expr else {
         return None;
     };

@@ -1,8 +1,8 @@
 //! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
 
 pub(crate) mod array;
-pub(crate) mod bag;
-pub(crate) mod columns;
+pub mod bag;
+pub mod columns;
 mod conversion;
 mod datetime;
 pub(crate) mod dynamic;
@@ -12,30 +12,29 @@ mod geo;
 mod hash;
 mod ip;
 pub mod kernel;
-pub(crate) mod list_match;
+pub mod list_match;
 mod logic;
 mod math;
 mod parse;
 mod prelude;
-pub(crate) mod real_key;
+pub mod real_key;
 mod registry;
 mod series;
 pub mod signature;
 mod string;
 pub mod text;
-pub(crate) mod text_match;
+pub mod text_match;
 mod udf;
 mod units;
 
 pub use registry::{Registry, registry};
-pub use udf::kernel_call;
-pub(crate) use udf::{KernelView, kernel_view};
+pub use udf::{KernelView, kernel_call, kernel_view};
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
-use crate::relation::Scalar;
+use crate::Scalar;
 use kernel::Kernel;
 
 /// A scalar function of the language.

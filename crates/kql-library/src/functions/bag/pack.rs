@@ -2,10 +2,10 @@
 
 use hindsight_kql_types::DynamicRef;
 
+use crate::Scalar;
 use crate::functions::dynamic::rows::each;
 use crate::functions::kernel_call;
 use crate::functions::prelude::*;
-use crate::relation::Scalar;
 
 pub(crate) static BAG_PACK: ScalarFunction = function(
     &["bag_pack(key_or_value: any...) -> dynamic"],
@@ -45,10 +45,7 @@ pub(crate) static BAG_ZIP: ScalarFunction = function(
 );
 
 /// The bag of columns under their names: `bag_pack_columns` and `pack_all`.
-pub(crate) fn pack_columns(
-    columns: impl Iterator<Item = (String, Scalar)>,
-    skip_empty: bool,
-) -> Scalar {
+pub fn pack_columns(columns: impl Iterator<Item = (String, Scalar)>, skip_empty: bool) -> Scalar {
     let pairs = columns.flat_map(|(name, column)| [Scalar::constant(Value::String(name)), column]);
     let (args, kinds) = pairs.map(|scalar| (scalar.expr, scalar.kind)).unzip();
     let (name, kernel): (_, Kernel) = match skip_empty {

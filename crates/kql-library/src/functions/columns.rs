@@ -8,19 +8,19 @@ use super::kernel::Kernel;
 use super::series::{fit, stats};
 
 /// A function of several columns.
-pub(crate) struct ColumnsFunction {
+pub struct ColumnsFunction {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Identifies [`ColumnsFunction::all`].
-    pub(crate) kernel_name: &'static str,
+    pub kernel_name: &'static str,
     /// Gives an array of all columns' values.
-    pub(crate) all: Kernel,
+    pub all: Kernel,
     /// Which columns there are.
-    pub(crate) columns: Columns,
+    pub columns: Columns,
 }
 
 /// The columns of a call.
-pub(crate) enum Columns {
+pub enum Columns {
     /// These, each called by the function, the argument and its own name.
     Fixed(&'static [(&'static str, ScalarType)]),
     /// One for each array among the arguments, called by the argument with this at the end.
@@ -55,6 +55,6 @@ static FUNCTIONS: &[ColumnsFunction] = &[
 ];
 
 /// The function of several columns called `name`.
-pub(crate) fn find(name: &str) -> Option<&'static ColumnsFunction> {
+pub fn find(name: &str) -> Option<&'static ColumnsFunction> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }

@@ -2,8 +2,8 @@
 
 use super::datetime_add::period_argument;
 use super::period::Period;
+use crate::Scalar;
 use crate::functions::prelude::*;
-use crate::relation::Scalar;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &[

@@ -17,4 +17,4 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &change::BAG_SET_KEY,
 ];
 
-pub(crate) use pack::pack_columns;
+pub use pack::pack_columns;

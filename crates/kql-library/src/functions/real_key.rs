@@ -7,7 +7,7 @@ use super::prelude::*;
 
 /// A value as a key of a group, a join or an order; the engine compares those by their bits. Of reals every NaN is one
 /// value, although the processor decides whether that of `0.0 / 0.0` has a sign, and `-0.0` is `0.0`.
-pub(crate) fn as_key(value: Expr, kind: ScalarType) -> Expr {
+pub fn as_key(value: Expr, kind: ScalarType) -> Expr {
     match kind {
         ScalarType::Real => {
             kernel_call("$real_key", real_key, vec![value], vec![kind], kind, false)

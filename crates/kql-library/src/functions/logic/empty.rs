@@ -52,7 +52,7 @@ pub(crate) static ISNOTEMPTY: ScalarFunction = ScalarFunction {
     eval: Eval::Rewrite(|call| empty(call, false)),
 };
 
-fn only<'a>(call: &CallArgs<'a>) -> Result<&'a crate::relation::Scalar, Diagnostic> {
+fn only<'a>(call: &CallArgs<'a>) -> Result<&'a crate::Scalar, Diagnostic> {
     let first = call.args.first();
     first.ok_or_else(|| refuse(call, "SEM0219", "function expects 1 argument(s)"))
 }

@@ -21,7 +21,7 @@ use crate::aggregates::groups::Groups;
 
 /// Which row of a group is picked by the first argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pick {
+pub enum Pick {
     /// The row with the largest key; NaN beats every number, null loses to every value.
     Largest,
     /// The row with the smallest key; NaN beats every number, null loses to every value.
@@ -49,7 +49,7 @@ struct Best {
 }
 
 /// The best row of each group.
-pub(crate) struct PickedRows {
+pub struct PickedRows {
     pick: Pick,
     kinds: Vec<DataType>,
     best: Vec<Option<Best>>,
@@ -78,12 +78,12 @@ impl PickedRows {
     }
 
     /// The names of the fields of the result.
-    pub(crate) fn field_name(index: usize) -> String {
+    pub fn field_name(index: usize) -> String {
         format!("c{index}")
     }
 
     /// The type of the result: a struct of all columns.
-    pub(crate) fn result(kinds: &[DataType]) -> DataType {
+    pub fn result(kinds: &[DataType]) -> DataType {
         DataType::Struct(fields(kinds))
     }
 

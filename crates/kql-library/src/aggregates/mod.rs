@@ -1,6 +1,6 @@
 //! The aggregates: one file each, a datum beside its accumulator.
 
-pub(crate) mod arg_max;
+mod arg_max;
 mod avg;
 mod binary_all;
 mod build;
@@ -23,16 +23,19 @@ mod take_any;
 mod tdigest;
 mod variance;
 
+pub use arg_max::pick_row;
 pub(crate) use hll::{merge as merge_hll, read_state as read_hll, write_state as write_hll};
 pub use registry::{all, find};
+pub use state::collect::MAX_ELEMENTS;
+pub use state::pick::{Pick, PickedRows};
 pub(crate) use state::tdigest::Tdigest;
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
+use crate::Scalar;
 use crate::functions::Example;
-use crate::relation::{Column, Scalar};
 
 /// An aggregate of the language.
 #[derive(Debug)]
@@ -69,8 +72,6 @@ pub struct AggregateCall<'a> {
     pub args: &'a [Scalar],
     /// The name that each argument would give a column, where it has one.
     pub names: &'a [Option<String>],
-    /// The columns of `*`, where it was written: the input's columns but for the keys and what else was named.
-    pub star: Option<&'a [Column]>,
     /// The result type by the signature.
     pub result: ScalarType,
     /// Where the call stands.

@@ -27,7 +27,7 @@ fn text(item: DynamicRef<'_>) -> String {
 }
 
 /// Whether each value is in the list; null never is.
-pub(crate) fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+pub fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let lists = args.dynamics(1)?;
     let rows = 0..args.rows();
     // A list that is the same for all rows becomes one set; computed lists are rare and searched row by row.
@@ -121,7 +121,7 @@ fn longs(list: &[DynamicRef<'_>], kind: ScalarType) -> HashSet<i64> {
 }
 
 /// `in~`: as `in` over texts, without case.
-pub(crate) fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+pub fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (values, lists) = (args.texts(0)?, args.dynamics(1)?);
     let folded = |row| -> HashSet<String> {
         let list = items(lists.get(row));
@@ -139,12 +139,12 @@ pub(crate) fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelErro
 }
 
 /// `has_any`: some item matches as `has`; a null item matches anything.
-pub(crate) fn has_any(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+pub fn has_any(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     matchers(args, |all, value| all.iter().any(|m| m.matches(value)))
 }
 
 /// `has_all`: every item matches as `has`.
-pub(crate) fn has_all(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+pub fn has_all(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     matchers(args, |all, value| all.iter().all(|m| m.matches(value)))
 }
 

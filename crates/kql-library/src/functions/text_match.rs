@@ -10,7 +10,7 @@ use super::kernel::{KernelArgs, KernelError};
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Test {
+pub enum Test {
     /// `has`: a whole term.
     Has,
     /// `hasprefix`: some term starts with it.
@@ -28,7 +28,7 @@ pub(crate) enum Test {
 }
 
 /// One needle, prepared.
-pub(crate) struct Matcher {
+pub struct Matcher {
     test: Test,
     sensitive: bool,
     /// The needle as it is compared: folded unless `sensitive`.
@@ -59,7 +59,7 @@ fn rarest(needle: &[u8]) -> usize {
 }
 
 /// Simple case folding: one character for one. `ß` is itself, the dotless `ı` is no `i`.
-pub(crate) fn fold_char(c: char) -> char {
+pub fn fold_char(c: char) -> char {
     fn single(mut chars: impl Iterator<Item = char>, otherwise: char) -> char {
         match (chars.next(), chars.next()) {
             (Some(c), None) => c,
@@ -77,7 +77,7 @@ pub(crate) fn fold_char(c: char) -> char {
 }
 
 /// `text` folded.
-pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
+pub fn fold_text(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return match text.bytes().any(|b| b.is_ascii_uppercase()) {
             true => Cow::Owned(text.to_ascii_lowercase()),
@@ -89,7 +89,7 @@ pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
 
 impl Matcher {
     /// A matcher for one needle.
-    pub(crate) fn new(test: Test, sensitive: bool, needle: &str) -> Matcher {
+    pub fn new(test: Test, sensitive: bool, needle: &str) -> Matcher {
         let needle = match sensitive {
             true => needle.to_owned(),
             false => fold_text(needle).into_owned(),
@@ -106,7 +106,7 @@ impl Matcher {
     }
 
     /// Whether the test holds for `text`.
-    pub(crate) fn matches(&self, text: &str) -> bool {
+    pub fn matches(&self, text: &str) -> bool {
         if self.needle.is_empty() {
             return self.test != Test::Equals || text.is_empty();
         }
@@ -184,11 +184,7 @@ fn is_term(c: char) -> bool {
 }
 
 /// A kernel body over `(text, needle)`.
-pub(crate) fn run(
-    args: &KernelArgs<'_>,
-    test: Test,
-    sensitive: bool,
-) -> Result<ArrayRef, KernelError> {
+pub fn run(args: &KernelArgs<'_>, test: Test, sensitive: bool) -> Result<ArrayRef, KernelError> {
     let (texts, needles) = (args.texts(0)?, args.texts(1)?);
     if needles.is_constant() {
         let matcher = Matcher::new(test, sensitive, needles.get(0));
@@ -200,7 +196,7 @@ pub(crate) fn run(
 }
 
 /// `matches regex`: an unanchored search.
-pub(crate) fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+pub fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
     if patterns.is_constant() {
         let pattern = compile(patterns.get(0))?;
@@ -219,7 +215,7 @@ pub(crate) fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelErr
 }
 
 /// A regular expression of the language, with a bound on what it may cost.
-pub(crate) fn compile(pattern: &str) -> Result<regex::Regex, KernelError> {
+pub fn compile(pattern: &str) -> Result<regex::Regex, KernelError> {
     regex::RegexBuilder::new(pattern)
         .size_limit(4 << 20)
         .dfa_size_limit(8 << 20)

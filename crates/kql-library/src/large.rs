@@ -25,7 +25,7 @@ const LARGE: usize = 4096;
 const NOTHING: &str = "$large-";
 
 /// The expression of a value that is known.
-pub(crate) fn literal(value: ScalarValue) -> Expr {
+pub fn literal(value: ScalarValue) -> Expr {
     let bytes = match &value {
         ScalarValue::BinaryView(Some(bytes)) => bytes.as_slice(),
         ScalarValue::Utf8View(Some(text)) => text.as_bytes(),
@@ -54,7 +54,7 @@ pub(crate) fn literal(value: ScalarValue) -> Expr {
 }
 
 /// `expr` with the large values themselves.
-pub(crate) fn in_place(expr: Expr) -> Result<Expr> {
+pub fn in_place(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match value_of(&expr) {
             Some(value) => Transformed::yes(Expr::Literal(value.clone(), None)),
@@ -65,7 +65,7 @@ pub(crate) fn in_place(expr: Expr) -> Result<Expr> {
 }
 
 /// `plan` with large values that can be evaluated; no column changes its name.
-pub(crate) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let holds = |expr: &Expr| expr.exists(|e| Ok(value_of(e).is_some()));
     replace_in_plan(plan, holds, evaluable)
 }
@@ -82,7 +82,7 @@ fn evaluable(expr: Expr) -> Result<Expr> {
 }
 
 /// `plan` with `replace` done to each expression that `concerns`; no column changes its name.
-pub(crate) fn replace_in_plan(
+pub fn replace_in_plan(
     plan: LogicalPlan,
     concerns: impl Fn(&Expr) -> Result<bool>,
     replace: impl Fn(Expr) -> Result<Expr>,
@@ -105,7 +105,7 @@ pub(crate) fn replace_in_plan(
 }
 
 /// Whether `expr` waits for a value: what stands for a large value does not.
-pub(crate) fn waits(expr: &Expr) -> bool {
+pub fn waits(expr: &Expr) -> bool {
     matches!(expr, Expr::Placeholder(placeholder) if !placeholder.id.starts_with(NOTHING))
 }
 
