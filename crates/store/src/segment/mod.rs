@@ -1,9 +1,13 @@
 //! Segments: sealed, immutable Parquet files of one application's table.
 
+mod checksums;
+mod file;
 mod footer;
 mod reader;
 mod writer;
 
+pub(crate) use checksums::Checksums;
+pub(crate) use file::SegmentFileReader;
 pub(crate) use footer::FooterCache;
 pub(crate) use reader::SegmentReaders;
 pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};

@@ -4,6 +4,7 @@
 //! ticks prune row groups and pages directly, and years 1 to 9999 fit (nanoseconds reach 1677 to 2262 only). Other
 //! readers subtract 621,355,968,000,000,000 and divide by 10 to get microseconds since 1970.
 
+use super::checksums::ChecksumWriter;
 use crate::app_id::AppId;
 use crate::batch::time_range;
 use crate::catalogue::SegmentRecord;
@@ -86,6 +87,7 @@ impl SegmentWriter {
                 .create(&temporary)
                 .map_err(StoreError::io("create", &temporary))?,
             bytes: 0,
+            checksums: ChecksumWriter::default(),
         };
         let properties = properties(settings, &file, &shredder)?;
         let writer = ArrowWriter::try_new(output, shredder.schema(), Some(properties))?;
@@ -103,6 +105,7 @@ impl SegmentWriter {
             level: file.level,
             promoted: shredder.names(),
             created: file.created,
+            checksums: None,
         };
         Ok(SegmentWriter {
             vfs: settings.vfs.clone(),
@@ -131,7 +134,8 @@ impl SegmentWriter {
             .sync()
             .map_err(StoreError::io("sync", &self.temporary))?;
         record.bytes = output.bytes;
-        drop(output);
+        record.checksums = Some(output.checksums.finish());
+        drop(output.file);
         self.vfs
             .rename(&self.temporary, &self.path)
             .map_err(StoreError::io("rename", &self.path))?;
@@ -221,16 +225,18 @@ fn entry(key: &str, value: String) -> KeyValue {
     KeyValue::new(format!("hindsight.{key}"), value)
 }
 
-/// The file under the Parquet writer, counted.
+/// The file under the Parquet writer, counted and summed.
 struct Output {
     file: Box<dyn WriteFile>,
     bytes: u64,
+    checksums: ChecksumWriter,
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.bytes += written as u64;
+        self.checksums.update(bytes.get(..written).unwrap_or(bytes));
         Ok(written)
     }
 

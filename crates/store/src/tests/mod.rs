@@ -1,6 +1,7 @@
 //! Tests of the whole store, over its public interface. Each file has one subject.
 
 mod crash;
+mod damage;
 mod lifecycle;
 mod opening;
 mod promotion;
