@@ -1,7 +1,7 @@
 //! `percentile`, `percentiles`, their weighted and array forms (`semantics.md §16.6`).
 //!
 //! A call keeps one sketch of each group for all its percentages. Groups below 8192 values are exact; larger ones are
-//! estimated by a t-digest, see [`super::state::digest`] for its error.
+//! estimated by a t-digest, see [`crate::states::digest`] for its error.
 
 use std::sync::Arc;
 
@@ -12,10 +12,12 @@ use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::build::{not_constant, to_kind};
-use super::state::quantile::{Percentiles, field_name, fields};
-use super::state::sketch::sketch_call;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::{dynamic, example, kernel_call};
+use crate::call::{InnerKernel, kernel_call};
+use crate::definition::example;
+use crate::dynamic::arguments::pack_array_unless_all_null;
+use crate::states::quantile::{Percentiles, field_name, fields};
+use crate::states::sketch::sketch_call;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[
     &PERCENTILE,
@@ -213,11 +215,11 @@ fn bind_array(call: &AggregateCall<'_>, first: usize) -> Result<Vec<AggregateCol
     let kind = call.arg(0)?.kind;
     let values = (0..percents.len()).map(|index| pick(&row, index));
     call.column(kernel_call(
-        "percentiles_array",
-        dynamic::pack_array_unless_all_null,
+        &ARRAY,
         values.collect(),
         vec![kind; percents.len()],
         ScalarType::Dynamic,
-        false,
     ))
 }
+
+static ARRAY: InnerKernel = InnerKernel::new("percentiles_array", pack_array_unless_all_null);

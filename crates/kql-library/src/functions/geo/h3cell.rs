@@ -6,7 +6,7 @@ use h3o::{CellIndex, LatLng, Resolution};
 
 use super::shape::{write_pair, write_point};
 use super::sphere::Point;
-use crate::functions::dynamic::rows::each;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(

@@ -12,7 +12,7 @@ mod s2cell;
 mod shape;
 mod sphere;
 
-use super::ScalarFunction;
+use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &geohash::FROM_POINT,
