@@ -23,7 +23,9 @@ pub use bind::{
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
 pub use held::HeldRows;
-use hindsight_kql_library::{aggregates, large};
-pub use hindsight_kql_library::{functions, work};
+use hindsight_kql_library::{
+    aggregates, call, definition, functions, large, list_match, real_key, signature, text_match,
+};
+pub use hindsight_kql_library::{kernel, work};
 pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

@@ -22,8 +22,8 @@ use crate::bind::{
 };
 use crate::catalog::Catalog;
 use crate::exec::{KqlQueryPlanner, logical_rules, physical_rules};
-use crate::functions::kernel::KernelError;
 use crate::held::HeldRows;
+use crate::kernel::KernelError;
 use crate::large::{literal, replace_in_plan, waits};
 use crate::relation::Column;
 use crate::work::Watch;

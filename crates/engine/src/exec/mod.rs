@@ -11,7 +11,7 @@ use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
-use hindsight_kql::functions::kernel::KernelError;
+use hindsight_kql::kernel::KernelError;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};

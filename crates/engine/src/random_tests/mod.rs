@@ -26,7 +26,7 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::{Expr, LogicalPlan, when};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
-use hindsight_kql::functions::text::to_text;
+use hindsight_kql::kernel::to_text;
 use hindsight_kql::{BindOptions, Catalog, run};
 
 use crate::catalog::StoreLeaves;

@@ -9,10 +9,10 @@ use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::build::{filtered, never_null_text};
-use super::groups::GroupsUdaf;
-use super::state::pick::{Pick, PickedRows};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::groups::GroupsUdaf;
+use crate::states::pick::{Pick, PickedRows};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&ARG_MAX, &ARG_MIN];
 

@@ -11,10 +11,10 @@ use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
 use super::build::{filtered, or_else, to_kind};
-use super::groups::GroupsUdaf;
-use super::state::ticks::{TICK_STATES, TickAverages};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::groups::GroupsUdaf;
+use crate::states::ticks::{TICK_STATES, TickAverages};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&AVG, &AVGIF];
 

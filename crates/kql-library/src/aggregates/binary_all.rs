@@ -7,7 +7,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::build::to_kind;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&AND, &OR, &XOR];
 

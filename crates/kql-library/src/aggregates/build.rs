@@ -6,8 +6,31 @@ use datafusion::logical_expr::{Expr, ExprFunctionExt, cast, lit};
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::{AggregateCall, AggregateColumn};
+use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::Scalar;
+use crate::definition::Example;
+
+/// What builds the columns of a call.
+pub(crate) type Bind = fn(&AggregateCall<'_>) -> Result<Vec<AggregateColumn>, Diagnostic>;
+
+/// An aggregate in one call, for families whose members differ in little but how they are bound.
+pub(crate) const fn aggregate(
+    signatures: &'static [&'static str],
+    summary: &'static str,
+    result_name: AggregateName,
+    examples: &'static [Example],
+    bind: Bind,
+) -> AggregateFunction {
+    AggregateFunction {
+        signatures,
+        aliases: &[],
+        summary,
+        result_name,
+        star: false,
+        examples,
+        bind,
+    }
+}
 
 impl<'a> AggregateCall<'a> {
     /// Argument `index`; a missing one is refused although the signature already asks for it.

@@ -2,10 +2,10 @@
 
 use arrow::datatypes::DataType;
 
-use super::state::schema::BuildSchema;
-use super::state::sketch::sketch_call;
 use super::{AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::schema::BuildSchema;
+use crate::states::sketch::sketch_call;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&BUILDSCHEMA];
 

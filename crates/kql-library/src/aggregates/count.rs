@@ -6,7 +6,7 @@ use hindsight_kql_syntax::Diagnostic;
 
 use super::build::filtered;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT, &COUNTIF];
 

@@ -5,8 +5,8 @@ use datafusion::logical_expr::when;
 use hindsight_kql_syntax::Diagnostic;
 
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
-use crate::functions::real_key::as_key;
+use crate::definition::example;
+use crate::real_key::as_key;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT_DISTINCT, &COUNT_DISTINCTIF];
 

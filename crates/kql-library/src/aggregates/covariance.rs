@@ -9,7 +9,7 @@ use hindsight_kql_types::ScalarType;
 use super::build::filtered;
 use super::variance::rounded;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
 
 pub(crate) static LIST: &[&AggregateFunction] =
     &[&COVARIANCE, &COVARIANCEIF, &COVARIANCEP, &COVARIANCEPIF];

@@ -4,11 +4,11 @@ use arrow::datatypes::DataType;
 use hindsight_kql_syntax::Diagnostic;
 
 use super::build::filtered;
-use super::state::hyperloglog::{DistinctCount, index_bits};
-use super::state::sketch::sketch_call;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
-use crate::functions::real_key::as_key;
+use crate::definition::example;
+use crate::real_key::as_key;
+use crate::states::hyperloglog::{DistinctCount, index_bits};
+use crate::states::sketch::sketch_call;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&DCOUNT, &DCOUNTIF];
 

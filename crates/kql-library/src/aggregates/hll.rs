@@ -4,24 +4,19 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryViewBuilder};
 use arrow::datatypes::DataType;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use datafusion::common::Result;
 use hindsight_kql_syntax::Diagnostic;
-use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
+use hindsight_kql_types::{Encoder, ScalarType};
 
 use super::build::filtered;
 use super::dcount::bits_of;
-use super::state::hyperloglog::{HyperLogLog, insert_hashes};
-use super::state::sketch::{Sketch, SketchFunction, Sketches, sketch_call};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::dynamic::cells::Cells;
-use crate::functions::example;
+use crate::definition::example;
+use crate::dynamic::cells::Cells;
+use crate::states::hyperloglog::{HyperLogLog, insert_hashes};
+use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_call};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&HLL, &HLL_IF, &HLL_MERGE];
-
-/// What marks the text as ours.
-const PREFIX: &str = "hll:";
 
 static HLL: AggregateFunction = AggregateFunction {
     signatures: &["hll(expr: any, [accuracy: const long]) -> dynamic"],
@@ -91,29 +86,6 @@ fn bind(
     call.column(filtered(state, predicate, call.span)?)
 }
 
-/// The set of a state in its dynamic form.
-pub(crate) fn read_state(state: DynamicRef<'_>) -> Option<HyperLogLog> {
-    let text = state.as_str()?.strip_prefix(PREFIX)?;
-    HyperLogLog::decode(&BASE64_STANDARD.decode(text).ok()?)
-}
-
-/// The union of two sets.
-pub(crate) fn merge(mut left: HyperLogLog, right: HyperLogLog) -> HyperLogLog {
-    let mut bytes = Vec::new();
-    right.encode(&mut bytes);
-    left.merge(&bytes);
-    left
-}
-
-/// Writes a set in its dynamic form.
-pub(crate) fn write_state(set: &HyperLogLog, encoder: &mut Encoder) {
-    let mut bytes = Vec::new();
-    set.encode(&mut bytes);
-    let mut text = PREFIX.to_owned();
-    BASE64_STANDARD.encode_string(&bytes, &mut text);
-    encoder.string(&text);
-}
-
 #[derive(Clone)]
 struct MakeState {
     bits: u8,
@@ -147,7 +119,7 @@ fn states<'a>(sets: impl Iterator<Item = Option<&'a HyperLogLog>>) -> ArrayRef {
     for set in sets {
         match set {
             Some(set) => {
-                write_state(set, &mut encoder);
+                set.write(&mut encoder);
                 out.append_value(encoder.finish());
             }
             None => out.append_null(),
@@ -205,7 +177,7 @@ impl SketchFunction for MergeStates {
         let cells = Cells::new(column, ScalarType::Dynamic)?;
         let mut bytes = Vec::new();
         for (row, group) in groups.iter().enumerate() {
-            if let Some(set) = read_state(cells.dynamic(row)) {
+            if let Some(set) = HyperLogLog::read(cells.dynamic(row)) {
                 bytes.clear();
                 set.encode(&mut bytes);
                 sketches.with(*group, |union| union.merge(&bytes));

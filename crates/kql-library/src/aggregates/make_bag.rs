@@ -6,11 +6,11 @@ use hindsight_kql_syntax::Diagnostic;
 
 use super::build::filtered;
 use super::make_list::limit_of;
-use super::state::bag::MakeBag;
-use super::state::collect::MAX_ELEMENTS;
-use super::state::sketch::sketch_call;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::bag::MakeBag;
+use crate::states::collect::MAX_ELEMENTS;
+use crate::states::sketch::sketch_call;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_BAG, &MAKE_BAG_IF];
 

@@ -5,10 +5,10 @@ use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
 
 use super::build::filtered;
-use super::state::collect::{Collect, MAX_ELEMENTS};
-use super::state::sketch::sketch_call;
 use super::{AggregateCall, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::collect::{Collect, MAX_ELEMENTS};
+use crate::states::sketch::sketch_call;
 
 pub(crate) static LIST: &[&AggregateFunction] =
     &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS, &MAKELIST];

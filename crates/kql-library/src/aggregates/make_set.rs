@@ -1,9 +1,9 @@
 //! `make_set` and `make_set_if` (`semantics.md §16.5`).
 
 use super::make_list::{OLDER_LIMIT, collected, limit_of};
-use super::state::collect::MAX_ELEMENTS;
 use super::{AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::collect::MAX_ELEMENTS;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_SET, &MAKE_SET_IF, &MAKESET];
 

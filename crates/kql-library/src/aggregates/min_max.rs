@@ -9,10 +9,10 @@ use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
 use super::build::{filtered, never_null_text};
-use super::groups::GroupsUdaf;
-use super::state::extreme::RealExtremes;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::extreme::RealExtremes;
+use crate::states::groups::GroupsUdaf;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&MIN, &MINIF, &MAX, &MAXIF];
 

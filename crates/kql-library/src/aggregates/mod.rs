@@ -9,7 +9,6 @@ mod count;
 mod count_distinct;
 mod covariance;
 mod dcount;
-mod groups;
 mod hll;
 mod make_bag;
 mod make_list;
@@ -17,25 +16,22 @@ mod make_set;
 mod min_max;
 mod percentile;
 mod registry;
-pub(crate) mod state;
 mod sum;
 mod take_any;
 mod tdigest;
 mod variance;
 
+pub use crate::states::collect::MAX_ELEMENTS;
+pub use crate::states::pick::{Pick, PickedRows};
 pub use arg_max::pick_row;
-pub(crate) use hll::{merge as merge_hll, read_state as read_hll, write_state as write_hll};
 pub use registry::{all, find};
-pub use state::collect::MAX_ELEMENTS;
-pub use state::pick::{Pick, PickedRows};
-pub(crate) use state::tdigest::Tdigest;
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
 use crate::Scalar;
-use crate::functions::Example;
+use crate::definition::Example;
 
 /// An aggregate of the language.
 #[derive(Debug)]

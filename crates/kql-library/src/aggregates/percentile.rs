@@ -1,7 +1,7 @@
 //! `percentile`, `percentiles`, their weighted and array forms (`semantics.md §16.6`).
 //!
 //! A call keeps one sketch of each group for all its percentages. Groups below 8192 values are exact; larger ones are
-//! estimated by a t-digest, see [`super::state::digest`] for its error.
+//! estimated by a t-digest, see [`crate::states::digest`] for its error.
 
 use std::sync::Arc;
 
@@ -11,11 +11,13 @@ use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
-use super::build::{not_constant, to_kind};
-use super::state::quantile::{Percentiles, field_name, fields};
-use super::state::sketch::sketch_call;
+use super::build::{aggregate, not_constant, to_kind};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::{dynamic, example, kernel_call};
+use crate::call::{InnerKernel, kernel_call};
+use crate::definition::example;
+use crate::dynamic::arguments::pack_array_unless_all_null;
+use crate::states::quantile::{Percentiles, field_name, fields};
+use crate::states::sketch::sketch_call;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[
     &PERCENTILE,
@@ -26,107 +28,95 @@ pub(crate) static LIST: &[&AggregateFunction] = &[
     &PERCENTILESW_ARRAY,
 ];
 
-static PERCENTILE: AggregateFunction = AggregateFunction {
-    signatures: &[
+static PERCENTILE: AggregateFunction = aggregate(
+    &[
         "percentile(expr: long, percentage: const real) -> long",
         "percentile(expr: real, percentage: const real) -> real",
         "percentile(expr: time, percentage: const real) -> $1",
     ],
-    aliases: &[],
-    summary: "The value below which the percentage of the values lies, by nearest rank; estimated in large groups.",
-    result_name: AggregateName::Columns,
-    star: false,
-    examples: &[example(
+    "The value below which the percentage of the values lies, by nearest rank; estimated in large groups.",
+    AggregateName::Columns,
+    &[example(
         "datatable(ms:long)[10, 20, 30, 40] | summarize percentile(ms, 75)",
         "percentile_ms_75:long\n30",
     )],
-    bind: |call| bind_columns(call, 1),
-};
+    |call| bind_columns(call, 1),
+);
 
-static PERCENTILES: AggregateFunction = AggregateFunction {
-    signatures: &[
+static PERCENTILES: AggregateFunction = aggregate(
+    &[
         "percentiles(expr: long, percentage: const real...) -> long",
         "percentiles(expr: real, percentage: const real...) -> real",
         "percentiles(expr: time, percentage: const real...) -> $1",
     ],
-    aliases: &[],
-    summary: "A percentile for each percentage, in a column each.",
-    result_name: AggregateName::Columns,
-    star: false,
-    examples: &[example(
+    "A percentile for each percentage, in a column each.",
+    AggregateName::Columns,
+    &[example(
         "datatable(ms:long)[10, 20, 30, 40] | summarize percentiles(ms, 50, 99.9)",
         "percentile_ms_50:long, percentile_ms_99_9:long\n20 | 40",
     )],
-    bind: |call| bind_columns(call, 1),
-};
+    |call| bind_columns(call, 1),
+);
 
-static PERCENTILES_ARRAY: AggregateFunction = AggregateFunction {
-    signatures: &[
+static PERCENTILES_ARRAY: AggregateFunction = aggregate(
+    &[
         "percentiles_array(expr: long, percentage: const any...) -> dynamic",
         "percentiles_array(expr: real, percentage: const any...) -> dynamic",
         "percentiles_array(expr: time, percentage: const any...) -> dynamic",
     ],
-    aliases: &[],
-    summary: "The percentiles for all percentages as one array.",
-    result_name: AggregateName::Prefixed("percentiles"),
-    star: false,
-    examples: &[example(
+    "The percentiles for all percentages as one array.",
+    AggregateName::Prefixed("percentiles"),
+    &[example(
         "datatable(ms:long)[10, 20, 30, 40] | summarize percentiles_array(ms, dynamic([25, 75]))",
         "percentiles_ms:dynamic\n[10,30]",
     )],
-    bind: |call| bind_array(call, 1),
-};
+    |call| bind_array(call, 1),
+);
 
-static PERCENTILEW: AggregateFunction = AggregateFunction {
-    signatures: &[
+static PERCENTILEW: AggregateFunction = aggregate(
+    &[
         "percentilew(expr: long, weight: long, percentage: const real) -> long",
         "percentilew(expr: real, weight: long, percentage: const real) -> real",
         "percentilew(expr: time, weight: long, percentage: const real) -> $1",
     ],
-    aliases: &[],
-    summary: "A percentile of values that each stand for `weight` values.",
-    result_name: AggregateName::Columns,
-    star: false,
-    examples: &[example(
+    "A percentile of values that each stand for `weight` values.",
+    AggregateName::Columns,
+    &[example(
         "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilew(ms, hits, 90)",
         "percentile_ms_90:long\n10",
     )],
-    bind: |call| bind_columns(call, 2),
-};
+    |call| bind_columns(call, 2),
+);
 
-static PERCENTILESW: AggregateFunction = AggregateFunction {
-    signatures: &[
+static PERCENTILESW: AggregateFunction = aggregate(
+    &[
         "percentilesw(expr: long, weight: long, percentage: const real...) -> long",
         "percentilesw(expr: real, weight: long, percentage: const real...) -> real",
         "percentilesw(expr: time, weight: long, percentage: const real...) -> $1",
     ],
-    aliases: &[],
-    summary: "Percentiles of values that each stand for `weight` values.",
-    result_name: AggregateName::Columns,
-    star: false,
-    examples: &[example(
+    "Percentiles of values that each stand for `weight` values.",
+    AggregateName::Columns,
+    &[example(
         "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilesw(ms, hits, 50, 95)",
         "percentile_ms_50:long, percentile_ms_95:long\n10 | 20",
     )],
-    bind: |call| bind_columns(call, 2),
-};
+    |call| bind_columns(call, 2),
+);
 
-static PERCENTILESW_ARRAY: AggregateFunction = AggregateFunction {
-    signatures: &[
+static PERCENTILESW_ARRAY: AggregateFunction = aggregate(
+    &[
         "percentilesw_array(expr: long, weight: long, percentage: const any...) -> dynamic",
         "percentilesw_array(expr: real, weight: long, percentage: const any...) -> dynamic",
         "percentilesw_array(expr: time, weight: long, percentage: const any...) -> dynamic",
     ],
-    aliases: &[],
-    summary: "The percentiles of weighted values as one array.",
-    result_name: AggregateName::Prefixed("percentiles"),
-    star: false,
-    examples: &[example(
+    "The percentiles of weighted values as one array.",
+    AggregateName::Prefixed("percentiles"),
+    &[example(
         "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilesw_array(ms, hits, 50, 95)",
         "percentiles_ms:dynamic\n[10,20]",
     )],
-    bind: |call| bind_array(call, 2),
-};
+    |call| bind_array(call, 2),
+);
 
 /// The percentages from argument `first` on: numbers, or arrays of numbers.
 fn percents(call: &AggregateCall<'_>, first: usize) -> Result<Vec<f64>, Diagnostic> {
@@ -213,11 +203,11 @@ fn bind_array(call: &AggregateCall<'_>, first: usize) -> Result<Vec<AggregateCol
     let kind = call.arg(0)?.kind;
     let values = (0..percents.len()).map(|index| pick(&row, index));
     call.column(kernel_call(
-        "percentiles_array",
-        dynamic::pack_array_unless_all_null,
+        &ARRAY,
         values.collect(),
         vec![kind; percents.len()],
         ScalarType::Dynamic,
-        false,
     ))
 }
+
+static ARRAY: InnerKernel = InnerKernel::new("percentiles_array", pack_array_unless_all_null);

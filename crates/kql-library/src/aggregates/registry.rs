@@ -8,7 +8,7 @@ use super::{
     arg_max, avg, binary_all, buildschema, count, count_distinct, covariance, dcount, hll,
     make_bag, make_list, make_set, min_max, percentile, sum, take_any, tdigest, variance,
 };
-use crate::functions::signature::Signature;
+use crate::signature::Signature;
 
 /// Every family's list.
 fn lists() -> Vec<&'static [&'static AggregateFunction]> {

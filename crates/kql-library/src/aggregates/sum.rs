@@ -5,7 +5,7 @@ use hindsight_kql_syntax::Diagnostic;
 
 use super::build::{filtered, or_else, to_kind, zero};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&SUM, &SUMIF];
 

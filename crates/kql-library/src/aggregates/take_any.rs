@@ -4,9 +4,9 @@ use datafusion::logical_expr::{Expr, lit, when};
 use hindsight_kql_syntax::Diagnostic;
 
 use super::arg_max::{Wanted, picked, wanted};
-use super::state::pick::Pick;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::example;
+use crate::definition::example;
+use crate::states::pick::Pick;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&TAKE_ANY, &TAKE_ANYIF, &ANY, &ANYIF];
 

@@ -11,12 +11,12 @@ use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{Encoder, ScalarType};
 
 use super::build::to_kind;
-use super::state::quantile::{Ranked, Ranks};
-use super::state::sketch::{Sketch, SketchFunction, Sketches, sketch_call};
-use super::state::tdigest::{MaybeTdigest, Tdigest, text};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::dynamic::cells::Cells;
-use crate::functions::example;
+use crate::definition::example;
+use crate::dynamic::cells::Cells;
+use crate::states::quantile::{Ranked, Ranks};
+use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_call};
+use crate::states::tdigest::{MaybeTdigest, Tdigest, text};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&TDIGEST, &TDIGEST_MERGE];
 

@@ -12,8 +12,9 @@ use hindsight_kql_types::ScalarType;
 
 use super::build::{filtered, or_else};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::kernel::{KernelArgs, KernelError};
-use crate::functions::{example, kernel_call};
+use crate::call::{InnerKernel, kernel_call};
+use crate::definition::example;
+use crate::kernel::{KernelArgs, KernelError};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[
     &STDEV,
@@ -251,14 +252,14 @@ fn bind(
 pub(crate) fn rounded(value: Expr) -> Expr {
     let value = or_else(value, ScalarValue::Float64(Some(0.0)));
     kernel_call(
-        "round_to_10_places",
-        round_to_10_places,
+        &ROUNDED,
         vec![value],
         vec![ScalarType::Real],
         ScalarType::Real,
-        false,
     )
 }
+
+static ROUNDED: InnerKernel = InnerKernel::new("round_to_10_places", round_to_10_places);
 
 fn round_to_10_places(args: &KernelArgs<'_>) -> Result<arrow::array::ArrayRef, KernelError> {
     let values = args.reals(0)?;

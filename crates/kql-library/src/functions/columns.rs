@@ -4,17 +4,15 @@
 use hindsight_kql_types::ScalarType;
 
 use super::array::sort;
-use super::kernel::Kernel;
 use super::series::{fit, stats};
+use crate::call::InnerKernel;
 
 /// A function of several columns.
 pub struct ColumnsFunction {
     /// Its name.
     pub name: &'static str,
-    /// Identifies [`ColumnsFunction::all`].
-    pub kernel_name: &'static str,
     /// Gives an array of all columns' values.
-    pub all: Kernel,
+    pub all: InnerKernel,
     /// Which columns there are.
     pub columns: Columns,
 }
@@ -30,26 +28,22 @@ pub enum Columns {
 static FUNCTIONS: &[ColumnsFunction] = &[
     ColumnsFunction {
         name: "array_sort_asc",
-        kernel_name: "$array_sort_asc",
-        all: |args| sort::sort_all(args, false),
+        all: InnerKernel::new("$array_sort_asc", |args| sort::sort_all(args, false)),
         columns: Columns::OfArrays("_sorted"),
     },
     ColumnsFunction {
         name: "array_sort_desc",
-        kernel_name: "$array_sort_desc",
-        all: |args| sort::sort_all(args, true),
+        all: InnerKernel::new("$array_sort_desc", |args| sort::sort_all(args, true)),
         columns: Columns::OfArrays("_sorted"),
     },
     ColumnsFunction {
         name: "series_stats",
-        kernel_name: "$series_stats",
-        all: stats::all,
+        all: InnerKernel::new("$series_stats", stats::all),
         columns: Columns::Fixed(stats::COLUMNS),
     },
     ColumnsFunction {
         name: "series_fit_line",
-        kernel_name: "$series_fit_line",
-        all: fit::all,
+        all: InnerKernel::new("$series_fit_line", fit::all),
         columns: Columns::Fixed(fit::COLUMNS),
     },
 ];

@@ -8,8 +8,9 @@ pub(crate) use datafusion::logical_expr::Expr;
 pub(crate) use hindsight_kql_syntax::Diagnostic;
 pub(crate) use hindsight_kql_types::{ScalarType, Value};
 
-pub(crate) use super::kernel::{Kernel, KernelArgs, KernelError};
-pub(crate) use super::{CallArgs, Eval, Example, ResultName, ScalarFunction, example};
+pub(crate) use crate::call::{InnerKernel, kernel_call};
+pub(crate) use crate::definition::{CallArgs, Eval, Example, ResultName, ScalarFunction, example};
+pub(crate) use crate::kernel::{Kernel, KernelArgs, KernelError};
 
 /// What a kernel answers.
 pub(crate) type Answer = Result<ArrayRef, KernelError>;
@@ -42,14 +43,12 @@ impl ScalarFunction {
 }
 
 /// The expression that runs `kernel` on the arguments of a call that the binder has checked.
-pub(crate) fn call_kernel(call: &CallArgs<'_>, name: &'static str, kernel: Kernel) -> Expr {
-    super::kernel_call(
-        name,
+pub(crate) fn call_kernel(call: &CallArgs<'_>, kernel: &'static InnerKernel) -> Expr {
+    kernel_call(
         kernel,
         call.args.iter().map(|arg| arg.expr.clone()).collect(),
         call.args.iter().map(|arg| arg.kind).collect(),
         call.result,
-        false,
     )
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::ScalarFunction;
-use super::signature::Signature;
+use crate::definition::ScalarFunction;
+use crate::signature::Signature;
 
 /// Functions by name and alias.
 pub struct Registry {

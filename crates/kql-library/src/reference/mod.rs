@@ -2,6 +2,7 @@
 
 mod names;
 
+use crate::definition::ScalarFunction;
 use crate::{aggregates, functions};
 
 /// The entry of a function or an aggregate.
@@ -19,7 +20,7 @@ pub struct Entry {
 pub fn scalar_functions() -> Vec<Entry> {
     let mut all = functions::registry().all().to_vec();
     all.sort_by_key(|function| function.name());
-    let entry = |function: &functions::ScalarFunction| Entry {
+    let entry = |function: &ScalarFunction| Entry {
         signatures: function.signatures,
         aliases: function.aliases,
         summary: function.summary,

@@ -11,8 +11,8 @@ use super::projection::{Namer, NamingMode, Target};
 use super::result_name::{AggregateNames, result_name, result_name_with};
 use super::{BindResult, Binder, BoundColumn};
 use crate::aggregates::{self, AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-use crate::functions::signature::Signature;
 use crate::relation::{Column, Relation, Scalar};
+use crate::signature::Signature;
 
 /// One column of aggregates.
 #[derive(Debug, Clone)]

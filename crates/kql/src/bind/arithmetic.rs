@@ -11,8 +11,8 @@ use hindsight_kql_types::{ScalarType, Value, decimal, ticks};
 use super::constant::fold;
 use super::convert::{convert, widest};
 use super::{BindResult, Binder};
-use crate::functions::kernel::{Kernel, KernelArgs, KernelError, decimals};
-use crate::functions::kernel_call;
+use crate::call::{InnerKernel, kernel_call};
+use crate::kernel::{KernelArgs, KernelError, decimals};
 use crate::relation::{Relation, Scalar};
 
 use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
@@ -114,44 +114,45 @@ fn numbers(op: BinaryOp, left: Scalar, right: Scalar) -> Scalar {
             return Scalar::new(binary_expr(left.expr, operator, right.expr), kind);
         }
     }
-    let (name, kernel): (&'static str, Kernel) = match (op, kind) {
-        (BinaryOp::Divide, Long) => ("$divide", |a| longs(a, checked_div)),
-        (BinaryOp::Modulo, Long) => ("$modulo", |a| longs(a, checked_modulo)),
-        (BinaryOp::Modulo, Real) => ("$modulo_real", modulo_reals),
-        (BinaryOp::Add, _) => ("$add_decimal", |a| {
-            decimal_kernel(a, |x, y| x.checked_add(y))
-        }),
-        (BinaryOp::Subtract, _) => ("$subtract_decimal", |a| {
-            decimal_kernel(a, |x, y| x.checked_sub(y))
-        }),
-        (BinaryOp::Multiply, _) => ("$multiply_decimal", |a| decimal_kernel(a, decimal_product)),
-        (BinaryOp::Modulo, _) => ("$modulo_decimal", |a| {
-            decimal_kernel(a, |x, y| x.checked_rem_euclid(y))
-        }),
-        _ => ("$divide_decimal", |a| decimal_kernel(a, decimal_quotient)),
+    let kernel = match (op, kind) {
+        (BinaryOp::Divide, Long) => &DIVIDE,
+        (BinaryOp::Modulo, Long) => &MODULO,
+        (BinaryOp::Modulo, Real) => &MODULO_REAL,
+        (BinaryOp::Add, _) => &ADD_DECIMAL,
+        (BinaryOp::Subtract, _) => &SUBTRACT_DECIMAL,
+        (BinaryOp::Multiply, _) => &MULTIPLY_DECIMAL,
+        (BinaryOp::Modulo, _) => &MODULO_DECIMAL,
+        _ => &DIVIDE_DECIMAL,
     };
-    call(name, kernel, left, right, kind)
+    call(kernel, left, right, kind)
 }
 
-fn call(
-    name: &'static str,
-    kernel: Kernel,
-    left: Scalar,
-    right: Scalar,
-    result: ScalarType,
-) -> Scalar {
+macro_rules! kernels {
+    ($($kernel:ident, $name:literal, $function:expr;)*) => {$(
+        static $kernel: InnerKernel = InnerKernel::new($name, $function);
+    )*};
+}
+
+kernels! {
+    DIVIDE, "$divide", |args| longs(args, checked_div);
+    MODULO, "$modulo", |args| longs(args, checked_modulo);
+    MODULO_REAL, "$modulo_real", modulo_reals;
+    ADD_DECIMAL, "$add_decimal", |args| decimal_kernel(args, |x, y| x.checked_add(y));
+    SUBTRACT_DECIMAL, "$subtract_decimal", |args| decimal_kernel(args, |x, y| x.checked_sub(y));
+    MULTIPLY_DECIMAL, "$multiply_decimal", |args| decimal_kernel(args, decimal_product);
+    MODULO_DECIMAL, "$modulo_decimal", |args| decimal_kernel(args, |x, y| x.checked_rem_euclid(y));
+    DIVIDE_DECIMAL, "$divide_decimal", |args| decimal_kernel(args, decimal_quotient);
+    ADD_DATETIME, "$add_datetime", |args| longs(args, add_datetime);
+    SUBTRACT_DATETIME, "$subtract_datetime", |args| longs(args, subtract_datetime);
+    DIVIDE_TIMESPAN, "$divide_timespan", divide_timespan;
+    MULTIPLY_TIMESPAN, "$multiply_timespan", multiply_timespan;
+    RATIO, "$ratio", ratio;
+}
+
+fn call(kernel: &'static InnerKernel, left: Scalar, right: Scalar, result: ScalarType) -> Scalar {
     let kinds = vec![left.kind, right.kind];
-    Scalar::new(
-        kernel_call(
-            name,
-            kernel,
-            vec![left.expr, right.expr],
-            kinds,
-            result,
-            false,
-        ),
-        result,
-    )
+    let expr = kernel_call(kernel, vec![left.expr, right.expr], kinds, result);
+    Scalar::new(expr, result)
 }
 
 /// Arithmetic with datetimes and timespans; `None` where there is none.
@@ -161,44 +162,20 @@ fn times(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
     };
     Some(match (left.kind, op, right.kind) {
         (DateTime, BinaryOp::Subtract, DateTime) => plain(Operator::Minus, left, right, TimeSpan),
-        (DateTime, BinaryOp::Add, TimeSpan) | (TimeSpan, BinaryOp::Add, DateTime) => call(
-            "$add_datetime",
-            |a| longs(a, add_datetime),
-            left,
-            right,
-            DateTime,
-        ),
-        (DateTime, BinaryOp::Subtract, TimeSpan) => call(
-            "$subtract_datetime",
-            |a| longs(a, subtract_datetime),
-            left,
-            right,
-            DateTime,
-        ),
+        (DateTime, BinaryOp::Add, TimeSpan) | (TimeSpan, BinaryOp::Add, DateTime) => {
+            call(&ADD_DATETIME, left, right, DateTime)
+        }
+        (DateTime, BinaryOp::Subtract, TimeSpan) => call(&SUBTRACT_DATETIME, left, right, DateTime),
         (TimeSpan, BinaryOp::Add, TimeSpan) => plain(Operator::Plus, left, right, TimeSpan),
         (TimeSpan, BinaryOp::Subtract, TimeSpan) => plain(Operator::Minus, left, right, TimeSpan),
         (TimeSpan, BinaryOp::Multiply, k) if k.is_number() => scaled(left, right),
         (k, BinaryOp::Multiply, TimeSpan) if k.is_number() => scaled(right, left),
-        (TimeSpan, BinaryOp::Divide, k) if k.is_integer() => {
-            call("$divide", |a| longs(a, checked_div), left, right, TimeSpan)
+        (TimeSpan, BinaryOp::Divide, k) if k.is_integer() => call(&DIVIDE, left, right, TimeSpan),
+        (TimeSpan, BinaryOp::Divide, k) if k.is_number() => {
+            call(&DIVIDE_TIMESPAN, left, convert(right, Real), TimeSpan)
         }
-        (TimeSpan, BinaryOp::Divide, k) if k.is_number() => call(
-            "$divide_timespan",
-            divide_timespan,
-            left,
-            convert(right, Real),
-            TimeSpan,
-        ),
-        (TimeSpan | DateTime, BinaryOp::Divide, TimeSpan) => {
-            call("$ratio", ratio, left, right, Real)
-        }
-        (TimeSpan | DateTime, BinaryOp::Modulo, TimeSpan) => call(
-            "$modulo",
-            |a| longs(a, checked_modulo),
-            left,
-            right,
-            TimeSpan,
-        ),
+        (TimeSpan | DateTime, BinaryOp::Divide, TimeSpan) => call(&RATIO, left, right, Real),
+        (TimeSpan | DateTime, BinaryOp::Modulo, TimeSpan) => call(&MODULO, left, right, TimeSpan),
         _ => return None,
     })
 }
@@ -209,13 +186,7 @@ fn scaled(span: Scalar, factor: Scalar) -> Scalar {
             binary_expr(span.expr, Operator::Multiply, convert(factor, Long).expr),
             TimeSpan,
         ),
-        false => call(
-            "$multiply_timespan",
-            multiply_timespan,
-            span,
-            convert(factor, Real),
-            TimeSpan,
-        ),
+        false => call(&MULTIPLY_TIMESPAN, span, convert(factor, Real), TimeSpan),
     }
 }
 

@@ -7,9 +7,11 @@ use hindsight_kql_types::{Dynamic, ScalarType, Value};
 use super::constant::fold;
 use super::convert::{convert, widest};
 use super::{BindResult, Binder, Entry};
-use crate::functions::signature::{ParameterKind, ResultKind, Signature};
-use crate::functions::{CallArgs, Eval, ScalarFunction, kernel_call, registry};
+use crate::call::function_call;
+use crate::definition::{CallArgs, Eval, ScalarFunction};
+use crate::functions::registry;
 use crate::relation::{Relation, Scalar};
+use crate::signature::{ParameterKind, ResultKind, Signature};
 
 /// The arguments of a call as the chosen overload wants them.
 pub(crate) struct Resolved {
@@ -118,13 +120,12 @@ impl Binder<'_> {
         };
         let expr = match function.eval {
             Eval::Rewrite(rewrite) => rewrite(&call)?,
-            Eval::Kernel(kernel) => kernel_call(
-                function.name(),
+            Eval::Kernel(kernel) => function_call(
+                function,
                 kernel,
                 resolved.args.iter().map(|a| a.expr.clone()).collect(),
                 resolved.args.iter().map(|a| a.kind).collect(),
                 resolved.result,
-                function.volatile,
             ),
             Eval::Typed(typed) => return Ok(fold(typed(&call)?, constant)),
             Eval::Binder => {

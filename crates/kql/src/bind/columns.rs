@@ -8,8 +8,9 @@ use super::constant::fold;
 use super::dynamic::element_of;
 use super::result_name::{AggregateNames, result_name_with};
 use super::{BindResult, Binder};
+use crate::call::kernel_call;
 use crate::functions::columns::{Columns, ColumnsFunction, find};
-use crate::functions::{kernel_call, registry};
+use crate::functions::registry;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -37,12 +38,10 @@ impl Binder<'_> {
         let names = column_names(function, call, &args, aggregates);
         let constant = args.iter().all(|arg| arg.constant.is_some());
         let all = kernel_call(
-            function.kernel_name,
-            function.all,
+            &function.all,
             args.iter().map(|arg| arg.expr.clone()).collect(),
             args.iter().map(|arg| arg.kind).collect(),
             ScalarType::Dynamic,
-            false,
         );
         let all = Scalar::new(all, ScalarType::Dynamic);
         let column =

@@ -13,8 +13,8 @@ use super::constant::{fold, planned};
 use super::convert::{convert, widest};
 use super::once::{between_once, equal_once};
 use super::{BindResult, Binder};
-use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
-use crate::functions::kernel_call;
+use crate::call::{InnerKernel, kernel_call};
+use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::{Relation, Scalar};
 
 /// A comparison operator.
@@ -79,29 +79,49 @@ impl Comparison {
         }
     }
 
-    fn real_kernel(self) -> (&'static str, Kernel) {
+    fn real_kernel(self) -> &'static InnerKernel {
         match self {
-            Comparison::Equal => ("$real_eq", |a| reals(a, Comparison::Equal)),
-            Comparison::NotEqual => ("$real_ne", |a| reals(a, Comparison::NotEqual)),
-            Comparison::Less => ("$real_lt", |a| reals(a, Comparison::Less)),
-            Comparison::LessOrEqual => ("$real_le", |a| reals(a, Comparison::LessOrEqual)),
-            Comparison::Greater => ("$real_gt", |a| reals(a, Comparison::Greater)),
-            Comparison::GreaterOrEqual => ("$real_ge", |a| reals(a, Comparison::GreaterOrEqual)),
+            Comparison::Equal => &REAL_EQ,
+            Comparison::NotEqual => &REAL_NE,
+            Comparison::Less => &REAL_LT,
+            Comparison::LessOrEqual => &REAL_LE,
+            Comparison::Greater => &REAL_GT,
+            Comparison::GreaterOrEqual => &REAL_GE,
         }
     }
 
-    fn dynamic_kernel(self) -> (&'static str, Kernel) {
+    fn dynamic_kernel(self) -> &'static InnerKernel {
         match self {
-            Comparison::Equal => ("$dynamic_eq", |a| dynamics(a, Comparison::Equal)),
-            Comparison::NotEqual => ("$dynamic_ne", |a| dynamics(a, Comparison::NotEqual)),
-            Comparison::Less => ("$dynamic_lt", |a| dynamics(a, Comparison::Less)),
-            Comparison::LessOrEqual => ("$dynamic_le", |a| dynamics(a, Comparison::LessOrEqual)),
-            Comparison::Greater => ("$dynamic_gt", |a| dynamics(a, Comparison::Greater)),
-            Comparison::GreaterOrEqual => {
-                ("$dynamic_ge", |a| dynamics(a, Comparison::GreaterOrEqual))
-            }
+            Comparison::Equal => &DYNAMIC_EQ,
+            Comparison::NotEqual => &DYNAMIC_NE,
+            Comparison::Less => &DYNAMIC_LT,
+            Comparison::LessOrEqual => &DYNAMIC_LE,
+            Comparison::Greater => &DYNAMIC_GT,
+            Comparison::GreaterOrEqual => &DYNAMIC_GE,
         }
     }
+}
+
+macro_rules! comparison_kernels {
+    ($($kernel:ident, $name:literal, $compare:ident, $comparison:ident;)*) => {$(
+        static $kernel: InnerKernel =
+            InnerKernel::new($name, |args| $compare(args, Comparison::$comparison));
+    )*};
+}
+
+comparison_kernels! {
+    REAL_EQ, "$real_eq", reals, Equal;
+    REAL_NE, "$real_ne", reals, NotEqual;
+    REAL_LT, "$real_lt", reals, Less;
+    REAL_LE, "$real_le", reals, LessOrEqual;
+    REAL_GT, "$real_gt", reals, Greater;
+    REAL_GE, "$real_ge", reals, GreaterOrEqual;
+    DYNAMIC_EQ, "$dynamic_eq", dynamics, Equal;
+    DYNAMIC_NE, "$dynamic_ne", dynamics, NotEqual;
+    DYNAMIC_LT, "$dynamic_lt", dynamics, Less;
+    DYNAMIC_LE, "$dynamic_le", dynamics, LessOrEqual;
+    DYNAMIC_GT, "$dynamic_gt", dynamics, Greater;
+    DYNAMIC_GE, "$dynamic_ge", dynamics, GreaterOrEqual;
 }
 
 /// Two operands ready to be compared: of one type, or a dynamic on the left of something else.
@@ -350,20 +370,13 @@ impl Binder<'_> {
 /// The comparison that is null where an operand is.
 fn plain(pair: &Pair) -> PlanExpr {
     let (left, right) = (pair.left.clone(), pair.right.clone());
-    let (name, kernel) = match pair.left.kind {
+    let kernel = match pair.left.kind {
         ScalarType::Real => pair.comparison.real_kernel(),
         ScalarType::Dynamic => pair.comparison.dynamic_kernel(),
         _ => return binary_expr(left.expr, pair.comparison.operator(), right.expr),
     };
     let kinds = vec![left.kind, right.kind];
-    kernel_call(
-        name,
-        kernel,
-        vec![left.expr, right.expr],
-        kinds,
-        ScalarType::Bool,
-        false,
-    )
+    kernel_call(kernel, vec![left.expr, right.expr], kinds, ScalarType::Bool)
 }
 
 /// Equality with one null is false (inequality true), with two it stays null.

@@ -12,8 +12,8 @@ use hindsight_kql_types::{
 
 use super::constant::fold;
 use super::value_from_scalar;
-use crate::functions::kernel::{KernelArgs, KernelError};
-use crate::functions::kernel_call;
+use crate::call::{InnerKernel, kernel_call};
+use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::Scalar;
 
 /// `scalar` as `to`: what the function `to<type>()` gives (null where it cannot, never an error).
@@ -30,14 +30,7 @@ pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
         | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
         | (ScalarType::Bool, ScalarType::Int | ScalarType::Long) => cast(scalar.expr, to.arrow()),
         (ScalarType::DateTime | ScalarType::TimeSpan, ScalarType::Long) => scalar.expr,
-        _ => kernel_call(
-            "$convert",
-            convert_kernel,
-            vec![scalar.expr],
-            vec![scalar.kind],
-            to,
-            false,
-        ),
+        _ => kernel_call(&CONVERT, vec![scalar.expr], vec![scalar.kind], to),
     };
     fold(Scalar::new(expr, to), false)
 }
@@ -54,10 +47,13 @@ pub(crate) fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
     Some(if rank(a)? >= rank(b)? { a } else { b })
 }
 
+/// A conversion that the language makes by itself: what the function `to<type>()` gives for the type of the result.
+pub(crate) static CONVERT: InnerKernel = InnerKernel::new("$convert", convert_kernel);
+
 fn convert_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     match args.kind(0) {
         _ if args.result_kind() == ScalarType::String => {
-            let text = crate::functions::text::to_text(&args.full(0)?, args.kind(0))?;
+            let text = crate::kernel::to_text(&args.full(0)?, args.kind(0))?;
             Ok(Arc::new(text))
         }
         ScalarType::Dynamic => convert_dynamics(args),

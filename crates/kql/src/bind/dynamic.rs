@@ -8,8 +8,8 @@ use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 use super::constant::fold;
 use super::convert::convert;
 use super::{BindResult, Binder};
-use crate::functions::kernel::{KernelArgs, KernelError};
-use crate::functions::kernel_call;
+use crate::call::{InnerKernel, kernel_call};
+use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -59,19 +59,13 @@ impl Binder<'_> {
             }
         };
         let kinds = vec![base.kind, step.kind];
-        let (name, kernel): (&'static str, crate::functions::kernel::Kernel) = match step.kind {
-            ScalarType::String => ("$member", member),
-            ScalarType::Long => ("$element", element),
-            _ => ("$step", step_by_value),
+        let kernel = match step.kind {
+            ScalarType::String => &MEMBER,
+            ScalarType::Long => &ELEMENT,
+            _ => &STEP,
         };
-        let expr = kernel_call(
-            name,
-            kernel,
-            vec![base.expr, step.expr],
-            kinds,
-            ScalarType::Dynamic,
-            false,
-        );
+        let args = vec![base.expr, step.expr];
+        let expr = kernel_call(kernel, args, kinds, ScalarType::Dynamic);
         Ok(fold(Scalar::new(expr, ScalarType::Dynamic), constant))
     }
 }
@@ -80,15 +74,20 @@ impl Binder<'_> {
 pub(crate) fn element_of(array: Scalar, index: i64, kind: ScalarType) -> Scalar {
     let position = Scalar::constant(Value::Long(index));
     let expr = kernel_call(
-        "$element",
-        element,
+        &ELEMENT,
         vec![array.expr, position.expr],
         vec![ScalarType::Dynamic, ScalarType::Long],
         ScalarType::Dynamic,
-        false,
     );
     convert(Scalar::new(expr, ScalarType::Dynamic), kind)
 }
+
+/// `bag['key']` and `bag.key`.
+pub(crate) static MEMBER: InnerKernel = InnerKernel::new("$member", member);
+
+static ELEMENT: InnerKernel = InnerKernel::new("$element", element);
+
+static STEP: InnerKernel = InnerKernel::new("$step", step_by_value);
 
 fn member(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (values, keys) = (args.dynamics(0)?, args.strings(1)?);

@@ -10,9 +10,8 @@ use super::constant::fold;
 use super::convert::convert;
 use super::logic::balanced;
 use super::{BindResult, Binder, value_to_scalar};
-use crate::functions::kernel::Kernel;
-use crate::functions::kernel_call;
-use crate::functions::list_match::{has_all, has_any, is_in, is_in_folded};
+use crate::call::{InnerKernel, kernel_call};
+use crate::list_match::{HAS_ALL, HAS_ANY, IN, IN_FOLDED};
 use crate::relation::{Relation, Scalar};
 
 /// The right side of a list operator.
@@ -47,26 +46,11 @@ impl Binder<'_> {
                 _ => scalar,
             });
         }
-        let (scalar, negated) = match op {
-            ListOp::In => (self.membership(value, list, span)?, false),
-            ListOp::NotIn => (self.membership(value, list, span)?, true),
-            ListOp::InIgnoreCase => (
-                self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?,
-                false,
-            ),
-            ListOp::NotInIgnoreCase => (
-                self.text_list("$in_folded", is_in_folded, value, list, "SEM0065", span)?,
-                true,
-            ),
-            ListOp::HasAny => (
-                self.text_list("$has_any", has_any, value, list, "SEM0709", span)?,
-                false,
-            ),
-            ListOp::HasAll => (
-                self.text_list("$has_all", has_all, value, list, "SEM0709", span)?,
-                false,
-            ),
+        let scalar = match op {
+            ListOp::In | ListOp::NotIn => self.membership(value, list, span)?,
+            _ => self.text_list(op, value, list, span)?,
         };
+        let negated = matches!(op, ListOp::NotIn | ListOp::NotInIgnoreCase);
         Ok(if negated { negation(scalar) } else { scalar })
     }
 
@@ -105,20 +89,20 @@ impl Binder<'_> {
 
     fn membership(&mut self, value: Scalar, list: List, span: Span) -> BindResult<Scalar> {
         match list {
-            List::Array(array) => Ok(list_call("$in", is_in, value, array)),
+            List::Array(array) => Ok(list_call(&IN, value, array)),
             List::Column(array, kind) => {
                 let value = match (value.kind, kind) {
                     (_, ScalarType::String | ScalarType::Dynamic) => value,
                     (ScalarType::String, _) => convert(value, kind),
                     _ => value,
                 };
-                Ok(list_call("$in", is_in, value, array))
+                Ok(list_call(&IN, value, array))
             }
             List::Scalars(items) => {
                 let mut parts = Vec::new();
                 for item in items {
                     parts.push(match item.kind {
-                        ScalarType::Dynamic => list_call("$in", is_in, value.clone(), item).expr,
+                        ScalarType::Dynamic => list_call(&IN, value.clone(), item).expr,
                         _ => self.item_equals(&value, item, span)?,
                     });
                 }
@@ -177,10 +161,7 @@ impl Binder<'_> {
             if value.kind == ScalarType::Dynamic
                 && values.iter().all(|v| matches!(v, Value::String(_)))
             {
-                return Ok(fold(
-                    list_call("$in", is_in, value, array_of(&values)),
-                    constant,
-                ));
+                return Ok(fold(list_call(&IN, value, array_of(&values)), constant));
             }
             let mut parts = Vec::with_capacity(values.len());
             for item in values {
@@ -214,15 +195,13 @@ impl Binder<'_> {
         Ok(PlanExpr::IsTrue(Box::new(equal.expr)))
     }
 
-    fn text_list(
-        &self,
-        name: &'static str,
-        kernel: Kernel,
-        value: Scalar,
-        list: List,
-        code: &'static str,
-        span: Span,
-    ) -> BindResult<Scalar> {
+    /// An operator over a text and a list of texts.
+    fn text_list(&self, op: ListOp, value: Scalar, list: List, span: Span) -> BindResult<Scalar> {
+        let (kernel, code, combination) = match op {
+            ListOp::HasAll => (&HAS_ALL, "SEM0709", BinaryOp::And),
+            ListOp::HasAny => (&HAS_ANY, "SEM0709", BinaryOp::Or),
+            _ => (&IN_FOLDED, "SEM0065", BinaryOp::Or),
+        };
         if !matches!(value.kind, ScalarType::String | ScalarType::Dynamic) {
             let message = format!(
                 "the operator needs a string on its left and got {}",
@@ -232,24 +211,19 @@ impl Binder<'_> {
         }
         let constant = value.constant.is_some();
         match list {
-            List::Constants(values) => Ok(fold(
-                list_call(name, kernel, value, array_of(&values)),
-                constant,
-            )),
-            List::Array(array) | List::Column(array, _) => {
-                Ok(list_call(name, kernel, value, array))
+            List::Constants(values) => {
+                Ok(fold(list_call(kernel, value, array_of(&values)), constant))
             }
+            List::Array(array) | List::Column(array, _) => Ok(list_call(kernel, value, array)),
             List::Scalars(items) => {
-                let op = if name == "$has_all" {
-                    BinaryOp::And
-                } else {
-                    BinaryOp::Or
-                };
                 let parts = items.into_iter().map(|item| {
                     let item = convert(item, ScalarType::Dynamic);
-                    list_call(name, kernel, value.clone(), item).expr
+                    list_call(kernel, value.clone(), item).expr
                 });
-                Ok(Scalar::new(balanced(parts.collect(), op), ScalarType::Bool))
+                Ok(Scalar::new(
+                    balanced(parts.collect(), combination),
+                    ScalarType::Bool,
+                ))
             }
         }
     }
@@ -261,16 +235,10 @@ fn negation(scalar: Scalar) -> Scalar {
     fold(Scalar::new(expr, ScalarType::Bool), constant)
 }
 
-fn list_call(name: &'static str, kernel: Kernel, value: Scalar, list: Scalar) -> Scalar {
+fn list_call(kernel: &'static InnerKernel, value: Scalar, list: Scalar) -> Scalar {
     let kinds = vec![value.kind, ScalarType::Dynamic];
-    let expr = kernel_call(
-        name,
-        kernel,
-        vec![value.expr, list.expr],
-        kinds,
-        ScalarType::Bool,
-        false,
-    );
+    let args = vec![value.expr, list.expr];
+    let expr = kernel_call(kernel, args, kinds, ScalarType::Bool);
     Scalar::new(expr, ScalarType::Bool)
 }
 

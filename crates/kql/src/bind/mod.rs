@@ -50,8 +50,9 @@ use crate::catalog::Catalog;
 use crate::relation::{Column, Relation};
 
 pub(crate) use aggregate::BoundAggregate;
-pub(crate) use convert::{convert, widest};
+pub(crate) use convert::{CONVERT, convert, widest};
 pub use discover::{Binding, NeededRows, bind_or_ask};
+pub(crate) use dynamic::MEMBER;
 pub(crate) use hindsight_kql_library::value::{null_scalar, value_from_scalar, value_to_scalar};
 pub(crate) use projection::{BoundColumn, NamingMode, wildcard_matches};
 pub(crate) use scope::{Entry, Env};

@@ -12,8 +12,8 @@ use hindsight_kql_types::ScalarType;
 use super::compare::{Comparison, dynamics, reals};
 use super::convert::{convert, widest};
 use super::{BindResult, Binder};
-use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
-use crate::functions::kernel_call;
+use crate::call::{InnerKernel, kernel_call};
+use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::Scalar;
 
 /// `value [!]between (low .. high)` of operands that can be compared.
@@ -31,20 +31,15 @@ pub(super) fn between_once(
         return Err(binder.unsupported("a random value between bounds of other types", span));
     };
     let args = [value, low, high].map(|operand| convert(operand, kind).expr);
-    let inside = kernel_call(
-        "$between",
-        between,
-        args.into(),
-        vec![kind; 3],
-        ScalarType::Bool,
-        false,
-    );
+    let inside = kernel_call(&BETWEEN, args.into(), vec![kind; 3], ScalarType::Bool);
     let expr = match negated {
         true => PlanExpr::Not(Box::new(inside)),
         false => inside,
     };
     Ok(Scalar::new(expr, ScalarType::Bool))
 }
+
+static BETWEEN: InnerKernel = InnerKernel::new("$between", between);
 
 /// Null where an operand is.
 fn between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
@@ -62,14 +57,14 @@ fn between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
 
 /// `left == right`, or `!=`, of operands of one type or with a dynamic on the left.
 pub(super) fn equal_once(left: Scalar, right: Scalar, unequal: bool) -> PlanExpr {
-    let (name, kernel): (_, Kernel) = match unequal {
-        false => ("$equal", |args| equal(args, false)),
-        true => ("$unequal", |args| equal(args, true)),
-    };
+    let kernel = if unequal { &UNEQUAL } else { &EQUAL };
     let kinds = vec![left.kind, right.kind];
     let args = vec![left.expr, right.expr];
-    kernel_call(name, kernel, args, kinds, ScalarType::Bool, false)
+    kernel_call(kernel, args, kinds, ScalarType::Bool)
 }
+
+static EQUAL: InnerKernel = InnerKernel::new("$equal", |args| equal(args, false));
+static UNEQUAL: InnerKernel = InnerKernel::new("$unequal", |args| equal(args, true));
 
 /// Equality with one null is false, with two it is null.
 fn equal(args: &KernelArgs<'_>, unequal: bool) -> Result<ArrayRef, KernelError> {

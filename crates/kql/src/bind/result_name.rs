@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, UnaryOp};
 
-use crate::functions::{ResultName, registry};
+use crate::definition::ResultName;
+use crate::functions::registry;
 
 /// The names of the aggregate calls in an expression, by their places.
 pub(crate) type AggregateNames = HashMap<(u32, u32), String>;

@@ -7,15 +7,13 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use super::constant::fold;
 use super::{BindResult, Binder};
-use crate::functions::kernel::Kernel;
-use crate::functions::kernel_call;
-use crate::functions::text_match::{Test, compile, matches_regex, run};
+use crate::call::{InnerKernel, kernel_call};
 use crate::relation::Scalar;
+use crate::text_match;
 
 /// How an operator tests, and whether it is the negated form.
 struct TextOperator {
-    name: &'static str,
-    kernel: Kernel,
+    kernel: &'static InnerKernel,
     negated: bool,
     family: Family,
 }
@@ -29,53 +27,43 @@ enum Family {
     Regex,
 }
 
-macro_rules! text_operator {
-    ($test:ident, $sensitive:expr, $negated:expr, $family:ident) => {
-        TextOperator {
-            name: concat!("$", stringify!($test), stringify!($sensitive)),
-            kernel: |args| run(args, Test::$test, $sensitive),
-            negated: $negated,
-            family: Family::$family,
-        }
-    };
-}
-
 fn text_operator(op: BinaryOp) -> Option<TextOperator> {
     use BinaryOp as B;
-    Some(match op {
-        B::EqualIgnoreCase => text_operator!(Equals, false, false, Equality),
-        B::NotEqualIgnoreCase => text_operator!(Equals, false, true, Equality),
-        B::Has => text_operator!(Has, false, false, Term),
-        B::NotHas => text_operator!(Has, false, true, Term),
-        B::HasCs => text_operator!(Has, true, false, Term),
-        B::NotHasCs => text_operator!(Has, true, true, Term),
-        B::HasPrefix => text_operator!(HasPrefix, false, false, Term),
-        B::NotHasPrefix => text_operator!(HasPrefix, false, true, Term),
-        B::HasPrefixCs => text_operator!(HasPrefix, true, false, Term),
-        B::NotHasPrefixCs => text_operator!(HasPrefix, true, true, Term),
-        B::HasSuffix => text_operator!(HasSuffix, false, false, Term),
-        B::NotHasSuffix => text_operator!(HasSuffix, false, true, Term),
-        B::HasSuffixCs => text_operator!(HasSuffix, true, false, Term),
-        B::NotHasSuffixCs => text_operator!(HasSuffix, true, true, Term),
-        B::Contains => text_operator!(Contains, false, false, Part),
-        B::NotContains => text_operator!(Contains, false, true, Part),
-        B::ContainsCs => text_operator!(Contains, true, false, Part),
-        B::NotContainsCs => text_operator!(Contains, true, true, Part),
-        B::StartsWith => text_operator!(StartsWith, false, false, Part),
-        B::NotStartsWith => text_operator!(StartsWith, false, true, Part),
-        B::StartsWithCs => text_operator!(StartsWith, true, false, Part),
-        B::NotStartsWithCs => text_operator!(StartsWith, true, true, Part),
-        B::EndsWith => text_operator!(EndsWith, false, false, Part),
-        B::NotEndsWith => text_operator!(EndsWith, false, true, Part),
-        B::EndsWithCs => text_operator!(EndsWith, true, false, Part),
-        B::NotEndsWithCs => text_operator!(EndsWith, true, true, Part),
-        B::MatchesRegex => TextOperator {
-            name: "$matches_regex",
-            kernel: matches_regex,
-            negated: false,
-            family: Family::Regex,
-        },
+    use Family::{Equality, Part, Regex, Term};
+    let (kernel, negated, family) = match op {
+        B::EqualIgnoreCase => (&text_match::EQUALS_FOLDED, false, Equality),
+        B::NotEqualIgnoreCase => (&text_match::EQUALS_FOLDED, true, Equality),
+        B::Has => (&text_match::HAS, false, Term),
+        B::NotHas => (&text_match::HAS, true, Term),
+        B::HasCs => (&text_match::HAS_CS, false, Term),
+        B::NotHasCs => (&text_match::HAS_CS, true, Term),
+        B::HasPrefix => (&text_match::HAS_PREFIX, false, Term),
+        B::NotHasPrefix => (&text_match::HAS_PREFIX, true, Term),
+        B::HasPrefixCs => (&text_match::HAS_PREFIX_CS, false, Term),
+        B::NotHasPrefixCs => (&text_match::HAS_PREFIX_CS, true, Term),
+        B::HasSuffix => (&text_match::HAS_SUFFIX, false, Term),
+        B::NotHasSuffix => (&text_match::HAS_SUFFIX, true, Term),
+        B::HasSuffixCs => (&text_match::HAS_SUFFIX_CS, false, Term),
+        B::NotHasSuffixCs => (&text_match::HAS_SUFFIX_CS, true, Term),
+        B::Contains => (&text_match::CONTAINS, false, Part),
+        B::NotContains => (&text_match::CONTAINS, true, Part),
+        B::ContainsCs => (&text_match::CONTAINS_CS, false, Part),
+        B::NotContainsCs => (&text_match::CONTAINS_CS, true, Part),
+        B::StartsWith => (&text_match::STARTS_WITH, false, Part),
+        B::NotStartsWith => (&text_match::STARTS_WITH, true, Part),
+        B::StartsWithCs => (&text_match::STARTS_WITH_CS, false, Part),
+        B::NotStartsWithCs => (&text_match::STARTS_WITH_CS, true, Part),
+        B::EndsWith => (&text_match::ENDS_WITH, false, Part),
+        B::NotEndsWith => (&text_match::ENDS_WITH, true, Part),
+        B::EndsWithCs => (&text_match::ENDS_WITH_CS, false, Part),
+        B::NotEndsWithCs => (&text_match::ENDS_WITH_CS, true, Part),
+        B::MatchesRegex => (&text_match::MATCHES_REGEX, false, Regex),
         _ => return None,
+    };
+    Some(TextOperator {
+        kernel,
+        negated,
+        family,
     })
 }
 
@@ -95,14 +83,7 @@ impl Binder<'_> {
         let constant = left.constant.is_some() && right.constant.is_some();
         let kinds = vec![left.kind, right.kind];
         let args = vec![left.expr, right.expr];
-        let call = kernel_call(
-            operator.name,
-            operator.kernel,
-            args,
-            kinds,
-            ScalarType::Bool,
-            false,
-        );
+        let call = kernel_call(operator.kernel, args, kinds, ScalarType::Bool);
         let expr = match operator.negated {
             true => PlanExpr::Not(Box::new(call)),
             false => call,
@@ -131,7 +112,7 @@ impl Binder<'_> {
             return Err(self.error(code, message, span));
         }
         if let (Family::Regex, Some(Value::String(pattern))) = (&operator.family, &right.constant) {
-            compile(pattern).map_err(|e| self.error("SEM0420", e.to_string(), span))?;
+            text_match::compile(pattern).map_err(|e| self.error("SEM0420", e.to_string(), span))?;
         }
         Ok(())
     }

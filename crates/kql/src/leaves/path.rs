@@ -8,28 +8,11 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
 use hindsight_kql_types::{DynamicRef, ScalarType};
 
-use crate::functions::kernel::{KernelArgs, KernelError};
-use crate::functions::{KernelView, kernel_call, kernel_view};
-
-/// Kernels that read their first argument as its text, whatever its type.
-const TEXT_READERS: [&str; 16] = [
-    "$Equalsfalse",
-    "$Hasfalse",
-    "$Hastrue",
-    "$HasPrefixfalse",
-    "$HasPrefixtrue",
-    "$HasSuffixfalse",
-    "$HasSuffixtrue",
-    "$Containsfalse",
-    "$Containstrue",
-    "$StartsWithfalse",
-    "$StartsWithtrue",
-    "$EndsWithfalse",
-    "$EndsWithtrue",
-    "$matches_regex",
-    "$in_folded",
-    "$has_any",
-];
+use crate::bind::{CONVERT, MEMBER};
+use crate::call::{InnerKernel, KernelId, KernelView, kernel_call, kernel_view};
+use crate::functions::{TO_REAL, TO_STRING};
+use crate::kernel::{KernelArgs, KernelError};
+use crate::list_match::IN;
 
 /// The field that holds a key of `bag` as text or number, where there is one.
 pub(super) type Find<'f> = &'f dyn Fn(&Expr, &str, ScalarType) -> Option<Expr>;
@@ -37,8 +20,12 @@ pub(super) type Find<'f> = &'f dyn Fn(&Expr, &str, ScalarType) -> Option<Expr>;
 /// `bag['key']` with a key that is known.
 pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
     let call = kernel_view(expr)?;
-    match (call.name, call.args) {
-        ("$member", [bag, Expr::Literal(ScalarValue::Utf8View(Some(key)), _)]) => Some((bag, key)),
+    match call.args {
+        [bag, Expr::Literal(ScalarValue::Utf8View(Some(key)), _)]
+            if call.id == KernelId::Inner(&MEMBER) =>
+        {
+            Some((bag, key))
+        }
         _ => None,
     }
 }
@@ -47,15 +34,18 @@ pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
 pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
     let call = kernel_view(expr)?;
     let (bag, key) = member(call.args.first()?)?;
-    match (call.name, call.result) {
-        ("$convert" | "tostring", ScalarType::String) => Some(text(bag, key, find)),
-        ("$convert" | "todouble", ScalarType::Real) => Some(
+    let converts =
+        |function| call.id == KernelId::Inner(&CONVERT) || call.id == KernelId::Function(function);
+    match call.result {
+        ScalarType::String if converts(&TO_STRING) => Some(text(bag, key, find)),
+        ScalarType::Real if converts(&TO_REAL) => Some(
             find(bag, key, ScalarType::Real)
-                .unwrap_or_else(|| direct("$member_real", real_kernel, bag, key, ScalarType::Real)),
+                .unwrap_or_else(|| direct(&MEMBER_REAL, bag, key, ScalarType::Real)),
         ),
-        ("$in", _) => among(&call, bag, key, find),
-        (name, _) if name == "$has_all" || TEXT_READERS.contains(&name) => {
-            Some(over_text(&call, text(bag, key, find)))
+        _ if call.id == KernelId::Inner(&IN) => among(&call, bag, key, find),
+        _ if call.id.reads_text() => {
+            let text = text(bag, key, find);
+            Some(call.with_first_argument(text, ScalarType::String))
         }
         _ => None,
     }
@@ -65,42 +55,22 @@ pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
 fn text(bag: &Expr, key: &str, find: Find<'_>) -> Expr {
     match find(bag, key, ScalarType::String) {
         Some(leaf) => kernel_call(
-            "$leaf_text",
-            leaf_kernel,
+            &LEAF_TEXT,
             vec![leaf],
             vec![ScalarType::String],
             ScalarType::String,
-            false,
         ),
-        None => direct("$member_text", text_kernel, bag, key, ScalarType::String),
+        None => direct(&MEMBER_TEXT, bag, key, ScalarType::String),
     }
 }
 
-fn direct(
-    name: &'static str,
-    kernel: crate::functions::kernel::Kernel,
-    bag: &Expr,
-    key: &str,
-    result: ScalarType,
-) -> Expr {
+fn direct(kernel: &'static InnerKernel, bag: &Expr, key: &str, result: ScalarType) -> Expr {
     kernel_call(
-        name,
         kernel,
         vec![bag.clone(), text_literal(key)],
         vec![ScalarType::Dynamic, ScalarType::String],
         result,
-        false,
     )
-}
-
-/// The same call with a string for its first argument.
-fn over_text(call: &KernelView<'_>, text: Expr) -> Expr {
-    let (mut args, mut kinds) = (call.args.to_vec(), call.kinds.to_vec());
-    if let (Some(arg), Some(kind)) = (args.first_mut(), kinds.first_mut()) {
-        *arg = text;
-        *kind = ScalarType::String;
-    }
-    kernel_call(call.name, call.kernel, args, kinds, call.result, false)
 }
 
 /// `bag.key in ('a', 'b')`. An absent key is in no list and an empty text may be, so lists with `''` keep the bag.
@@ -155,7 +125,7 @@ pub(super) fn in_filter(predicate: Expr) -> Expr {
 /// The column of `$leaf_text(column)`.
 fn bare(expr: Box<Expr>) -> Box<Expr> {
     match kernel_view(&expr) {
-        Some(call) if call.name == "$leaf_text" => match call.args {
+        Some(call) if call.id == KernelId::Inner(&LEAF_TEXT) => match call.args {
             [leaf] => Box::new(leaf.clone()),
             _ => expr,
         },
@@ -167,8 +137,17 @@ fn is_some_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::Utf8View(Some(text)), _) if !text.is_empty())
 }
 
+/// The text of a promoted column, whose absent texts are null.
+static LEAF_TEXT: InnerKernel = InnerKernel::new("$leaf_text", leaf_kernel);
+
+/// `tostring(bag.key)` without a dynamic between the two.
+static MEMBER_TEXT: InnerKernel = InnerKernel::new("$member_text", text_kernel);
+
+/// `todouble(bag.key)` without a dynamic between the two.
+static MEMBER_REAL: InnerKernel = InnerKernel::new("$member_real", real_kernel);
+
 fn leaf_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
-    let text = crate::functions::text::to_text(&args.full(0)?, ScalarType::String)?;
+    let text = crate::kernel::to_text(&args.full(0)?, ScalarType::String)?;
     Ok(Arc::new(text))
 }
 

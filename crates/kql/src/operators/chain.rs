@@ -8,8 +8,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan};
 
-use crate::functions::kernel::Kernel;
-use crate::functions::kernel_call;
+use crate::call::{InnerKernel, kernel_call};
 use crate::relation::Relation;
 
 /// So many projections in a row may become one.
@@ -70,15 +69,14 @@ pub(super) fn kept_apart(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
             return Ok(Transformed::no(expr));
         };
         let args = vec![expr.clone(), expr];
-        let first: Kernel = |args| args.full(0);
         Ok(Transformed::yes(kernel_call(
-            "$apart",
-            first,
+            &APART,
             args,
             vec![kind; 2],
             kind,
-            false,
         )))
     });
     twice.map(|transformed| transformed.data)
 }
+
+static APART: InnerKernel = InnerKernel::new("$apart", |args| args.full(0));

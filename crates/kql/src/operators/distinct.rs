@@ -9,7 +9,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::{support, window};
 use crate::bind::{BindResult, Binder, NamingMode};
-use crate::functions::real_key::as_key;
+use crate::real_key::as_key;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use arrow::array::ArrayRef;
 use regex::Regex;
 
-use crate::functions::kernel::{KernelArgs, KernelError};
+use crate::kernel::{KernelArgs, KernelError};
 
 /// Pairs between written delimiters. The arguments are the text, the key, the pair delimiter, the key-value delimiter,
 /// the quotes (an opening and a closing character each), the escape characters and, not empty, that values are greedy.

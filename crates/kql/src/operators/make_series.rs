@@ -16,9 +16,9 @@ use super::series_rows::{Axis, Series, SeriesRows};
 use super::support::{self, Output, hidden_name, parameter};
 use super::{summarize, window};
 use crate::bind::{BindResult, Binder, NamingMode, convert, widest};
+use crate::call::{InnerKernel, kernel_call};
 use crate::exec::transform;
-use crate::functions::kernel::{KernelArgs, KernelError};
-use crate::functions::kernel_call;
+use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
@@ -237,15 +237,15 @@ impl Bins {
             Scalar::constant(self.step.clone()),
         ];
         kernel_call(
-            "$series_bin",
-            bin_number,
+            &SERIES_BIN,
             args.iter().map(|a| a.expr.clone()).collect(),
             args.iter().map(|a| a.kind).collect(),
             ScalarType::Long,
-            false,
         )
     }
 }
+
+static SERIES_BIN: InnerKernel = InnerKernel::new("$series_bin", bin_number);
 
 fn bin_number(args: &KernelArgs<'_>) -> Result<arrow::array::ArrayRef, KernelError> {
     if args.kind(0) == ScalarType::Real {

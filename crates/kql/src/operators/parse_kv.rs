@@ -12,8 +12,7 @@ use super::extend::add_columns;
 use super::support::Output;
 use super::{kv_text, window};
 use crate::bind::{BindResult, Binder, convert};
-use crate::functions::kernel::Kernel;
-use crate::functions::kernel_call;
+use crate::call::{InnerKernel, kernel_call};
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
@@ -44,11 +43,14 @@ pub(crate) fn bind(
 
 /// How the text is taken apart.
 struct Rules {
-    kernel: Kernel,
-    name: &'static str,
+    kernel: &'static InnerKernel,
     /// What the kernel takes beside the text and the key.
     arguments: Vec<String>,
 }
+
+static BY_REGEX: InnerKernel = InnerKernel::new("$parse_kv_regex", kv_text::value_by_regex);
+static AFTER_KEY: InnerKernel = InnerKernel::new("$parse_kv_words", kv_text::value_after);
+static BETWEEN_DELIMITERS: InnerKernel = InnerKernel::new("$parse_kv", kv_text::value_between);
 
 impl Rules {
     fn read(
@@ -90,8 +92,7 @@ impl Rules {
                     refuse("'regex' needs two groups, for the key and the value")
                 }
                 Ok(_) => Ok(Rules {
-                    kernel: kv_text::value_by_regex,
-                    name: "$parse_kv_regex",
+                    kernel: &BY_REGEX,
                     arguments: vec![pattern],
                 }),
             };
@@ -108,14 +109,12 @@ impl Rules {
         let greedy = one("greedy").unwrap_or_default();
         match (one("pair_delimiter"), one("kv_delimiter")) {
             (None, None) if greedy.is_empty() => Ok(Rules {
-                kernel: kv_text::value_after,
-                name: "$parse_kv_words",
+                kernel: &AFTER_KEY,
                 arguments: vec![quotes, escapes],
             }),
             (Some(pair), Some(separator)) if !pair.is_empty() && !separator.is_empty() => {
                 Ok(Rules {
-                    kernel: kv_text::value_between,
-                    name: "$parse_kv",
+                    kernel: &BETWEEN_DELIMITERS,
                     arguments: vec![pair, separator, quotes, escapes, greedy],
                 })
             }
@@ -129,13 +128,6 @@ impl Rules {
         let mut args = vec![source, constant(key)];
         args.extend(self.arguments.iter().map(|text| constant(text)));
         let kinds = vec![ScalarType::String; args.len()];
-        kernel_call(
-            self.name,
-            self.kernel,
-            args,
-            kinds,
-            ScalarType::String,
-            false,
-        )
+        kernel_call(self.kernel, args, kinds, ScalarType::String)
     }
 }

@@ -10,7 +10,7 @@ use super::macro_expand::statements;
 use super::support::{self, Output, groups, hidden_name, is_hidden, pass};
 use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, Entry, value_from_scalar};
-use crate::functions::real_key::as_key;
+use crate::real_key::as_key;
 use crate::relation::{Relation, Scalar};
 
 /// How many values the key of a query in braces may have.

@@ -16,7 +16,7 @@ use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
 use crate::bind::{BindResult, Binder, convert, widest};
 use crate::exec::{Reads, Transform, TransformState, transform};
-use crate::functions::kernel::KernelError;
+use crate::kernel::KernelError;
 use crate::relation::Relation;
 
 const BATCH_ROWS: i128 = 8192;

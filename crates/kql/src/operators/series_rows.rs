@@ -16,7 +16,7 @@ use crate::bind::value_from_scalar;
 use crate::exec::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
 };
-use crate::functions::kernel::KernelError;
+use crate::kernel::KernelError;
 
 /// The most bins of a series (`semantics.md §19`).
 const MAX_BINS: i64 = 1_048_576;

@@ -10,7 +10,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::window;
 use crate::bind::{BindResult, Binder, plan_error};
-use crate::functions::real_key::as_key;
+use crate::real_key::as_key;
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(

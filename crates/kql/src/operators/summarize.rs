@@ -13,7 +13,7 @@ use super::support::{self, Output, carried, field, hidden_name, missing, visible
 use super::{distinct, group_limit, window};
 use crate::aggregates::{Pick, PickedRows, pick_row};
 use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
-use crate::functions::real_key::as_key;
+use crate::real_key::as_key;
 use crate::relation::{Column, Relation};
 
 pub(crate) fn bind(

@@ -14,7 +14,7 @@ use super::support::{Output, field, hidden_name};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
 use crate::exec::transform;
-use crate::functions::real_key::as_key;
+use crate::real_key::as_key;
 use crate::relation::{Column, Relation, Scalar};
 
 /// A window call that waits for its operator.

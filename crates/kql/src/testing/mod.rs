@@ -1,4 +1,4 @@
-//! Tests run a query and compare the answer in the form of [`crate::functions::Example`].
+//! Tests run a query and compare the answer in the form of [`crate::definition::Example`].
 
 mod catalog;
 mod conformance;
@@ -127,7 +127,7 @@ fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
 
 /// The examples of everything in the library, and what is wrong with them.
 fn failing_examples<'e>(
-    all: impl Iterator<Item = (&'e str, &'e crate::functions::Example)>,
+    all: impl Iterator<Item = (&'e str, &'e crate::definition::Example)>,
 ) -> Vec<String> {
     all.filter_map(|(name, example)| {
         let answer = answer(example.query);

@@ -3,7 +3,7 @@
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
-use crate::functions::dynamic::rows::{Row, each, write_array};
+use crate::dynamic::rows::{Row, each, write_array};
 use crate::functions::prelude::*;
 
 pub(crate) static ARRAY_CONCAT: ScalarFunction = function(

@@ -2,8 +2,8 @@
 
 use hindsight_kql_types::Encoder;
 
-use crate::functions::dynamic::pack::pack_array;
-use crate::functions::dynamic::rows::{Row, each};
+use crate::dynamic::arguments::pack_array;
+use crate::dynamic::rows::{Row, each};
 use crate::functions::prelude::*;
 
 /// `range` is cut silently at so many elements (`semantics.md §9.7`).

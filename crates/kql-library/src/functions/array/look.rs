@@ -3,7 +3,7 @@
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
-use crate::functions::dynamic::rows::with_rows;
+use crate::dynamic::rows::with_rows;
 use crate::functions::prelude::*;
 
 pub(crate) static ARRAY_LENGTH: ScalarFunction = function(

@@ -6,7 +6,7 @@ mod look;
 mod set;
 pub(crate) mod sort;
 
-use super::ScalarFunction;
+use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &look::ARRAY_LENGTH,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
 use super::look::same;
-use crate::functions::dynamic::rows::{Row, each, with_rows, write_array};
+use crate::dynamic::rows::{Row, each, with_rows, write_array};
 use crate::functions::prelude::*;
 
 pub(crate) static SET_UNION: ScalarFunction = function(

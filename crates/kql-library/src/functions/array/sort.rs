@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use hindsight_kql_types::DynamicRef;
 use hindsight_kql_types::dynamic::Kind;
 
-use crate::functions::dynamic::rows::{Row, each, write_array};
+use crate::dynamic::rows::{Row, each, write_array};
 use crate::functions::prelude::*;
 
 pub(crate) static ARRAY_SORT_ASC: ScalarFunction = function(

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::path::Path;
-use crate::functions::dynamic::rows::each;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static BAG_MERGE: ScalarFunction = function(

@@ -1,7 +1,7 @@
 //! Functions that look into a bag.
 
 use super::path::Path;
-use crate::functions::dynamic::rows::{each, with_rows};
+use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;
 
 pub(crate) static BAG_KEYS: ScalarFunction = function(

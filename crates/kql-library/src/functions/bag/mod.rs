@@ -5,7 +5,7 @@ mod look;
 mod pack;
 mod path;
 
-use super::ScalarFunction;
+use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &pack::BAG_PACK,

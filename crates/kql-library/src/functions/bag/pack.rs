@@ -3,8 +3,7 @@
 use hindsight_kql_types::DynamicRef;
 
 use crate::Scalar;
-use crate::functions::dynamic::rows::each;
-use crate::functions::kernel_call;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static BAG_PACK: ScalarFunction = function(
@@ -48,13 +47,18 @@ pub(crate) static BAG_ZIP: ScalarFunction = function(
 pub fn pack_columns(columns: impl Iterator<Item = (String, Scalar)>, skip_empty: bool) -> Scalar {
     let pairs = columns.flat_map(|(name, column)| [Scalar::constant(Value::String(name)), column]);
     let (args, kinds) = pairs.map(|scalar| (scalar.expr, scalar.kind)).unzip();
-    let (name, kernel): (_, Kernel) = match skip_empty {
-        true => ("pack_all_but_empty", pack_names_and_values_but_empty),
-        false => ("bag_pack", pack_names_and_values),
+    let kernel = match skip_empty {
+        true => &PACK_BUT_EMPTY,
+        false => &PACK,
     };
-    let expr = kernel_call(name, kernel, args, kinds, ScalarType::Dynamic, false);
+    let expr = kernel_call(kernel, args, kinds, ScalarType::Dynamic);
     Scalar::new(expr, ScalarType::Dynamic)
 }
+
+static PACK: InnerKernel = InnerKernel::new("pack_columns", pack_names_and_values);
+
+static PACK_BUT_EMPTY: InnerKernel =
+    InnerKernel::new("pack_all_but_empty", pack_names_and_values_but_empty);
 
 /// A bag of arguments that are names and values in turn; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
 fn pack_names_and_values(args: &KernelArgs<'_>) -> Answer {

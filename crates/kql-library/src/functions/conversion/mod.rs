@@ -14,6 +14,9 @@ mod tohex;
 
 use super::prelude::*;
 
+pub use to_real::DEF as TO_REAL;
+pub use to_string::DEF as TO_STRING;
+
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &gettype::DEF,
     &to_bool::DEF,

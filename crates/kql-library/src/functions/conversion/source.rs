@@ -5,8 +5,8 @@ use arrow::array::{
 };
 use hindsight_kql_types::DynamicRef;
 
-use crate::functions::kernel::{Rows, decimals};
 use crate::functions::prelude::*;
+use crate::kernel::{Rows, decimals};
 
 /// One value to convert. Guids convert only to text, so they do not appear.
 #[derive(Debug, Clone, Copy)]

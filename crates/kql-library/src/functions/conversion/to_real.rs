@@ -5,7 +5,8 @@ use hindsight_kql_types::{convert, decimal, parse_real};
 use super::source::{From, Source};
 use crate::functions::prelude::*;
 
-pub(crate) static DEF: ScalarFunction = function(
+/// `todouble`
+pub static DEF: ScalarFunction = function(
     &["todouble(value: any) -> real"],
     "The value as a 64-bit real; text that is no number is null.",
     ResultName::FirstArgument,

@@ -2,7 +2,8 @@
 
 use crate::functions::prelude::*;
 
-pub(crate) static DEF: ScalarFunction = function(
+/// `tostring`
+pub static DEF: ScalarFunction = function(
     &["tostring(value: any) -> string"],
     "The text of a value of any type; null is the empty string.",
     ResultName::FirstArgument,
@@ -19,7 +20,7 @@ pub(crate) static DEF: ScalarFunction = function(
         ),
     ],
     |args| {
-        let text = crate::functions::text::to_text(&args.full(0)?, args.kind(0))?;
+        let text = crate::kernel::to_text(&args.full(0)?, args.kind(0))?;
         Ok(Arc::new(text))
     },
 );

@@ -18,8 +18,10 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     period_argument(call)?;
-    Ok(call_kernel(call, "datetime_add", kernel))
+    Ok(call_kernel(call, &KERNEL))
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("datetime_add", kernel);
 
 /// Refuses a first argument that names no period.
 pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {

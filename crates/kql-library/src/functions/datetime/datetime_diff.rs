@@ -41,11 +41,13 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
         span: call.span,
     };
     Ok(Scalar {
-        expr: call_kernel(&call, "datetime_diff", kernel),
+        expr: call_kernel(&call, &KERNEL),
         kind,
         constant: None,
     })
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("datetime_diff", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     let part = args.strings(0)?;

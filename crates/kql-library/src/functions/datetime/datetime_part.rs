@@ -31,7 +31,7 @@ type Part = fn(&Civil, i64) -> i64;
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     let part = constant_text(call, 0).unwrap_or_default();
     match parse(&part) {
-        Some(_) => Ok(call_kernel(call, "datetime_part", kernel)),
+        Some(_) => Ok(call_kernel(call, &KERNEL)),
         None => Err(refuse(
             call,
             "SEM0235",
@@ -39,6 +39,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         )),
     }
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("datetime_part", kernel);
 
 fn parse(name: &str) -> Option<Part> {
     Some(match name.to_ascii_lowercase().as_str() {

@@ -47,7 +47,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         ));
     }
     match parse(&pattern) {
-        Ok(_) => Ok(call_kernel(call, "format_datetime", kernel)),
+        Ok(_) => Ok(call_kernel(call, &KERNEL)),
         Err(unknown) => Err(refuse(
             call,
             "SEM0255",
@@ -55,6 +55,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         )),
     }
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("format_datetime", kernel);
 
 fn parse(pattern: &str) -> Result<Vec<Piece>, char> {
     let pieces = LETTERS.parse(pattern)?;

@@ -46,7 +46,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         ));
     }
     match LETTERS.parse(&pattern) {
-        Ok(_) => Ok(call_kernel(call, "format_timespan", kernel)),
+        Ok(_) => Ok(call_kernel(call, &KERNEL)),
         Err(unknown) => Err(refuse(
             call,
             "SEM0255",
@@ -54,6 +54,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         )),
     }
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("format_timespan", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     let (span, pattern) = (args.longs(0)?, args.strings(1)?);

@@ -3,7 +3,7 @@
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
-use super::rows::{each, with_rows};
+use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;
 
 pub(crate) static PARSE_JSON: ScalarFunction = function(

@@ -1,16 +1,11 @@
 //! Functions on dynamic values that are neither arrays nor bags alone.
 
-pub(crate) mod cells;
 mod data_size;
 mod json;
-pub(crate) mod pack;
-pub(crate) mod rows;
 mod sketches;
 mod tdigest;
 
-use super::ScalarFunction;
-
-pub(crate) use pack::pack_array_unless_all_null;
+use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &data_size::DEF,

@@ -1,8 +1,8 @@
 //! `dcount_hll` and `hll_merge`: reading and joining the states that the aggregate `hll` makes (`semantics.md §16.7`).
 
-use super::rows::{each, with_rows};
-use crate::aggregates::{merge_hll, read_hll, write_hll};
+use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;
+use crate::states::hyperloglog::HyperLogLog;
 
 pub(crate) static DCOUNT_HLL: ScalarFunction = function(
     &["dcount_hll(hll: dynamic) -> long"],
@@ -16,7 +16,7 @@ pub(crate) static DCOUNT_HLL: ScalarFunction = function(
         with_rows(
             args,
             |count| args.collect_longs(count),
-            |row| read_hll(row.dynamic(0)).map(|set| set.count()),
+            |row| HyperLogLog::read(row.dynamic(0)).map(|set| set.count()),
         )
     },
 );
@@ -31,9 +31,9 @@ pub(crate) static HLL_MERGE: ScalarFunction = function(
     )],
     |args| {
         each(args, |row, encoder| {
-            let states = (0..row.len()).filter_map(|index| read_hll(row.dynamic(index)));
-            let union = states.reduce(merge_hll)?;
-            write_hll(&union, encoder);
+            let states = (0..row.len()).filter_map(|index| HyperLogLog::read(row.dynamic(index)));
+            let union = states.reduce(|union, set| union.union(&set))?;
+            union.write(encoder);
             Some(())
         })
     },

@@ -1,9 +1,9 @@
 //! `percentile_tdigest`, `rank_tdigest` and their kin: reading and joining the states that the aggregate `tdigest`
 //! makes (`semantics.md §16.7`).
 
-use super::rows::{Row, each, with_rows};
-use crate::aggregates::Tdigest;
+use crate::dynamic::rows::{Row, each, with_rows};
 use crate::functions::prelude::*;
+use crate::states::tdigest::Tdigest;
 
 pub(crate) static PERCENTILE: ScalarFunction = function(
     &["percentile_tdigest(tdigest: dynamic, percentage: real) -> dynamic"],

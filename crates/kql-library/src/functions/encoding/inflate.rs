@@ -7,8 +7,8 @@ use std::io::Read;
 use flate2::read::{GzDecoder, ZlibDecoder};
 
 use super::base64::decode;
-use crate::functions::effort::MAX_TEXT;
 use crate::functions::prelude::*;
+use crate::kernel::MAX_TEXT;
 
 pub(crate) static GZIP: ScalarFunction = function(
     &["gzip_decompress_from_base64_string(string: string) -> string"],

@@ -1,8 +1,7 @@
 //! Geohashes: base-32 texts whose bits halve longitude and latitude by turns.
 
-use super::shape::{write_pair, write_point};
-use super::sphere::Point;
-use crate::functions::dynamic::rows::each;
+use super::grid::{self, Cell};
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
@@ -16,21 +15,7 @@ pub(crate) static FROM_POINT: ScalarFunction = function(
         ),
         example("print g = geo_point_to_geohash(200, 0)", "g:string\n"),
     ],
-    |args| {
-        let (longitude, latitude) = (args.reals(0)?, args.reals(1)?);
-        let accuracy = match args.len() > 2 {
-            true => Some(args.longs(2)?),
-            false => None,
-        };
-        Ok(args.collect_strings(|row| {
-            let length = accuracy.as_ref().map_or(Some(5), |a| a.get(row))?;
-            let (longitude, latitude) = (longitude.get(row)?, latitude.get(row)?);
-            Point::at(longitude, latitude)?;
-            (1..=18)
-                .contains(&length)
-                .then(|| Cow::Owned(encode(longitude, latitude, length)))
-        }))
-    },
+    grid::from_point::<Area>,
 );
 
 pub(crate) static CENTRAL_POINT: ScalarFunction = function(
@@ -41,13 +26,7 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
         "print p = geo_geohash_to_central_point('s')",
         "p:dynamic\n{\"type\":\"Point\",\"coordinates\":[22.5,22.5]}",
     )],
-    |args| {
-        let hash = args.strings(0)?;
-        each(args, |row, encoder| {
-            write_point(middle(hash.get(row.number()))?, encoder);
-            Some(())
-        })
-    },
+    grid::central_point::<Area>,
 );
 
 pub(crate) static POLYGON: ScalarFunction = function(
@@ -58,32 +37,7 @@ pub(crate) static POLYGON: ScalarFunction = function(
         "print p = geo_geohash_to_polygon('s')",
         "p:dynamic\n{\"type\":\"Polygon\",\"coordinates\":[[[0.0,0.0],[45.0,0.0],[45.0,45.0],[0.0,45.0],[0.0,0.0]]]}",
     )],
-    |args| {
-        let hash = args.strings(0)?;
-        each(args, |row, encoder| {
-            let (east, north) = area(hash.get(row.number()))?;
-            encoder.begin_bag();
-            encoder.key("type");
-            encoder.string("Polygon");
-            encoder.key("coordinates");
-            encoder.begin_array();
-            encoder.begin_array();
-            let corners = [
-                (east.0, north.0),
-                (east.1, north.0),
-                (east.1, north.1),
-                (east.0, north.1),
-                (east.0, north.0),
-            ];
-            for corner in corners {
-                write_pair(corner, encoder);
-            }
-            encoder.end();
-            encoder.end();
-            encoder.end();
-            Some(())
-        })
-    },
+    grid::polygon::<Area>,
 );
 
 pub(crate) static NEIGHBORS: ScalarFunction = function(
@@ -98,7 +52,7 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
         let hash = args.strings(0)?;
         each(args, |row, encoder| {
             let hash = hash.get(row.number());
-            let (east, north) = area(hash)?;
+            let Area { east, north } = Area::named(hash)?;
             encoder.begin_array();
             for (right, up) in AROUND {
                 let latitude = north.middle() + up * (north.1 - north.0);
@@ -168,29 +122,54 @@ fn encode(longitude: f64, latitude: f64, length: i64) -> String {
     out
 }
 
-fn middle(hash: &str) -> Option<(f64, f64)> {
-    let (east, north) = area(hash)?;
-    Some((east.middle(), north.middle()))
+/// The longitudes and latitudes of a geohash.
+struct Area {
+    east: Range,
+    north: Range,
 }
 
-/// The longitudes and latitudes of a geohash.
-fn area(hash: &str) -> Option<(Range, Range)> {
-    if !(1..=18).contains(&hash.len()) {
-        return None;
+impl Cell for Area {
+    const DEFAULT_LEVEL: i64 = 5;
+
+    fn name_around(longitude: f64, latitude: f64, level: i64) -> Option<String> {
+        (1..=18)
+            .contains(&level)
+            .then(|| encode(longitude, latitude, level))
     }
-    let (mut east, mut north) = (Range(-180.0, 180.0), Range(-90.0, 90.0));
-    let mut is_east = true;
-    for byte in hash.to_ascii_lowercase().bytes() {
-        let digit = DIGITS.iter().position(|d| *d == byte)?;
-        for bit in (0..5).rev() {
-            let upper = digit >> bit & 1 == 1;
-            if is_east {
-                east.keep(upper)
-            } else {
-                north.keep(upper)
-            }
-            is_east = !is_east;
+
+    fn named(hash: &str) -> Option<Area> {
+        if !(1..=18).contains(&hash.len()) {
+            return None;
         }
+        let (mut east, mut north) = (Range(-180.0, 180.0), Range(-90.0, 90.0));
+        let mut is_east = true;
+        for byte in hash.to_ascii_lowercase().bytes() {
+            let digit = DIGITS.iter().position(|d| *d == byte)?;
+            for bit in (0..5).rev() {
+                let upper = digit >> bit & 1 == 1;
+                if is_east {
+                    east.keep(upper)
+                } else {
+                    north.keep(upper)
+                }
+                is_east = !is_east;
+            }
+        }
+        Some(Area { east, north })
     }
-    Some((east, north))
+
+    fn middle(&self) -> (f64, f64) {
+        (self.east.middle(), self.north.middle())
+    }
+
+    fn outline(&self) -> Vec<(f64, f64)> {
+        let (east, north) = (&self.east, &self.north);
+        vec![
+            (east.0, north.0),
+            (east.1, north.0),
+            (east.1, north.1),
+            (east.0, north.1),
+            (east.0, north.0),
+        ]
+    }
 }

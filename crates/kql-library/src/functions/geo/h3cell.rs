@@ -4,9 +4,8 @@ use std::str::FromStr;
 
 use h3o::{CellIndex, LatLng, Resolution};
 
-use super::shape::{write_pair, write_point};
-use super::sphere::Point;
-use crate::functions::dynamic::rows::each;
+use super::grid::{self, Cell, level};
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
@@ -20,18 +19,7 @@ pub(crate) static FROM_POINT: ScalarFunction = function(
         ),
         example("print c = geo_point_to_h3cell(200, 0)", "c:string\n"),
     ],
-    |args| {
-        let (longitude, latitude) = (args.reals(0)?, args.reals(1)?);
-        let resolution = given(args, 2)?;
-        Ok(args.collect_strings(|row| {
-            let resolution = resolution(row).map_or(Some(6), |given| given)?;
-            let (longitude, latitude) = (longitude.get(row)?, latitude.get(row)?);
-            Point::at(longitude, latitude)?;
-            let point = LatLng::new(latitude, longitude).ok()?;
-            let cell = point.to_cell(resolution_of(resolution)?);
-            Some(Cow::Owned(cell.to_string()))
-        }))
-    },
+    grid::from_point::<CellIndex>,
 );
 
 pub(crate) static LEVEL: ScalarFunction = function(
@@ -45,7 +33,7 @@ pub(crate) static LEVEL: ScalarFunction = function(
     |args| {
         let token = args.strings(0)?;
         Ok(args.collect_ints(|row| {
-            let cell = cell_of(token.get(row))?;
+            let cell = CellIndex::named(token.get(row))?;
             Some(i32::from(u8::from(cell.resolution())))
         }))
     },
@@ -61,9 +49,9 @@ pub(crate) static PARENT: ScalarFunction = function(
     )],
     |args| {
         let token = args.strings(0)?;
-        let resolution = given(args, 1)?;
+        let resolution = level(args, 1)?;
         Ok(args.collect_strings(|row| {
-            let cell = cell_of(token.get(row))?;
+            let cell = CellIndex::named(token.get(row))?;
             let coarser = i64::from(u8::from(cell.resolution())) - 1;
             let resolution = resolution(row).map_or(Some(coarser), |given| given)?;
             let parent = cell.parent(resolution_of(resolution)?)?;
@@ -82,9 +70,9 @@ pub(crate) static CHILDREN: ScalarFunction = function(
     )],
     |args| {
         let token = args.strings(0)?;
-        let resolution = given(args, 1)?;
+        let resolution = level(args, 1)?;
         each(args, |row, encoder| {
-            let cell = cell_of(token.get(row.number()))?;
+            let cell = CellIndex::named(token.get(row.number()))?;
             let own = i64::from(u8::from(cell.resolution()));
             let wanted = resolution(row.number()).map_or(Some(own + 1), |given| given)?;
             let resolution = resolution_of(wanted).filter(|_| wanted > own)?;
@@ -109,14 +97,7 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
         "print p = geo_h3cell_to_central_point('none')",
         "p:dynamic\nnull",
     )],
-    |args| {
-        let token = args.strings(0)?;
-        each(args, |row, encoder| {
-            let middle = LatLng::from(cell_of(token.get(row.number()))?);
-            write_point((middle.lng(), middle.lat()), encoder);
-            Some(())
-        })
-    },
+    grid::central_point::<CellIndex>,
 );
 
 pub(crate) static POLYGON: ScalarFunction = function(
@@ -127,46 +108,36 @@ pub(crate) static POLYGON: ScalarFunction = function(
         "print n = array_length(geo_h3cell_to_polygon('851fb467fffffff').coordinates[0])",
         "n:long\n7",
     )],
-    |args| {
-        let token = args.strings(0)?;
-        each(args, |row, encoder| {
-            let outline = cell_of(token.get(row.number()))?.boundary();
-            encoder.begin_bag();
-            encoder.key("type");
-            encoder.string("Polygon");
-            encoder.key("coordinates");
-            encoder.begin_array();
-            encoder.begin_array();
-            for corner in outline.iter().chain(outline.first()) {
-                write_pair((corner.lng(), corner.lat()), encoder);
-            }
-            encoder.end();
-            encoder.end();
-            encoder.end();
-            Some(())
-        })
-    },
+    grid::polygon::<CellIndex>,
 );
 
 /// The most cells that an array of children has.
 const MOST_CHILDREN: u64 = 65_536;
 
-/// Argument `index` of each row: none where it was not given, none inside where it is null.
-fn given<'a>(
-    args: &KernelArgs<'a>,
-    index: usize,
-) -> Result<impl Fn(usize) -> Option<Option<i64>> + use<'a>, KernelError> {
-    let values = match args.len() > index {
-        true => Some(args.longs(index)?),
-        false => None,
-    };
-    Ok(move |row| values.as_ref().map(|values| values.get(row)))
+impl Cell for CellIndex {
+    const DEFAULT_LEVEL: i64 = 6;
+
+    fn name_around(longitude: f64, latitude: f64, level: i64) -> Option<String> {
+        let point = LatLng::new(latitude, longitude).ok()?;
+        Some(point.to_cell(resolution_of(level)?).to_string())
+    }
+
+    fn named(token: &str) -> Option<CellIndex> {
+        CellIndex::from_str(token).ok()
+    }
+
+    fn middle(&self) -> (f64, f64) {
+        let middle = LatLng::from(*self);
+        (middle.lng(), middle.lat())
+    }
+
+    fn outline(&self) -> Vec<(f64, f64)> {
+        let outline = self.boundary();
+        let corners = outline.iter().chain(outline.first());
+        corners.map(|corner| (corner.lng(), corner.lat())).collect()
+    }
 }
 
 fn resolution_of(number: i64) -> Option<Resolution> {
     Resolution::try_from(u8::try_from(number).ok()?).ok()
-}
-
-fn cell_of(token: &str) -> Option<CellIndex> {
-    CellIndex::from_str(token).ok()
 }

@@ -2,7 +2,7 @@
 
 use super::shape::{lines, write_point};
 use super::sphere::{Point, RADIUS};
-use crate::functions::dynamic::rows::{Row, each, with_rows};
+use crate::dynamic::rows::{Row, each, with_rows};
 use crate::functions::prelude::*;
 
 pub(crate) static LENGTH: ScalarFunction = function(

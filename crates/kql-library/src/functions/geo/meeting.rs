@@ -3,7 +3,7 @@
 use super::shape::{Polygon, lines, polygons};
 use super::sphere::Point;
 use super::{lines as line, polygons as polygon};
-use crate::functions::dynamic::rows::{Row, with_rows};
+use crate::dynamic::rows::{Row, with_rows};
 use crate::functions::prelude::*;
 use crate::work::Watch;
 

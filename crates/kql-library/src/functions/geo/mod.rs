@@ -3,6 +3,7 @@
 //! Offered are the functions whose answers follow from the sphere alone; those that cut, join or buffer shapes are not.
 
 mod geohash;
+mod grid;
 mod h3cell;
 mod lines;
 mod meeting;
@@ -12,7 +13,7 @@ mod s2cell;
 mod shape;
 mod sphere;
 
-use super::ScalarFunction;
+use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &geohash::FROM_POINT,

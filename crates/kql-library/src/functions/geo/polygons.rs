@@ -7,7 +7,7 @@ use hindsight_kql_types::DynamicRef;
 use super::lines::point_of;
 use super::shape::{Polygon, polygons, write_point};
 use super::sphere::{Point, RADIUS};
-use crate::functions::dynamic::rows::{each, with_rows};
+use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;
 
 pub(crate) static AREA: ScalarFunction = function(

@@ -1,8 +1,7 @@
 //! S2 cells: the sphere on the six faces of a cube, each face cut into quarters 30 times along a Hilbert curve.
 
-use super::shape::{write_pair, write_point};
+use super::grid::{self, Cell};
 use super::sphere::Point;
-use crate::functions::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
@@ -13,19 +12,7 @@ pub(crate) static FROM_POINT: ScalarFunction = function(
         example("print c = geo_point_to_s2cell(0, 0, 0)", "c:string\n1"),
         example("print c = geo_point_to_s2cell(0, 0, 31)", "c:string\n"),
     ],
-    |args| {
-        let (longitude, latitude) = (args.reals(0)?, args.reals(1)?);
-        let level = match args.len() > 2 {
-            true => Some(args.longs(2)?),
-            false => None,
-        };
-        Ok(args.collect_strings(|row| {
-            let level = level.as_ref().map_or(Some(11), |level| level.get(row))?;
-            let level = u32::try_from(level).ok().filter(|level| *level <= LEAF)?;
-            let point = Point::at(longitude.get(row)?, latitude.get(row)?)?;
-            Some(Cow::Owned(Cell::around(point, level).token()))
-        }))
-    },
+    grid::from_point::<S2Cell>,
 );
 
 pub(crate) static CENTRAL_POINT: ScalarFunction = function(
@@ -36,15 +23,7 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
         "print p = geo_s2cell_to_central_point('1')",
         "p:dynamic\n{\"type\":\"Point\",\"coordinates\":[0.0,0.0]}",
     )],
-    |args| {
-        let token = args.strings(0)?;
-        each(args, |row, encoder| {
-            let cell = Cell::of_token(token.get(row.number()))?;
-            let (i, j) = cell.middle();
-            write_point(cell.point(i, j).degrees(), encoder);
-            Some(())
-        })
-    },
+    grid::central_point::<S2Cell>,
 );
 
 pub(crate) static POLYGON: ScalarFunction = function(
@@ -55,25 +34,7 @@ pub(crate) static POLYGON: ScalarFunction = function(
         "print p = geo_s2cell_to_polygon('none')",
         "p:dynamic\nnull",
     )],
-    |args| {
-        let token = args.strings(0)?;
-        each(args, |row, encoder| {
-            let cell = Cell::of_token(token.get(row.number()))?;
-            encoder.begin_bag();
-            encoder.key("type");
-            encoder.string("Polygon");
-            encoder.key("coordinates");
-            encoder.begin_array();
-            encoder.begin_array();
-            for (i, j) in cell.corners() {
-                write_pair(cell.point(i, j).degrees(), encoder);
-            }
-            encoder.end();
-            encoder.end();
-            encoder.end();
-            Some(())
-        })
-    },
+    grid::polygon::<S2Cell>,
 );
 
 /// The level of the smallest cells.
@@ -86,10 +47,10 @@ const TURNS: [usize; 4] = [1, 0, 0, 3];
 
 /// A cell by its number: face, place along the curve, and a 1 behind it that marks the level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Cell(u64);
+struct S2Cell(u64);
 
-impl Cell {
-    fn around(point: Point, level: u32) -> Cell {
+impl S2Cell {
+    fn around(point: Point, level: u32) -> S2Cell {
         let (face, u, v) = face_of(point);
         let (i, j) = (leaf_at(u), leaf_at(v));
         let mut orientation = usize::from(face & 1 == 1);
@@ -106,22 +67,12 @@ impl Cell {
         }
         let leaf = face << 61 | place << 1 | 1;
         let mark = 1 << (2 * (LEAF - level));
-        Cell(leaf & (!mark + 1) | mark)
+        S2Cell(leaf & (!mark + 1) | mark)
     }
 
     fn token(self) -> String {
         let text = format!("{:016x}", self.0);
         text.trim_end_matches('0').to_owned()
-    }
-
-    fn of_token(token: &str) -> Option<Cell> {
-        if token.is_empty() || token.len() > 16 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return None;
-        }
-        let number = u64::from_str_radix(&format!("{token:0<16}"), 16).ok()?;
-        let mark = number & number.wrapping_neg();
-        let valid = number >> 61 < 6 && mark & 0x1555_5555_5555_5555 != 0;
-        valid.then_some(Cell(number))
     }
 
     fn face(self) -> u64 {
@@ -146,26 +97,6 @@ impl Cell {
         (i * side, j * side, side)
     }
 
-    fn middle(self) -> (f64, f64) {
-        let (i, j, side) = self.corner();
-        let half = side as f64 / 2.0;
-        (i as f64 + half, j as f64 + half)
-    }
-
-    /// The four corners counter-clockwise, the first one again at the end.
-    fn corners(self) -> [(f64, f64); 5] {
-        let (i, j, side) = self.corner();
-        let (i, j, side) = (i as f64, j as f64, side as f64);
-        let first = (i, j);
-        [
-            first,
-            (i + side, j),
-            (i + side, j + side),
-            (i, j + side),
-            first,
-        ]
-    }
-
     /// The point of the face at `i` and `j` leaves.
     fn point(self, i: f64, j: f64) -> Point {
         let (u, v) = (face_coordinate(i), face_coordinate(j));
@@ -178,6 +109,46 @@ impl Cell {
             _ => (v, u, -1.0),
         };
         Point { x, y, z }.unit()
+    }
+}
+
+impl Cell for S2Cell {
+    const DEFAULT_LEVEL: i64 = 11;
+
+    fn name_around(longitude: f64, latitude: f64, level: i64) -> Option<String> {
+        let level = u32::try_from(level).ok().filter(|level| *level <= LEAF)?;
+        let point = Point::at(longitude, latitude)?;
+        Some(S2Cell::around(point, level).token())
+    }
+
+    fn named(token: &str) -> Option<S2Cell> {
+        if token.is_empty() || token.len() > 16 || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let number = u64::from_str_radix(&format!("{token:0<16}"), 16).ok()?;
+        let mark = number & number.wrapping_neg();
+        let valid = number >> 61 < 6 && mark & 0x1555_5555_5555_5555 != 0;
+        valid.then_some(S2Cell(number))
+    }
+
+    fn middle(&self) -> (f64, f64) {
+        let (i, j, side) = self.corner();
+        let half = side as f64 / 2.0;
+        self.point(i as f64 + half, j as f64 + half).degrees()
+    }
+
+    fn outline(&self) -> Vec<(f64, f64)> {
+        let (i, j, side) = self.corner();
+        let (i, j, side) = (i as f64, j as f64, side as f64);
+        let corners = [
+            (i, j),
+            (i + side, j),
+            (i + side, j + side),
+            (i, j + side),
+            (i, j),
+        ];
+        let degrees = corners.map(|(i, j)| self.point(i, j).degrees());
+        degrees.into()
     }
 }
 

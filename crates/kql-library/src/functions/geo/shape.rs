@@ -76,8 +76,24 @@ pub(crate) fn write_point((longitude, latitude): (f64, f64), encoder: &mut Encod
     encoder.end();
 }
 
+/// Writes a `Polygon` without holes; the ring repeats its first point at the end.
+pub(crate) fn write_polygon(ring: impl IntoIterator<Item = (f64, f64)>, encoder: &mut Encoder) {
+    encoder.begin_bag();
+    encoder.key("type");
+    encoder.string("Polygon");
+    encoder.key("coordinates");
+    encoder.begin_array();
+    encoder.begin_array();
+    for corner in ring {
+        write_pair(corner, encoder);
+    }
+    encoder.end();
+    encoder.end();
+    encoder.end();
+}
+
 /// Writes longitude and latitude.
-pub(crate) fn write_pair((longitude, latitude): (f64, f64), encoder: &mut Encoder) {
+fn write_pair((longitude, latitude): (f64, f64), encoder: &mut Encoder) {
     encoder.begin_array();
     encoder.real(longitude);
     encoder.real(latitude);

@@ -38,8 +38,8 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
 struct Ranges(Vec<Column>);
 
 enum Column {
-    Text(super::kernel::Rows<arrow::array::StringViewArray>),
-    List(super::kernel::Rows<arrow::array::BinaryViewArray>),
+    Text(crate::kernel::Rows<arrow::array::StringViewArray>),
+    List(crate::kernel::Rows<arrow::array::BinaryViewArray>),
 }
 
 impl Ranges {

@@ -7,7 +7,6 @@ use datafusion::logical_expr::{cast, lit};
 use hindsight_kql_types::Encoder;
 
 use crate::Scalar;
-use crate::functions::kernel_call;
 use crate::functions::prelude::*;
 
 pub(crate) static IFF: ScalarFunction = ScalarFunction {
@@ -75,14 +74,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
     });
     let expr = match asks_chance {
         // DataFusion 55.2 tries such a condition out to know whether the value may be null, and believes that draw.
-        true => kernel_call(
-            "$either",
-            |args| args.full(0),
-            vec![expr],
-            vec![kind],
-            kind,
-            false,
-        ),
+        true => kernel_call(&EITHER, vec![expr], vec![kind], kind),
         false => expr,
     };
     Ok(Scalar {
@@ -91,6 +83,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
         constant: None,
     })
 }
+
+static EITHER: InnerKernel = InnerKernel::new("$either", |args| args.full(0));
 
 fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnostic> {
     match condition.kind {
@@ -154,10 +148,12 @@ fn converted(call: &CallArgs<'_>, branch: &Scalar, kind: ScalarType) -> Result<E
             result: kind,
             span: call.span,
         };
-        return Ok(call_kernel(&call, "$pack", pack));
+        return Ok(call_kernel(&call, &KERNEL));
     }
     Ok(cast(branch.expr.clone(), kind.arrow()))
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("$pack", pack);
 
 /// A value of another type as a dynamic one, as packing functions store it (`semantics.md §9.1`).
 fn pack(args: &KernelArgs<'_>) -> Answer {

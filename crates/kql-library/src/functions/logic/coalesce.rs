@@ -36,7 +36,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         return Ok(nothing());
     };
     if first.iter().any(|arg| arg.expr.is_volatile()) {
-        return Ok(call_kernel(call, "$coalesce", each_once));
+        return Ok(call_kernel(call, &KERNEL));
     }
     let when_then_expr = first
         .iter()
@@ -54,6 +54,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         else_expr: Some(Box::new(last.expr.clone())),
     }))
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("$coalesce", each_once);
 
 /// Where chance is a part of a value, asking whether it is there and taking it would be two draws.
 fn each_once(args: &KernelArgs<'_>) -> Answer {

@@ -72,16 +72,17 @@ fn empty(call: &CallArgs<'_>, expected: bool) -> Result<Expr, Diagnostic> {
     Ok(match (value.kind, expected) {
         (ScalarType::String, true) => value.expr.clone().eq(nothing),
         (ScalarType::String, false) => value.expr.clone().not_eq(nothing),
-        (ScalarType::Dynamic, true) => {
-            call_kernel(call, "isempty", |args| dynamic_empty(args, true))
-        }
-        (ScalarType::Dynamic, false) => {
-            call_kernel(call, "isnotempty", |args| dynamic_empty(args, false))
-        }
+        (ScalarType::Dynamic, true) => call_kernel(call, &ISEMPTY_KERNEL),
+        (ScalarType::Dynamic, false) => call_kernel(call, &ISNOTEMPTY_KERNEL),
         (_, true) => value.expr.clone().is_null(),
         (_, false) => value.expr.clone().is_not_null(),
     })
 }
+
+static ISNOTEMPTY_KERNEL: InnerKernel =
+    InnerKernel::new("isnotempty", |args| dynamic_empty(args, false));
+
+static ISEMPTY_KERNEL: InnerKernel = InnerKernel::new("isempty", |args| dynamic_empty(args, true));
 
 fn dynamic_empty(args: &KernelArgs<'_>, expected: bool) -> Answer {
     let value = args.dynamics(0)?;

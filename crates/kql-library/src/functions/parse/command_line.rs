@@ -19,9 +19,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     match constant_text(call, 1) {
-        Some(parser) if parser.eq_ignore_ascii_case("windows") => {
-            Ok(call_kernel(call, "parse_command_line", kernel))
-        }
+        Some(parser) if parser.eq_ignore_ascii_case("windows") => Ok(call_kernel(call, &KERNEL)),
         _ => Err(refuse(
             call,
             "SEM0001",
@@ -29,6 +27,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         )),
     }
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("parse_command_line", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     let text = args.texts(0)?;

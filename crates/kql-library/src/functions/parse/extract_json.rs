@@ -32,7 +32,7 @@ enum Step {
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     let path = constant_text(call, 0).unwrap_or_default();
     match steps(&path) {
-        Some(_) => Ok(call_kernel(call, "extract_json", kernel)),
+        Some(_) => Ok(call_kernel(call, &KERNEL)),
         None => Err(refuse(
             call,
             "SEM0001",
@@ -40,6 +40,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         )),
     }
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("extract_json", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     let (path, text) = (args.strings(0)?, args.texts(1)?);

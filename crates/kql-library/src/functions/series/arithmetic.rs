@@ -1,7 +1,7 @@
 //! `series_add` and the other operations on two series, element by element.
 
 use super::numbers::{Number, pairs, write};
-use crate::functions::dynamic::rows::each;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static ADD: ScalarFunction = function(

@@ -1,7 +1,7 @@
 //! `series_less` and the other comparisons of two series, element by element.
 
 use super::numbers::{Number, pairs};
-use crate::functions::dynamic::rows::each;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 macro_rules! comparison {

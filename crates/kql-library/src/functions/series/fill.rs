@@ -1,7 +1,7 @@
 //! `series_fill_const`, `_forward`, `_backward` and `_linear`: values in place of missing ones.
 
 use super::numbers::{Number, scalar, series, write};
-use crate::functions::dynamic::rows::{Row, each};
+use crate::dynamic::rows::{Row, each};
 use crate::functions::prelude::*;
 
 pub(crate) static CONST: ScalarFunction = function(

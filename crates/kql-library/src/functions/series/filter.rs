@@ -1,7 +1,7 @@
 //! `series_fir` and `series_iir`: digital filters.
 
 use super::numbers::{Number, reals, series, write};
-use crate::functions::dynamic::rows::each;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FIR: ScalarFunction = function(
@@ -42,8 +42,8 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
     };
     let (normalize, center) = (flag(2)?, flag(3)?.unwrap_or(false));
     each(args, |row, encoder| {
-        let series = series(row, 0)?;
-        let filter = crate::functions::series::numbers::series(row, 1)?
+        let values = series(row, 0)?;
+        let filter = series(row, 1)?
             .into_iter()
             .collect::<Option<Vec<Number>>>()?;
         let normalize = normalize.unwrap_or_else(|| filter.iter().all(|w| w.real() >= 0.0));
@@ -51,15 +51,15 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
         let shift = if center { filter.len() / 2 } else { 0 };
         let whole = !normalize
             && filter.iter().all(|w| matches!(w, Number::Long(_)))
-            && series.iter().all(|x| matches!(x, Some(Number::Long(_))));
-        let results = (0..series.len()).map(|at| {
+            && values.iter().all(|x| matches!(x, Some(Number::Long(_))));
+        let results = (0..values.len()).map(|at| {
             // A long filter over a long series is quadratic work.
             if !args.effort().goes_on() {
                 return None;
             }
             let terms = filter.iter().enumerate().filter_map(|(back, weight)| {
                 let at = (at + shift).checked_sub(back)?;
-                Some((series.get(at)?.map(Number::real), weight.real()))
+                Some((values.get(at)?.map(Number::real), weight.real()))
             });
             let total = terms.map(|(x, w)| x.map(|x| x * w)).sum::<Option<f64>>()?;
             Some(match (normalize, whole) {

@@ -1,7 +1,7 @@
 //! Functions of one number over every element of a series.
 
 use super::numbers::{Number, series, write};
-use crate::functions::dynamic::rows::each;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 macro_rules! over_elements {

@@ -10,7 +10,7 @@ mod numbers;
 mod reduce;
 pub(crate) mod stats;
 
-use super::ScalarFunction;
+use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &arithmetic::ADD,

@@ -2,7 +2,7 @@
 
 use hindsight_kql_types::{DynamicRef, Encoder, Value};
 
-use crate::functions::dynamic::rows::Row;
+use crate::dynamic::rows::Row;
 
 /// One element.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! One number of a series, or of two.
 
 use super::numbers::{Number, pairs, reals};
-use crate::functions::dynamic::rows::{Row, with_rows};
+use crate::dynamic::rows::{Row, with_rows};
 use crate::functions::prelude::*;
 
 pub(crate) static SUM: ScalarFunction = function(

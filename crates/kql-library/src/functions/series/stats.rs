@@ -3,7 +3,7 @@
 use hindsight_kql_types::Encoder;
 
 use super::numbers::{Number, series};
-use crate::functions::dynamic::rows::{Row, each, with_rows};
+use crate::dynamic::rows::{Row, each, with_rows};
 use crate::functions::prelude::*;
 
 pub(crate) static STATS: ScalarFunction = function(

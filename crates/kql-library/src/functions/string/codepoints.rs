@@ -4,8 +4,8 @@ use arrow::array::{BinaryViewArray, Int64Array};
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
-use crate::functions::kernel::Rows;
 use crate::functions::prelude::*;
+use crate::kernel::Rows;
 
 pub(crate) static FROM_STRING: ScalarFunction = function(
     &["unicode_codepoints_from_string(value: text) -> dynamic"],
@@ -46,7 +46,7 @@ pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
             .iter()
             .find(|arg| !arg.kind.is_integer() && arg.kind != ScalarType::Dynamic);
         match wrong {
-            None => Ok(call_kernel(call, "unicode_codepoints_to_string", to_string)),
+            None => Ok(call_kernel(call, &KERNEL)),
             Some(arg) => Err(refuse(
                 call,
                 "SEM0252",
@@ -58,6 +58,8 @@ pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
         }
     }),
 };
+
+static KERNEL: InnerKernel = InnerKernel::new("unicode_codepoints_to_string", to_string);
 
 /// An argument: numbers, or arrays of them.
 enum Points {

@@ -18,10 +18,10 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     match constant_text(call, 2).as_deref() {
-        None | Some("normal") => Ok(call_kernel(call, "countof", normal)),
+        None | Some("normal") => Ok(call_kernel(call, &COUNTOF_KERNEL)),
         Some("regex") => {
             check(call, 1)?;
-            Ok(call_kernel(call, "countof_regex", regex))
+            Ok(call_kernel(call, &COUNTOF_REGEX_KERNEL))
         }
         Some(other) => Err(refuse(
             call,
@@ -30,6 +30,10 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         )),
     }
 }
+
+static COUNTOF_REGEX_KERNEL: InnerKernel = InnerKernel::new("countof_regex", regex);
+
+static COUNTOF_KERNEL: InnerKernel = InnerKernel::new("countof", normal);
 
 fn normal(args: &KernelArgs<'_>) -> Answer {
     let (text, search) = (args.texts(0)?, args.texts(1)?);

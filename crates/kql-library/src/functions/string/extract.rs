@@ -22,9 +22,11 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     ],
     eval: Eval::Rewrite(|call| {
         check(call, 0)?;
-        Ok(call_kernel(call, "extract", kernel))
+        Ok(call_kernel(call, &KERNEL))
     }),
 };
+
+static KERNEL: InnerKernel = InnerKernel::new("extract", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     let (group, text) = (args.longs(1)?, args.texts(2)?);

@@ -43,7 +43,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         ));
     };
     match regex.captures_len() {
-        2..=17 => Ok(call_kernel(call, "extract_all", kernel)),
+        2..=17 => Ok(call_kernel(call, &KERNEL)),
         _ => Err(refuse(
             call,
             "SEM0213",
@@ -51,6 +51,8 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         )),
     }
 }
+
+static KERNEL: InnerKernel = InnerKernel::new("extract_all", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     let pattern = args.strings(0)?;

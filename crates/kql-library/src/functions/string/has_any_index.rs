@@ -3,7 +3,7 @@
 use hindsight_kql_types::DynamicRef;
 
 use crate::functions::prelude::*;
-use crate::functions::text_match::fold_char;
+use crate::text_match::fold_char;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["has_any_index(source: text, values: array) -> long"],

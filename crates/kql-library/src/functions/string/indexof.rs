@@ -33,7 +33,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
 
 /// The optional arguments `start`, `length` and `occurrence`.
 pub(super) struct Window {
-    columns: Vec<crate::functions::kernel::Rows<arrow::array::Int64Array>>,
+    columns: Vec<crate::kernel::Rows<arrow::array::Int64Array>>,
 }
 
 impl Window {

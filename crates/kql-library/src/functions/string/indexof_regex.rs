@@ -25,9 +25,11 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     ],
     eval: Eval::Rewrite(|call| {
         check(call, 1)?;
-        Ok(call_kernel(call, "indexof_regex", kernel))
+        Ok(call_kernel(call, &KERNEL))
     }),
 };
+
+static KERNEL: InnerKernel = InnerKernel::new("indexof_regex", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     let text = args.texts(0)?;

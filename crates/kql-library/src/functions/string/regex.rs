@@ -2,9 +2,9 @@
 
 use ::regex::Regex;
 
-use crate::functions::effort::Effort;
-use crate::functions::kernel::Rows;
 use crate::functions::prelude::*;
+use crate::kernel::Effort;
+use crate::kernel::Rows;
 
 pub(crate) static REGEX_QUOTE: ScalarFunction = function(
     &["regex_quote(string: text) -> string"],

@@ -45,11 +45,12 @@ pub(crate) static REPLACE_REGEX: ScalarFunction = ScalarFunction {
     )],
     eval: Eval::Rewrite(|call| {
         check(call, 1)?;
-        Ok(call_kernel(call, "replace_regex", |args| {
-            regex(args, 0, 1, 2)
-        }))
+        Ok(call_kernel(call, &REPLACE_REGEX_KERNEL))
     }),
 };
+
+static REPLACE_REGEX_KERNEL: InnerKernel =
+    InnerKernel::new("replace_regex", |args| regex(args, 0, 1, 2));
 
 pub(crate) static REPLACE: ScalarFunction = ScalarFunction {
     signatures: &["replace(regex: string, rewrite: string, text: string) -> string"],
@@ -63,9 +64,11 @@ pub(crate) static REPLACE: ScalarFunction = ScalarFunction {
     )],
     eval: Eval::Rewrite(|call| {
         check(call, 0)?;
-        Ok(call_kernel(call, "replace", |args| regex(args, 2, 0, 1)))
+        Ok(call_kernel(call, &REPLACE_KERNEL))
     }),
 };
+
+static REPLACE_KERNEL: InnerKernel = InnerKernel::new("replace", |args| regex(args, 2, 0, 1));
 
 fn regex(args: &KernelArgs<'_>, text: usize, pattern: usize, rewrite: usize) -> Answer {
     let (text, rewrite) = (args.texts(text)?, args.texts(rewrite)?);

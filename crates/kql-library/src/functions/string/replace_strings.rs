@@ -3,8 +3,8 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use hindsight_kql_types::DynamicRef;
 
-use crate::functions::effort::Effort;
 use crate::functions::prelude::*;
+use crate::kernel::Effort;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["replace_strings(text: string, lookups: array, rewrites: array) -> string"],

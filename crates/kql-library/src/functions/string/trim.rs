@@ -16,9 +16,11 @@ pub(crate) static TRIM: ScalarFunction = ScalarFunction {
     ],
     eval: Eval::Rewrite(|call| {
         check(call, both)?;
-        Ok(call_kernel(call, "trim", |args| remove(args, both)))
+        Ok(call_kernel(call, &TRIM_KERNEL))
     }),
 };
+
+static TRIM_KERNEL: InnerKernel = InnerKernel::new("trim", |args| remove(args, both));
 
 pub(crate) static TRIM_START: ScalarFunction = ScalarFunction {
     signatures: &["trim_start(regex: const string, source: string) -> string"],
@@ -32,9 +34,11 @@ pub(crate) static TRIM_START: ScalarFunction = ScalarFunction {
     )],
     eval: Eval::Rewrite(|call| {
         check(call, start)?;
-        Ok(call_kernel(call, "trim_start", |args| remove(args, start)))
+        Ok(call_kernel(call, &TRIM_START_KERNEL))
     }),
 };
+
+static TRIM_START_KERNEL: InnerKernel = InnerKernel::new("trim_start", |args| remove(args, start));
 
 pub(crate) static TRIM_END: ScalarFunction = ScalarFunction {
     signatures: &["trim_end(regex: const string, source: string) -> string"],
@@ -48,9 +52,11 @@ pub(crate) static TRIM_END: ScalarFunction = ScalarFunction {
     )],
     eval: Eval::Rewrite(|call| {
         check(call, end)?;
-        Ok(call_kernel(call, "trim_end", |args| remove(args, end)))
+        Ok(call_kernel(call, &TRIM_END_KERNEL))
     }),
 };
+
+static TRIM_END_KERNEL: InnerKernel = InnerKernel::new("trim_end", |args| remove(args, end));
 
 /// The anchored form of a pattern.
 type Anchor = fn(&str) -> String;

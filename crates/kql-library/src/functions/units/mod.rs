@@ -12,8 +12,8 @@ mod speed;
 mod temperature;
 mod volume;
 
-use super::ScalarFunction;
 use super::prelude::*;
+use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &angle::DEF,

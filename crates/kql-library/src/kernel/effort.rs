@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::MemoryReservation;
 
-use super::kernel::KernelError;
+use super::error::KernelError;
 use crate::work::Watch;
 
 /// The most bytes of one text that a query makes: 16 MiB. Texts of telemetry are at most 64 KiB.

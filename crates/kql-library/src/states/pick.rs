@@ -17,7 +17,7 @@ use arrow::datatypes::{
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::EmitTo;
 
-use crate::aggregates::groups::Groups;
+use super::groups::Groups;
 
 /// Which row of a group is picked by the first argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,10 +9,16 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, Int64Array};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use datafusion::common::Result;
 use datafusion::common::hash_utils::{HLL_RANDOM_STATE, with_hashes};
+use hindsight_kql_types::{DynamicRef, Encoder};
 
 use super::sketch::{Sketch, SketchFunction, Sketches, read_u64};
+
+/// What marks the text of a state as ours.
+const PREFIX: &str = "hll:";
 
 /// The number of index bits for accuracy 0 to 4 (`semantics.md §16.3`).
 pub(crate) fn index_bits(accuracy: i64) -> Option<u8> {
@@ -113,6 +119,30 @@ impl HyperLogLog {
         let mut set = HyperLogLog::new(*bits);
         set.merge(bytes);
         Some(set)
+    }
+
+    /// The set of a state in its dynamic form; none where the value is no state.
+    pub(crate) fn read(state: DynamicRef<'_>) -> Option<HyperLogLog> {
+        let text = state.as_str()?.strip_prefix(PREFIX)?;
+        HyperLogLog::decode(&BASE64_STANDARD.decode(text).ok()?)
+    }
+
+    /// Writes the set in its dynamic form.
+    pub(crate) fn write(&self, encoder: &mut Encoder) {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        let mut text = PREFIX.to_owned();
+        BASE64_STANDARD.encode_string(&bytes, &mut text);
+        encoder.string(&text);
+    }
+
+    /// This set with all of another.
+    #[must_use]
+    pub(crate) fn union(mut self, other: &HyperLogLog) -> HyperLogLog {
+        let mut bytes = Vec::new();
+        other.encode(&mut bytes);
+        self.merge(&bytes);
+        self
     }
 
     /// Adds registers of `bits` index bits; finer ones are made coarse, and this set becomes as coarse as they are.

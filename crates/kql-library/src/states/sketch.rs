@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, Expr};
 
-use crate::aggregates::groups::{Groups, GroupsUdaf};
+use super::groups::{Groups, GroupsUdaf};
 use crate::work::Watch;
 
 /// What one group holds.

@@ -4,7 +4,7 @@ use arrow::array::ArrayRef;
 use hindsight_kql_types::Encoder;
 
 use super::cells::Cells;
-use crate::functions::kernel::{KernelArgs, KernelError};
+use crate::kernel::{KernelArgs, KernelError};
 
 /// The arguments as cells, with whether each is one constant for all rows.
 pub(crate) struct Arguments {

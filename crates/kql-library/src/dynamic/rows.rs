@@ -1,10 +1,11 @@
 //! Kernels that write one dynamic value for each row.
 
-use hindsight_kql_types::{DynamicRef, Encoder, Value};
+use arrow::array::ArrayRef;
+use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 
+use super::arguments::Arguments;
 use super::cells::Cells;
-use super::pack::Arguments;
-use crate::functions::prelude::*;
+use crate::kernel::{KernelArgs, KernelError};
 
 /// One row of the arguments.
 #[derive(Clone, Copy)]
@@ -76,7 +77,7 @@ impl<'a> Row<'a> {
 pub(crate) fn each(
     args: &KernelArgs<'_>,
     mut write: impl FnMut(Row<'_>, &mut Encoder) -> Option<()>,
-) -> Answer {
+) -> Result<ArrayRef, KernelError> {
     let arguments = Arguments::of(args)?;
     let mut encoder = Encoder::new();
     Ok(args.collect_dynamics(|row, out| {
@@ -102,7 +103,7 @@ pub(crate) fn with_rows<T>(
     args: &KernelArgs<'_>,
     collect: impl FnOnce(&mut dyn FnMut(usize) -> Option<T>) -> ArrayRef,
     mut read: impl FnMut(Row<'_>) -> Option<T>,
-) -> Answer {
+) -> Result<ArrayRef, KernelError> {
     let arguments = Arguments::of(args)?;
     Ok(collect(&mut |row| {
         read(Row {

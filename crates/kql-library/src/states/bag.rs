@@ -10,7 +10,7 @@ use hindsight_kql_types::{BagBuilder, DynamicRef, ScalarType};
 
 use super::collect::{exceeds, split_element};
 use super::sketch::{Sketch, SketchFunction, Sketches};
-use crate::functions::dynamic::cells::Cells;
+use crate::dynamic::cells::Cells;
 
 /// The properties of one group in order of first appearance.
 pub(crate) struct Properties {

@@ -6,8 +6,9 @@ use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder}
 use arrow::datatypes::{BinaryViewType, DataType, Float64Type};
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, decimal, guid, real, timespan};
 
+use super::cast::{decimals, longs};
 use super::effort::Effort;
-use super::kernel::{KernelError, decimals, longs};
+use super::error::KernelError;
 
 /// The text of every row: null of any type is `""`.
 pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, KernelError> {

@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Decimal128Type, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::EmitTo;
 
-use crate::aggregates::groups::Groups;
+use super::groups::Groups;
 
 /// The Arrow types of the partial state: the sum and the number of values.
 pub(crate) const TICK_STATES: &[DataType] = &[DataType::Decimal128(38, 0), DataType::Int64];

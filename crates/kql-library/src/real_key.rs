@@ -1,22 +1,28 @@
 //! Reals as keys: equal ones have the same bits.
 
+use std::sync::Arc;
+
 use arrow::array::Float64Array;
 
-use super::kernel_call;
-use super::prelude::*;
+use arrow::array::ArrayRef;
+use datafusion::logical_expr::Expr;
+use hindsight_kql_types::ScalarType;
+
+use crate::call::{InnerKernel, kernel_call};
+use crate::kernel::{KernelArgs, KernelError};
 
 /// A value as a key of a group, a join or an order; the engine compares those by their bits. Of reals every NaN is one
 /// value, although the processor decides whether that of `0.0 / 0.0` has a sign, and `-0.0` is `0.0`.
 pub fn as_key(value: Expr, kind: ScalarType) -> Expr {
     match kind {
-        ScalarType::Real => {
-            kernel_call("$real_key", real_key, vec![value], vec![kind], kind, false)
-        }
+        ScalarType::Real => kernel_call(&REAL_KEY, vec![value], vec![kind], kind),
         _ => value,
     }
 }
 
-fn real_key(args: &KernelArgs<'_>) -> Answer {
+static REAL_KEY: InnerKernel = InnerKernel::new("$real_key", real_key);
+
+fn real_key(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let values: Float64Array = args.reals(0)?.array().unary(one_form);
     Ok(Arc::new(values))
 }

@@ -4,43 +4,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray,
-    FixedSizeBinaryArray, Float64Array, Int64Array, StringViewArray, StringViewBuilder,
+    Array, ArrayRef, BinaryViewArray, BinaryViewBuilder, BooleanArray, FixedSizeBinaryArray,
+    Float64Array, Int64Array, StringViewArray, StringViewBuilder,
 };
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Decimal128Type, Int32Type, Int64Type};
-use arrow::error::ArrowError;
+use arrow::datatypes::DataType;
 use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::dynamic::MAX_ENCODED;
 
 use super::effort::Effort;
-
-/// Why a kernel failed at run time. Bad data never fails a query (`semantics.md §28.4`); this is for `assert` and for
-/// limits.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum KernelError {
-    /// A sentence for the user.
-    #[error("{0}")]
-    Failed(String),
-    /// The array library refused: a programming mistake.
-    #[error("{0}")]
-    Arrow(String),
-    /// The memory of queries has not as much left as the results of one batch need.
-    #[error("{0}")]
-    Memory(String),
-    /// One value would have more than so many bytes.
-    #[error("a value has more than {0} bytes")]
-    TooLarge(usize),
-    /// The query is not wanted any more.
-    #[error("the query was stopped")]
-    Stopped,
-}
-
-impl From<ArrowError> for KernelError {
-    fn from(error: ArrowError) -> KernelError {
-        KernelError::Arrow(error.to_string())
-    }
-}
+use super::error::KernelError;
+use super::text::to_text;
 
 /// The arguments of one call over one batch.
 pub struct KernelArgs<'a> {
@@ -280,7 +254,7 @@ impl<'a> KernelArgs<'a> {
                 self.arrays.len()
             ))
         })?;
-        let text = crate::functions::text::to_text(array, self.kind(index))?;
+        let text = to_text(array, self.kind(index))?;
         Ok(Rows {
             array: text,
             constant: *constant,
@@ -344,24 +318,4 @@ impl Rows<FixedSizeBinaryArray> {
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         self.index(row).map(|i| self.array.value(i))
     }
-}
-
-/// `array` as decimals of the plan's scale.
-pub fn decimals(array: &ArrayRef) -> Result<arrow::array::Decimal128Array, KernelError> {
-    let array = cast(array, &ScalarType::Decimal.arrow())?;
-    Ok(array.as_primitive::<Decimal128Type>().clone())
-}
-
-/// `array` as 32-bit integers.
-pub fn ints(array: &ArrayRef) -> Result<arrow::array::Int32Array, KernelError> {
-    Ok(cast(array, &DataType::Int32)?
-        .as_primitive::<Int32Type>()
-        .clone())
-}
-
-/// `array` as 64-bit integers.
-pub fn longs(array: &ArrayRef) -> Result<Int64Array, KernelError> {
-    Ok(cast(array, &DataType::Int64)?
-        .as_primitive::<Int64Type>()
-        .clone())
 }

@@ -10,8 +10,8 @@ use hindsight_kql_types::dynamic::{Kind, MAX_ENCODED};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::sketch::{Sketch, SketchFunction, Sketches};
-use crate::functions::dynamic::cells::Cells;
-use crate::functions::kernel::KernelError;
+use crate::dynamic::cells::Cells;
+use crate::kernel::KernelError;
 
 /// The most elements of a list, set or bag (`semantics.md §28.5`).
 pub const MAX_ELEMENTS: usize = 1_048_576;
@@ -228,8 +228,8 @@ impl SketchFunction for Collect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregates::groups::Groups;
-    use crate::aggregates::state::sketch::SketchGroups;
+    use crate::states::groups::Groups;
+    use crate::states::sketch::SketchGroups;
     use arrow::array::{BinaryViewArray, Int64Array};
     use datafusion::logical_expr::EmitTo;
     use hindsight_kql_types::Dynamic;

@@ -5,8 +5,21 @@ use std::collections::HashSet;
 use arrow::array::ArrayRef;
 use hindsight_kql_types::{DynamicRef, ScalarType};
 
-use super::kernel::{KernelArgs, KernelError};
-use super::text_match::{Matcher, Test, fold_text};
+use crate::call::InnerKernel;
+use crate::kernel::{KernelArgs, KernelError};
+use crate::text_match::{Matcher, Test, fold_text};
+
+/// `in`: whether each value is in the list.
+pub static IN: InnerKernel = InnerKernel::new("$in", is_in);
+
+/// `in~`: as `in` over texts, without case.
+pub static IN_FOLDED: InnerKernel = InnerKernel::new("$in_folded", is_in_folded).reading_text();
+
+/// `has_any`: whether some item of the list is a term of the text.
+pub static HAS_ANY: InnerKernel = InnerKernel::new("$has_any", has_any).reading_text();
+
+/// `has_all`: whether every item of the list is a term of the text.
+pub static HAS_ALL: InnerKernel = InnerKernel::new("$has_all", has_all).reading_text();
 
 /// The items of a list: an array's elements, or the one value itself.
 fn items(list: Option<&[u8]>) -> Vec<DynamicRef<'_>> {
@@ -27,7 +40,7 @@ fn text(item: DynamicRef<'_>) -> String {
 }
 
 /// Whether each value is in the list; null never is.
-pub fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let lists = args.dynamics(1)?;
     let rows = 0..args.rows();
     // A list that is the same for all rows becomes one set; computed lists are rare and searched row by row.
@@ -121,7 +134,7 @@ fn longs(list: &[DynamicRef<'_>], kind: ScalarType) -> HashSet<i64> {
 }
 
 /// `in~`: as `in` over texts, without case.
-pub fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (values, lists) = (args.texts(0)?, args.dynamics(1)?);
     let folded = |row| -> HashSet<String> {
         let list = items(lists.get(row));
@@ -139,12 +152,12 @@ pub fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
 }
 
 /// `has_any`: some item matches as `has`; a null item matches anything.
-pub fn has_any(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+fn has_any(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     matchers(args, |all, value| all.iter().any(|m| m.matches(value)))
 }
 
 /// `has_all`: every item matches as `has`.
-pub fn has_all(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+fn has_all(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     matchers(args, |all, value| all.iter().all(|m| m.matches(value)))
 }
 

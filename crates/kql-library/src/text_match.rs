@@ -6,11 +6,12 @@ use arrow::array::ArrayRef;
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memchr2_iter};
 
-use super::kernel::{KernelArgs, KernelError};
+use crate::call::InnerKernel;
+use crate::kernel::{KernelArgs, KernelError};
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Test {
+pub(crate) enum Test {
     /// `has`: a whole term.
     Has,
     /// `hasprefix`: some term starts with it.
@@ -28,7 +29,7 @@ pub enum Test {
 }
 
 /// One needle, prepared.
-pub struct Matcher {
+pub(crate) struct Matcher {
     test: Test,
     sensitive: bool,
     /// The needle as it is compared: folded unless `sensitive`.
@@ -59,7 +60,7 @@ fn rarest(needle: &[u8]) -> usize {
 }
 
 /// Simple case folding: one character for one. `ß` is itself, the dotless `ı` is no `i`.
-pub fn fold_char(c: char) -> char {
+pub(crate) fn fold_char(c: char) -> char {
     fn single(mut chars: impl Iterator<Item = char>, otherwise: char) -> char {
         match (chars.next(), chars.next()) {
             (Some(c), None) => c,
@@ -77,7 +78,7 @@ pub fn fold_char(c: char) -> char {
 }
 
 /// `text` folded.
-pub fn fold_text(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return match text.bytes().any(|b| b.is_ascii_uppercase()) {
             true => Cow::Owned(text.to_ascii_lowercase()),
@@ -89,7 +90,7 @@ pub fn fold_text(text: &str) -> Cow<'_, str> {
 
 impl Matcher {
     /// A matcher for one needle.
-    pub fn new(test: Test, sensitive: bool, needle: &str) -> Matcher {
+    pub(crate) fn new(test: Test, sensitive: bool, needle: &str) -> Matcher {
         let needle = match sensitive {
             true => needle.to_owned(),
             false => fold_text(needle).into_owned(),
@@ -106,7 +107,7 @@ impl Matcher {
     }
 
     /// Whether the test holds for `text`.
-    pub fn matches(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         if self.needle.is_empty() {
             return self.test != Test::Equals || text.is_empty();
         }
@@ -183,8 +184,39 @@ fn is_term(c: char) -> bool {
     c.is_alphanumeric()
 }
 
+macro_rules! text_kernels {
+    ($($kernel:ident, $operator:literal, $test:ident, $sensitive:literal;)*) => {$(
+        #[doc = concat!("`", $operator, "`")]
+        pub static $kernel: InnerKernel = InnerKernel::new(
+            concat!("$", stringify!($test), stringify!($sensitive)),
+            |args| run(args, Test::$test, $sensitive),
+        )
+        .reading_text();
+    )*};
+}
+
+text_kernels! {
+    EQUALS_FOLDED, "=~", Equals, false;
+    HAS, "has", Has, false;
+    HAS_CS, "has_cs", Has, true;
+    HAS_PREFIX, "hasprefix", HasPrefix, false;
+    HAS_PREFIX_CS, "hasprefix_cs", HasPrefix, true;
+    HAS_SUFFIX, "hassuffix", HasSuffix, false;
+    HAS_SUFFIX_CS, "hassuffix_cs", HasSuffix, true;
+    CONTAINS, "contains", Contains, false;
+    CONTAINS_CS, "contains_cs", Contains, true;
+    STARTS_WITH, "startswith", StartsWith, false;
+    STARTS_WITH_CS, "startswith_cs", StartsWith, true;
+    ENDS_WITH, "endswith", EndsWith, false;
+    ENDS_WITH_CS, "endswith_cs", EndsWith, true;
+}
+
+/// `matches regex`
+pub static MATCHES_REGEX: InnerKernel =
+    InnerKernel::new("$matches_regex", matches_regex).reading_text();
+
 /// A kernel body over `(text, needle)`.
-pub fn run(args: &KernelArgs<'_>, test: Test, sensitive: bool) -> Result<ArrayRef, KernelError> {
+fn run(args: &KernelArgs<'_>, test: Test, sensitive: bool) -> Result<ArrayRef, KernelError> {
     let (texts, needles) = (args.texts(0)?, args.texts(1)?);
     if needles.is_constant() {
         let matcher = Matcher::new(test, sensitive, needles.get(0));
@@ -196,7 +228,7 @@ pub fn run(args: &KernelArgs<'_>, test: Test, sensitive: bool) -> Result<ArrayRe
 }
 
 /// `matches regex`: an unanchored search.
-pub fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (texts, patterns) = (args.texts(0)?, args.texts(1)?);
     if patterns.is_constant() {
         let pattern = compile(patterns.get(0))?;

@@ -7,7 +7,7 @@ use arrow::datatypes::Float64Type;
 use datafusion::common::Result;
 use datafusion::logical_expr::EmitTo;
 
-use crate::aggregates::groups::Groups;
+use super::groups::Groups;
 
 /// The best value so far of each group; none where there was no value.
 pub(crate) struct RealExtremes {

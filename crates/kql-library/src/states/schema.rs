@@ -10,7 +10,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::collect::exceeds;
 use super::sketch::{Sketch, SketchFunction, Sketches};
-use crate::functions::dynamic::cells::Cells;
+use crate::dynamic::cells::Cells;
 
 /// The key under which the elements of arrays are described.
 const INDEXER: &str = "`indexer`";

@@ -4,6 +4,7 @@ pub(crate) mod bag;
 pub(crate) mod collect;
 pub(crate) mod digest;
 pub(crate) mod extreme;
+pub(crate) mod groups;
 pub(crate) mod hyperloglog;
 pub(crate) mod pick;
 pub(crate) mod quantile;

@@ -1,0 +1,318 @@
+//! Calls of kernels: which kernel a call runs, and the one DataFusion function that runs each of them.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
+};
+use hindsight_kql_types::ScalarType;
+
+use crate::definition::ScalarFunction;
+use crate::kernel::{Kernel, KernelArgs, KernelError};
+
+/// A kernel that is no function of the language: that of an operator, or one that functions and aggregates use inside.
+///
+/// It is declared as a `static`, and is the same kernel as another where both are the same static.
+#[derive(Debug)]
+pub struct InnerKernel {
+    /// What plans and messages call it. No other kernel is called so: DataFusion takes columns of one name for one.
+    name: &'static str,
+    kernel: Kernel,
+    reads_text: bool,
+}
+
+impl InnerKernel {
+    /// A kernel under a name of its own.
+    pub const fn new(name: &'static str, kernel: Kernel) -> InnerKernel {
+        InnerKernel {
+            name,
+            kernel,
+            reads_text: false,
+        }
+    }
+
+    /// The same kernel, which reads its first argument as text whatever the argument's type.
+    pub const fn reading_text(mut self) -> InnerKernel {
+        self.reads_text = true;
+        self
+    }
+}
+
+/// Which kernel a call runs. Two are equal where they are the same static.
+#[derive(Debug, Clone, Copy)]
+pub enum KernelId {
+    /// The kernel of a function of the language.
+    Function(&'static ScalarFunction),
+    /// Another kernel.
+    Inner(&'static InnerKernel),
+}
+
+impl KernelId {
+    /// The kernel's name in plans and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            KernelId::Function(function) => function.name(),
+            KernelId::Inner(kernel) => kernel.name,
+        }
+    }
+
+    /// Whether the kernel reads its first argument as text, whatever the argument's type.
+    pub fn reads_text(self) -> bool {
+        match self {
+            KernelId::Function(_) => false,
+            KernelId::Inner(kernel) => kernel.reads_text,
+        }
+    }
+
+    fn is_volatile(self) -> bool {
+        match self {
+            KernelId::Function(function) => function.volatile,
+            KernelId::Inner(_) => false,
+        }
+    }
+
+    fn address(self) -> *const () {
+        match self {
+            KernelId::Function(function) => std::ptr::from_ref(function).cast(),
+            KernelId::Inner(kernel) => std::ptr::from_ref(kernel).cast(),
+        }
+    }
+}
+
+impl PartialEq for KernelId {
+    fn eq(&self, other: &KernelId) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for KernelId {}
+
+impl Hash for KernelId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+/// A kernel bound to the KQL types of one call.
+#[derive(Debug)]
+struct KernelUdf {
+    id: KernelId,
+    kernel: Kernel,
+    /// [`KernelId::name`], which plans ask for often.
+    name: &'static str,
+    kinds: Vec<ScalarType>,
+    result: ScalarType,
+    signature: Signature,
+}
+
+impl PartialEq for KernelUdf {
+    fn eq(&self, other: &KernelUdf) -> bool {
+        self.id == other.id && self.kinds == other.kinds && self.result == other.result
+    }
+}
+
+impl Eq for KernelUdf {}
+
+impl Hash for KernelUdf {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.id, &self.kinds, self.result).hash(state);
+    }
+}
+
+/// The expression that calls `kernel` on `args`, whose KQL types are `kinds`.
+pub fn kernel_call(
+    kernel: &'static InnerKernel,
+    args: Vec<Expr>,
+    kinds: Vec<ScalarType>,
+    result: ScalarType,
+) -> Expr {
+    call(KernelId::Inner(kernel), kernel.kernel, args, kinds, result)
+}
+
+/// The expression that calls `kernel`, the kernel of `function`, on `args`, whose KQL types are `kinds`.
+pub fn function_call(
+    function: &'static ScalarFunction,
+    kernel: Kernel,
+    args: Vec<Expr>,
+    kinds: Vec<ScalarType>,
+    result: ScalarType,
+) -> Expr {
+    call(KernelId::Function(function), kernel, args, kinds, result)
+}
+
+fn call(
+    id: KernelId,
+    kernel: Kernel,
+    args: Vec<Expr>,
+    kinds: Vec<ScalarType>,
+    result: ScalarType,
+) -> Expr {
+    let volatility = if id.is_volatile() {
+        Volatility::Volatile
+    } else {
+        Volatility::Immutable
+    };
+    let signature = match args.is_empty() {
+        true => Signature::nullary(volatility),
+        false => Signature::any(args.len(), volatility),
+    };
+    let udf = KernelUdf {
+        id,
+        kernel,
+        name: id.name(),
+        kinds,
+        result,
+        signature,
+    };
+    ScalarUDF::from(udf).call(args)
+}
+
+impl ScalarUDFImpl for KernelUdf {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.result.arrow())
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs) -> Result<FieldRef> {
+        Ok(Arc::new(Field::new(self.name, self.result.arrow(), true)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        // A volatile call without arguments (`rand()`) makes a value for every row; anything else over constants is one.
+        let constant = !args
+            .args
+            .iter()
+            .any(|a| matches!(a, ColumnarValue::Array(_)))
+            && self.signature.volatility != Volatility::Volatile;
+        let rows = if constant { 1 } else { args.number_rows };
+        let arrays = args
+            .args
+            .into_iter()
+            .map(one_or_all)
+            .collect::<Result<Vec<(ArrayRef, bool)>>>()?;
+        let args = KernelArgs::new(&arrays, &self.kinds, rows, self.result);
+        let result = (self.kernel)(&args)
+            .and_then(|result| args.effort().outcome(result))
+            .map_err(|error| self.failure(error))?;
+        match constant {
+            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+                &result, 0,
+            )?)),
+            false => Ok(ColumnarValue::Array(result)),
+        }
+    }
+}
+
+impl KernelUdf {
+    fn failure(&self, error: KernelError) -> DataFusionError {
+        match error {
+            KernelError::Memory(message) => {
+                DataFusionError::ResourcesExhausted(format!("{}(): {message}", self.name))
+            }
+            KernelError::TooLarge(limit) => {
+                DataFusionError::External(Box::new(KernelError::Failed(format!(
+                    "{}(): a value would have more than {limit} bytes, the most that one value may have",
+                    self.name
+                ))))
+            }
+            other => DataFusionError::External(Box::new(other)),
+        }
+    }
+}
+
+fn one_or_all(value: ColumnarValue) -> Result<(ArrayRef, bool)> {
+    Ok(match value {
+        ColumnarValue::Array(array) => (array, false),
+        ColumnarValue::Scalar(scalar) => (scalar.to_array_of_size(1)?, true),
+    })
+}
+
+/// A call of a kernel, taken apart.
+pub struct KernelView<'e> {
+    /// Which kernel it runs.
+    pub id: KernelId,
+    kernel: Kernel,
+    kinds: &'e [ScalarType],
+    /// The KQL type of the result.
+    pub result: ScalarType,
+    /// The arguments.
+    pub args: &'e [Expr],
+}
+
+impl KernelView<'_> {
+    /// The same call with `expr`, of type `kind`, for its first argument.
+    pub fn with_first_argument(&self, expr: Expr, kind: ScalarType) -> Expr {
+        let (mut args, mut kinds) = (self.args.to_vec(), self.kinds.to_vec());
+        if let (Some(first), Some(first_kind)) = (args.first_mut(), kinds.first_mut()) {
+            *first = expr;
+            *first_kind = kind;
+        }
+        call(self.id, self.kernel, args, kinds, self.result)
+    }
+}
+
+/// `expr` as the call of a kernel; `None` where it is something else.
+pub fn kernel_view(expr: &Expr) -> Option<KernelView<'_>> {
+    let Expr::ScalarFunction(call) = expr else {
+        return None;
+    };
+    let udf = call.func.inner().downcast_ref::<KernelUdf>()?;
+    Some(KernelView {
+        id: udf.id,
+        kernel: udf.kernel,
+        kinds: &udf.kinds,
+        result: udf.result,
+        args: &call.args,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::logical_expr::lit;
+
+    use super::*;
+
+    static FIRST: InnerKernel = InnerKernel::new("$first", |args| args.full(0));
+    static SECOND: InnerKernel = InnerKernel::new("$second", |args| args.full(0)).reading_text();
+
+    fn one(kernel: &'static InnerKernel) -> Expr {
+        kernel_call(
+            kernel,
+            vec![lit(1_i64)],
+            vec![ScalarType::Long],
+            ScalarType::Long,
+        )
+    }
+
+    #[test]
+    fn calls_are_equal_where_they_run_the_same_kernel() {
+        assert_eq!(one(&FIRST), one(&FIRST));
+        assert_ne!(
+            one(&FIRST),
+            one(&SECOND),
+            "the code is the same, the kernel is not"
+        );
+    }
+
+    #[test]
+    fn a_call_keeps_its_kernel_with_another_argument() {
+        let expr = one(&SECOND);
+        let call = kernel_view(&expr).expect("a call of a kernel");
+        assert!(call.id == KernelId::Inner(&SECOND) && call.id.reads_text());
+        let other = call.with_first_argument(lit("a"), ScalarType::String);
+        assert_ne!(other, expr);
+        assert!(kernel_view(&other).is_some_and(|other| other.id == call.id));
+    }
+}
