@@ -8,7 +8,7 @@ use hindsight_kql_types::ScalarType;
 use super::file::Case;
 use super::tables::CaseTables;
 use crate::BindOptions;
-use crate::functions::kernel::KernelError;
+use crate::kernel::KernelError;
 use crate::testing::{Outcome, cell, print_all, run};
 
 /// What a query answers.

@@ -97,11 +97,10 @@ fn the_inventory_has_cases() {
 /// How many cases of its file must call a scalar function.
 const CASES_OF_A_FUNCTION: usize = 4;
 
-/// Every scalar function has a file of cases under its main name, or is listed as missing; what has enough cases is not listed.
+/// Every scalar function has a file of cases under its main name, and every file has a function.
 #[test]
 fn every_function_has_cases() {
     let functions = functions();
-    let listed = listed_as_missing();
     let files = file::files("functions");
     let covered: BTreeSet<&str> = files
         .iter()
@@ -113,25 +112,16 @@ fn every_function_has_cases() {
         .collect();
     let known: BTreeSet<&str> = functions.keys().copied().collect();
     let written: BTreeSet<&str> = files.iter().map(CaseFile::stem).collect();
-    let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
-    let wrong = [
-        (
-            "functions without a file of four cases that call them, and not listed in missing.txt",
-            &(&known - &covered) - &listed,
-        ),
-        (
-            "functions that have their cases: delete their lines in missing.txt",
-            &listed & &covered,
-        ),
-        (
-            "lines of missing.txt that name no function",
-            &listed - &known,
-        ),
-        ("files that name no function", &written - &known),
-    ];
-    for (what, names) in wrong {
-        assert!(names.is_empty(), "{what}: {names:?}");
-    }
+    let without = &known - &covered;
+    assert!(
+        without.is_empty(),
+        "functions without a file of {CASES_OF_A_FUNCTION} cases that call them: {without:?}"
+    );
+    let unknown = &written - &known;
+    assert!(
+        unknown.is_empty(),
+        "files that name no function: {unknown:?}"
+    );
 }
 
 /// The scalar functions by their main names, with all their names.
@@ -142,17 +132,6 @@ fn functions() -> BTreeMap<&'static str, Vec<&'static str>> {
     });
     let special = special_functions().map(|name| (name, vec![name]));
     library.chain(special).collect()
-}
-
-/// The functions whose cases are still to be written.
-fn listed_as_missing() -> Vec<String> {
-    let text = fs::read_to_string(file::root().join("functions/missing.txt"));
-    let text = text.expect("the list can be read");
-    let lines = text.lines().map(str::trim);
-    lines
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .map(str::to_owned)
-        .collect()
 }
 
 /// How many cases of a file call a function by one of its names.
