@@ -2,6 +2,7 @@
 
 use crate::app_id::AppId;
 use crate::batch::{Unknown, normalise};
+use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
@@ -10,7 +11,7 @@ use crate::health::{Health, HealthCell};
 use crate::log::{self, LogWriter, WriterSettings};
 use crate::promote::PromotionRule;
 use crate::recovery;
-use crate::retention::RetentionState;
+use crate::retention::state::RetentionState;
 use crate::schema::Table;
 use crate::seal;
 use crate::segment::{FooterCache, Segment, SegmentSettings};
@@ -64,12 +65,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a data folder for writing, creating it if it is new, and recovers what a crash left.
-    ///
-    /// # Errors
-    /// [`StoreError::Locked`], [`StoreError::NewerFormat`], [`StoreError::Damaged`] and [`StoreError::Missing`] as
-    /// they say; file and catalogue failures otherwise.
-    pub async fn open(config: StoreConfig) -> Result<Arc<Store>> {
+    /// Opens a data folder as [`Store::open`] does, without the background tasks.
+    pub(crate) async fn open_without_tasks(config: StoreConfig) -> Result<Arc<Store>> {
         let root = config.data_dir.clone();
         let folder = blocking(move || Folder::take(&root)).await?;
         let catalogue = Catalogue::open(folder.root()).await?;
@@ -88,7 +85,7 @@ impl Store {
             blocking(move || LogWriter::start(settings, recovered.last + 1, writer_health, sink))
                 .await?;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
-        let store = Arc::new(Store {
+        Ok(Arc::new(Store {
             segment_settings: segment_settings(&config, &folder),
             footers: Arc::new(FooterCache::new(config.footer_cache_bytes)),
             config,
@@ -102,11 +99,7 @@ impl Store {
             background: Mutex::default(),
             log: Mutex::new(Some(Arc::new(log))),
             folder: Mutex::new(Some(folder)),
-        });
-        if store.config.background {
-            crate::maintenance::start(&store);
-        }
-        Ok(store)
+        }))
     }
 
     /// Stores a request. Returns when it is on disk (synced) and visible to the next snapshot.
@@ -288,13 +281,4 @@ fn segment_settings(config: &StoreConfig, folder: &Folder) -> SegmentSettings {
             min_share: config.promoted_share,
         },
     }
-}
-
-/// Does blocking work beside the asynchronous tasks.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| StoreError::Task(error.to_string()))?
 }
