@@ -188,9 +188,12 @@ impl Catalog for StoreCatalog {
     fn table_names(&self, scope: &TableScope) -> Result<Vec<String>, CatalogError> {
         self.apps(scope)?;
         let workspace = self.workspace_names || matches!(scope, TableScope::Workspace(_));
-        let name = |table: Table| match workspace {
-            true => table.workspace_table().to_owned(),
-            false => table.name().to_owned(),
+        let name = |table: Table| {
+            if workspace {
+                table.workspace_table().to_owned()
+            } else {
+                table.name().to_owned()
+            }
         };
         Ok(IN_UNIONS.into_iter().map(name).collect())
     }

@@ -4,6 +4,7 @@
 
 mod catalog;
 mod config;
+mod deadline;
 mod engine;
 mod error;
 mod events;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
 use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
@@ -12,12 +12,23 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
 use hindsight_kql::{BoundQuery, BoundResult, run};
+use hindsight_store::Clock;
 
 use crate::error::EngineError;
-use crate::exec::{Limits, QueryPool, failure};
+use crate::exec::failure::failure;
+use crate::exec::pool::QueryPool;
 use crate::render;
 use crate::result::{PartialError, ResultColumn, Statistics, Summary, TableSize};
 use crate::stream::{Part, Reader};
+
+/// The most that a result may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Rows.
+    pub(crate) rows: u64,
+    /// Bytes of Arrow data.
+    pub(crate) bytes: u64,
+}
 
 /// What a query runs with.
 pub(crate) struct Run {
@@ -26,8 +37,9 @@ pub(crate) struct Run {
     /// The memory of queries, for messages.
     pub(crate) memory: usize,
     pub(crate) limits: Limits,
-    /// When binding began.
-    pub(crate) started: Instant,
+    /// When binding began, on `clock`.
+    pub(crate) started: Duration,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Run {
@@ -84,7 +96,7 @@ impl Reading {
                 data_sources: Vec::new(),
                 partial: None,
             },
-            spent: run.started.elapsed(),
+            spent: run.clock.elapsed().saturating_sub(run.started),
             run,
         })
     }
@@ -95,9 +107,9 @@ impl Reading {
             return;
         }
         loop {
-            let began = Instant::now();
+            let began = self.run.clock.elapsed();
             let part = self.advance().await;
-            self.spent += began.elapsed();
+            self.spent += self.run.clock.elapsed().saturating_sub(began);
             let goes_on = match part {
                 Ok(Some(part)) => reader.give(part, self.summary_so_far()).await,
                 Ok(None) => {
@@ -243,9 +255,10 @@ fn rows_within(batch: &RecordBatch, room: u64) -> usize {
     let (mut fits, mut over) = (0, batch.num_rows());
     while over - fits > 1 {
         let middle = fits + (over - fits) / 2;
-        match data_bytes(&batch.slice(0, middle)) <= room {
-            true => fits = middle,
-            false => over = middle,
+        if data_bytes(&batch.slice(0, middle)) <= room {
+            fits = middle
+        } else {
+            over = middle
         }
     }
     fits

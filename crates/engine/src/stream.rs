@@ -3,7 +3,6 @@
 //! The work runs on threads of its own ([`crate::reading`]) and is one part ahead of the reader, no more.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryPool;
@@ -11,8 +10,10 @@ use hindsight_kql::HeldRows;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
+use crate::deadline::Deadline;
 use crate::error::EngineError;
-use crate::exec::{QueryTask, failure};
+use crate::exec::failure::failure;
+use crate::exec::threads::QueryTask;
 use crate::render;
 use crate::result::{DataSource, QueryResult, ResultColumn, ResultTable, Statistics, Summary};
 
@@ -28,40 +29,6 @@ pub enum Part {
     },
     /// Rows of the table that began last: at least one, with the Arrow types of its columns.
     Rows(RecordBatch),
-}
-
-/// When a query has to be done.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Deadline {
-    at: tokio::time::Instant,
-    seconds: u64,
-}
-
-impl Deadline {
-    /// So many seconds from now.
-    pub(crate) fn after(limit: Duration) -> Deadline {
-        Deadline {
-            at: tokio::time::Instant::now() + limit,
-            seconds: limit.as_secs(),
-        }
-    }
-
-    /// What `work` gives, unless it comes too late.
-    pub(crate) async fn bound<T>(
-        self,
-        work: impl Future<Output = Result<T, EngineError>>,
-    ) -> Result<T, EngineError> {
-        let late = EngineError::TimedOut {
-            seconds: self.seconds,
-        };
-        // A timer only looks when there is something to wait for; work that never waits would always be in time.
-        if tokio::time::Instant::now() >= self.at {
-            return Err(late);
-        }
-        tokio::time::timeout_at(self.at, work)
-            .await
-            .unwrap_or(Err(late))
-    }
 }
 
 /// What the work tells its reader.

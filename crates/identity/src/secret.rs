@@ -4,6 +4,7 @@ use rand::TryRngCore;
 use rand::rngs::OsRng;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use uuid::Uuid;
 
 /// The system gives no random numbers: nothing can be made that must be secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +20,12 @@ pub(crate) const SECRET_LENGTH: usize = 43;
 /// A secret of 256 random bits, in digits of base 62.
 pub fn random() -> Result<String, NoRandom> {
     random_digits(SECRET_LENGTH, DIGITS)
+}
+
+/// A new random id (UUID of version 4). Ids and secrets come from the system's random source and from nowhere else: what must
+/// be unpredictable cannot be injected.
+pub fn new_id() -> Uuid {
+    Uuid::new_v4()
 }
 
 /// Random digits without bias: bytes that would favour the first digits are thrown again.

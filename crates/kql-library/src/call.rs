@@ -157,9 +157,10 @@ fn call(
     } else {
         Volatility::Immutable
     };
-    let signature = match args.is_empty() {
-        true => Signature::nullary(volatility),
-        false => Signature::any(args.len(), volatility),
+    let signature = if args.is_empty() {
+        Signature::nullary(volatility)
+    } else {
+        Signature::any(args.len(), volatility)
     };
     let udf = KernelUdf {
         id,
@@ -206,11 +207,12 @@ impl ScalarUDFImpl for KernelUdf {
         let result = (self.kernel)(&args)
             .and_then(|result| args.effort().outcome(result))
             .map_err(|error| self.failure(error))?;
-        match constant {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+        if constant {
+            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &result, 0,
-            )?)),
-            false => Ok(ColumnarValue::Array(result)),
+            )?))
+        } else {
+            Ok(ColumnarValue::Array(result))
         }
     }
 }

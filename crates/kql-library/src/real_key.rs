@@ -28,10 +28,10 @@ fn real_key(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
 }
 
 fn one_form(value: f64) -> f64 {
-    match value.is_nan() {
-        true => f64::NAN,
-        // -0.0 + 0.0 is 0.0.
-        false => value + 0.0,
+    if value.is_nan() {
+        f64::NAN
+    } else {
+        value + 0.0
     }
 }
 

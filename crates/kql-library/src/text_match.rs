@@ -80,9 +80,10 @@ pub(crate) fn fold_char(c: char) -> char {
 /// `text` folded.
 pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
-        return match text.bytes().any(|b| b.is_ascii_uppercase()) {
-            true => Cow::Owned(text.to_ascii_lowercase()),
-            false => Cow::Borrowed(text),
+        return if text.bytes().any(|b| b.is_ascii_uppercase()) {
+            Cow::Owned(text.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(text)
         };
     }
     Cow::Owned(text.chars().map(fold_char).collect())
@@ -91,9 +92,10 @@ pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
 impl Matcher {
     /// A matcher for one needle.
     pub(crate) fn new(test: Test, sensitive: bool, needle: &str) -> Matcher {
-        let needle = match sensitive {
-            true => needle.to_owned(),
-            false => fold_text(needle).into_owned(),
+        let needle = if sensitive {
+            needle.to_owned()
+        } else {
+            fold_text(needle).into_owned()
         };
         Matcher {
             test,
@@ -143,9 +145,10 @@ impl Matcher {
                         .get(*start..*start + needle.len())
                         .is_some_and(|window| window.eq_ignore_ascii_case(needle))
                 };
-                match byte == upper {
-                    true => self.found(text, memchr_iter(byte, tail).filter(at)),
-                    false => self.found(text, memchr2_iter(byte, upper, tail).filter(at)),
+                if byte == upper {
+                    self.found(text, memchr_iter(byte, tail).filter(at))
+                } else {
+                    self.found(text, memchr2_iter(byte, upper, tail).filter(at))
                 }
             }
         }

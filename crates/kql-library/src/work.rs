@@ -105,9 +105,10 @@ impl Watch {
 
     /// Fails where the work was stopped.
     pub fn check(&self) -> Result<()> {
-        match self.is_stopped() {
-            true => Err(stopped()),
-            false => Ok(()),
+        if self.is_stopped() {
+            Err(stopped())
+        } else {
+            Ok(())
         }
     }
 

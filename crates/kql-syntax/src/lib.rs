@@ -6,6 +6,7 @@ mod lexer;
 mod limits;
 pub mod literal;
 pub mod operators;
+mod parsed;
 mod parser;
 pub mod reference;
 mod span;
@@ -13,16 +14,8 @@ mod token;
 
 pub use diagnostic::Diagnostic;
 pub use limits::Limits;
+pub use parsed::Parsed;
 pub use span::Span;
-
-/// What the parser made of a text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
-    /// The tree. With diagnostics it lacks what could not be read, and must not be run.
-    pub query: ast::Query,
-    /// Every error, in the order of the text. Empty for a valid query.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 /// Reads a query within the default [`Limits`].
 ///

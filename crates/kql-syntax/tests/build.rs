@@ -1,5 +1,13 @@
 //! Trees made by translators print as valid text with the parentheses they need.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 use hindsight_kql_syntax::ast::*;
 use hindsight_kql_syntax::parse;
 

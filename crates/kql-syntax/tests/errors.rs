@@ -1,5 +1,13 @@
 //! What is refused, with which code, where.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 use hindsight_kql_syntax::parse;
 
 /// Checks the first error: line from 1, column from 0, and the token.

@@ -1,5 +1,13 @@
 //! Expressions: what a text is read as, shown by the text it is printed as.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 use hindsight_kql_syntax::ast::{Expr, ExprKind, LetValue, Literal, Statement};
 use hindsight_kql_syntax::parse;
 

@@ -1,5 +1,13 @@
 //! Hostile texts end in one diagnostic, quickly, on a thread with the stack of a worker.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 use hindsight_kql_syntax::{Limits, parse, parse_with_limits};
 
 /// Runs on a 2 MB stack, as worker threads have.

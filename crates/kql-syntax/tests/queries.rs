@@ -1,5 +1,13 @@
 //! Statements and operators: every form is read, printed in one spelling, and read back as the same tree.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 use hindsight_kql_syntax::parse;
 
 /// Checks that `text` prints as `expected` and that this reads back as an equal tree.

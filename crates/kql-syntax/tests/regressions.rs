@@ -1,5 +1,13 @@
 //! What the fuzz targets found: every text of `fuzz/regressions` is parsed, and prints as KQL that reads back equal.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 use std::fs;
 use std::path::Path;
 

@@ -3,6 +3,12 @@
 //! Stages: [`bind`] turns a tree into [`BoundQuery`], whose plans DataFusion optimises and executes. KQL types travel
 //! beside each plan in [`Column`], because Arrow types cannot tell a `timespan` from a `long`.
 
+#![allow(
+    clippy::match_bool,
+    clippy::indexing_slicing,
+    reason = "this crate is being rebuilt, and becomes clean with that"
+)]
+
 mod bind;
 mod catalog;
 mod exec;

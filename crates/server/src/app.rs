@@ -7,10 +7,11 @@ use anyhow::Context;
 use hindsight_engine::QueryEngine;
 use hindsight_identity::issuer::{Issuer, IssuerSettings};
 use hindsight_identity::{Right, Rights, Verifier, api_key, secret};
+use hindsight_kql_types::ticks::to_unix_millis;
 use hindsight_store::{AppId, Application, Clock, NewApplication, NewKey, Store, StoreConfig};
+use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
-use uuid::Uuid;
 
 use crate::auth::Gate;
 use crate::caps::DailyUse;
@@ -29,7 +30,7 @@ pub(crate) struct App {
     /// The telemetry.
     pub(crate) store: Arc<Store>,
     /// Applications and keys.
-    pub(crate) directory: Directory,
+    pub(crate) directory: Arc<Directory>,
     /// Answers.
     pub(crate) engine: Arc<QueryEngine>,
     /// Replies that may be asked for again.
@@ -67,7 +68,7 @@ impl App {
         change(&mut config);
         let clock = config.clock.clone();
         let store = Store::open(config).await?;
-        let directory = Directory::open(store.catalogue().clone()).await?;
+        let directory = Arc::new(Directory::open(store.catalogue().clone()).await?);
         let token = write_token(&settings.data)?;
         let engine = crate::engine::open(store.clone(), &settings, clock.clone())?;
         let limits = Limits {
@@ -82,16 +83,23 @@ impl App {
         let issuer = open_issuer(&settings, &store, clock.clone()).await?;
         let verifier = Verifier::new(
             issuer.clone(),
-            settings.identity.trusted_issuers()?,
-            settings.identity.allow_local_issuers,
+            settings.trusted_issuers()?,
+            settings.auth_allow_local_issuers,
             clock.clone(),
         )?;
         Ok(Arc::new(App {
             issuer,
             engine,
-            directory,
             replies: ReplyCache::new(settings.cache_bytes, settings.cache_lifetime, clock.clone()),
-            gate: Gate::new(token, verifier, settings.identity.failures),
+            gate: Gate::new(
+                token,
+                verifier,
+                directory.clone(),
+                store.catalogue().clone(),
+                clock.clone(),
+                settings.auth_failures_per_minute,
+            ),
+            directory,
             throttle: Throttle::new(limits),
             ingest_slots: Arc::new(Semaphore::new(settings.ingest_concurrency)),
             daily: DailyUse::open(&settings.data),
@@ -105,6 +113,11 @@ impl App {
     /// Now, in ticks.
     pub(crate) fn now(&self) -> i64 {
         self.clock.now_ticks()
+    }
+
+    /// Now, in UTC, without the parts of a millisecond.
+    pub(crate) fn timestamp(&self) -> Timestamp {
+        Timestamp::from_millisecond(to_unix_millis(self.now())).unwrap_or(Timestamp::MAX)
     }
 
     /// Makes an application if there is none at all; says which.
@@ -133,14 +146,13 @@ async fn open_issuer(
     store: &Store,
     clock: Arc<dyn Clock>,
 ) -> anyhow::Result<Arc<Issuer>> {
-    let identity = &settings.identity;
     let issuer = IssuerSettings {
-        audiences: identity.audiences.clone(),
-        implicit: identity.implicit,
-        attempts: identity.failed_sign_ins,
-        tenant: identity.tenant.map(|tenant| tenant.to_string()),
+        audiences: settings.auth_audiences.clone(),
+        implicit: settings.auth_implicit,
+        attempts: settings.auth_failed_sign_ins,
+        tenant: settings.auth_tenant.map(|tenant| tenant.to_string()),
     };
-    let addresses = [&identity.url, &settings.public_url];
+    let addresses = [&settings.auth_url, &settings.public_url];
     let base = addresses.into_iter().find(|address| !address.is_empty());
     let base = base
         .cloned()
@@ -164,9 +176,9 @@ pub(crate) async fn create_app(
         anyhow::bail!("an application's name has 1 to 128 characters and none of / \\ ? # '");
     }
     let new = NewApplication {
-        id: AppId(Uuid::new_v4()),
+        id: AppId(secret::new_id()),
         name: name.to_owned(),
-        instrumentation_key: Uuid::new_v4(),
+        instrumentation_key: secret::new_id(),
         created: now,
     };
     Ok(catalogue.create_app(new).await?)

@@ -4,11 +4,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hindsight_identity::Rights;
 use hindsight_store::{AppId, Catalogue, KeyRecord, StoreError, Tier};
 use parking_lot::RwLock;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// Where every application is.

@@ -10,14 +10,7 @@ use crate::app::App;
 use crate::auth::Principal;
 use crate::directory::{AppRecord, Snapshot};
 use crate::ingest::body::{self, BodyError, Codec};
-use crate::ingest::{self, AppBatches, Decoded, ItemError, ItemRules, Sender, Verdict};
-
-/// What an item of no application is told, as recorded.
-const UNKNOWN_KEY: &str = "Invalid instrumentation key";
-
-/// What an item is told whose sender's credential does not open its application.
-const FOREIGN_KEY: &str =
-    "The credential has no right to send telemetry with this instrumentation key";
+use crate::ingest::{self, AppBatches, Decoded, ItemError, ItemRules, KeyRefusal, Sender, Verdict};
 
 /// Ticks of 100 ns.
 fn ticks(duration: std::time::Duration) -> i64 {
@@ -59,11 +52,7 @@ async fn decode_fresh(app: &Arc<App>, request: Arc<Request>) -> Result<Decoded, 
         |error: StoreError| Refused::Whole(Verdict::refused(0, 503, unavailable(&error)));
     let directory = app.directory.snapshot().await.map_err(unreachable)?;
     let decoded = decode_aside(app, request.clone(), directory.clone()).await?;
-    if !decoded
-        .errors
-        .iter()
-        .any(|error| error.message == UNKNOWN_KEY)
-    {
+    if !decoded.unknown_key {
         return Ok(decoded);
     }
     let current = app.directory.current().await.map_err(unreachable)?;
@@ -144,7 +133,7 @@ fn find_app(
     principal: Option<&Principal>,
     ikey: &str,
     now: i64,
-) -> Result<Arc<AppRecord>, (u16, String)> {
+) -> Result<Arc<AppRecord>, KeyRefusal> {
     let record = directory.by_ikey(ikey);
     // Whoever shows a credential learns nothing of applications that it does not open.
     if let Some(principal) = principal {
@@ -153,15 +142,12 @@ fn find_app(
             None => principal.may_everywhere(Right::Ingest),
         };
         if !may {
-            return Err((403, FOREIGN_KEY.to_owned()));
+            return Err(KeyRefusal::Forbidden);
         }
     }
-    let record = record.ok_or_else(|| (400, UNKNOWN_KEY.to_owned()))?;
+    let record = record.ok_or(KeyRefusal::Unknown)?;
     match record.daily_cap_bytes {
-        Some(cap) if app.daily.bytes(record.id, now) >= cap => Err((
-            402,
-            format!("The daily cap of {cap} bytes of the application is spent"),
-        )),
+        Some(cap) if app.daily.bytes(record.id, now) >= cap => Err(KeyRefusal::CapSpent { cap }),
         _ => Ok(record),
     }
 }
@@ -172,6 +158,7 @@ async fn store(app: &Arc<App>, decoded: Decoded) -> Verdict {
         received,
         apps,
         mut errors,
+        unknown_key: _,
     } = decoded;
     let only = match apps.as_slice() {
         [one] => Some(one.app.to_string()),

@@ -1,7 +1,9 @@
 //! The router, made of the table of routes, and what happens to every request and reply.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use axum::Extension;
+use axum::body::Bytes;
 use axum::http::header;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::MethodRouter;
@@ -11,11 +13,17 @@ use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowHeaders, AllowMethods, Any, CorsLayer};
 
 use crate::app::App;
-use crate::auth::gate::guard;
+use crate::auth::guard::guard;
 use crate::error::ApiError;
 use crate::middleware::outer;
+use crate::openapi;
 use crate::routes::fallback;
-use crate::routes::table::{self, Operation, Route};
+use crate::routes::openapi::Document;
+use crate::routes::route::{Operation, Route};
+use crate::routes::table;
+
+static DOCUMENT: LazyLock<Bytes> =
+    LazyLock::new(|| openapi::document(table::all()).to_string().into());
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -39,6 +47,7 @@ fn routes(app: Arc<App>) -> Router {
     router
         .fallback(fallback::unknown)
         .method_not_allowed_fallback(fallback::wrong_method)
+        .layer(Extension(Document(&DOCUMENT)))
         .with_state(app)
 }
 

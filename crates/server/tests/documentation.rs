@@ -1,5 +1,10 @@
 //! What the documents and the code refer to is there: links, sections of the rule book and of the API's facts, decisions.
 
+#![allow(
+    clippy::expect_used,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -87,12 +92,13 @@ fn every_link_of_a_document_leads_somewhere() {
 /// The numbers of the numbered headings below a file or folder: `5.1` of `### 5.1 Null results`, `D7` of `## D7. …`.
 fn numbered(place: &str) -> BTreeSet<String> {
     let place = root().join(place);
-    let texts: Vec<String> = match place.is_dir() {
-        true => std::fs::read_dir(&place)
+    let texts: Vec<String> = if place.is_dir() {
+        std::fs::read_dir(&place)
             .expect("a readable folder")
             .map(|entry| std::fs::read_to_string(entry.expect("an entry").path()).expect("UTF-8"))
-            .collect(),
-        false => vec![std::fs::read_to_string(&place).expect("UTF-8")],
+            .collect()
+    } else {
+        vec![std::fs::read_to_string(&place).expect("UTF-8")]
     };
     let number = |heading: &str| {
         let first = heading.split_whitespace().next()?;

@@ -1,6 +1,7 @@
 //! Compaction: small segments of a closed hour, then of a closed day, become one.
 
 use crate::app_id::AppId;
+use crate::blocking::blocking;
 use crate::catalogue::SegmentRecord;
 use crate::clock::ticks;
 use crate::error::Result;
@@ -9,7 +10,7 @@ use crate::scan::{SegmentScan, newest_first};
 use crate::schema::Table;
 use crate::seal::hour_of;
 use crate::segment::{Segment, SegmentFile, SegmentWriter};
-use crate::store::{Store, blocking};
+use crate::store::Store;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};

@@ -1,5 +1,6 @@
-//! The work that goes on by itself: sealing, deleted applications, compaction, retention.
+//! Background work: sealing, the data of deleted applications, compaction, retention.
 
+use crate::config::StoreConfig;
 use crate::error::Result;
 use crate::store::Store;
 use std::sync::{Arc, Weak};
@@ -9,7 +10,7 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_secs(1);
 
 /// Starts the background tasks. They hold no reference that keeps the store alive.
-pub(crate) fn start(store: &Arc<Store>) {
+fn start(store: &Arc<Store>) {
     let weak = Arc::downgrade(store);
     let mut tasks = store.background.lock();
     tasks.push(tokio::spawn(seal_in_time(weak.clone(), store.wake.clone())));
@@ -69,6 +70,27 @@ fn note<T>(done: Result<T>, what: &str) {
 }
 
 impl Store {
+    /// Opens a data folder for writing, making it if it is new and [`StoreConfig::create`] says so, and recovers what a
+    /// crash left. It deletes no telemetry, whatever it finds (`D31`).
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`], [`StoreError::NewerFormat`], [`StoreError::NoStore`], [`StoreError::Foreign`],
+    /// [`StoreError::Damaged`] and [`StoreError::Missing`] as they say; file and catalogue failures otherwise.
+    ///
+    /// [`StoreError::Locked`]: crate::StoreError::Locked
+    /// [`StoreError::NewerFormat`]: crate::StoreError::NewerFormat
+    /// [`StoreError::NoStore`]: crate::StoreError::NoStore
+    /// [`StoreError::Foreign`]: crate::StoreError::Foreign
+    /// [`StoreError::Damaged`]: crate::StoreError::Damaged
+    /// [`StoreError::Missing`]: crate::StoreError::Missing
+    pub async fn open(config: StoreConfig) -> Result<Arc<Store>> {
+        let store = Store::open_without_tasks(config).await?;
+        if store.config.background {
+            start(&store);
+        }
+        Ok(store)
+    }
+
     /// Whether memory holds something that is old enough, or too much.
     pub(crate) fn seal_is_due(&self) -> bool {
         let sizes = self.view.sizes();

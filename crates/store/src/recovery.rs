@@ -1,13 +1,13 @@
 //! Opening after a clean end or a crash: the catalogue says what is data, the log adds what came after.
 
 use crate::batch::{Unknown, normalise};
+use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
 use crate::log::{self, Appended, Payload};
 use crate::quarantine::{self, Quarantine};
 use crate::segment::{Segment, TEMPORARY};
-use crate::store::blocking;
 use crate::view::ViewCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 
 use crate::app_id::AppId;
 use crate::schema::Table;
-use crate::segment::{FooterCache, Segment};
+use crate::segment::FooterCache;
 use crate::table_provider::StoreTable;
-use crate::view::{Chunk, View};
+use crate::view::{TableRows, View};
 use std::sync::Arc;
 
 /// Everything that was stored at one moment. Taking one costs a pointer; its files stay until it is dropped.
@@ -40,11 +40,4 @@ impl Snapshot {
         }
         StoreTable::new(table, rows, self.footers.clone())
     }
-}
-
-/// What a table of a snapshot consists of.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct TableRows {
-    pub(crate) chunks: Vec<Chunk>,
-    pub(crate) segments: Vec<Arc<Segment>>,
 }

@@ -2,6 +2,7 @@
 
 use crate::app_id::AppId;
 use crate::batch::{Unknown, normalise};
+use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
@@ -11,7 +12,7 @@ use crate::log::{self, LogWriter, WriterSettings};
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
-use crate::retention::RetentionState;
+use crate::retention::state::RetentionState;
 use crate::schema::Table;
 use crate::seal;
 use crate::segment::{FooterCache, Segment, SegmentSettings};
@@ -67,13 +68,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a data folder for writing, making it if it is new and [`StoreConfig::create`] says so, and recovers what a
-    /// crash left. It deletes no telemetry, whatever it finds (`D31`).
-    ///
-    /// # Errors
-    /// [`StoreError::Locked`], [`StoreError::NewerFormat`], [`StoreError::NoStore`], [`StoreError::Foreign`],
-    /// [`StoreError::Damaged`] and [`StoreError::Missing`] as they say; file and catalogue failures otherwise.
-    pub async fn open(config: StoreConfig) -> Result<Arc<Store>> {
+    /// Opens a data folder as [`Store::open`] does, without the background tasks.
+    pub(crate) async fn open_without_tasks(config: StoreConfig) -> Result<Arc<Store>> {
         let (root, create) = (config.data_dir.clone(), config.create);
         let folder = blocking(move || Folder::take(&root, create)).await?;
         let (catalogue, id) = Catalogue::open_in(&folder).await?;
@@ -92,7 +88,7 @@ impl Store {
             blocking(move || LogWriter::start(settings, recovered.last + 1, writer_health, sink))
                 .await?;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
-        let store = Arc::new(Store {
+        Ok(Arc::new(Store {
             segment_settings: segment_settings(&config, &folder, id),
             quarantine: recovered.quarantine,
             footers: Arc::new(FooterCache::new(config.footer_cache_bytes)),
@@ -107,11 +103,7 @@ impl Store {
             background: Mutex::default(),
             log: Mutex::new(Some(Arc::new(log))),
             folder: Mutex::new(Some(folder)),
-        });
-        if store.config.background {
-            crate::maintenance::start(&store);
-        }
-        Ok(store)
+        }))
     }
 
     /// Stores a request. Returns when it is on disk (synced) and visible to the next snapshot.
@@ -299,13 +291,4 @@ fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> Se
             min_share: config.promoted_share,
         },
     }
-}
-
-/// Does blocking work beside the asynchronous tasks.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| StoreError::Task(error.to_string()))?
 }

@@ -280,3 +280,10 @@ impl LogSink for ViewSink {
         self.0.freeze_all();
     }
 }
+
+/// What a table of a snapshot consists of.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TableRows {
+    pub(crate) chunks: Vec<Chunk>,
+    pub(crate) segments: Vec<Arc<Segment>>,
+}

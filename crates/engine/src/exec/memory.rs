@@ -59,9 +59,10 @@ impl SharedMemory {
 
 impl Used {
     fn of(&mut self, reservation: &MemoryReservation) -> &mut usize {
-        match reservation.consumer().can_spill() {
-            true => &mut self.spillable,
-            false => &mut self.unspillable,
+        if reservation.consumer().can_spill() {
+            &mut self.spillable
+        } else {
+            &mut self.unspillable
         }
     }
 }

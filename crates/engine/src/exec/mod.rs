@@ -1,31 +1,33 @@
 //! Binding and running one query: memory, limits, statistics.
 
+pub(crate) mod failure;
 mod memory;
-mod pool;
-mod threads;
+pub(crate) mod pool;
+mod spill;
+pub(crate) mod threads;
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
-use hindsight_kql::kernel::KernelError;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
+use hindsight_store::Clock;
 
 use crate::catalog::StoreLeaves;
 use crate::config::EngineConfig;
+use crate::deadline::Deadline;
 use crate::error::EngineError;
-use crate::reading::{Reading, Run};
+use crate::reading::{Limits, Reading, Run};
 use crate::request::TimeRange;
-use crate::stream::{Deadline, QueryStream, Reader};
+use crate::stream::{QueryStream, Reader};
+use failure::failure;
 use memory::SharedMemory;
-pub(crate) use pool::QueryPool;
-pub(crate) use threads::QueryTask;
+use pool::QueryPool;
+use spill::SPILL_FACTOR;
 use threads::QueryThreads;
 
 /// What a query has to know of time.
@@ -37,15 +39,6 @@ pub(crate) struct Times {
     pub(crate) timespan: Option<TimeRange>,
     /// When it has to be done.
     pub(crate) deadline: Deadline,
-}
-
-/// The most that a result may hold.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// Rows.
-    pub(crate) rows: u64,
-    /// Bytes of Arrow data.
-    pub(crate) bytes: u64,
 }
 
 /// A query to run.
@@ -60,9 +53,6 @@ pub(crate) struct Job {
     pub(crate) principal: Arc<str>,
 }
 
-/// What queries spill to disk at most, as a multiple of their memory.
-const SPILL_FACTOR: u64 = 4;
-
 /// Runs queries over shared memory, on threads of their own.
 #[derive(Debug)]
 pub(crate) struct Executor {
@@ -70,18 +60,27 @@ pub(crate) struct Executor {
     memory: usize,
     partitions: usize,
     threads: QueryThreads,
+    /// Measures how long queries take.
+    clock: Arc<dyn Clock>,
     /// Held by every query that has not ended.
     running: Arc<()>,
 }
 
 impl Executor {
     /// An executor with the memory and tasks that `config` grants.
-    pub(crate) fn new(config: &EngineConfig) -> Result<Executor, EngineError> {
+    pub(crate) fn new(
+        config: &EngineConfig,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Executor, EngineError> {
         let pool = Arc::new(SharedMemory::new(config.memory));
-        let runtime = RuntimeEnvBuilder::new()
-            .with_memory_pool(pool)
-            .with_max_temp_directory_size(SPILL_FACTOR.saturating_mul(config.memory as u64))
-            .build_arc()
+        let spill_limit = SPILL_FACTOR.saturating_mul(config.memory as u64);
+        let runtime = spill::disk_manager(spill_limit)
+            .and_then(|disk| {
+                RuntimeEnvBuilder::new()
+                    .with_memory_pool(pool)
+                    .with_disk_manager_builder(disk)
+                    .build_arc()
+            })
             .map_err(|e| failure(&e, config.memory))?;
         let partitions = config.partitions.max(1);
         Ok(Executor {
@@ -89,6 +88,7 @@ impl Executor {
             memory: config.memory,
             partitions,
             threads: QueryThreads::new(partitions),
+            clock,
             running: Arc::new(()),
         })
     }
@@ -109,7 +109,8 @@ impl Executor {
             pool,
             memory: self.memory,
             limits: job.limits,
-            started: Instant::now(),
+            started: self.clock.elapsed(),
+            clock: Arc::clone(&self.clock),
         };
         let deadline = job.times.deadline;
         let (of, principal) = (Work::new(reserved), Arc::clone(&job.principal));
@@ -195,28 +196,3 @@ fn ends_in_schema(expr: &Expr) -> bool {
     let last = pipeline.operators.last();
     last.is_some_and(|last| matches!(last.kind, OperatorKind::GetSchema(_)))
 }
-
-/// What a failed plan means for the caller. `memory` is the memory of queries.
-pub(crate) fn failure(error: &DataFusionError, memory: usize) -> EngineError {
-    let root = error.find_root();
-    let exceeded = |message: &str| {
-        EngineError::ResourcesExceeded(format!(
-            "The query needs more memory than queries may use (setting query.memory, {memory} bytes): {message}"
-        ))
-    };
-    match root {
-        DataFusionError::ResourcesExhausted(message) => exceeded(message),
-        DataFusionError::External(source) => match source.downcast_ref::<KernelError>() {
-            Some(KernelError::Failed(message)) => EngineError::Failed(message.clone()),
-            _ => EngineError::Internal(error.to_string()),
-        },
-        // The engine hands this one on as a failure of writing.
-        _ if root.to_string().contains(SPILL_LIMIT) => exceeded(&format!(
-            "sorting or grouping wrote more than {SPILL_FACTOR} times as much to disk"
-        )),
-        _ => EngineError::Internal(error.to_string()),
-    }
-}
-
-/// What the engine's message says when a query has written as much to disk as it may.
-const SPILL_LIMIT: &str = "max_temp_directory_size";

@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::deadline::Deadline;
 use crate::error::EngineError;
-use crate::stream::Deadline;
 
 /// Bytes of a thread's stack: plans of thousands of steps nest as deeply. Only what is used takes memory.
 const STACK: usize = 128 << 20;

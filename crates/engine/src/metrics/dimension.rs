@@ -4,7 +4,7 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::{ScalarType, Value};
 use hindsight_store::Table;
 
-use super::catalogue::{Metric, MetricSource};
+use super::metric::{Metric, MetricSource};
 use crate::tree::{binary, call, key, name, string};
 
 /// The specification's names for dimensions, and their paths.

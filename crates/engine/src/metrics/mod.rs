@@ -4,14 +4,16 @@ mod bins;
 mod catalogue;
 mod dimension;
 mod dimension_names;
+mod metric;
 mod request;
 mod result;
 mod standard;
 mod to_kql;
 
 pub(crate) use catalogue::bare_name;
-pub use catalogue::{Aggregation, Metric, MetricSource, find};
+pub use catalogue::find;
 pub use dimension_names::dimension_display_name;
+pub use metric::{Aggregation, Metric, MetricSource};
 pub(crate) use request::{MetricPlan, plan};
 pub(crate) use result::assemble;
 pub use standard::standard_metrics;

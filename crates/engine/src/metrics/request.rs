@@ -4,8 +4,9 @@ use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::ticks::{TICKS_PER_HOUR, TICKS_PER_SECOND};
 
 use super::bins;
-use super::catalogue::{self, Aggregation, Metric};
+use super::catalogue;
 use super::dimension::Dimension;
+use super::metric::{Aggregation, Metric};
 use crate::error::EngineError;
 use crate::odata;
 use crate::request::{MetricParameters, TimeRange};

@@ -1,10 +1,10 @@
 //! The metrics that every application has (`D8`, `D10`), in the order and with the names that were recorded.
 
-use super::catalogue::{Aggregation, Metric, MetricSource, RowFilter};
 use super::dimension_names::{
     AVAILABILITY, BILLING, BROWSER_TIMING, CUSTOM_EVENT, DEPENDENCY, EXCEPTION, PAGE_VIEW, PEOPLE,
     PERFORMANCE_COUNTER, REQUEST, TRACE, WHERE_AND_WHO,
 };
+use super::metric::{Aggregation, Metric, MetricSource, RowFilter};
 
 use Aggregation::{Avg, Count, Max, Min, Sum, Unique};
 

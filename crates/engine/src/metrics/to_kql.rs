@@ -12,7 +12,7 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_types::ScalarType;
 use hindsight_store::{Column, Table};
 
-use super::catalogue::{Aggregation, MetricSource, PEOPLE_TABLES, RowFilter};
+use super::metric::{Aggregation, MetricSource, PEOPLE_TABLES, RowFilter};
 use super::request::MetricPlan;
 use crate::odata::balanced;
 use crate::tree::{

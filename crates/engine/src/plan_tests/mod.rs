@@ -13,7 +13,7 @@ use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use hindsight_kql::{BindOptions, run};
 use hindsight_kql_types::Dynamic;
 use hindsight_kql_types::ticks::{TICKS_PER_HOUR, TICKS_PER_SECOND};
-use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, Table};
+use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, SystemClock, Table};
 
 use crate::catalog::{StoreCatalog, StoreLeaves};
 use crate::config::EngineConfig;
@@ -105,10 +105,13 @@ impl World {
             _dir: dir,
             store,
             app,
-            executor: Executor::new(&EngineConfig {
-                partitions: 2,
-                ..EngineConfig::default()
-            })
+            executor: Executor::new(
+                &EngineConfig {
+                    partitions: 2,
+                    ..EngineConfig::default()
+                },
+                Arc::new(SystemClock::default()),
+            )
             .unwrap(),
         }
     }

@@ -154,9 +154,10 @@ impl Expressions<'_> {
             .filter(|c| c.kind == kind)
             .map(|c| c.name.clone())
             .collect();
-        match own.is_empty() || self.choice.percent(20) {
-            true => literal(kind, self.choice),
-            false => self.choice.of(&own),
+        if own.is_empty() || self.choice.percent(20) {
+            literal(kind, self.choice)
+        } else {
+            self.choice.of(&own)
         }
     }
 

@@ -111,9 +111,10 @@ impl Ways {
                 for row in 0..batch.num_rows() {
                     let cell =
                         |(array, text): &(&Arc<dyn Array>, arrow::array::StringViewArray)| {
-                            match array.is_null(row) {
-                                true => "null".to_owned(),
-                                false => format!("{:?}", text.value(row)),
+                            if array.is_null(row) {
+                                "null".to_owned()
+                            } else {
+                                format!("{:?}", text.value(row))
                             }
                         };
                     let line: Vec<String> = texts.iter().map(cell).collect();
@@ -144,16 +145,17 @@ impl OptimizerRule for CoalesceAsCase {
                 let name = expr.schema_name().to_string();
                 let rewritten = expr.transform_up(as_case)?;
                 Ok(
-                    match rewritten.transformed && rewritten.data.schema_name().to_string() != name
-                    {
-                        true => Transformed::yes(rewritten.data.alias(name)),
-                        false => rewritten,
+                    if rewritten.transformed && rewritten.data.schema_name().to_string() != name {
+                        Transformed::yes(rewritten.data.alias(name))
+                    } else {
+                        rewritten
                     },
                 )
             })?;
-            match rewritten.transformed {
-                true => rewritten.map_data(LogicalPlan::recompute_schema),
-                false => Ok(rewritten),
+            if rewritten.transformed {
+                rewritten.map_data(LogicalPlan::recompute_schema)
+            } else {
+                Ok(rewritten)
             }
         })
     }
@@ -233,9 +235,10 @@ async fn judge(
             ));
         }
     };
-    let way = match leaves {
-        true => Way::WithLeaves,
-        false => Way::Optimised,
+    let way = if leaves {
+        Way::WithLeaves
+    } else {
+        Way::Optimised
     };
     out_of_order(ways, query, catalog, way).await?;
     order_with_its_keys(ways, query, catalog, way).await?;

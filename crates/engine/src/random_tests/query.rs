@@ -305,9 +305,10 @@ impl Pipeline<'_> {
         let kind = self.choice.of(&KINDS);
         let expression = self.expression(kind, 3);
         // One time in four a column takes the place of another.
-        let name = match self.choice.percent(25) {
-            true => self.any_column().name,
-            false => self.name(),
+        let name = if self.choice.percent(25) {
+            self.any_column().name
+        } else {
+            self.name()
         };
         let step = format!("extend {name} = {expression}");
         self.add(&step);

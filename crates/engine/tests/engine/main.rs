@@ -1,5 +1,13 @@
 //! The engine over a real store: every operation by its values.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking, in helper functions too"
+)]
+
 mod apply;
 mod events;
 mod hostile;

@@ -15,25 +15,29 @@ use hindsight_engine::{
     ResultTable,
 };
 use hindsight_kql_types::{Dynamic, ScalarType, Value, datetime};
-use hindsight_store::{AppId, AppendRequest, Clock, NewApplication, Store, StoreConfig, Table};
-use parking_lot::Mutex;
+use hindsight_store::{
+    AppId, AppendRequest, Clock, NewApplication, Store, StoreConfig, SystemClock, Table,
+};
 
 /// The day of every item.
 const DAY: &str = "2025-03-06";
 /// What the clock of the tests says.
 pub(crate) const NOW: &str = "2025-03-06T12:00:00Z";
 
-/// A clock that stands still.
+/// A clock whose time of day stands still.
 #[derive(Debug)]
-struct TestClock(Mutex<(i64, Duration)>);
+struct TestClock {
+    now: i64,
+    running: SystemClock,
+}
 
 impl Clock for TestClock {
     fn now_ticks(&self) -> i64 {
-        self.0.lock().0
+        self.now
     }
 
     fn elapsed(&self) -> Duration {
-        self.0.lock().1
+        self.running.elapsed()
     }
 }
 
@@ -201,7 +205,10 @@ impl Fixture {
     /// An engine whose settings `change` has changed.
     pub(crate) async fn with(change: impl FnOnce(&mut EngineConfig)) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
-        let clock = Arc::new(TestClock(Mutex::new((at(NOW), Duration::ZERO))));
+        let clock = Arc::new(TestClock {
+            now: at(NOW),
+            running: SystemClock::default(),
+        });
         let store = Store::open(StoreConfig {
             background: false,
             clock: clock.clone(),

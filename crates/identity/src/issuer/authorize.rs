@@ -231,7 +231,7 @@ impl Issuer {
             offline: request.offline,
             nonce: request.nonce.clone(),
             challenge: request.challenge.clone(),
-            grant: uuid::Uuid::new_v4().to_string(),
+            grant: secret::new_id().to_string(),
             version: request.version,
         };
         if self.codes.keep(&text, code, self.clock.elapsed()) {
@@ -251,12 +251,7 @@ impl Issuer {
             .clone()
             .ok_or_else(|| OAuthError::missing("resource"))?;
         let grant = self
-            .new_grant(
-                &uuid::Uuid::new_v4().to_string(),
-                &request.client,
-                who,
-                &wanted,
-            )
+            .new_grant(&secret::new_id().to_string(), &request.client, who, &wanted)
             .await?;
         let reply = self
             .mint(

@@ -37,6 +37,7 @@ use crate::jwt::{self, Parsed, TokenError};
 use crate::keyring::{KeyError, Keyring};
 use crate::password::Passwords;
 use crate::right::Rights;
+use crate::secret;
 
 /// Ticks from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
@@ -116,7 +117,7 @@ impl Issuer {
     ) -> hindsight_store::Result<Issuer> {
         let tenant = match settings.tenant {
             Some(tenant) => tenant,
-            None => catalogue.tenant(&uuid::Uuid::new_v4().to_string()).await?,
+            None => catalogue.tenant(&secret::new_id().to_string()).await?,
         };
         let issuer = Issuer {
             catalogue,

@@ -75,7 +75,7 @@ impl Issuer {
         let lifetime =
             i64::try_from(SESSION_LIFETIME.as_secs()).unwrap_or(i64::MAX / TICKS) * TICKS;
         let session = SessionRecord {
-            id: uuid::Uuid::new_v4().to_string(),
+            id: secret::new_id().to_string(),
             user: user.id.clone(),
             created: now,
             expires: now.saturating_add(lifetime),

@@ -241,7 +241,7 @@ impl Issuer {
             Polled::Ready(device, who) => (device, who),
         };
         let wanted = device.wanted.clone().unwrap_or_else(|| self.profile_only());
-        let id = uuid::Uuid::new_v4().to_string();
+        let id = secret::new_id().to_string();
         let grant = self.new_grant(&id, &caller.client, &who, &wanted).await?;
         let mut reply = self.person_reply(caller, &who, &grant, &wanted).await?;
         if device.openid {

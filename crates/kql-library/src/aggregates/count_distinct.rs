@@ -39,11 +39,12 @@ static COUNT_DISTINCTIF: AggregateFunction = AggregateFunction {
 fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let value = as_key(call.expr(0)?, call.arg(0)?.kind);
     // DataFusion 55 drops the filter of a distinct count, so rows that do not count become null instead.
-    let value = match conditional {
-        true => when(call.expr(1)?, value)
+    let value = if conditional {
+        when(call.expr(1)?, value)
             .end()
-            .map_err(|e| Diagnostic::new("SEM0001", e.to_string(), call.span))?,
-        false => value,
+            .map_err(|e| Diagnostic::new("SEM0001", e.to_string(), call.span))?
+    } else {
+        value
     };
     call.column(count_distinct(value))
 }

@@ -75,9 +75,10 @@ fn bind(
     let predicate = conditional.then(|| call.expr(2)).transpose()?;
     let x = cast(call.expr(0)?, DataType::Float64);
     let y = cast(call.expr(1)?, DataType::Float64);
-    let covariance = match population {
-        true => covar_pop(x, y),
-        false => covar_samp(x, y),
+    let covariance = if population {
+        covar_pop(x, y)
+    } else {
+        covar_samp(x, y)
     };
     // Both arguments are part of the name: `covariance_x_y` (`semantics.md §13.3`).
     let mut column = name.to_owned();

@@ -166,11 +166,12 @@ impl SketchFunction for MergeStates {
                 });
             }
         }
-        match differ {
-            true => Err(DataFusionError::Execution(
+        if differ {
+            Err(DataFusionError::Execution(
                 "tdigest_merge: the states are of values of different types".to_owned(),
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

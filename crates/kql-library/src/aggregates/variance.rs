@@ -237,14 +237,16 @@ fn bind(
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let predicate = conditional.then(|| call.expr(1)).transpose()?;
     let value = cast(call.expr(0)?, DataType::Float64);
-    let variance = match form.population {
-        true => var_pop(value),
-        false => var_sample(value),
+    let variance = if form.population {
+        var_pop(value)
+    } else {
+        var_sample(value)
     };
     let variance = rounded(filtered(variance, predicate, call.span)?);
-    call.column(match form.root {
-        true => datafusion::functions::math::expr_fn::sqrt(variance),
-        false => variance,
+    call.column(if form.root {
+        datafusion::functions::math::expr_fn::sqrt(variance)
+    } else {
+        variance
     })
 }
 

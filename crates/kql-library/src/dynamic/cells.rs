@@ -29,9 +29,10 @@ pub(crate) struct Cells {
 impl Cells {
     /// The cells of `array`, which holds values of `kind`.
     pub(crate) fn new(array: &ArrayRef, kind: ScalarType) -> Result<Cells, ArrowError> {
-        let array = match *array.data_type() == kind.arrow() {
-            true => ArrayRef::clone(array),
-            false => cast(array, &kind.arrow())?,
+        let array = if *array.data_type() == kind.arrow() {
+            ArrayRef::clone(array)
+        } else {
+            cast(array, &kind.arrow())?
         };
         let column = match kind {
             ScalarType::Bool => Column::Bools(array.as_boolean().clone()),

@@ -175,14 +175,12 @@ impl<'a> KernelArgs<'a> {
     ) -> ArrayRef {
         let mut out = StringViewBuilder::with_capacity(self.rows);
         for row in 0..self.rows {
-            let text = match self.effort.goes_on() {
-                true => f(row),
-                false => None,
-            };
+            let text = if self.effort.goes_on() { f(row) } else { None };
             let text = text.as_deref().unwrap_or("");
-            match self.effort.has_room(text.len()) && self.effort.adds(text.len()) {
-                true => out.append_value(text),
-                false => out.append_value(""),
+            if self.effort.has_room(text.len()) && self.effort.adds(text.len()) {
+                out.append_value(text)
+            } else {
+                out.append_value("")
             }
         }
         Arc::new(out.finish())
@@ -213,10 +211,7 @@ impl<'a> KernelArgs<'a> {
         &self,
         mut f: impl FnMut(usize) -> Option<T>,
     ) -> impl Iterator<Item = Option<T>> {
-        (0..self.rows).map(move |row| match self.effort.goes_on() {
-            true => f(row),
-            false => None,
-        })
+        (0..self.rows).map(move |row| if self.effort.goes_on() { f(row) } else { None })
     }
 
     /// A bool for each row, never null.
@@ -238,9 +233,10 @@ impl<'a> KernelArgs<'a> {
             if is_value && buffer.is_empty() {
                 self.effort.too_large(MAX_ENCODED);
             }
-            match is_value && !buffer.is_empty() && self.effort.adds(buffer.len()) {
-                true => out.append_value(&buffer),
-                false => out.append_null(),
+            if is_value && !buffer.is_empty() && self.effort.adds(buffer.len()) {
+                out.append_value(&buffer)
+            } else {
+                out.append_null()
             }
         }
         Arc::new(out.finish())

@@ -214,9 +214,10 @@ impl SketchFunction for Collect {
             bytes.clear();
             encoder.finish_into(&mut bytes);
             if bytes.is_empty() || elements.bytes.len() > MAX_ENCODED {
-                return Err(exceeds(match self.distinct {
-                    true => "make_set",
-                    false => "make_list",
+                return Err(exceeds(if self.distinct {
+                    "make_set"
+                } else {
+                    "make_list"
                 }));
             }
             out.append_value(&bytes);

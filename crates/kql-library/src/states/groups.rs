@@ -60,9 +60,10 @@ impl GroupsUdaf {
             0 => Signature::nullary(Volatility::Immutable),
             n => Signature::any(n, Volatility::Immutable),
         };
-        let display = match self.parameters.is_empty() {
-            true => self.name.to_owned(),
-            false => format!("{}[{}]", self.name, self.parameters),
+        let display = if self.parameters.is_empty() {
+            self.name.to_owned()
+        } else {
+            format!("{}[{}]", self.name, self.parameters)
         };
         AggregateUDF::from(Adapter {
             udaf: self,

@@ -325,9 +325,10 @@ impl<T: Ranked> Ranks<T> {
 
     /// The weight of all values.
     pub(crate) fn weight(&self) -> f64 {
-        let kept = match self.weights.is_empty() {
-            true => self.values.len() as f64,
-            false => self.weights.iter().map(|weight| *weight as f64).sum(),
+        let kept = if self.weights.is_empty() {
+            self.values.len() as f64
+        } else {
+            self.weights.iter().map(|weight| *weight as f64).sum()
         };
         let folded = self.estimate.as_ref().map_or(0.0, |estimate| {
             estimate.below + estimate.digest.weight() + estimate.above

@@ -161,6 +161,10 @@ pub(crate) struct Properties {
 
 impl Properties {
     /// The shape of a property, and the bytes that a new one takes.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`places` holds the places of `shapes` and no others"
+    )]
     fn shape(&mut self, name: &str) -> (&mut Shape, usize) {
         let (place, grown) = match self.places.get(name) {
             Some(place) => (*place, 0),
@@ -205,16 +209,18 @@ impl Sketch for Schema {
         let mut encoder = Encoder::new();
         self.shape.save(&mut encoder);
         let saved = encoder.finish();
-        match saved.is_empty() || self.too_large {
-            true => out.extend_from_slice(TOO_LARGE),
-            false => out.extend(saved),
+        if saved.is_empty() || self.too_large {
+            out.extend_from_slice(TOO_LARGE)
+        } else {
+            out.extend(saved)
         }
     }
 
     fn merge(&mut self, bytes: &[u8]) {
-        match bytes == TOO_LARGE {
-            true => self.too_large = true,
-            false => self.bytes += self.shape.load(DynamicRef::new(bytes)),
+        if bytes == TOO_LARGE {
+            self.too_large = true
+        } else {
+            self.bytes += self.shape.load(DynamicRef::new(bytes))
         }
     }
 }

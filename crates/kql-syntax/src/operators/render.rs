@@ -38,9 +38,10 @@ impl RenderOperator {
         } else {
             render_properties(p)?
         };
-        let by = match p.eat_word("by") {
-            true => p.comma_list(Parser::name)?,
-            false => Vec::new(),
+        let by = if p.eat_word("by") {
+            p.comma_list(Parser::name)?
+        } else {
+            Vec::new()
         };
         Some(RenderOperator {
             kind,
@@ -57,9 +58,10 @@ impl Display for RenderOperator {
         if !self.properties.is_empty() {
             write!(f, " with ({})", Commas(&self.properties))?;
         }
-        match self.by.is_empty() {
-            true => Ok(()),
-            false => write!(f, " by {}", Commas(&self.by)),
+        if self.by.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " by {}", Commas(&self.by))
         }
     }
 }

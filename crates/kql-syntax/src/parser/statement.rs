@@ -205,9 +205,10 @@ impl Parser<'_> {
     fn pattern_declaration(&mut self) -> Option<PatternDeclaration> {
         let start = self.start();
         let name = self.defining_name()?;
-        let mapping = match self.eat(TokenKind::Assign) {
-            true => Some(self.nested(Self::pattern_mapping)?),
-            false => None,
+        let mapping = if self.eat(TokenKind::Assign) {
+            Some(self.nested(Self::pattern_mapping)?)
+        } else {
+            None
         };
         Some(PatternDeclaration {
             name,

@@ -3,8 +3,8 @@
 use super::keys::Keys;
 use super::layout::{
     BASIC_ARRAY, BASIC_OBJECT, BASIC_SHORT_STRING, DOUBLE, FALSE, INT8, INT16, INT32, INT64,
-    MAX_SHORT_STRING, NULL, STRING, TIMESTAMP_MICROS, TIMESTAMP_NANOS, TRUE, primitive, push_uint,
-    width_of,
+    MAX_SHORT_STRING, Metadata, NULL, STRING, TIMESTAMP_MICROS, TIMESTAMP_NANOS, TRUE, primitive,
+    push_uint, width_of,
 };
 use super::{DynamicRef, Kind, MAX_DEPTH};
 use crate::datetime;
@@ -348,6 +348,30 @@ fn insert(value: &mut Vec<u8>, at: usize, header: &[u8]) {
     value.copy_within(at..end, at + header.len());
     if let Some(place) = value.get_mut(at..at + header.len()) {
         place.copy_from_slice(header);
+    }
+}
+
+/// Copying a dictionary up to this size is cheaper than writing a new one.
+const LARGE_DICTIONARY: usize = 1024;
+
+impl DynamicRef<'_> {
+    /// Appends this value, also a nested one, as a stand-alone encoded value.
+    ///
+    /// The dictionary is taken over whole, so nothing is decoded; a scalar gets an empty one, and a small part of a value
+    /// with a large dictionary one of its own.
+    pub fn to_encoded(self, out: &mut Vec<u8>) {
+        let value = self.value_bytes();
+        if matches!(self.kind(), Kind::Array | Kind::Bag) {
+            if self.metadata.bytes().len() > LARGE_DICTIONARY.max(4 * value.len()) {
+                let mut encoder = Encoder::new();
+                encoder.dynamic(self);
+                return encoder.finish_into(out);
+            }
+            out.extend_from_slice(self.metadata.bytes());
+        } else {
+            out.extend_from_slice(Metadata::EMPTY.bytes());
+        }
+        out.extend_from_slice(value);
     }
 }
 

@@ -1,9 +1,6 @@
 //! Encoding JSON text (`semantics.md §9.2`), in one pass and without a tree.
 
-use super::{Dynamic, DynamicRef, Encoder};
-
-/// Arrays and bags inside each other, at most; deeper text is not taken as JSON.
-pub const MAX_DEPTH: usize = 512;
+use super::{Dynamic, DynamicRef, Encoder, MAX_DEPTH};
 
 /// `parse_json`: the value of JSON text, null for `""`, and for all other text a string of it.
 pub fn parse_json(text: &str) -> Dynamic {

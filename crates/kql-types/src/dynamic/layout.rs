@@ -1,5 +1,8 @@
 //! The byte layout of the Parquet Variant encoding: constants and checked little-endian reads.
 
+/// Arrays and bags inside each other, at most; deeper text is not taken as JSON.
+pub const MAX_DEPTH: usize = 512;
+
 pub(crate) const BASIC_PRIMITIVE: u8 = 0;
 pub(crate) const BASIC_SHORT_STRING: u8 = 1;
 pub(crate) const BASIC_OBJECT: u8 = 2;

@@ -5,11 +5,7 @@ use super::layout::{
     INT32, INT64, Metadata, STRING, TIMESTAMP_MICROS, TIMESTAMP_NANOS, TRUE, read_array, read_uint,
     value_size,
 };
-use super::{ArrayIter, BagIter, Encoder};
 use crate::ticks::{TICKS_PER_MICROSECOND, UNIX_EPOCH_TICKS, from_unix_nanos, in_range};
-
-/// Copying a dictionary up to this size is cheaper than writing a new one.
-const LARGE_DICTIONARY: usize = 1024;
 
 /// What a dynamic value holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,7 +33,7 @@ pub enum Kind {
 /// Copying it is cheap. Bytes that are cut or corrupt read as null.
 #[derive(Debug, Clone, Copy)]
 pub struct DynamicRef<'a> {
-    metadata: Metadata<'a>,
+    pub(super) metadata: Metadata<'a>,
     value: &'a [u8],
 }
 
@@ -187,40 +183,6 @@ impl<'a> DynamicRef<'a> {
         Some(self.nested(array.value(usize::try_from(index).ok()?)?))
     }
 
-    /// The elements of an array; nothing for everything else.
-    pub fn iter_array(self) -> ArrayIter<'a> {
-        ArrayIter::new(self, self.container(Kind::Array))
-    }
-
-    /// The keys and values of a bag in insertion order; nothing for everything else.
-    pub fn iter_bag(self) -> BagIter<'a> {
-        BagIter::in_insertion_order(self, self.container(Kind::Bag))
-    }
-
-    /// The keys and values of a bag in the order of the keys; nothing for everything else.
-    pub fn iter_bag_sorted(self) -> BagIter<'a> {
-        BagIter::in_key_order(self, self.container(Kind::Bag))
-    }
-
-    /// Appends this value, also a nested one, as a stand-alone encoded value.
-    ///
-    /// The dictionary is taken over whole, so nothing is decoded; a scalar gets an empty one, and a small part of a value
-    /// with a large dictionary one of its own.
-    pub fn to_encoded(self, out: &mut Vec<u8>) {
-        let value = self.value_bytes();
-        if matches!(self.kind(), Kind::Array | Kind::Bag) {
-            if self.metadata.bytes().len() > LARGE_DICTIONARY.max(4 * value.len()) {
-                let mut encoder = Encoder::new();
-                encoder.dynamic(self);
-                return encoder.finish_into(out);
-            }
-            out.extend_from_slice(self.metadata.bytes());
-        } else {
-            out.extend_from_slice(Metadata::EMPTY.bytes());
-        }
-        out.extend_from_slice(value);
-    }
-
     /// The bytes of the value alone; an encoded null when they are cut.
     pub(crate) fn value_bytes(self) -> &'a [u8] {
         const NULL_VALUE: &[u8] = &[0];
@@ -241,7 +203,7 @@ impl<'a> DynamicRef<'a> {
         }
     }
 
-    fn container(self, kind: Kind) -> Option<Container<'a>> {
+    pub(super) fn container(self, kind: Kind) -> Option<Container<'a>> {
         if self.kind() != kind {
             return None;
         }

@@ -1,7 +1,24 @@
 //! Iterators over the elements of arrays and bags.
 
-use super::DynamicRef;
 use super::layout::Container;
+use super::{DynamicRef, Kind};
+
+impl<'a> DynamicRef<'a> {
+    /// The elements of an array; nothing for everything else.
+    pub fn iter_array(self) -> ArrayIter<'a> {
+        ArrayIter::new(self, self.container(Kind::Array))
+    }
+
+    /// The keys and values of a bag in insertion order; nothing for everything else.
+    pub fn iter_bag(self) -> BagIter<'a> {
+        BagIter::in_insertion_order(self, self.container(Kind::Bag))
+    }
+
+    /// The keys and values of a bag in the order of the keys; nothing for everything else.
+    pub fn iter_bag_sorted(self) -> BagIter<'a> {
+        BagIter::in_key_order(self, self.container(Kind::Bag))
+    }
+}
 
 /// The elements of an array.
 #[derive(Debug, Clone)]

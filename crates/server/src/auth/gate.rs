@@ -1,4 +1,4 @@
-//! The one place where a request is let in or refused: credential, right and application together.
+//! Judges a request: credential, right and application together.
 //!
 //! A wrong key and a wrong application cost the same work and get the same bytes, so neither tells which it was.
 
@@ -6,39 +6,18 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::RequestExt;
-use axum::extract::{RawPathParams, Request, State};
-use axum::http::{HeaderMap, Uri};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use hindsight_identity::{Attempts, Right, Token, TokenError, Verifier, api_key, secret};
+use hindsight_store::{Catalogue, Clock};
 
-use super::credential::{self, Credential};
+use super::credential::Credential;
 use super::principal::Principal;
-use crate::app::App;
-use crate::connection::Connection;
-use crate::directory::{AppRecord, Snapshot};
+use crate::directory::{AppRecord, Directory, Snapshot};
 use crate::error::ApiError;
-use crate::routes::ingest;
 
 /// Failures of one address are counted over this long.
 const WINDOW: Duration = Duration::from_secs(60);
 /// A key's last use is noted at most this often, in ticks of 100 ns.
 const NOTED_EVERY: i64 = 60 * 10_000_000;
-
-/// What a route needs of whoever asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// Nothing: everybody may ask.
-    Nothing,
-    /// Any good credential.
-    Credential,
-    /// A right on the application in the path.
-    App(Right),
-    /// The right to send telemetry: checked for each item, and only where a credential is shown or the setting
-    /// `ingest.require_credential` asks for one, because an instrumentation key is what SDKs have.
-    Telemetry,
-}
 
 /// Somebody who was let in.
 #[derive(Debug, Clone)]
@@ -53,7 +32,12 @@ pub(crate) struct Admitted {
 pub(crate) struct Gate {
     admin_token: String,
     verifier: Verifier,
+    directory: Arc<Directory>,
+    catalogue: Catalogue,
+    clock: Arc<dyn Clock>,
     failures: Attempts,
+    /// Wrong credentials of one address in a minute.
+    most_failures: u32,
     noted: parking_lot::Mutex<std::collections::HashMap<String, i64>>,
 }
 
@@ -65,12 +49,23 @@ enum Shown {
 }
 
 impl Gate {
-    /// A gate that also opens to this token. `failures`: wrong credentials of one address in a minute.
-    pub(crate) fn new(admin_token: String, verifier: Verifier, failures: u32) -> Gate {
+    /// A gate that also opens to `admin_token`. `failures`: wrong credentials of one address in a minute.
+    pub(crate) fn new(
+        admin_token: String,
+        verifier: Verifier,
+        directory: Arc<Directory>,
+        catalogue: Catalogue,
+        clock: Arc<dyn Clock>,
+        failures: u32,
+    ) -> Gate {
         Gate {
             admin_token,
             verifier,
+            directory,
+            catalogue,
+            clock,
             failures: Attempts::new(failures, WINDOW),
+            most_failures: failures,
             noted: parking_lot::Mutex::default(),
         }
     }
@@ -78,7 +73,6 @@ impl Gate {
     /// Who asks, with the application if one is named.
     pub(crate) async fn admit(
         &self,
-        app: &App,
         credential: Credential,
         target: Option<(&str, Right)>,
         address: Option<IpAddr>,
@@ -86,7 +80,7 @@ impl Gate {
         let source = address
             .map(|address| address.to_string())
             .unwrap_or_default();
-        let verdict = self.judge(app, credential, target).await;
+        let verdict = self.judge(credential, target).await;
         let refused = matches!(
             verdict,
             Err(ApiError::Forbidden { .. } | ApiError::InvalidToken(_))
@@ -94,12 +88,12 @@ impl Gate {
         if !refused {
             return verdict;
         }
-        let now = app.clock.elapsed();
+        let now = self.clock.elapsed();
         if let Some(wait) = self.failures.wait(&source, now) {
             return Err(ApiError::Throttled {
                 message: "Rate limit is exceeded: too many wrong credentials from this address (`auth.failures_per_minute`)"
                     .to_owned(),
-                limit: u64::from(app.settings.identity.failures),
+                limit: u64::from(self.most_failures),
                 retry_after: wait.as_secs().max(1),
             });
         }
@@ -109,23 +103,22 @@ impl Gate {
 
     async fn judge(
         &self,
-        app: &App,
         credential: Credential,
         target: Option<(&str, Right)>,
     ) -> Result<Admitted, ApiError> {
         let shown = self.read(credential).await?;
-        let snapshot = app.directory.snapshot().await?;
-        let first = decide(&shown, &snapshot, target, app.now());
+        let snapshot = self.directory.snapshot().await?;
+        let first = decide(&shown, &snapshot, target, self.clock.now_ticks());
         let verdict = match first {
             // What was made a moment ago may not be in the snapshot: look again before saying no.
             Err(_) => {
-                let snapshot = app.directory.current().await?;
-                decide(&shown, &snapshot, target, app.now())
+                let snapshot = self.directory.current().await?;
+                decide(&shown, &snapshot, target, self.clock.now_ticks())
             }
             good => good,
         };
         if let (Ok(_), Shown::Key(text)) = (&verdict, &shown) {
-            self.note_use(app, text);
+            self.note_use(text);
         }
         verdict
     }
@@ -155,8 +148,8 @@ impl Gate {
     }
 
     /// Notes that a key was used, in the background and seldom.
-    fn note_use(&self, app: &App, text: &str) {
-        let (Some(id), now) = (api_key::id_of(text), app.now()) else {
+    fn note_use(&self, text: &str) {
+        let (Some(id), now) = (api_key::id_of(text), self.clock.now_ticks()) else {
             return;
         };
         {
@@ -169,7 +162,7 @@ impl Gate {
             }
             noted.insert(id.to_owned(), now);
         }
-        let (catalogue, id) = (app.store.catalogue().clone(), id.to_owned());
+        let (catalogue, id) = (self.catalogue.clone(), id.to_owned());
         tokio::spawn(async move {
             if let Err(error) = catalogue.touch_key(&id, now).await {
                 tracing::debug!(%error, key = %id, "the use of a key was not noted");
@@ -212,59 +205,4 @@ fn by_key(text: &str, snapshot: &Snapshot, now: i64) -> Result<Principal, ApiErr
         .filter(|record| matches && record.expires.is_none_or(|expires| now < expires))
         .map(|record| Principal::of_key(&record))
         .ok_or(ApiError::Forbidden { by_token: false })
-}
-
-/// Who asks, for paths that are not there too.
-pub(crate) async fn principal(
-    app: &App,
-    headers: &HeaderMap,
-    uri: &Uri,
-    address: Option<IpAddr>,
-) -> Result<Admitted, ApiError> {
-    app.gate
-        .admit(app, credential::find(headers, uri), None, address)
-        .await
-}
-
-/// Stands before every route that needs something.
-pub(crate) async fn guard(
-    State((app, needs)): State<(Arc<App>, Needs)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    match let_in(&app, needs, &mut request).await {
-        Ok(()) => next.run(request).await,
-        Err(error) if needs == Needs::Telemetry => ingest::refused_at_the_gate(error),
-        Err(error) => error.into_response(),
-    }
-}
-
-async fn let_in(app: &Arc<App>, needs: Needs, request: &mut Request) -> Result<(), ApiError> {
-    let credential = credential::find(request.headers(), request.uri());
-    let address = Connection::of(request.extensions()).address();
-    let admitted = match needs {
-        Needs::Nothing => return Ok(()),
-        Needs::Telemetry
-            if credential == Credential::Absent && !app.settings.identity.ingest_credential =>
-        {
-            return Ok(());
-        }
-        Needs::Telemetry | Needs::Credential => {
-            app.gate.admit(app, credential, None, address).await?
-        }
-        Needs::App(right) => {
-            let path = request.extract_parts::<RawPathParams>().await;
-            let path = path.map_err(|_| ApiError::PathNotFound)?;
-            let name = path
-                .iter()
-                .find(|(name, _)| *name == "appId")
-                .map(|(_, value)| value);
-            let name = name.unwrap_or_default();
-            app.gate
-                .admit(app, credential, Some((name, right)), address)
-                .await?
-        }
-    };
-    request.extensions_mut().insert(admitted);
-    Ok(())
 }

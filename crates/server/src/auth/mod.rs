@@ -2,6 +2,7 @@
 
 pub(crate) mod credential;
 pub(crate) mod gate;
+pub(crate) mod guard;
 pub(crate) mod principal;
 
 pub(crate) use gate::Gate;

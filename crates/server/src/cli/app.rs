@@ -5,7 +5,8 @@ use clap::Subcommand;
 use hindsight_store::{Application, Catalogue, Clock, SystemClock};
 use serde_json::{Value, json};
 
-use super::{DataFolder, audit, output};
+use super::data::{DataFolder, open};
+use super::{audit, output};
 use crate::app::{connection_string, create_app};
 
 /// `hindsight app …`
@@ -79,18 +80,6 @@ impl AppCommand {
             AppCommand::Delete { app, data, json } => delete(&app, &data, json).await,
         }
     }
-}
-
-/// The catalogue of a folder that has one, and the address of the server that holds it or would.
-pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
-    let settings = data.settings()?;
-    let held = hindsight_store::holder(&settings.data).map(|server| server.url);
-    let base = match (settings.public_url.is_empty(), held) {
-        (false, _) => settings.public_url.clone(),
-        (true, Some(url)) => url,
-        (true, None) => format!("http://{}", settings.listen),
-    };
-    Ok((Catalogue::open(&settings.data).await?, base))
 }
 
 /// The application of this name or id.

@@ -4,7 +4,8 @@ use clap::Args;
 use hindsight_store::{AuditRecord, Catalogue, Clock, SystemClock};
 use serde_json::{Value, json};
 
-use super::{DataFolder, output};
+use super::data::{self, DataFolder};
+use super::output;
 use crate::config::duration;
 
 /// `hindsight audit`
@@ -27,7 +28,7 @@ impl Audit {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let back = i64::try_from(duration(&self.since)?.as_nanos() / 100).unwrap_or(i64::MAX);
         let since = SystemClock::default().now_ticks().saturating_sub(back);
-        let (catalogue, _) = super::app::open(&self.data).await?;
+        let (catalogue, _) = data::open(&self.data).await?;
         let records = catalogue.audit(since, self.limit).await?;
         if self.json {
             let list: Vec<Value> = records.iter().map(shape).collect();

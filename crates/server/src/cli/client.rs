@@ -6,8 +6,9 @@ use hindsight_identity::{issuer, secret};
 use hindsight_store::{Catalogue, ClientRecord, Clock, SecretRecord, SystemClock};
 use serde_json::{Value, json};
 
+use super::data::{self, DataFolder};
 use super::roles::{self, RoleArguments};
-use super::{DataFolder, app, audit, output};
+use super::{audit, output};
 use crate::config::duration;
 
 /// `hindsight client …`
@@ -169,7 +170,7 @@ impl ClientCommand {
 }
 
 async fn found(client: &str, data: &DataFolder) -> anyhow::Result<(Catalogue, ClientRecord)> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     let found = catalogue.client(client).await?.with_context(|| {
         format!("there is no one client '{client}'; `hindsight client list` shows their ids")
     })?;
@@ -183,7 +184,7 @@ fn new_secret(expires: Option<&str>) -> anyhow::Result<(SecretRecord, String)> {
         |time: std::time::Duration| i64::try_from(time.as_nanos() / 100).unwrap_or(i64::MAX);
     let lifetime = expires.map(duration).transpose()?.map(ticks);
     let record = SecretRecord {
-        id: uuid::Uuid::new_v4().to_string(),
+        id: secret::new_id().to_string(),
         hash: secret::hash(&text),
         created: now,
         expires: lifetime.map(|time| now.saturating_add(time)),
@@ -212,7 +213,7 @@ fn new_client(
     };
     let (secrets, text) = secret.unzip();
     let client = ClientRecord {
-        id: id.unwrap_or_else(uuid::Uuid::new_v4).to_string(),
+        id: id.unwrap_or_else(secret::new_id).to_string(),
         name,
         public,
         created: SystemClock::default().now_ticks(),
@@ -229,7 +230,7 @@ async fn create(
     data: &DataFolder,
     json: bool,
 ) -> anyhow::Result<()> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     // Roles are read first: a mistyped application must not leave a client behind.
     roles.records(&catalogue, &client.id).await?;
     catalogue.create_client(client).await?;
@@ -261,7 +262,7 @@ fn show(client: &ClientRecord, secret: Option<(String, String)>, json: bool) -> 
 }
 
 async fn list(data: &DataFolder, json: bool) -> anyhow::Result<()> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     let (clients, held) = (catalogue.clients().await?, catalogue.roles().await?);
     if json {
         let list: Vec<Value> = clients

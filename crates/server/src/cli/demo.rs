@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use hindsight_store::Application;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::sync::watch;
 
 use super::listen::stopped;
@@ -51,13 +51,13 @@ pub(super) async fn prepare(app: &App) -> anyhow::Result<DemoShop> {
 pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receiver<bool>) {
     let ikey = demo.app.instrumentation_key.to_string();
     let mut shop = Shop::new(&ikey, 1);
-    let mut at = Timestamp::now();
+    let mut at = app.timestamp();
     let mut filling = !demo.has_history;
     if filling {
         at = at.checked_sub(HISTORY).unwrap_or(at);
     }
     loop {
-        let now = Timestamp::now();
+        let now = app.timestamp();
         for body in bodies(&mut shop, at, now) {
             if *stop.borrow() {
                 return;

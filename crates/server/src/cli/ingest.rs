@@ -8,9 +8,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
-use super::pieces::Pieces;
+use super::data::{self, DataFolder};
+use super::item_reader::ItemReader;
 use super::target::Target;
-use super::{DataFolder, app, output};
+use super::{app, output};
 
 /// Bytes of one request.
 const BATCH_BYTES: usize = 4 << 20;
@@ -59,7 +60,7 @@ impl Ingest {
     async fn key_at(&self, url: &str) -> anyhow::Result<String> {
         let held = hindsight_store::holder(&self.data.path()?);
         if held.is_some_and(|server| same_server(&server.url, url)) {
-            let (catalogue, _) = app::open(&self.data).await?;
+            let (catalogue, _) = data::open(&self.data).await?;
             if let Ok(found) = app::find(&catalogue, &self.app).await {
                 return Ok(found.instrumentation_key.to_string());
             }
@@ -77,7 +78,7 @@ impl Ingest {
             Some(url) => (Target::at(url, None)?, self.key_at(url).await?),
             None => {
                 let target = Target::folder(&self.data).await?;
-                let (catalogue, _) = app::open(&self.data).await?;
+                let (catalogue, _) = data::open(&self.data).await?;
                 let app = app::find(&catalogue, &self.app).await?;
                 (target, app.instrumentation_key.to_string())
             }
@@ -124,9 +125,9 @@ async fn send_file(
         bar.set_style(style);
     }
     let mut batch = Batch::default();
-    let mut pieces = Pieces::open(path, &bar)?;
-    while let Some(piece) = pieces.next()? {
-        batch.add(piece, ikey, tally);
+    let mut items = ItemReader::open(path, &bar)?;
+    while let Some(item) = items.next()? {
+        batch.add(item, ikey, tally);
         if batch.items >= BATCH_ITEMS || batch.body.len() >= BATCH_BYTES {
             batch.send(target, tally).await?;
         }

@@ -6,8 +6,9 @@ use hindsight_identity::{Right, Rights};
 use hindsight_store::{Clock, KeyRecord, SystemClock};
 use serde_json::{Value, json};
 
+use super::data::{self, DataFolder};
 use super::roles::right;
-use super::{DataFolder, app, audit, output};
+use super::{app, audit, output};
 use crate::app::create_key_with;
 use crate::config::duration;
 
@@ -82,7 +83,7 @@ async fn create(
     data: &DataFolder,
     json: bool,
 ) -> anyhow::Result<()> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     let app = app::find(&catalogue, app).await?;
     let now = SystemClock::default().now_ticks();
     let lifetime = expires.map(duration).transpose()?;
@@ -110,7 +111,7 @@ async fn create(
 }
 
 async fn list(app: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     let app = app::find(&catalogue, app).await?;
     let keys = catalogue.keys(app.id).await?;
     if json {
@@ -146,7 +147,7 @@ fn shape(key: &KeyRecord) -> Value {
 }
 
 async fn delete(id: &str, data: &DataFolder, json: bool) -> anyhow::Result<()> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     if !catalogue.delete_key(id).await? {
         bail!("there is no key '{id}'");
     }

@@ -18,8 +18,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-use super::moving::Moving;
-use super::places::{Place, Places};
+use super::connection_limit::{ConnectionLimit, ConnectionSlot};
+use super::slow_client::SlowClientGuard;
 use crate::config::Settings;
 use crate::connection::Connection;
 
@@ -54,7 +54,7 @@ pub(crate) async fn run(
         write_timeout: settings.write_timeout,
     };
     let connections = TaskTracker::new();
-    let places = Places::new(settings.max_connections.min(most_connections()));
+    let limit = ConnectionLimit::new(settings.max_connections.min(most_connections()));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -62,8 +62,8 @@ pub(crate) async fn run(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let place = tokio::select! {
-                    place = places.take() => Arc::new(place),
+                let slot = tokio::select! {
+                    slot = limit.acquire() => Arc::new(slot),
                     () = stopped(&mut stop) => break,
                 };
                 let opened = open(
@@ -73,21 +73,21 @@ pub(crate) async fn run(
                     Client {
                         peer,
                         router: router.clone(),
-                        place: place.clone(),
+                        slot: slot.clone(),
                     },
                     stop.clone(),
                 );
                 connections.spawn(async move {
                     tokio::select! {
                         () = opened => {}
-                        () = place.closed() => tracing::debug!(%peer, "closed to make room for others"),
+                        () = slot.closed() => tracing::debug!(%peer, "idle connection closed: the connection limit is reached"),
                     }
                 });
             }
             Err(error) => {
-                // Too many open files, say: make room, and pause instead of spinning.
+                // Too many open files, for example: close an idle connection, and pause instead of spinning.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(places.make_room()).await;
+                tokio::time::sleep(limit.close_idle()).await;
             }
         }
     }
@@ -134,7 +134,7 @@ fn builder(header_timeout: Duration) -> Builder<TokioExecutor> {
 struct Client {
     peer: SocketAddr,
     router: Router,
-    place: Arc<Place>,
+    slot: Arc<ConnectionSlot>,
 }
 
 /// Agrees on encryption where the listener has it, then serves.
@@ -164,21 +164,17 @@ async fn serve(
     tls: bool,
     mut stop: watch::Receiver<bool>,
 ) {
-    let stream = Moving::new(stream, http.header_timeout, http.write_timeout);
-    let Client {
-        peer,
-        router,
-        place,
-    } = client;
+    let stream = SlowClientGuard::new(stream, http.header_timeout, http.write_timeout);
+    let Client { peer, router, slot } = client;
     let connection = Connection {
         peer: Some(peer),
         tls,
     };
     let service = service_fn(move |mut request: Request<Incoming>| {
-        let work = place.work();
+        let active = slot.begin_request();
         request.extensions_mut().insert(connection);
         let reply = router.clone().oneshot(request);
-        async move { Ok::<_, Infallible>(reply.await?.map(|body| work.until_end_of(body))) }
+        async move { Ok::<_, Infallible>(reply.await?.map(|body| active.until_end_of(body))) }
     });
     let connection = http.builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);

@@ -4,26 +4,26 @@ mod app;
 mod audit;
 mod banner;
 mod client;
+mod connection_limit;
+mod data;
 mod demo;
 mod ingest;
+mod item_reader;
 mod key;
 pub(crate) mod listen;
-mod moving;
 mod output;
-mod pieces;
-mod places;
 mod query;
 mod roles;
 mod serve;
+mod slow_client;
 mod target;
 mod user;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-use crate::config::{self, Settings};
+use crate::config;
 
 /// Application Insights on your own machine: telemetry in, metrics, events and KQL out.
 #[derive(Debug, Parser)]
@@ -59,35 +59,6 @@ enum Command {
     Settings,
     /// Print the language reference: what KQL here has and what it refuses, as Markdown.
     Docs,
-}
-
-/// Where the data lies.
-#[derive(Debug, Args)]
-struct DataFolder {
-    /// The data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
-}
-
-impl DataFolder {
-    /// The folder by flag, environment or default.
-    fn path(&self) -> anyhow::Result<PathBuf> {
-        match &self.data {
-            Some(path) => Ok(path.clone()),
-            None => Ok(Settings::load(None, environment)?.data),
-        }
-    }
-
-    /// The settings with this folder.
-    fn settings(&self) -> anyhow::Result<Settings> {
-        let mut settings = Settings::load(None, environment)?;
-        settings.data = self.path()?;
-        Ok(settings)
-    }
-}
-
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 /// Runs a command; what goes wrong is one line on standard error and exit code 1.

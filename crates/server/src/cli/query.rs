@@ -9,8 +9,9 @@ use clap::{Args, ValueEnum};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
+use super::data::DataFolder;
+use super::output;
 use super::target::{Reply, Target};
-use super::{DataFolder, output};
 use crate::wire::csv;
 
 /// `hindsight query 'KQL' | -f FILE | -`

@@ -10,7 +10,8 @@ use hindsight_store::Application;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::{audit, banner, demo, environment, listen, output};
+use super::data::environment;
+use super::{audit, banner, demo, listen, output};
 use crate::app::{App, connection_string, create_key};
 use crate::config::{self, Settings};
 use crate::tls;
@@ -73,98 +74,148 @@ impl Serve {
     }
 }
 
+/// Listens, says how to reach the server, and serves until the process is asked to stop.
 async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
-    let address = app.settings.listen.clone();
-    let listener = TcpListener::bind(&address)
+    let listeners = Listeners::bind(app).await?;
+    locate_issuer(app, &listeners.url, listeners.tls_url());
+    let base = public_url(app, &listeners);
+    let mut text = greeting(app, &base).await?;
+    let shop = if with_demo {
+        let shop = demo::prepare(app).await?;
+        text += &demo_text(app, &shop, &base).await?;
+        Some(shop)
+    } else {
+        None
+    };
+    text += &listeners.tls_text();
+    text += &format!(
+        "  issuer       {}/{}\n",
+        app.issuer.base(),
+        app.issuer.tenant()
+    );
+    app.store.announce(&listeners.url, listeners.tls_url())?;
+    output::print(&format!("{text}\n"))?;
+    listeners.serve(app, shop).await
+}
+
+/// The sockets that the server listens on.
+struct Listeners {
+    plain: TcpListener,
+    /// The address of `plain`.
+    url: String,
+    tls: Option<TlsSocket>,
+}
+
+struct TlsSocket {
+    tls: tls::Tls,
+    listener: TcpListener,
+    url: String,
+}
+
+impl Listeners {
+    /// Opens the sockets that the settings name.
+    async fn bind(app: &App) -> anyhow::Result<Listeners> {
+        let plain = bind(&app.settings.listen).await?;
+        let tls = match tls::open(&app.settings, app.timestamp())? {
+            Some(tls) => {
+                let listener = bind(&tls.listen).await?;
+                let url = tls_url(listener.local_addr()?);
+                Some(TlsSocket { tls, listener, url })
+            }
+            None => None,
+        };
+        Ok(Listeners {
+            url: format!("http://{}", plain.local_addr()?),
+            plain,
+            tls,
+        })
+    }
+
+    fn tls_url(&self) -> Option<&str> {
+        self.tls.as_ref().map(|socket| socket.url.as_str())
+    }
+
+    /// What the greeting says of TLS.
+    fn tls_text(&self) -> String {
+        let Some(TlsSocket { tls, url, .. }) = &self.tls else {
+            return String::new();
+        };
+        let authority = tls.authority.as_deref().map(tls::how_to_trust);
+        format!("\n  TLS          {url}\n{}", authority.unwrap_or_default())
+    }
+
+    /// Serves on all sockets, with the demo's telemetry beside, until the process is asked to stop.
+    async fn serve(self, app: &Arc<App>, shop: Option<demo::DemoShop>) -> anyhow::Result<()> {
+        let (stop, stopped) = watch::channel(false);
+        let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
+        let signal = tokio::spawn(async move {
+            stop_signal().await;
+            tracing::info!("stopping");
+            stop.send(true)
+        });
+        let (router, settings) = (crate::router::router(app.clone()), &app.settings);
+        let plain = listen::run(self.plain, None, router.clone(), stopped.clone(), settings);
+        match self.tls {
+            Some(TlsSocket { tls, listener, .. }) => {
+                let renewal = tls.renewal.map(|renewal| tokio::spawn(renewal.run()));
+                let encrypted =
+                    listen::run(listener, Some(tls.acceptor), router, stopped, settings);
+                tokio::join!(plain, encrypted);
+                if let Some(renewal) = renewal {
+                    renewal.abort();
+                }
+            }
+            None => plain.await,
+        }
+        signal.abort();
+        if let Some(feeding) = feeding {
+            feeding.await?;
+        }
+        Ok(())
+    }
+}
+
+async fn bind(address: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
         .await
-        .with_context(|| format!("cannot listen on {address}"))?;
-    let local = format!("http://{}", listener.local_addr()?);
-    let base = if app.settings.public_url.is_empty() {
-        local.clone()
+        .with_context(|| format!("cannot listen on {address}"))
+}
+
+/// The address that clients are told.
+fn public_url(app: &App, listeners: &Listeners) -> String {
+    if app.settings.public_url.is_empty() {
+        listeners.url.clone()
     } else {
         app.settings.public_url.clone()
-    };
-    let tls = match tls::open(&app.settings)? {
-        Some(tls) => {
-            let listener = TcpListener::bind(&tls.listen)
-                .await
-                .with_context(|| format!("cannot listen on {}", tls.listen))?;
-            let url = tls_url(listener.local_addr()?);
-            Some((tls, listener, url))
-        }
-        None => None,
-    };
-    let tls_url = tls.as_ref().map(|(.., url)| url.as_str());
-    locate_issuer(app, &local, tls_url);
+    }
+}
+
+/// Where the server is, and the application to begin with: a new one where the folder has none.
+async fn greeting(app: &App, base: &str) -> anyhow::Result<String> {
     let mut text = format!(
         "\n  Hindsight {} at {base}\n  data folder  {}\n",
         env!("CARGO_PKG_VERSION"),
         app.settings.data.display()
     );
     if let Some(first) = app.create_first_app().await? {
-        text += &introduce(app, &first, &base).await?.0;
+        text += &introduce(app, &first, base).await?.0;
     } else if let Some(known) = app.store.catalogue().apps().await?.first() {
         text += &format!(
             "  connection   {}   (application '{}')\n",
-            connection_string(&base, known),
+            connection_string(base, known),
             known.name
         );
     }
-    let shop = if with_demo {
-        Some(demo::prepare(app).await?)
-    } else {
-        None
-    };
-    match &shop {
-        Some(shop) if shop.created => {
-            let (introduction, key) = introduce(app, &shop.app, &base).await?;
-            text += &introduction;
-            text += &banner::things_to_try(&shop.app, &key, &base);
-        }
-        Some(_) => text += "\n  a new key for the demo: hindsight key create --app demo\n",
-        None => {}
-    }
-    if let Some((tls, _, url)) = &tls {
-        text += &format!("\n  TLS          {url}\n");
-        text += &tls
-            .authority
-            .as_deref()
-            .map(tls::how_to_trust)
-            .unwrap_or_default();
-    }
-    text += &format!(
-        "  issuer       {}/{}\n",
-        app.issuer.base(),
-        app.issuer.tenant()
-    );
-    app.store.announce(&local, tls_url)?;
-    output::print(&format!("{text}\n"))?;
+    Ok(text)
+}
 
-    let (stop, stopped) = watch::channel(false);
-    let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
-    let signal = tokio::spawn(async move {
-        stop_signal().await;
-        tracing::info!("stopping");
-        stop.send(true)
-    });
-    let (router, settings) = (crate::router::router(app.clone()), &app.settings);
-    let plain = listen::run(listener, None, router.clone(), stopped.clone(), settings);
-    match tls {
-        Some((tls, listener, _)) => {
-            let renewal = tls.renewal.map(|renewal| tokio::spawn(renewal.run()));
-            let encrypted = listen::run(listener, Some(tls.acceptor), router, stopped, settings);
-            tokio::join!(plain, encrypted);
-            if let Some(renewal) = renewal {
-                renewal.abort();
-            }
-        }
-        None => plain.await,
+/// What the greeting says of the demo's application.
+async fn demo_text(app: &App, shop: &demo::DemoShop, base: &str) -> anyhow::Result<String> {
+    if !shop.created {
+        return Ok("\n  a new key for the demo: hindsight key create --app demo\n".to_owned());
     }
-    signal.abort();
-    if let Some(feeding) = feeding {
-        feeding.await?;
-    }
-    Ok(())
+    let (introduction, key) = introduce(app, &shop.app, base).await?;
+    Ok(introduction + &banner::things_to_try(&shop.app, &key, base))
 }
 
 /// The address of a TLS listener. A certificate of this machine is for `localhost`, which every client can say.
@@ -178,8 +229,10 @@ fn tls_url(address: SocketAddr) -> String {
 
 /// Tells the issuer where it is: where the settings say, or else where TLS is, because SDKs send secrets nowhere else.
 fn locate_issuer(app: &App, local: &str, tls_url: Option<&str>) {
-    let identity = &app.settings.identity;
-    let told = [identity.url.as_str(), app.settings.public_url.as_str()];
+    let told = [
+        app.settings.auth_url.as_str(),
+        app.settings.public_url.as_str(),
+    ];
     let told = told.into_iter().find(|address| !address.is_empty());
     let base = told.or(tls_url).unwrap_or(local);
     let mut addresses = vec![local.to_owned(), app.settings.public_url.clone()];

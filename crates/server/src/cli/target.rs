@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, header};
 use tower::ServiceExt;
 
-use super::DataFolder;
+use super::data::DataFolder;
 use crate::app::{App, read_token};
 
 /// Something that answers requests.

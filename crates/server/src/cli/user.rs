@@ -6,8 +6,9 @@ use hindsight_identity::{Passwords, secret};
 use hindsight_store::{Catalogue, Clock, SystemClock, UserRecord};
 use serde_json::{Value, json};
 
+use super::data::{self, DataFolder};
 use super::roles::{self, RoleArguments};
-use super::{DataFolder, app, audit, output};
+use super::{audit, output};
 
 /// `hindsight user …`
 #[derive(Debug, Subcommand)]
@@ -113,7 +114,7 @@ impl UserCommand {
 }
 
 async fn found(name: &str, data: &DataFolder) -> anyhow::Result<(Catalogue, UserRecord)> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     let user = catalogue
         .user(name)
         .await?
@@ -144,10 +145,10 @@ async fn create(
     {
         bail!("a user's name has 1 to 128 characters, and no white space around it");
     }
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     let (password, made) = password(password_stdin)?;
     let user = UserRecord {
-        id: uuid::Uuid::new_v4().to_string(),
+        id: secret::new_id().to_string(),
         name: name.to_owned(),
         password: Passwords::hash(&password)?,
         created: SystemClock::default().now_ticks(),
@@ -192,7 +193,7 @@ async fn change(
 }
 
 async fn list(data: &DataFolder, json: bool) -> anyhow::Result<()> {
-    let (catalogue, _) = app::open(data).await?;
+    let (catalogue, _) = data::open(data).await?;
     let (users, held) = (catalogue.users().await?, catalogue.roles().await?);
     if json {
         let list: Vec<Value> = users

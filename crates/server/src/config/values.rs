@@ -1,5 +1,6 @@
 //! The texts of settings' values: numbers, sizes, durations, choices.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -46,6 +47,40 @@ pub(super) fn optional<T>(
     } else {
         parse(text).map(Some)
     }
+}
+
+pub(super) fn string(text: &str) -> anyhow::Result<String> {
+    Ok(text.to_owned())
+}
+
+pub(super) fn optional_string(text: &str) -> anyhow::Result<Option<String>> {
+    Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+}
+
+pub(super) fn path(text: &str) -> anyhow::Result<PathBuf> {
+    Ok(PathBuf::from(text))
+}
+
+pub(super) fn optional_path(text: &str) -> anyhow::Result<Option<PathBuf>> {
+    Ok(optional_string(text)?.map(PathBuf::from))
+}
+
+/// A URL without the slash at its end.
+pub(super) fn address(text: &str) -> anyhow::Result<String> {
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// `one, two`
+pub(super) fn list(text: &str) -> anyhow::Result<Vec<String>> {
+    let parts = text.split(',').map(str::trim);
+    Ok(parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect())
+}
+
+pub(super) fn yes_or_no(text: &str) -> anyhow::Result<bool> {
+    choice(text, &[("true", true), ("false", false)])
 }
 
 pub(super) fn size(text: &str) -> anyhow::Result<usize> {

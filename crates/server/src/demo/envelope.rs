@@ -1,6 +1,8 @@
 //! Envelopes of the ingestion protocol, as SDKs write them.
 
 use jiff::Timestamp;
+use rand::Rng;
+use rand::rngs::SmallRng;
 use serde_json::{Map, Value, json};
 
 /// What the items of one operation share.
@@ -78,4 +80,11 @@ pub(super) fn duration(milliseconds: f64) -> String {
         seconds % 60,
         ticks % 10_000_000
     )
+}
+
+/// `digits` random hexadecimal digits: the id of an operation or item.
+pub(super) fn random_hex(random: &mut SmallRng, digits: usize) -> String {
+    (0..digits)
+        .map(|_| char::from_digit(random.random_range(0..16), 16).unwrap_or('0'))
+        .collect()
 }

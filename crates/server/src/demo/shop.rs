@@ -5,7 +5,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-use super::envelope::{Context, duration, envelope};
+use super::envelope::{Context, duration, envelope, random_hex};
 use super::visit::Visit;
 
 /// Seconds between two measurements of the machines.
@@ -224,13 +224,6 @@ impl Shop {
     fn id(&mut self, digits: usize) -> String {
         random_hex(&mut self.random, digits)
     }
-}
-
-/// `digits` random hexadecimal digits.
-pub(super) fn random_hex(random: &mut SmallRng, digits: usize) -> String {
-    (0..digits)
-        .map(|_| char::from_digit(random.random_range(0..16), 16).unwrap_or('0'))
-        .collect()
 }
 
 /// From 0 at night to 1 at noon, UTC.

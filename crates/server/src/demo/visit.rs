@@ -5,8 +5,7 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use serde_json::{Value, json};
 
-use super::envelope::{Context, duration, envelope};
-use super::shop::random_hex;
+use super::envelope::{Context, duration, envelope, random_hex};
 
 const PLACES: [(&str, &str, &str); 6] = [
     ("Germany", "Bavaria", "Munich"),
@@ -35,11 +34,17 @@ pub(super) struct Visit<'a> {
     plan: &'static str,
 }
 
+/// The choice that a number stands for.
+#[expect(clippy::indexing_slicing, reason = "the remainder is below the length")]
+fn any_of<T: Copy, const N: usize>(choices: &[T; N], number: usize) -> T {
+    choices[number % N]
+}
+
 impl<'a> Visit<'a> {
     /// Somebody comes.
     pub(super) fn new(key: &'a str, at: Timestamp, random: &'a mut SmallRng) -> Visit<'a> {
         let user = random.random_range(0..900_u32);
-        let (country, state, city) = PLACES[user as usize % PLACES.len()];
+        let (country, state, city) = any_of(&PLACES, user as usize);
         let person = vec![
             ("ai.user.id", format!("u{user:03}")),
             (
@@ -64,13 +69,13 @@ impl<'a> Visit<'a> {
             at,
             random,
             person,
-            plan: ["free", "pro", "enterprise"][user as usize % 3],
+            plan: any_of(&["free", "pro", "enterprise"], user as usize),
         }
     }
 
     /// Appends everything that the visit leaves behind.
     pub(super) fn record(mut self, items: &mut Vec<Value>) {
-        let page = PAGES[self.random.random_range(0..PAGES.len())];
+        let page = any_of(&PAGES, self.random.random_range(0..PAGES.len()));
         let operation_id = random_hex(self.random, 32);
         let failed = self.random.random_bool(0.04);
         let took = self.request(page, &operation_id, failed, items);
@@ -93,14 +98,8 @@ impl<'a> Visit<'a> {
             let pick = self.person.first().map_or(0, |(_, user)| {
                 user.len() + user.bytes().map(usize::from).sum::<usize>()
             });
-            person.push((
-                "ai.device.browser",
-                BROWSERS[pick % BROWSERS.len()].to_owned(),
-            ));
-            person.push((
-                "ai.device.osVersion",
-                SYSTEMS[pick % SYSTEMS.len()].to_owned(),
-            ));
+            person.push(("ai.device.browser", any_of(&BROWSERS, pick).to_owned()));
+            person.push(("ai.device.osVersion", any_of(&SYSTEMS, pick).to_owned()));
         }
         Context {
             operation_id: operation_id.to_owned(),
@@ -205,9 +204,10 @@ impl<'a> Visit<'a> {
     }
 
     fn trace(&mut self, context: &Context, parent: &str, failed: bool, items: &mut Vec<Value>) {
-        let (severity, message) = match failed {
-            true => (3, "Payment provider timed out, the order was not placed"),
-            false => (1, "Page rendered from cache"),
+        let (severity, message) = if failed {
+            (3, "Payment provider timed out, the order was not placed")
+        } else {
+            (1, "Page rendered from cache")
         };
         let data = json!({ "ver": 2, "message": message, "severityLevel": severity, "properties": self.properties() });
         items.push(envelope(

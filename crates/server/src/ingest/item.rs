@@ -1,12 +1,12 @@
 //! One item: its envelope's own rules, and its row.
 
 use hindsight_kql_types::{BagBuilder, datetime};
-use hindsight_store::Table;
+use hindsight_store::{Table, time_ordered_id};
 
-use super::ItemRules;
 use super::decode;
 use super::envelope::Envelope;
 use super::row::{AppColumns, Row};
+use super::rules::ItemRules;
 use super::tags::{self, Sender};
 use super::tolerant::Loose;
 use crate::directory::AppRecord;
@@ -56,7 +56,7 @@ pub(super) fn row<'a>(
     }
     let mut row = Row {
         timestamp,
-        item_id: uuid::Uuid::now_v7().to_string(),
+        item_id: time_ordered_id(rules.now).to_string(),
         item_count: item_count(&envelope.sample_rate),
         app: AppColumns {
             id: &app.id_text,

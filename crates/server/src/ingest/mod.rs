@@ -9,6 +9,7 @@ mod envelope;
 mod item;
 mod limits;
 mod row;
+mod rules;
 mod split;
 mod tags;
 mod tolerant;
@@ -23,24 +24,12 @@ use hindsight_store::{AppId, Table};
 
 use crate::directory::AppRecord;
 use columns::TableRows;
-use split::Piece;
+use split::RawItem;
 
-pub(crate) use split::{Next, next_piece};
+pub(crate) use rules::ItemRules;
+pub(crate) use split::{Next, next_item};
 pub(crate) use tags::Sender;
-pub(crate) use verdict::{ItemError, Verdict};
-
-/// What an item may be, from the settings.
-#[derive(Debug, Clone)]
-pub(crate) struct ItemRules {
-    /// Now, in ticks.
-    pub(crate) now: i64,
-    /// How old an item may be, ticks (`D25`).
-    pub(crate) max_age: i64,
-    /// How far ahead of now it may be, ticks (`D25`).
-    pub(crate) max_ahead: i64,
-    /// Bytes of one item's JSON.
-    pub(crate) max_item_bytes: usize,
-}
+pub(crate) use verdict::{ItemError, KeyRefusal, Verdict};
 
 /// The rows of one application that a request brought.
 pub(crate) struct AppBatches {
@@ -60,10 +49,12 @@ pub(crate) struct Decoded {
     pub(crate) apps: Vec<AppBatches>,
     /// What is not.
     pub(crate) errors: Vec<ItemError>,
+    /// Whether an item was refused because no application has its key.
+    pub(crate) unknown_key: bool,
 }
 
-/// Finds the application of an instrumentation key, or says why it takes nothing (status and message).
-pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, (u16, String)> + 'f;
+/// Finds the application of an instrumentation key, or says why it takes nothing.
+pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, KeyRefusal> + 'f;
 
 /// How many items a body holds, without parsing them.
 pub(crate) fn count(body: &[u8]) -> usize {
@@ -77,21 +68,24 @@ pub(crate) fn decode(
     sender: &Sender,
     find: &FindApp<'_>,
 ) -> Result<Decoded, arrow::error::ArrowError> {
-    let pieces = split::split(body);
+    let items = split::split(body);
     let mut gathered = Gathered::default();
-    let mut errors = Vec::new();
+    let (mut errors, mut unknown_key) = (Vec::new(), false);
     let mut bag = BagBuilder::new();
-    let mut known: HashMap<String, Result<Arc<AppRecord>, (u16, String)>> = HashMap::new();
-    for (index, piece) in pieces.iter().enumerate() {
-        let outcome = match piece {
-            Piece::Bad(why) => Err((400, (*why).to_owned())),
-            Piece::Item(text) => item::parse(text, rules).and_then(|envelope| {
+    let mut known: HashMap<String, Result<Arc<AppRecord>, KeyRefusal>> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        let outcome = match item {
+            RawItem::Bad(why) => Err((400, (*why).to_owned())),
+            RawItem::Item(text) => item::parse(text, rules).and_then(|envelope| {
                 let ikey = envelope.ikey.as_str();
                 if !known.contains_key(ikey) {
                     known.insert(ikey.to_owned(), find(ikey));
                 }
                 let found = known.get(ikey).cloned().unwrap_or_else(|| find(ikey));
-                let app = found?;
+                let app = found.map_err(|refusal| {
+                    unknown_key |= refusal == KeyRefusal::Unknown;
+                    (refusal.status(), refusal.to_string())
+                })?;
                 bag.clear();
                 gathered.push(index, envelope, &app, sender, &mut bag, rules)
             }),
@@ -105,9 +99,10 @@ pub(crate) fn decode(
         }
     }
     Ok(Decoded {
-        received: pieces.len(),
+        received: items.len(),
         apps: gathered.finish()?,
         errors,
+        unknown_key,
     })
 }
 

@@ -4,7 +4,7 @@
 
 /// One item's text, or why it is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum RawItem<'a> {
     /// The text of a JSON object.
     Item(&'a [u8]),
     /// Something that is no object, or is nested too deeply.
@@ -15,16 +15,16 @@ pub(crate) enum Piece<'a> {
 const MAX_DEPTH: usize = 64;
 
 /// The items of a body in order.
-pub(crate) fn split(body: &[u8]) -> Vec<Piece<'_>> {
+pub(crate) fn split(body: &[u8]) -> Vec<RawItem<'_>> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    let mut pieces = Vec::new();
+    let mut items = Vec::new();
     let mut rest = skip_separators(body);
     while !rest.is_empty() {
-        let (piece, after) = next(rest);
-        pieces.extend(piece);
+        let (item, after) = next(rest);
+        items.extend(item);
         rest = skip_separators(after);
     }
-    pieces
+    items
 }
 
 /// What comes next in a text of which more may follow.
@@ -40,22 +40,22 @@ pub(crate) enum Next {
     End,
 }
 
-/// The first piece of `text`; `last` says that nothing follows it.
-pub(crate) fn next_piece(text: &[u8], last: bool) -> Next {
+/// The first item of `text`; `last` says that nothing follows it.
+pub(crate) fn next_item(text: &[u8], last: bool) -> Next {
     let mark = b"\xef\xbb\xbf";
     let plain = text.strip_prefix(mark).unwrap_or(text);
     let rest = skip_separators(plain);
     if rest.is_empty() || (!last && mark.starts_with(rest)) {
         return if last { Next::End } else { Next::More };
     }
-    let (piece, after) = next(rest);
-    if after.is_empty() && !last && !matches!(piece, Some(Piece::Item(_))) {
+    let (item, after) = next(rest);
+    if after.is_empty() && !last && !matches!(item, Some(RawItem::Item(_))) {
         return Next::More;
     }
     let used = text.len() - after.len();
-    match piece {
-        Some(Piece::Item(item)) => Next::Item(used - item.len()..used),
-        Some(Piece::Bad(why)) => Next::Bad(why, used),
+    match item {
+        Some(RawItem::Item(item)) => Next::Item(used - item.len()..used),
+        Some(RawItem::Bad(why)) => Next::Bad(why, used),
         None => Next::End,
     }
 }
@@ -71,8 +71,8 @@ fn skip_separators(text: &[u8]) -> &[u8] {
     text.get(start..).unwrap_or_default()
 }
 
-/// The first piece of `text`, which begins with neither blank nor separator, and what follows it.
-fn next(text: &[u8]) -> (Option<Piece<'_>>, &[u8]) {
+/// The first item of `text`, which begins with neither blank nor separator, and what follows it.
+fn next(text: &[u8]) -> (Option<RawItem<'_>>, &[u8]) {
     if text.first() == Some(&b'{') {
         return object(text);
     }
@@ -83,13 +83,13 @@ fn next(text: &[u8]) -> (Option<Piece<'_>>, &[u8]) {
         .unwrap_or(text.len())
         .max(1);
     (
-        Some(Piece::Bad("An item must be a JSON object")),
+        Some(RawItem::Bad("An item must be a JSON object")),
         text.get(end..).unwrap_or_default(),
     )
 }
 
 /// The object that `text` begins with, found by counting braces outside strings.
-fn object(text: &[u8]) -> (Option<Piece<'_>>, &[u8]) {
+fn object(text: &[u8]) -> (Option<RawItem<'_>>, &[u8]) {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0_usize, false, false);
     for (index, byte) in text.iter().enumerate() {
         match (in_string, byte) {
@@ -106,19 +106,19 @@ fn object(text: &[u8]) -> (Option<Piece<'_>>, &[u8]) {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
                     let (item, after) = text.split_at(index + 1);
-                    let piece = if deepest > MAX_DEPTH {
-                        Piece::Bad("The item is nested more than 64 levels deep")
+                    let item = if deepest > MAX_DEPTH {
+                        RawItem::Bad("The item is nested more than 64 levels deep")
                     } else {
-                        Piece::Item(item)
+                        RawItem::Item(item)
                     };
-                    return (Some(piece), after);
+                    return (Some(item), after);
                 }
             }
             (false, _) => {}
         }
     }
     (
-        Some(Piece::Bad("The item ends before its closing brace")),
+        Some(RawItem::Bad("The item ends before its closing brace")),
         &[],
     )
 }
@@ -128,14 +128,14 @@ mod tests {
     use super::*;
 
     fn check(body: &str, expected: &[Result<&str, &str>]) {
-        let pieces: Vec<_> = split(body.as_bytes())
+        let items: Vec<_> = split(body.as_bytes())
             .into_iter()
-            .map(|piece| match piece {
-                Piece::Item(text) => Ok(std::str::from_utf8(text).unwrap()),
-                Piece::Bad(why) => Err(why),
+            .map(|item| match item {
+                RawItem::Item(text) => Ok(std::str::from_utf8(text).unwrap()),
+                RawItem::Bad(why) => Err(why),
             })
             .collect();
-        assert_eq!(pieces, expected, "{body}");
+        assert_eq!(items, expected, "{body}");
     }
 
     #[test]

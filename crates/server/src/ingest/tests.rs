@@ -37,7 +37,7 @@ fn decode_text(body: &str) -> Decoded {
         if ikey == IKEY || ikey == "bbbbbbbb-0000-0000-0000-000000000002" {
             Ok(app(ikey))
         } else {
-            Err((400, "Invalid instrumentation key".to_owned()))
+            Err(KeyRefusal::Unknown)
         }
     };
     decode(body.as_bytes(), &rules, &sender, &find).unwrap()

@@ -1,14 +1,12 @@
 //! The outermost layer: request ids, error bodies, recorded headers, one log line.
 
-use std::time::Instant;
-
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
-
-use hindsight_identity::api_key;
+use hindsight_identity::{api_key, secret};
+use tokio::time::Instant;
 
 use crate::error::ErrorBody;
 
@@ -24,7 +22,7 @@ const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-reque
 /// Runs a request with an id and finishes its reply.
 pub(crate) async fn run(mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
-    let id = uuid::Uuid::new_v4().to_string();
+    let id = secret::new_id().to_string();
     let method = request.method().clone();
     let shown = redacted(request.uri());
     let route = request

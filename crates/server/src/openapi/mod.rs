@@ -1,14 +1,9 @@
 //! The OpenAPI 3.1 document. It is made from the table of routes that the router is made from, so the two cannot differ.
 
-use std::sync::LazyLock;
-
-use axum::body::Bytes;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use crate::error::CODES;
-use crate::routes::table::{self, Admission, Operation};
+use crate::routes::route::{Admission, Operation, Route};
 
 /// The shapes of bodies, by name.
 const SCHEMAS: [&str; 2] = [
@@ -21,18 +16,10 @@ const PARAMETERS: [&str; 2] = [
     include_str!("oauth_parameters.json"),
 ];
 
-static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
-
-/// `GET /openapi.json`
-pub(crate) async fn serve() -> Response {
-    let json = "application/json; charset=utf-8";
-    ([(header::CONTENT_TYPE, json)], DOCUMENT.clone()).into_response()
-}
-
-/// The document.
-pub(crate) fn document() -> Value {
+/// The document of these routes.
+pub(crate) fn document<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
     let mut paths = Map::new();
-    for route in table::all().filter(|route| !route.alias) {
+    for route in routes.filter(|route| !route.alias) {
         let mut operations = Map::new();
         for operation in route.operations {
             operations.insert(
@@ -189,7 +176,7 @@ fn meaning(admission: Admission, status: u16) -> String {
 
 /// Whether a client may say which replies it has.
 fn is_conditional(operation: &Operation) -> bool {
-    operation.admission == Admission::Question && operation.method == "get"
+    operation.admission == Admission::Query && operation.method == "get"
 }
 
 fn headers(operation: &Operation, status: u16) -> Value {
@@ -205,7 +192,7 @@ fn headers(operation: &Operation, status: u16) -> Value {
     );
     let seconds = json!({ "type": "integer", "minimum": 0 });
     match (status, operation.admission) {
-        (200 | 304, Admission::Question) => {
+        (200 | 304, Admission::Query) => {
             add(
                 "Age",
                 "Seconds since the reply was made, where it came from the cache.",

@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 
 use crate::app::App;
-use crate::auth::gate::principal;
+use crate::auth::guard::principal;
 use crate::connection::Connection;
 use crate::error::ApiError;
 

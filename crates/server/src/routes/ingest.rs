@@ -6,18 +6,18 @@ use std::time::Duration;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
 
 use super::body::{self, Unread};
 use crate::app::App;
 use crate::auth::gate::Admitted;
 use crate::connection::Connection;
-use crate::error::ApiError;
 use crate::ingest::Sender;
 use crate::ingest::Verdict;
 use crate::ingest::body::BodyError;
 use crate::intake;
+use crate::wire::track::reply;
 
 /// Takes a batch of envelopes; 200 means that all of them are on disk.
 pub(crate) async fn track(
@@ -62,19 +62,6 @@ pub(crate) async fn track(
     }
 }
 
-/// A refusal by the gate in the shape that senders read.
-pub(crate) fn refused_at_the_gate(error: ApiError) -> Response {
-    let verdict = Verdict::refused(0, error.status().as_u16(), error.to_string());
-    let mut response = reply(verdict);
-    let told = error.into_response();
-    for name in [header::WWW_AUTHENTICATE, header::RETRY_AFTER] {
-        if let Some(value) = told.headers().get(&name) {
-            response.headers_mut().insert(name, value.clone());
-        }
-    }
-    response
-}
-
 fn too_large(limit: usize) -> Verdict {
     Verdict::refused(
         0,
@@ -98,30 +85,4 @@ fn refused(error: &BodyError) -> Response {
         BodyError::Corrupt(_) => 400,
     };
     reply(Verdict::refused(0, status, error.to_string()))
-}
-
-fn reply(verdict: Verdict) -> Response {
-    let status =
-        StatusCode::from_u16(verdict.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    metrics::counter!("hindsight_ingest_items_total", "outcome" => "accepted")
-        .increment(verdict.items_accepted as u64);
-    metrics::counter!("hindsight_ingest_items_total", "outcome" => "refused")
-        .increment(verdict.errors.len() as u64);
-    let again = verdict
-        .errors
-        .iter()
-        .any(|error| matches!(error.status, 429 | 503));
-    let text = serde_json::to_string(&verdict).unwrap_or_default();
-    let mut response = (
-        status,
-        [(header::CONTENT_TYPE, "application/json; charset=utf-8")],
-        text,
-    )
-        .into_response();
-    if again {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
-    }
-    response
 }

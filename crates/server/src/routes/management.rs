@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::Value;
 
-use super::table::{Admission, Operation, Reply, Route, ok, open, route};
+use super::route::{Admission, Operation, Reply, Route, ok, open, route};
 use crate::app::App;
 use crate::wire::management as wire;
 
@@ -57,7 +57,7 @@ pub(super) static ROUTES: &[Route] = &[
 ];
 
 async fn endpoints(State(app): State<Arc<App>>) -> Json<Value> {
-    let audiences = &app.settings.identity.audiences;
+    let audiences = &app.settings.auth_audiences;
     Json(wire::endpoints(&app.issuer.base(), audiences))
 }
 

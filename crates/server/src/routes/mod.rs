@@ -10,8 +10,10 @@ mod management;
 pub(crate) mod metadata;
 pub(crate) mod metrics;
 mod oauth;
+pub(crate) mod openapi;
 pub(crate) mod prometheus;
 pub(crate) mod query;
+pub(crate) mod route;
 pub(crate) mod table;
 
 use std::sync::Arc;
@@ -47,7 +49,7 @@ where
     }
     let permit = Arc::new(access.permit(app).await?);
     let made = app.replies.make(key, access.cache, || make(permit.clone()));
-    let patience = app.engine.patience(&access.caller());
+    let patience = app.engine.query_timeout(&access.caller());
     let late = |_| EngineError::TimedOut {
         seconds: patience.as_secs(),
     };

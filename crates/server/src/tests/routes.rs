@@ -1,8 +1,9 @@
 //! Every route declares what it needs, and the gate before it asks for that.
 
 use super::*;
-use crate::auth::gate::Needs;
-use crate::routes::table::{self, Admission, Operation, Route};
+use crate::auth::guard::Needs;
+use crate::routes::route::{Admission, Operation, Route};
+use crate::routes::table;
 
 fn all() -> impl Iterator<Item = (&'static Route, &'static Operation)> {
     table::all().flat_map(|route| {
@@ -76,8 +77,7 @@ async fn a_key_that_only_sends_opens_no_question() {
     let (_, key) = crate::app::create_key_with(catalogue, server.shop.id, "", rights, now, None)
         .await
         .unwrap();
-    for (route, operation) in
-        all().filter(|(_, operation)| operation.admission == Admission::Question)
+    for (route, operation) in all().filter(|(_, operation)| operation.admission == Admission::Query)
     {
         let method: Method = operation.method.to_uppercase().parse().unwrap();
         let path = path(&server, route);

@@ -21,6 +21,7 @@ const CERTIFICATE_DAYS: i64 = 397;
 /// written down; the authority's is, for this user only, and it can vouch for nothing but this machine.
 pub(super) fn development(
     data: &Path,
+    now: Timestamp,
 ) -> anyhow::Result<(
     PathBuf,
     Vec<CertificateDer<'static>>,
@@ -31,13 +32,13 @@ pub(super) fn development(
     if !certificate.exists() || !key.exists() {
         std::fs::create_dir_all(&folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
-        make_authority(&certificate, &key)?;
+        make_authority(&certificate, &key, now)?;
     }
     let pem =
         std::fs::read_to_string(&key).with_context(|| format!("cannot read {}", key.display()))?;
     let pair =
         KeyPair::from_pem(&pem).with_context(|| format!("{} is no private key", key.display()))?;
-    let issuer = Issuer::new(authority(&pair)?, pair);
+    let issuer = Issuer::new(authority(&pair, now)?, pair);
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let mut parameters = CertificateParams::new(names)?;
     parameters
@@ -46,7 +47,7 @@ pub(super) fn development(
     parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     parameters.use_authority_key_identifier_extension = true;
-    valid_for(&mut parameters, CERTIFICATE_DAYS)?;
+    valid_for(&mut parameters, now, CERTIFICATE_DAYS)?;
     let pair = KeyPair::generate()?;
     let signed = parameters.signed_by(&pair, &issuer)?;
     let key = PrivateKeyDer::try_from(pair.serialize_der())
@@ -57,9 +58,9 @@ pub(super) fn development(
     Ok((certificate, chain.collect(), key))
 }
 
-fn make_authority(certificate: &Path, key: &Path) -> anyhow::Result<()> {
+fn make_authority(certificate: &Path, key: &Path, now: Timestamp) -> anyhow::Result<()> {
     let pair = KeyPair::generate()?;
-    let signed = authority(&pair)?.self_signed(&pair)?;
+    let signed = authority(&pair, now)?.self_signed(&pair)?;
     crate::private_file::write(key, &pair.serialize_pem())?;
     std::fs::write(certificate, signed.pem())
         .with_context(|| format!("cannot write {}", certificate.display()))
@@ -67,7 +68,7 @@ fn make_authority(certificate: &Path, key: &Path) -> anyhow::Result<()> {
 
 /// The authority's certificate but for its signature. Its name follows from its key, so that it can be told from others
 /// and is the same at each start.
-fn authority(pair: &KeyPair) -> anyhow::Result<CertificateParams> {
+fn authority(pair: &KeyPair, now: Timestamp) -> anyhow::Result<CertificateParams> {
     let mut parameters = CertificateParams::default();
     let digest = hindsight_identity::secret::hash(&pair.public_key_pem());
     let mark: String = digest
@@ -89,14 +90,14 @@ fn authority(pair: &KeyPair) -> anyhow::Result<CertificateParams> {
         ],
         excluded_subtrees: Vec::new(),
     });
-    valid_for(&mut parameters, AUTHORITY_DAYS)?;
+    valid_for(&mut parameters, now, AUTHORITY_DAYS)?;
     Ok(parameters)
 }
 
-/// From yesterday, because clocks differ.
-fn valid_for(parameters: &mut CertificateParams, days: i64) -> anyhow::Result<()> {
+/// From the day before `now`, because clocks differ.
+fn valid_for(parameters: &mut CertificateParams, now: Timestamp, days: i64) -> anyhow::Result<()> {
     let date = |days: i64| -> anyhow::Result<_> {
-        let at = Timestamp::now().checked_add(SignedDuration::from_hours(24 * days))?;
+        let at = now.checked_add(SignedDuration::from_hours(24 * days))?;
         let date = at.to_zoned(TimeZone::UTC).date();
         let (month, day) = (u8::try_from(date.month())?, u8::try_from(date.day())?);
         Ok(rcgen::date_time_ymd(i32::from(date.year()), month, day))
@@ -122,10 +123,10 @@ mod tests {
     #[test]
     fn the_authority_is_made_once_and_its_key_is_private() {
         let folder = tempfile::tempdir().unwrap();
-        let (authority, chain, _) = development(folder.path()).unwrap();
+        let (authority, chain, _) = development(folder.path(), Timestamp::UNIX_EPOCH).unwrap();
         let first = std::fs::read(&authority).unwrap();
         assert_eq!(chain.len(), 2);
-        let (_, again, _) = development(folder.path()).unwrap();
+        let (_, again, _) = development(folder.path(), Timestamp::UNIX_EPOCH).unwrap();
         assert_eq!(std::fs::read(&authority).unwrap(), first);
         assert_ne!(chain[0], again[0], "a certificate is made at each start");
         #[cfg(unix)]

@@ -7,6 +7,7 @@ mod renewal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::CertifiedKey;
@@ -33,27 +34,26 @@ pub(crate) struct Tls {
     pub(crate) renewal: Option<Renewal>,
 }
 
-/// Sets TLS up as the settings say; `None` where they ask for none.
-pub(crate) fn open(settings: &Settings) -> anyhow::Result<Option<Tls>> {
-    let identity = &settings.identity;
+/// Sets TLS up as the settings say; `None` where they ask for none. A certificate that is made is valid from `now` on.
+pub(crate) fn open(settings: &Settings, now: Timestamp) -> anyhow::Result<Option<Tls>> {
     let listen = || {
-        identity
+        settings
             .tls_listen
             .clone()
             .unwrap_or_else(|| DEFAULT_LISTEN.to_owned())
     };
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    match (&identity.tls_certificate, &identity.tls_key) {
+    match (&settings.tls_certificate, &settings.tls_key) {
         (Some(certificate), Some(key)) => {
             anyhow::ensure!(
-                !identity.tls_dev,
+                !settings.tls_dev,
                 "`tls.dev` makes a certificate, and `tls.certificate` names another: set one of them"
             );
             let files = Files {
                 certificate: certificate.clone(),
                 key: key.clone(),
             };
-            let every = identity.tls_reload;
+            let every = settings.tls_reload;
             let (current, renewal) = Renewal::begin(files, provider.clone(), every)?;
             Ok(Some(Tls {
                 listen: listen(),
@@ -62,8 +62,8 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<Option<Tls>> {
                 renewal: Some(renewal),
             }))
         }
-        (None, None) if identity.tls_dev => {
-            let (authority, chain, key) = authority::development(&settings.data)?;
+        (None, None) if settings.tls_dev => {
+            let (authority, chain, key) = authority::development(&settings.data, now)?;
             let current = Current::new(CertifiedKey::from_der(chain, key, &provider)?);
             Ok(Some(Tls {
                 listen: listen(),
@@ -72,7 +72,7 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<Option<Tls>> {
                 renewal: None,
             }))
         }
-        (None, None) if identity.tls_listen.is_some() => anyhow::bail!(
+        (None, None) if settings.tls_listen.is_some() => anyhow::bail!(
             "`tls.listen` needs a certificate: set `tls.certificate` and `tls.key`, or `tls.dev`"
         ),
         (None, None) => Ok(None),
@@ -100,7 +100,7 @@ mod tests {
             for (key, value) in pairs {
                 settings.set(key, value).unwrap();
             }
-            open(&settings)
+            open(&settings, Timestamp::UNIX_EPOCH)
                 .map(|tls| tls.is_some())
                 .map_err(|error| format!("{error:#}"))
         };

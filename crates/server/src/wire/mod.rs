@@ -10,3 +10,4 @@ pub(crate) mod metadata;
 pub(crate) mod metrics;
 pub(crate) mod oauth;
 pub(crate) mod query;
+pub(crate) mod track;

@@ -1,6 +1,6 @@
 //! Columns that tables share: defined once, so that a name means the same thing everywhere.
 
-use super::Column;
+use super::column::Column;
 use hindsight_kql_types::ScalarType::{DateTime, Dynamic, Int, String};
 
 /// When the item happened, in ticks.

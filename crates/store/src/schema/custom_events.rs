@@ -1,6 +1,6 @@
 //! `customEvents`: the columns, in the order of the service.
 
-use super::Column;
+use super::column::Column;
 use super::common::{BAGS, CONTEXT, ITEM_COUNT, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
 use hindsight_kql_types::ScalarType::String;
 

@@ -1,6 +1,6 @@
 //! `customMetrics`: the columns, in the order of the service.
 
-use super::Column;
+use super::column::Column;
 use super::common::{CONTEXT, CUSTOM_DIMENSIONS, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
 use hindsight_kql_types::ScalarType::{Int, Real, String};
 

@@ -4,6 +4,7 @@
 
 mod availability_results;
 mod browser_timings;
+mod column;
 mod common;
 mod custom_events;
 mod custom_metrics;
@@ -15,53 +16,12 @@ mod requests;
 mod traces;
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use hindsight_kql_types::ScalarType;
 use std::sync::LazyLock;
+
+pub use column::Column;
 
 /// The column that every table is sorted and pruned by.
 pub const TIMESTAMP: &str = "timestamp";
-
-/// One column of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
-    /// The name in queries, such as `operation_Name`.
-    pub name: &'static str,
-    /// The KQL type.
-    pub scalar_type: ScalarType,
-    /// The name in the workspace form of the table (`AppRequests` and so on); `None` where that form lacks it.
-    pub workspace_name: Option<&'static str>,
-    /// The path in the events API, such as `operation/name`; `None` where that API does not show it.
-    pub odata_path: Option<&'static str>,
-    /// The only texts beside `""` that it holds, where they are few and fixed.
-    pub texts: Option<&'static [&'static str]>,
-}
-
-/// What `success` of requests and dependencies holds.
-const TRUTHS: &[&str] = &["True", "False"];
-
-impl Column {
-    const fn new(
-        name: &'static str,
-        scalar_type: ScalarType,
-        workspace_name: Option<&'static str>,
-        odata_path: Option<&'static str>,
-    ) -> Column {
-        Column {
-            name,
-            scalar_type,
-            workspace_name,
-            odata_path,
-            texts: None,
-        }
-    }
-
-    const fn with_texts(self, texts: &'static [&'static str]) -> Column {
-        Column {
-            texts: Some(texts),
-            ..self
-        }
-    }
-}
 
 /// A table of telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -216,6 +176,10 @@ impl Table {
 
     fn shape(self) -> &'static Shape {
         static SHAPES: LazyLock<[Shape; 10]> = LazyLock::new(|| Table::ALL.map(Shape::of));
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "a table's index is its place among all tables"
+        )]
         &SHAPES[self.index()]
     }
 }

@@ -1,7 +1,7 @@
 //! `requests`: the columns, in the order of the service.
 
+use super::column::{Column, TRUTHS};
 use super::common::{BAGS, CONTEXT, ITEM_COUNT, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
-use super::{Column, TRUTHS};
 use hindsight_kql_types::ScalarType::{Real, String};
 
 /// What only this table has.

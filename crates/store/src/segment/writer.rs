@@ -9,6 +9,7 @@ use crate::app_id::AppId;
 use crate::batch::time_range;
 use crate::catalogue::SegmentRecord;
 use crate::error::{Result, StoreError};
+use crate::ids::time_ordered_id;
 use crate::promote::{PromotionRule, Shredder};
 use crate::schema::{TIMESTAMP, Table};
 use crate::store_id::StoreId;
@@ -22,7 +23,6 @@ use parquet::schema::types::ColumnPath;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use uuid::Uuid;
 
 /// Columns that single records are looked up by.
 const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
@@ -78,7 +78,8 @@ impl SegmentWriter {
         let below = format!("{}/{}", file.app, file.table.name());
         let folder = settings.folder.join(&below);
         create_folder(settings, &folder)?;
-        let name = format!("h{:08}-{}.parquet", file.hour, Uuid::now_v7().simple());
+        let id = time_ordered_id(file.created);
+        let name = format!("h{:08}-{}.parquet", file.hour, id.simple());
         let path = folder.join(&name);
         let temporary = path.with_extension(TEMPORARY);
         let output = Output {

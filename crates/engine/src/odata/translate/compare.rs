@@ -3,7 +3,8 @@
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ListOp, Literal};
 
 use super::convert::{is_flag, kql, list, loosened};
-use super::{Kind, Operand, Translator, balanced, definite};
+use super::operand::{Kind, Operand, balanced, definite};
+use super::translator::Translator;
 use crate::odata::Fault;
 use crate::odata::ast::{Comparison, Node, NodeKind};
 use crate::tree::{binary, call, literal, long, string};

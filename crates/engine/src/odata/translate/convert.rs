@@ -2,7 +2,7 @@
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind, ListOp};
 
-use super::{Kind, Operand};
+use super::operand::{Kind, Operand};
 use crate::odata::Fault;
 use crate::tree::{call, string};
 

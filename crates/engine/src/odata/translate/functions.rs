@@ -4,7 +4,8 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr, Literal};
 use hindsight_kql_types::ticks::{TICKS_PER_DAY, TICKS_PER_MINUTE, TICKS_PER_SECOND};
 
 use super::convert::{of_kind, text};
-use super::{Kind, Operand, Translator};
+use super::operand::{Kind, Operand};
+use super::translator::Translator;
 use crate::odata::Fault;
 use crate::odata::ast::Node;
 use crate::tree::{binary, call, literal, long, string};

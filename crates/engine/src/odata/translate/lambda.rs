@@ -6,7 +6,8 @@ use hindsight_kql_syntax::ast::{
     OperatorKind, SummarizeOperator,
 };
 
-use super::{Kind, Operand, Resolved, Translator, definite};
+use super::operand::{Kind, Operand, Resolved, definite};
+use super::translator::Translator;
 use crate::odata::Fault;
 use crate::odata::ast::Node;
 use crate::tree::{all as every, binary, call, key, literal, long, name, named, operator};
@@ -92,9 +93,10 @@ fn apply(list: Expr, column: &str, holds: Option<Expr>, all: bool) -> Operator {
         None => is_member,
     };
     let count = call("countif", vec![counted]);
-    let verdict = match all {
-        true => binary(BinaryOp::Equal, count, long(0)),
-        false => binary(BinaryOp::Greater, count, long(0)),
+    let verdict = if all {
+        binary(BinaryOp::Equal, count, long(0))
+    } else {
+        binary(BinaryOp::Greater, count, long(0))
     };
     let summarize = SummarizeOperator {
         parameters: Vec::new(),

@@ -7,102 +7,24 @@ mod compare;
 mod convert;
 mod functions;
 mod lambda;
+mod operand;
+mod translator;
 
 use std::cell::RefCell;
 
 use hindsight_kql_syntax::ast::{
     BinaryOp, Expr, ExprKind, Literal, Operator, OperatorKind, ProjectAwayOperator, UnaryOp,
 };
-use hindsight_kql_types::ScalarType;
 
 use super::Fault;
 use super::ast::{Arithmetic, Node, NodeKind};
 use crate::tree::{binary, call, filter, literal, long, name, operator};
+pub(crate) use operand::{Kind, Resolved, Resolver, balanced};
+use operand::{Operand, definite};
+use translator::Translator;
 
 /// How deep the sides of `mod` may be.
 const MAX_MODULO_DEPTH: usize = 3;
-
-/// What a value is, for comparisons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A truth value.
-    Bool,
-    /// Any number.
-    Number,
-    /// Text. Absent text is empty.
-    Text,
-    /// Text that stands for a truth value: `True` or `1`, `False` or `0`. Compares with text and with bools.
-    Flag,
-    /// Text whose meaning its author knows: a dimension. Beside a number, time or bool it is read as one; with `eq`, `ne`
-    /// and `in` a whole number is compared as text, so `'500'` and `500` say the same.
-    Loose,
-    /// A date and time.
-    Moment,
-    /// A duration.
-    Span,
-    /// A bag.
-    Bag,
-    /// A list, whose members a lambda looks at.
-    List,
-    /// `null` as it is written.
-    Null,
-}
-
-impl Kind {
-    /// The kind of a column.
-    pub(crate) fn of(scalar: ScalarType) -> Kind {
-        match scalar {
-            ScalarType::Bool => Kind::Bool,
-            ScalarType::Int | ScalarType::Long | ScalarType::Real | ScalarType::Decimal => {
-                Kind::Number
-            }
-            ScalarType::String | ScalarType::Guid => Kind::Text,
-            ScalarType::DateTime => Kind::Moment,
-            ScalarType::TimeSpan => Kind::Span,
-            ScalarType::Dynamic => Kind::Bag,
-        }
-    }
-
-    /// Its name in messages.
-    fn describe(self) -> &'static str {
-        match self {
-            Kind::Bool => "a truth value",
-            Kind::Number => "a number",
-            Kind::Text | Kind::Flag | Kind::Loose => "text",
-            Kind::Moment => "a date and time",
-            Kind::Span => "a duration",
-            Kind::Bag | Kind::List => "a collection",
-            Kind::Null => "null",
-        }
-    }
-
-    /// Is text in KQL.
-    pub(crate) fn is_text(self) -> bool {
-        matches!(self, Kind::Text | Kind::Flag | Kind::Loose)
-    }
-}
-
-/// What a path stands for.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Resolved {
-    /// Its KQL.
-    pub(crate) expr: Expr,
-    /// How it compares.
-    pub(crate) kind: Kind,
-}
-
-/// Tells what a path stands for, or says in a sentence why it stands for nothing.
-pub(crate) type Resolver<'a> = dyn Fn(&str) -> Result<Resolved, String> + 'a;
-
-/// A translated value.
-#[derive(Debug, Clone)]
-struct Operand {
-    expr: Expr,
-    kind: Kind,
-    /// May be null in KQL.
-    nullable: bool,
-    at: usize,
-}
 
 /// A predicate's KQL.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,22 +121,6 @@ pub(crate) fn measure(node: &Node, resolver: &Resolver<'_>) -> Result<Resolved, 
                 other.describe()
             ),
         )),
-    }
-}
-
-struct Translator<'a> {
-    resolver: &'a Resolver<'a>,
-    /// The columns that lambdas need and the operators that add them; none where there can be no lambda.
-    lambdas: Option<RefCell<Vec<(String, Operator)>>>,
-}
-
-impl<'a> Translator<'a> {
-    /// For what is no condition of a filter.
-    fn plain(resolver: &'a Resolver<'a>) -> Translator<'a> {
-        Translator {
-            resolver,
-            lambdas: None,
-        }
     }
 }
 
@@ -396,31 +302,4 @@ fn remainder(left: Expr, right: Expr) -> Expr {
         "iff",
         vec![binary(BinaryOp::And, negative, uneven), below, plain],
     )
-}
-
-/// The truth value with null made false.
-fn definite(operand: Operand) -> Operand {
-    if !operand.nullable {
-        return operand;
-    }
-    let expr = call(
-        "coalesce",
-        vec![operand.expr, literal(Literal::Bool(false))],
-    );
-    Operand {
-        expr,
-        nullable: false,
-        ..operand
-    }
-}
-
-/// `a op b op c`, as a tree whose depth is the logarithm of the number of terms. False, or true for `and`, without terms.
-pub(crate) fn balanced(op: BinaryOp, mut terms: Vec<Expr>) -> Expr {
-    if terms.len() < 2 {
-        return terms
-            .pop()
-            .unwrap_or_else(|| literal(Literal::Bool(op == BinaryOp::And)));
-    }
-    let right = terms.split_off(terms.len().div_ceil(2));
-    binary(op, balanced(op, terms), balanced(op, right))
 }

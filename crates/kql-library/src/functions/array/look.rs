@@ -105,9 +105,12 @@ fn array_index_of(args: &KernelArgs<'_>) -> Answer {
             let wanted = encoder.finish();
             let wanted = DynamicRef::new(&wanted);
             let count = i64::try_from(array.len()).ok()?;
-            let option = |index: usize, default| match row.len() > index {
-                true => row.long(index),
-                false => Some(default),
+            let option = |index: usize, default| {
+                if row.len() > index {
+                    row.long(index)
+                } else {
+                    Some(default)
+                }
             };
             let start = option(2, 0)?;
             let start = if start < 0 {

@@ -111,9 +111,10 @@ fn order(array: &[DynamicRef<'_>], descending: bool, nulls_last: bool) -> Vec<us
         };
         if descending { order.reverse() } else { order }
     });
-    match nulls_last {
-        true => known.into_iter().chain(nulls).collect(),
-        false => nulls.chain(known).collect(),
+    if nulls_last {
+        known.into_iter().chain(nulls).collect()
+    } else {
+        nulls.chain(known).collect()
     }
 }
 

@@ -47,10 +47,7 @@ pub(crate) static BAG_ZIP: ScalarFunction = function(
 pub fn pack_columns(columns: impl Iterator<Item = (String, Scalar)>, skip_empty: bool) -> Scalar {
     let pairs = columns.flat_map(|(name, column)| [Scalar::constant(Value::String(name)), column]);
     let (args, kinds) = pairs.map(|scalar| (scalar.expr, scalar.kind)).unzip();
-    let kernel = match skip_empty {
-        true => &PACK_BUT_EMPTY,
-        false => &PACK,
-    };
+    let kernel = if skip_empty { &PACK_BUT_EMPTY } else { &PACK };
     let expr = kernel_call(kernel, args, kinds, ScalarType::Dynamic);
     Scalar::new(expr, ScalarType::Dynamic)
 }

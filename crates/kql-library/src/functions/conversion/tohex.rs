@@ -31,9 +31,10 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
             Some(length) => length.get(row)?.clamp(0, LONGEST) as usize,
             None => 0,
         };
-        let digits = match narrow {
-            true => format!("{:x}", value as i32),
-            false => format!("{value:x}"),
+        let digits = if narrow {
+            format!("{:x}", value as i32)
+        } else {
+            format!("{value:x}")
         };
         // A width of `format!` ends at 65,535.
         let zeros = "0".repeat(width.saturating_sub(digits.len()));

@@ -92,11 +92,12 @@ fn treepath(args: &KernelArgs<'_>) -> Answer {
         encoder.end();
         Some(())
     })?;
-    match known {
-        true => Ok(paths),
-        false => Err(KernelError::Failed(
+    if known {
+        Ok(paths)
+    } else {
+        Err(KernelError::Failed(
             "treepath() of bags or arrays inside an array is not supported".to_owned(),
-        )),
+        ))
     }
 }
 

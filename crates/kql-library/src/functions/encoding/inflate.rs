@@ -36,9 +36,10 @@ fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<Vec<u8>>) -> Answe
     let text = args.strings(0)?;
     Ok(args.collect_strings(|row| {
         let bytes = unpack(&decode(text.get(row))?)?;
-        match args.effort().has_room(bytes.len()) {
-            true => String::from_utf8(bytes).ok().map(Cow::Owned),
-            false => None,
+        if args.effort().has_room(bytes.len()) {
+            String::from_utf8(bytes).ok().map(Cow::Owned)
+        } else {
+            None
         }
     }))
 }

@@ -67,8 +67,9 @@ fn decode_label(label: &str) -> Option<String> {
 }
 
 fn encode_label(label: &str) -> Option<String> {
-    match label.is_ascii() {
-        true => Some(label.to_owned()),
-        false => punycode::encode_str(label).map(|encoded| format!("xn--{encoded}")),
+    if label.is_ascii() {
+        Some(label.to_owned())
+    } else {
+        punycode::encode_str(label).map(|encoded| format!("xn--{encoded}"))
     }
 }

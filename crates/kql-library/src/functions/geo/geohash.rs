@@ -93,9 +93,10 @@ impl Range {
     }
 
     fn keep(&mut self, upper: bool) {
-        match upper {
-            true => self.0 = self.middle(),
-            false => self.1 = self.middle(),
+        if upper {
+            self.0 = self.middle()
+        } else {
+            self.1 = self.middle()
         }
     }
 }

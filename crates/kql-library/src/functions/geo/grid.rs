@@ -55,9 +55,10 @@ pub(super) fn level<'a>(
     args: &KernelArgs<'a>,
     index: usize,
 ) -> Result<impl Fn(usize) -> Option<Option<i64>> + use<'a>, KernelError> {
-    let values = match args.len() > index {
-        true => Some(args.longs(index)?),
-        false => None,
+    let values = if args.len() > index {
+        Some(args.longs(index)?)
+    } else {
+        None
     };
     Ok(move |row| values.as_ref().map(|values| values.get(row)))
 }

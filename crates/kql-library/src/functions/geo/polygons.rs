@@ -132,11 +132,12 @@ fn refuse_several(args: &KernelArgs<'_>) -> Result<(), KernelError> {
         let polygons = shapes.get(row).and_then(|s| polygons(DynamicRef::new(s)));
         polygons.is_some_and(|polygons| polygons.len() > 1)
     });
-    match several {
-        true => Err(KernelError::Failed(
+    if several {
+        Err(KernelError::Failed(
             "this function is not supported for a MultiPolygon".to_owned(),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -172,9 +173,10 @@ fn moment(ring: &[Point]) -> Point {
     let sum = edges(ring).fold(Point::ZERO, |sum, (a, b)| {
         sum.plus(a.cross(b).unit().times(a.angle(b) / 2.0))
     });
-    match signed_area(ring) < 0.0 {
-        true => sum.times(-1.0),
-        false => sum,
+    if signed_area(ring) < 0.0 {
+        sum.times(-1.0)
+    } else {
+        sum
     }
 }
 

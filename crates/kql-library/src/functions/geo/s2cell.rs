@@ -156,28 +156,32 @@ impl Cell for S2Cell {
 fn face_of(point: Point) -> (u64, f64, f64) {
     let Point { x, y, z } = point;
     if x.abs() > y.abs() && x.abs() > z.abs() {
-        match x > 0.0 {
-            true => (0, y / x, z / x),
-            false => (3, z / x, y / x),
+        if x > 0.0 {
+            (0, y / x, z / x)
+        } else {
+            (3, z / x, y / x)
         }
     } else if y.abs() > z.abs() {
-        match y > 0.0 {
-            true => (1, -x / y, z / y),
-            false => (4, z / y, -x / y),
+        if y > 0.0 {
+            (1, -x / y, z / y)
+        } else {
+            (4, z / y, -x / y)
         }
     } else {
-        match z > 0.0 {
-            true => (2, -x / z, -y / z),
-            false => (5, -y / z, -x / z),
+        if z > 0.0 {
+            (2, -x / z, -y / z)
+        } else {
+            (5, -y / z, -x / z)
         }
     }
 }
 
 /// The leaf at a face coordinate; the curve keeps cells of about one size.
 fn leaf_at(u: f64) -> u64 {
-    let s = match u >= 0.0 {
-        true => 0.5 * (1.0 + 3.0 * u).sqrt(),
-        false => 1.0 - 0.5 * (1.0 - 3.0 * u).sqrt(),
+    let s = if u >= 0.0 {
+        0.5 * (1.0 + 3.0 * u).sqrt()
+    } else {
+        1.0 - 0.5 * (1.0 - 3.0 * u).sqrt()
     };
     let leaves = (1_u64 << LEAF) as f64;
     (s * leaves).floor().clamp(0.0, leaves - 1.0) as u64
@@ -185,8 +189,9 @@ fn leaf_at(u: f64) -> u64 {
 
 fn face_coordinate(leaf: f64) -> f64 {
     let s = leaf / (1_u64 << LEAF) as f64;
-    match s >= 0.5 {
-        true => (4.0 * s * s - 1.0) / 3.0,
-        false => (1.0 - 4.0 * (1.0 - s) * (1.0 - s)) / 3.0,
+    if s >= 0.5 {
+        (4.0 * s * s - 1.0) / 3.0
+    } else {
+        (1.0 - 4.0 * (1.0 - s) * (1.0 - s)) / 3.0
     }
 }

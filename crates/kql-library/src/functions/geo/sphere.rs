@@ -84,12 +84,11 @@ impl Point {
     pub(crate) fn angle_to_arc(self, a: Point, b: Point) -> f64 {
         let normal = a.cross(b);
         let beside = normal.cross(a).dot(self) > 0.0 && b.cross(normal).dot(self) > 0.0;
-        match beside && normal.length() > 0.0 {
-            true => {
-                let normal = normal.unit();
-                normal.dot(self).abs().atan2(normal.cross(self).length())
-            }
-            false => self.angle(a).min(self.angle(b)),
+        if beside && normal.length() > 0.0 {
+            let normal = normal.unit();
+            normal.dot(self).abs().atan2(normal.cross(self).length())
+        } else {
+            self.angle(a).min(self.angle(b))
         }
     }
 }

@@ -66,9 +66,10 @@ fn has_address(text: &str, needle: &str) -> bool {
 }
 
 fn has_prefix(text: &str, needle: &str) -> bool {
-    match needle.ends_with('.') {
-        true => addresses(text).any(|address| address.starts_with(needle)),
-        false => has_address(text, needle),
+    if needle.ends_with('.') {
+        addresses(text).any(|address| address.starts_with(needle))
+    } else {
+        has_address(text, needle)
     }
 }
 

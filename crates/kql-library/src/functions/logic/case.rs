@@ -72,10 +72,10 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
         when_then_expr,
         else_expr,
     });
-    let expr = match asks_chance {
-        // DataFusion 55.2 tries such a condition out to know whether the value may be null, and believes that draw.
-        true => kernel_call(&EITHER, vec![expr], vec![kind], kind),
-        false => expr,
+    let expr = if asks_chance {
+        kernel_call(&EITHER, vec![expr], vec![kind], kind)
+    } else {
+        expr
     };
     Ok(Scalar {
         expr,

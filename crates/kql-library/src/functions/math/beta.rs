@@ -74,9 +74,10 @@ fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
         if middle <= low || middle >= high {
             break Some(middle);
         }
-        match regularized(middle, alpha, beta) < p {
-            true => low = middle,
-            false => high = middle,
+        if regularized(middle, alpha, beta) < p {
+            low = middle
+        } else {
+            high = middle
         }
     }
 }

@@ -59,9 +59,10 @@ fn arguments(text: &str) -> Vec<String> {
             ' ' | '\t' if !quoted => all.extend(current.take()),
             '"' => {
                 let argument = current.get_or_insert_with(String::new);
-                match quoted && characters.next_if_eq(&'"').is_some() {
-                    true => argument.push('"'),
-                    false => quoted = !quoted,
+                if quoted && characters.next_if_eq(&'"').is_some() {
+                    argument.push('"')
+                } else {
+                    quoted = !quoted
                 }
             }
             '\\' => {

@@ -15,9 +15,10 @@ pub(crate) static CONST: ScalarFunction = function(
     |args| {
         let has_constant = args.len() > 1;
         fill(args, 2, |row, series| {
-            let constant = match has_constant {
-                true => scalar(row, 1),
-                false => Some(Number::Long(0)),
+            let constant = if has_constant {
+                scalar(row, 1)
+            } else {
+                Some(Number::Long(0))
             };
             series.iter().map(|x| x.or(constant)).collect()
         })
@@ -99,9 +100,10 @@ fn forward(series: impl Iterator<Item = Option<Number>>) -> Vec<Option<Number>> 
 }
 
 fn linear(args: &KernelArgs<'_>) -> Answer {
-    let edges = match args.len() > 2 {
-        true => args.bools(2)?.get(0).unwrap_or(true),
-        false => true,
+    let edges = if args.len() > 2 {
+        args.bools(2)?.get(0).unwrap_or(true)
+    } else {
+        true
     };
     fill(args, 1, |row, series| {
         let known: Vec<(usize, Number)> = (0..)
@@ -130,8 +132,9 @@ fn between(known: &[(usize, Number)], at: usize, edges: bool, whole: bool) -> Op
     };
     let slope = (y1.real() - y0.real()) / (*x1 - *x0) as f64;
     let value = y0.real() + slope * (at - *x0) as f64;
-    Some(match whole {
-        true => Number::Long(value as i64),
-        false => Number::Real(value),
+    Some(if whole {
+        Number::Long(value as i64)
+    } else {
+        Number::Real(value)
     })
 }

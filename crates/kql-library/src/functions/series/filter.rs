@@ -35,9 +35,10 @@ pub(crate) static IIR: ScalarFunction = function(
 /// Elements before the first count as 0. Without normalising, whole numbers stay whole.
 fn fir(args: &KernelArgs<'_>) -> Answer {
     let flag = |index: usize| -> Result<Option<bool>, KernelError> {
-        match args.len() > index {
-            true => Ok(args.bools(index)?.get(0)),
-            false => Ok(None),
+        if args.len() > index {
+            Ok(args.bools(index)?.get(0))
+        } else {
+            Ok(None)
         }
     };
     let (normalize, center) = (flag(2)?, flag(3)?.unwrap_or(false));

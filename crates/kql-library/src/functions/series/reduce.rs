@@ -74,9 +74,12 @@ pub(crate) static COSINE: ScalarFunction = function(
         reduce(args, |row| {
             let pairs = both(row)?;
             let (left, right): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-            let size = |index: usize, series: &[f64]| match given > index {
-                true => super::numbers::scalar(row, index).map(Number::real),
-                false => Some(magnitude(series)),
+            let size = |index: usize, series: &[f64]| {
+                if given > index {
+                    super::numbers::scalar(row, index).map(Number::real)
+                } else {
+                    Some(magnitude(series))
+                }
             };
             Some(dot(&pairs) / (size(2, &left)? * size(3, &right)?))
         })

@@ -85,9 +85,10 @@ pub(crate) fn all(args: &KernelArgs<'_>) -> Answer {
 }
 
 fn finite_only(args: &KernelArgs<'_>) -> Result<bool, KernelError> {
-    match args.len() > 1 {
-        true => Ok(args.bools(1)?.get(0).unwrap_or(false)),
-        false => Ok(false),
+    if args.len() > 1 {
+        Ok(args.bools(1)?.get(0).unwrap_or(false))
+    } else {
+        Ok(false)
     }
 }
 

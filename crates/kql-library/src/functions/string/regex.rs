@@ -92,12 +92,11 @@ pub(super) fn replace_all<'t>(
         }
         write_rewrite(rewrite, &groups, &mut out);
     }
-    match copied == 0 && out.is_empty() {
-        true => Cow::Borrowed(text),
-        false => {
-            out.push_str(text.get(copied..).unwrap_or_default());
-            Cow::Owned(out)
-        }
+    if copied == 0 && out.is_empty() {
+        Cow::Borrowed(text)
+    } else {
+        out.push_str(text.get(copied..).unwrap_or_default());
+        Cow::Owned(out)
     }
 }
 

@@ -44,9 +44,10 @@ fn convert(args: &KernelArgs<'_>, unit: impl Fn(&str) -> Option<(f64, f64)>) -> 
         let value = value.get(row)?;
         let (from, to) = (from.get(row), to.get(row));
         let ((factor, offset), (to_factor, to_offset)) = (unit(from)?, unit(to)?);
-        match from == to {
-            true => Some(value),
-            false => Some((value * factor + offset - to_offset) / to_factor),
+        if from == to {
+            Some(value)
+        } else {
+            Some((value * factor + offset - to_offset) / to_factor)
         }
     }))
 }

@@ -1,5 +1,6 @@
 //! Syntax trees as text. What is printed reads back as an equal tree.
 
+mod commas;
 mod expr;
 mod literal;
 
@@ -9,6 +10,7 @@ use super::precedence::PIPE;
 use super::*;
 use crate::lexer::is_bare_name;
 
+pub(crate) use commas::Commas;
 pub(crate) use expr::write_expr;
 use literal::{write_signed, write_string};
 
@@ -85,21 +87,6 @@ impl Display for Name {
         } else {
             write_bracketed(f, &self.text)
         }
-    }
-}
-
-/// Items with commas between them.
-pub(crate) struct Commas<'a, T>(pub(crate) &'a [T]);
-
-impl<T: Display> Display for Commas<'_, T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (index, item) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            item.fmt(f)?;
-        }
-        Ok(())
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) async fn configuration_v2(
 }
 
 fn configuration(app: &App, tenant: &str, headers: &HeaderMap, version: Version) -> Response {
-    let implicit = app.settings.identity.implicit != Implicit::Off;
+    let implicit = app.settings.auth_implicit != Implicit::Off;
     match app.issuer.check_tenant(tenant) {
         Ok(()) => public(&wire::oauth::discovery(&app.issuer, version, implicit)),
         Err(error) => refused(app, headers, &error),

@@ -12,6 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hindsight_identity::issuer::{Form, OAuthError};
+use hindsight_identity::secret;
 use serde_json::Value;
 
 use super::body::{self, Unread};
@@ -71,7 +72,7 @@ fn unstored(status: StatusCode, body: &Value) -> Response {
 
 /// An error as JSON, with the client's id of the request where it sent one.
 fn refused(app: &App, headers: &HeaderMap, error: &OAuthError) -> Response {
-    let trace = uuid::Uuid::new_v4().to_string();
+    let trace = secret::new_id().to_string();
     let correlation = client_request_id(headers).unwrap_or_else(|| trace.clone());
     let mut now = String::new();
     // Writing into a text cannot fail.

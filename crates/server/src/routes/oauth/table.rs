@@ -1,6 +1,6 @@
 //! The issuer's addresses, in both versions.
 
-use super::super::table::{Admission, Operation, Reply, RequestBody, Route, ok, open, route};
+use super::super::route::{Admission, Operation, Reply, RequestBody, Route, ok, open, route};
 use super::{authorize, device, discovery, token};
 use crate::app::App;
 

@@ -1,5 +1,6 @@
-//! A connection that must not stand still: a client that says nothing holds a connection, one that asks and does not read
-//! holds a place and memory too. Hyper bounds the time of a request's head, once it knows which version of HTTP it is.
+//! The slow-client guard: it closes the connection of a client that sends no request, which holds a connection slot, or
+//! that does not read its reply, which holds memory too. Hyper itself bounds the time of a request's head, once it has
+//! detected the version of HTTP.
 
 use std::future::Future;
 use std::io;
@@ -10,57 +11,57 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// What an HTTP/2 connection begins with (RFC 9113 §3.4).
+/// The connection preface of HTTP/2 (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Ends with an error when the beginning does not come, or when nothing could be written for a while.
+/// A stream that fails with `TimedOut` when the first bytes do not arrive in time, or when a write makes no progress.
 #[derive(Debug)]
-pub(super) struct Moving<S> {
+pub(super) struct SlowClientGuard<S> {
     inner: S,
     limit: Duration,
-    /// Since when nothing goes out, as the time until it is too long.
-    stuck: Option<Pin<Box<Sleep>>>,
-    /// The time until which it must be clear whether this is HTTP/1 or HTTP/2; none once it is.
-    undecided: Option<Pin<Box<Sleep>>>,
-    /// Bytes of the preface that have come.
-    heard: usize,
+    /// Runs while a write makes no progress.
+    stalled: Option<Pin<Box<Sleep>>>,
+    /// Runs until the version of HTTP is known from the first bytes; then `None`.
+    preface_timer: Option<Pin<Box<Sleep>>>,
+    /// Bytes of the preface that have arrived.
+    received: usize,
 }
 
-impl<S> Moving<S> {
-    /// `inner`, which has to begin within `beginning` and whose writes may wait for at most `limit` each.
-    pub(super) fn new(inner: S, beginning: Duration, limit: Duration) -> Moving<S> {
-        Moving {
+impl<S> SlowClientGuard<S> {
+    /// Guards `inner`: the first bytes must arrive within `first_bytes`, and each write must make progress within `limit`.
+    pub(super) fn new(inner: S, first_bytes: Duration, limit: Duration) -> SlowClientGuard<S> {
+        SlowClientGuard {
             inner,
             limit,
-            stuck: None,
-            undecided: Some(Box::pin(tokio::time::sleep(beginning))),
-            heard: 0,
+            stalled: None,
+            preface_timer: Some(Box::pin(tokio::time::sleep(first_bytes))),
+            received: 0,
         }
     }
 
-    /// Looks at what came first.
-    fn hear(&mut self, bytes: &[u8]) {
-        let rest = PREFACE.get(self.heard..).unwrap_or_default();
+    /// Compares the first bytes with the preface of HTTP/2.
+    fn note_preface(&mut self, bytes: &[u8]) {
+        let rest = PREFACE.get(self.received..).unwrap_or_default();
         if bytes.len() >= rest.len() || !rest.starts_with(bytes) {
-            self.undecided = None;
+            self.preface_timer = None;
         }
-        self.heard += bytes.len();
+        self.received += bytes.len();
     }
 
-    fn judged<T>(
+    fn or_stalled<T>(
         &mut self,
         outcome: Poll<io::Result<T>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
-            self.stuck = None;
+            self.stalled = None;
             return outcome;
         }
         let limit = self.limit;
-        let stuck = self
-            .stuck
+        let stalled = self
+            .stalled
             .get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
-        match stuck.as_mut().poll(context) {
+        match stalled.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => {
                 let why = format!("the client took nothing for {} s", limit.as_secs_f64());
@@ -70,7 +71,7 @@ impl<S> Moving<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Moving<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for SlowClientGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -78,15 +79,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Moving<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.inner).poll_read(context, buffer);
-        if self.undecided.is_none() {
+        if self.preface_timer.is_none() {
             return outcome;
         }
         if outcome.is_ready() {
-            self.hear(buffer.filled().get(before..).unwrap_or_default());
+            self.note_preface(buffer.filled().get(before..).unwrap_or_default());
             return outcome;
         }
         match self
-            .undecided
+            .preface_timer
             .as_mut()
             .map(|late| late.as_mut().poll(context))
         {
@@ -99,14 +100,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Moving<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Moving<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for SlowClientGuard<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.inner).poll_write(context, bytes);
-        self.judged(outcome, context)
+        self.or_stalled(outcome, context)
     }
 
     fn poll_write_vectored(
@@ -115,7 +116,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Moving<S> {
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.inner).poll_write_vectored(context, buffers);
-        self.judged(outcome, context)
+        self.or_stalled(outcome, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -124,11 +125,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Moving<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.inner).poll_flush(context);
-        self.judged(outcome, context)
+        self.or_stalled(outcome, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.inner).poll_shutdown(context);
-        self.judged(outcome, context)
+        self.or_stalled(outcome, context)
     }
 }

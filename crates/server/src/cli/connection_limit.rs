@@ -1,5 +1,5 @@
-//! How many connections there are at once. Who only holds a connection does not keep others out: when there are too many,
-//! those that have been idle longest are closed.
+//! The connection limit of a listener. When it is reached, the connection that has been idle longest is closed, so that clients
+//! without requests do not keep others out.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -14,11 +14,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a connection must be idle before it is closed for another's sake: what was answered last is on its way by then.
+/// How long a connection must be idle before it is closed for another one: its last reply is sent by then.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// The places of a listener.
-pub(super) struct Places {
+/// The connection slots of a listener.
+pub(super) struct ConnectionLimit {
     free: Arc<Semaphore>,
     idle: Mutex<Idle>,
 }
@@ -30,60 +30,60 @@ struct Idle {
     waiting: BTreeMap<u64, (Instant, CancellationToken)>,
 }
 
-/// A connection's place.
-pub(super) struct Place {
-    places: Arc<Places>,
+/// A connection's slot; dropping it frees the slot.
+pub(super) struct ConnectionSlot {
+    limit: Arc<ConnectionLimit>,
     closing: CancellationToken,
     state: Mutex<State>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// How many requests run, and under which number the connection is idle.
+/// How many requests run, and the connection's number among the idle ones.
 #[derive(Default)]
 struct State {
     requests: usize,
     idle: Option<u64>,
 }
 
-impl Places {
-    pub(super) fn new(count: usize) -> Arc<Places> {
-        Arc::new(Places {
+impl ConnectionLimit {
+    pub(super) fn new(count: usize) -> Arc<ConnectionLimit> {
+        Arc::new(ConnectionLimit {
             free: Arc::new(Semaphore::new(count)),
             idle: Mutex::default(),
         })
     }
 
-    /// Waits for a place, making room where there is none.
-    pub(super) async fn take(self: &Arc<Places>) -> Place {
+    /// Waits for a free slot; closes idle connections while there is none.
+    pub(super) async fn acquire(self: &Arc<ConnectionLimit>) -> ConnectionSlot {
         loop {
-            let patience = match self.free.available_permits() {
-                0 => self.make_room(),
+            let wait = match self.free.available_permits() {
+                0 => self.close_idle(),
                 _ => GRACE,
             };
             let permit = self.free.clone().acquire_owned();
-            // The semaphore is never closed; whoever waits too long looks again for somebody idle.
-            if let Ok(Ok(permit)) = tokio::time::timeout(patience, permit).await {
-                let place = Place {
-                    places: self.clone(),
+            // The semaphore is never closed. After a while without a free slot, look for idle connections again.
+            if let Ok(Ok(permit)) = tokio::time::timeout(wait, permit).await {
+                let slot = ConnectionSlot {
+                    limit: self.clone(),
                     closing: CancellationToken::new(),
                     state: Mutex::default(),
                     _permit: permit,
                 };
-                place.rest(&mut place.state.lock());
-                return place;
+                slot.become_idle(&mut slot.state.lock());
+                return slot;
             }
         }
     }
 
-    /// Closes the connection that has been idle longest; answers when to look again.
-    pub(super) fn make_room(&self) -> Duration {
+    /// Closes the connection that has been idle longest; returns how long to wait before the next attempt.
+    pub(super) fn close_idle(&self) -> Duration {
         let mut idle = self.idle.lock();
         let Some(oldest) = idle.waiting.first_entry() else {
             return GRACE;
         };
-        let rested = oldest.get().0.elapsed();
-        if rested < GRACE {
-            return GRACE.saturating_sub(rested);
+        let idle_for = oldest.get().0.elapsed();
+        if idle_for < GRACE {
+            return GRACE.saturating_sub(idle_for);
         }
         let (_, closing) = oldest.remove();
         closing.cancel();
@@ -92,24 +92,24 @@ impl Places {
     }
 }
 
-impl Place {
-    /// Completes when the connection must go, which happens only to those that are idle.
+impl ConnectionSlot {
+    /// Completes when the connection must close, which happens to idle ones only.
     pub(super) async fn closed(&self) {
         self.closing.cancelled().await;
     }
 
-    /// Notes that a request begins; it lasts until the end of its reply.
-    pub(super) fn work(self: &Arc<Place>) -> Work {
+    /// Marks the connection as busy until the returned value is dropped at the end of the reply.
+    pub(super) fn begin_request(self: &Arc<ConnectionSlot>) -> ActiveRequest {
         let mut state = self.state.lock();
         state.requests += 1;
         if let Some(number) = state.idle.take() {
-            self.places.idle.lock().waiting.remove(&number);
+            self.limit.idle.lock().waiting.remove(&number);
         }
-        Work(self.clone())
+        ActiveRequest(self.clone())
     }
 
-    fn rest(&self, state: &mut State) {
-        let mut idle = self.places.idle.lock();
+    fn become_idle(&self, state: &mut State) {
+        let mut idle = self.limit.idle.lock();
         let number = idle.next;
         idle.next += 1;
         let entry = (Instant::now(), self.closing.clone());
@@ -118,37 +118,40 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         if let Some(number) = self.state.get_mut().idle {
-            self.places.idle.lock().waiting.remove(&number);
+            self.limit.idle.lock().waiting.remove(&number);
         }
     }
 }
 
-/// A request that runs.
-pub(super) struct Work(Arc<Place>);
+/// A request in progress.
+pub(super) struct ActiveRequest(Arc<ConnectionSlot>);
 
-impl Drop for Work {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.requests = state.requests.saturating_sub(1);
         if state.requests == 0 {
-            self.0.rest(&mut state);
+            self.0.become_idle(&mut state);
         }
     }
 }
 
-impl Work {
-    /// A reply's body, whose end is the end of this.
+impl ActiveRequest {
+    /// Keeps the request in progress until `body` has ended.
     pub(super) fn until_end_of(self, body: Body) -> Body {
-        Body::new(Reply { body, _work: self })
+        Body::new(Reply {
+            body,
+            _request: self,
+        })
     }
 }
 
 struct Reply {
     body: Body,
-    _work: Work,
+    _request: ActiveRequest,
 }
 
 impl http_body::Body for Reply {

@@ -1,4 +1,4 @@
-//! Items of a file one after another, with the memory of one item and not of the file.
+//! The item reader: it reads the items of a file one at a time, with the memory of one item.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -6,34 +6,34 @@ use std::path::Path;
 use anyhow::bail;
 use indicatif::ProgressBar;
 
-use crate::ingest::{Next, next_piece};
+use crate::ingest::{Next, next_item};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;
 /// Bytes of the largest item; what is longer is no envelope.
 const MAX_ITEM: usize = 64 << 20;
 
-/// The items of a text that is read piece by piece.
-pub(super) struct Pieces {
+/// Reads the items of a stream.
+pub(super) struct ItemReader {
     source: Box<dyn Read>,
     buffer: Vec<u8>,
     start: usize,
     ended: bool,
 }
 
-impl Pieces {
+impl ItemReader {
     /// The items of a file or, for `-`, of standard input; `bar` follows the bytes as they lie in the file.
-    pub(super) fn open(path: &Path, bar: &ProgressBar) -> anyhow::Result<Pieces> {
+    pub(super) fn open(path: &Path, bar: &ProgressBar) -> anyhow::Result<ItemReader> {
         if path == Path::new("-") {
-            return Pieces::of(bar.wrap_read(std::io::stdin()));
+            return ItemReader::of(bar.wrap_read(std::io::stdin()));
         }
         let file = std::fs::File::open(path)?;
         bar.set_length(file.metadata()?.len());
-        Pieces::of(bar.wrap_read(file))
+        ItemReader::of(bar.wrap_read(file))
     }
 
     /// The items of a stream, unpacked where it is gzip.
-    pub(super) fn of(source: impl Read + 'static) -> anyhow::Result<Pieces> {
+    pub(super) fn of(source: impl Read + 'static) -> anyhow::Result<ItemReader> {
         let mut source = BufReader::with_capacity(CHUNK, source);
         let packed = source.fill_buf()?.starts_with(&[0x1f, 0x8b]);
         let source: Box<dyn Read> = if packed {
@@ -41,7 +41,7 @@ impl Pieces {
         } else {
             Box::new(source)
         };
-        Ok(Pieces {
+        Ok(ItemReader {
             source,
             buffer: Vec::new(),
             start: 0,
@@ -53,7 +53,7 @@ impl Pieces {
     pub(super) fn next(&mut self) -> anyhow::Result<Option<Result<&[u8], &'static str>>> {
         let range = loop {
             let text = self.buffer.get(self.start..).unwrap_or_default();
-            match next_piece(text, self.ended) {
+            match next_item(text, self.ended) {
                 Next::Item(range) => {
                     let (from, to) = (self.start + range.start, self.start + range.end);
                     self.start = to;
@@ -109,10 +109,10 @@ mod tests {
         }
     }
 
-    fn all(mut pieces: Pieces) -> Vec<Result<String, &'static str>> {
+    fn all(mut items: ItemReader) -> Vec<Result<String, &'static str>> {
         let mut found = Vec::new();
-        while let Some(piece) = pieces.next().unwrap() {
-            found.push(piece.map(|text| String::from_utf8(text.to_vec()).unwrap()));
+        while let Some(item) = items.next().unwrap() {
+            found.push(item.map(|text| String::from_utf8(text.to_vec()).unwrap()));
         }
         found
     }
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn items_are_the_same_however_they_arrive() {
         let text = "\u{feff}[{\"a\":\"}\"},\n{\"b\":[1]}]\nno item\n{\"c\":{}}\n{\"d\":";
-        let whole = all(Pieces::of(std::io::Cursor::new(text.as_bytes().to_vec())).unwrap());
+        let whole = all(ItemReader::of(std::io::Cursor::new(text.as_bytes().to_vec())).unwrap());
         let dripping = Dripping(text.as_bytes().to_vec().into_iter());
-        assert_eq!(all(Pieces::of(dripping).unwrap()), whole);
+        assert_eq!(all(ItemReader::of(dripping).unwrap()), whole);
         let texts: Vec<&str> = whole.iter().filter_map(|one| one.as_deref().ok()).collect();
         assert_eq!(texts, ["{\"a\":\"}\"}", "{\"b\":[1]}", "{\"c\":{}}"]);
         assert_eq!(whole.iter().filter(|one| one.is_err()).count(), 2);
@@ -135,12 +135,12 @@ mod tests {
             writeln!(encoder, "{{\"n\":{index}}}").unwrap();
         }
         let packed = encoder.finish().unwrap();
-        let mut pieces = Pieces::of(std::io::Cursor::new(packed)).unwrap();
+        let mut items = ItemReader::of(std::io::Cursor::new(packed)).unwrap();
         let (mut count, mut largest) = (0, 0);
-        while let Some(piece) = pieces.next().unwrap() {
-            assert!(piece.is_ok());
+        while let Some(item) = items.next().unwrap() {
+            assert!(item.is_ok());
             count += 1;
-            largest = largest.max(pieces.buffer.capacity());
+            largest = largest.max(items.buffer.capacity());
         }
         assert_eq!(count, 100_000);
         assert!(largest <= 4 * CHUNK, "{largest} bytes were held");
@@ -150,7 +150,7 @@ mod tests {
     fn broken_gzip_is_an_error() {
         let broken = vec![0x1f, 0x8b, 8, 0, 1, 2, 3];
         assert!(
-            Pieces::of(std::io::Cursor::new(broken))
+            ItemReader::of(std::io::Cursor::new(broken))
                 .unwrap()
                 .next()
                 .is_err()

@@ -4,59 +4,19 @@
 //! run plus what has really passed since; and a run that would delete more than a share of everything only notes it,
 //! so that a second run has to come to the same decision.
 
+pub(crate) mod state;
+
 use crate::app_id::AppId;
 use crate::clock::ticks;
 use crate::error::Result;
 use crate::segment::Segment;
 use crate::store::Store;
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Ticks of a day.
 const DAY: i64 = 24 * crate::clock::TICKS_PER_HOUR;
-
-/// What retention remembers between runs.
-#[derive(Debug, Default)]
-pub(crate) struct RetentionState(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// Wall clock and real time of the first run.
-    anchor: Option<(i64, Duration)>,
-    /// When a run last wanted to delete more than the guard lets pass, by real time.
-    large: Option<Duration>,
-}
-
-impl RetentionState {
-    /// A time that is not later than the true one, as far as can be known.
-    fn trusted_now(&self, wall: i64, elapsed: Duration) -> i64 {
-        let mut state = self.0.lock();
-        let (first, since) = *state.anchor.get_or_insert((wall, elapsed));
-        wall.min(first.saturating_add(ticks(elapsed.saturating_sub(since))))
-    }
-
-    /// Whether a large deletion was asked for before, long enough ago.
-    fn confirm_large(&self, elapsed: Duration, apart: Duration) -> bool {
-        let mut state = self.0.lock();
-        match state.large {
-            Some(first) if elapsed.saturating_sub(first) >= apart => {
-                state.large = None;
-                true
-            }
-            Some(_) => false,
-            None => {
-                state.large = Some(elapsed);
-                false
-            }
-        }
-    }
-
-    fn forget_large(&self) {
-        self.0.lock().large = None;
-    }
-}
 
 impl Store {
     /// Deletes what is too old or too much; returns how many segments went.

@@ -1,0 +1,135 @@
+//! The engine: resolves applications, translates, runs, assembles. Each family of operations is a module.
+
+mod events;
+mod metric;
+mod query;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hindsight_kql::Catalog;
+use hindsight_kql_syntax::ast::Query;
+use hindsight_store::{Clock, Store};
+
+use crate::catalog::{KnownApp, StoreCatalog};
+use crate::config::EngineConfig;
+use crate::deadline::Deadline;
+use crate::error::EngineError;
+use crate::exec::{Executor, Job, Times};
+use crate::reading::Limits;
+use crate::request::{Access, Caller};
+use crate::result::QueryResult;
+use crate::stream::QueryStream;
+
+/// Answers the three families of operations over one store.
+#[derive(Debug)]
+pub struct QueryEngine {
+    store: Arc<Store>,
+    config: EngineConfig,
+    clock: Arc<dyn Clock>,
+    executor: Executor,
+}
+
+impl QueryEngine {
+    /// An engine over `store`; `clock` says what `now()` is.
+    ///
+    /// # Errors
+    /// [`EngineError::Internal`] where the memory pool of queries cannot be made.
+    pub fn new(
+        store: Arc<Store>,
+        config: EngineConfig,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<QueryEngine>, EngineError> {
+        let executor = Executor::new(&config, Arc::clone(&clock))?;
+        Ok(Arc::new(QueryEngine {
+            store,
+            config,
+            clock,
+            executor,
+        }))
+    }
+
+    /// How many queries run, cancelled ones included until their last task has ended.
+    pub fn running_queries(&self) -> usize {
+        self.executor.running()
+    }
+
+    /// How long a request of `caller` may run: its `Prefer: wait=`, within the configured limit.
+    pub fn query_timeout(&self, caller: &Caller) -> Duration {
+        caller
+            .wait
+            .map_or(self.config.timeout, Duration::from_secs)
+            .min(self.config.max_wait)
+    }
+
+    /// Runs a translated query for the caller's application alone.
+    async fn run_for_caller(
+        &self,
+        caller: &Caller,
+        query: &Query,
+        text: &str,
+    ) -> Result<QueryResult, EngineError> {
+        let access = Access::Only(vec![caller.app]);
+        let catalog = StoreCatalog::new(
+            self.store.snapshot(),
+            vec![caller.app],
+            Arc::new(Vec::new()),
+            access,
+        );
+        let times = Times {
+            now: self.clock.now_ticks(),
+            timespan: None,
+            deadline: Deadline::after(self.query_timeout(caller)),
+        };
+        self.run(caller, query, text, catalog, times)
+            .await?
+            .collect()
+            .await
+    }
+
+    async fn run(
+        &self,
+        caller: &Caller,
+        query: &Query,
+        text: &str,
+        catalog: StoreCatalog,
+        times: Times,
+    ) -> Result<QueryStream, EngineError> {
+        let limits = Limits {
+            rows: self.config.max_rows,
+            bytes: self.config.max_bytes,
+        };
+        let catalog = Arc::new(catalog);
+        let job = Job {
+            query: query.clone(),
+            text: text.to_owned(),
+            catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
+            times,
+            limits,
+            principal: Arc::clone(&caller.principal),
+        };
+        match self.executor.start(job).await {
+            // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read. Names are looked
+            // up while the query is bound, so nothing is denied later.
+            _ if catalog.was_denied() => Err(EngineError::Forbidden),
+            other => other.map(|stream| stream.reading(catalog.data_sources())),
+        }
+    }
+
+    async fn known_apps(&self) -> Result<Arc<Vec<KnownApp>>, EngineError> {
+        let apps = self
+            .store
+            .catalogue()
+            .apps()
+            .await
+            .map_err(|e| EngineError::Internal(e.to_string()))?;
+        Ok(Arc::new(
+            apps.into_iter()
+                .map(|app| KnownApp {
+                    id: app.id,
+                    name: app.name,
+                })
+                .collect(),
+        ))
+    }
+}

@@ -1,0 +1,126 @@
+//! KQL queries.
+
+use hindsight_store::AppId;
+
+use super::QueryEngine;
+use crate::catalog::{StoreCatalog, find_permitted, out_of_reach};
+use crate::deadline::Deadline;
+use crate::error::EngineError;
+use crate::exec::Times;
+use crate::request::{PreparedQuery, QueryRequest, TimeRange};
+use crate::result::QueryResult;
+use crate::stream::QueryStream;
+use crate::time::parse_period;
+
+impl QueryEngine {
+    /// Reads a KQL query: its text, its times and the applications that it ranges over.
+    ///
+    /// # Errors
+    /// [`EngineError::Query`] for a wrong text, [`EngineError::BadParameter`] for a wrong time or too many applications,
+    /// [`EngineError::Forbidden`] for an application out of reach.
+    pub async fn prepare(&self, request: QueryRequest) -> Result<PreparedQuery, EngineError> {
+        let apps = self.target_apps(&request).await?;
+        let parsed = hindsight_kql_syntax::parse(&request.query);
+        if !parsed.diagnostics.is_empty() {
+            return Err(EngineError::Query {
+                text: request.query.to_string(),
+                diagnostics: parsed.diagnostics,
+            });
+        }
+        intersection(&request.timespans, self.clock.now_ticks())?;
+        Ok(PreparedQuery {
+            request,
+            apps,
+            query: parsed.query,
+        })
+    }
+
+    /// Begins to run a query; its rows come as they are read.
+    ///
+    /// # Errors
+    /// [`EngineError`] as its variants say.
+    pub async fn start(&self, prepared: &PreparedQuery) -> Result<QueryStream, EngineError> {
+        let request = &prepared.request;
+        let now = self.clock.now_ticks();
+        let times = Times {
+            now,
+            timespan: intersection(&request.timespans, now)?,
+            deadline: Deadline::after(self.query_timeout(&request.caller)),
+        };
+        let catalog = StoreCatalog::new(
+            self.store.snapshot(),
+            prepared.apps.clone(),
+            self.known_apps().await?,
+            request.caller.access.clone(),
+        )
+        .with_workspace_names(request.workspace_names);
+        self.run(
+            &request.caller,
+            &prepared.query,
+            &request.query,
+            catalog,
+            times,
+        )
+        .await
+    }
+
+    /// Runs a query and holds all of its rows.
+    ///
+    /// # Errors
+    /// [`EngineError`] as its variants say.
+    pub async fn query(&self, request: &QueryRequest) -> Result<QueryResult, EngineError> {
+        let prepared = self.prepare(request.clone()).await?;
+        self.start(&prepared).await?.collect().await
+    }
+
+    /// The applications that a query ranges over: the one of the URL and those of the body. One out of reach fails all.
+    async fn target_apps(&self, request: &QueryRequest) -> Result<Vec<AppId>, EngineError> {
+        let mut names: Vec<&String> = request.applications.iter().collect();
+        names.sort();
+        names.dedup();
+        let most = self.config.max_applications;
+        if names.len() > most {
+            return Err(too_many(names.len(), most));
+        }
+        let mut apps = vec![request.caller.app];
+        if names.is_empty() {
+            return Ok(apps);
+        }
+        let known = self.known_apps().await?;
+        for name in names {
+            let access = &request.caller.access;
+            let app =
+                find_permitted(&known, access, name).ok_or_else(|| out_of_reach(access, name))?;
+            if !apps.contains(&app) {
+                apps.push(app);
+            }
+        }
+        if apps.len() > most {
+            return Err(too_many(apps.len(), most));
+        }
+        Ok(apps)
+    }
+}
+
+fn too_many(apps: usize, most: usize) -> EngineError {
+    EngineError::BadParameter {
+        parameter: "applications".to_owned(),
+        message: format!(
+            "The query names {apps} applications; the limit (query.max_applications) is {most}."
+        ),
+        position: None,
+    }
+}
+
+/// The time that all the spans have in common.
+fn intersection(timespans: &[String], now: i64) -> Result<Option<TimeRange>, EngineError> {
+    let mut common: Option<TimeRange> = None;
+    for text in timespans {
+        let range = parse_period(text)?.resolve(now);
+        common = Some(common.map_or(range, |c| TimeRange {
+            start: c.start.max(range.start),
+            end: c.end.min(range.end),
+        }));
+    }
+    Ok(common)
+}

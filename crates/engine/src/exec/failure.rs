@@ -1,0 +1,28 @@
+//! What an error of DataFusion means for the caller.
+
+use datafusion::common::DataFusionError;
+use hindsight_kql::kernel::KernelError;
+
+use super::spill::{SPILL_FACTOR, SpillLimitReached};
+use crate::error::EngineError;
+
+/// The error that the caller of a failed query gets. `memory` is the memory of all queries, in bytes.
+pub(crate) fn failure(error: &DataFusionError, memory: usize) -> EngineError {
+    let root = error.find_root();
+    let exceeded = |message: &str| {
+        EngineError::ResourcesExceeded(format!(
+            "The query needs more memory than queries may use (setting query.memory, {memory} bytes): {message}"
+        ))
+    };
+    match root {
+        DataFusionError::ResourcesExhausted(message) => exceeded(message),
+        DataFusionError::External(source) => match source.downcast_ref::<KernelError>() {
+            Some(KernelError::Failed(message)) => EngineError::Failed(message.clone()),
+            _ => EngineError::Internal(error.to_string()),
+        },
+        _ if SpillLimitReached::caused(error) => exceeded(&format!(
+            "sorting or grouping wrote more than {SPILL_FACTOR} times as much to disk"
+        )),
+        _ => EngineError::Internal(error.to_string()),
+    }
+}

@@ -1,0 +1,85 @@
+//! The one place where a request is let in or refused: every route declares what it needs, and stands behind [`guard`].
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::RequestExt;
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::{HeaderMap, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use hindsight_identity::Right;
+
+use super::credential::{self, Credential};
+use super::gate::Admitted;
+use crate::app::App;
+use crate::connection::Connection;
+use crate::error::ApiError;
+use crate::wire::track;
+
+/// What a route needs of whoever asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing: everybody may ask.
+    Nothing,
+    /// Any good credential.
+    Credential,
+    /// A right on the application in the path.
+    App(Right),
+    /// The right to send telemetry: checked for each item, and only where a credential is shown or the setting
+    /// `ingest.require_credential` asks for one, because an instrumentation key is what SDKs have.
+    Telemetry,
+}
+
+/// Who asks, for paths that are not there too.
+pub(crate) async fn principal(
+    app: &App,
+    headers: &HeaderMap,
+    uri: &Uri,
+    address: Option<IpAddr>,
+) -> Result<Admitted, ApiError> {
+    app.gate
+        .admit(credential::find(headers, uri), None, address)
+        .await
+}
+
+/// Stands before every route that needs something.
+pub(crate) async fn guard(
+    State((app, needs)): State<(Arc<App>, Needs)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match let_in(&app, needs, &mut request).await {
+        Ok(()) => next.run(request).await,
+        Err(error) if needs == Needs::Telemetry => track::refused_by_gate(error),
+        Err(error) => error.into_response(),
+    }
+}
+
+async fn let_in(app: &Arc<App>, needs: Needs, request: &mut Request) -> Result<(), ApiError> {
+    let credential = credential::find(request.headers(), request.uri());
+    let address = Connection::of(request.extensions()).address();
+    let admitted = match needs {
+        Needs::Nothing => return Ok(()),
+        Needs::Telemetry
+            if credential == Credential::Absent && !app.settings.ingest_require_credential =>
+        {
+            return Ok(());
+        }
+        Needs::Telemetry | Needs::Credential => app.gate.admit(credential, None, address).await?,
+        Needs::App(right) => {
+            let path = request.extract_parts::<RawPathParams>().await;
+            let path = path.map_err(|_| ApiError::PathNotFound)?;
+            let name = path
+                .iter()
+                .find(|(name, _)| *name == "appId")
+                .map(|(_, value)| value);
+            let name = name.unwrap_or_default();
+            app.gate
+                .admit(credential, Some((name, right)), address)
+                .await?
+        }
+    };
+    request.extensions_mut().insert(admitted);
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The data folder that a command works on.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hindsight_store::Catalogue;
+
+use crate::config::Settings;
+
+/// Where the data lies.
+#[derive(Debug, Args)]
+pub(super) struct DataFolder {
+    /// The data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl DataFolder {
+    /// The folder by flag, environment or default.
+    pub(super) fn path(&self) -> anyhow::Result<PathBuf> {
+        match &self.data {
+            Some(path) => Ok(path.clone()),
+            None => Ok(Settings::load(None, environment)?.data),
+        }
+    }
+
+    /// The settings with this folder.
+    pub(super) fn settings(&self) -> anyhow::Result<Settings> {
+        let mut settings = Settings::load(None, environment)?;
+        settings.data = self.path()?;
+        Ok(settings)
+    }
+}
+
+/// An environment variable.
+pub(super) fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// The catalogue of a folder that has one, and the address of the server that holds it or would.
+pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
+    let settings = data.settings()?;
+    let held = hindsight_store::holder(&settings.data).map(|server| server.url);
+    let base = match (settings.public_url.is_empty(), held) {
+        (false, _) => settings.public_url.clone(),
+        (true, Some(url)) => url,
+        (true, None) => format!("http://{}", settings.listen),
+    };
+    Ok((Catalogue::open(&settings.data).await?, base))
+}

@@ -1,0 +1,217 @@
+//! What a route is: a path, its operations, who may use them and how they are described.
+
+use std::sync::Arc;
+
+use axum::routing::MethodRouter;
+use hindsight_identity::Right;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::auth::guard::Needs;
+
+/// A path with its operations.
+pub(crate) struct Route {
+    /// As the router writes it.
+    pub(crate) path: &'static str,
+    /// Another spelling of a path that is described already.
+    pub(crate) alias: bool,
+    pub(crate) operations: &'static [Operation],
+}
+
+/// One method of a path.
+pub(crate) struct Operation {
+    /// `get` or `post`. A path with GET has HEAD too.
+    pub(crate) method: &'static str,
+    /// Its name in programs that are made from the document.
+    pub(crate) id: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) admission: Admission,
+    /// The parameters beside those of the path and of the admission, by their names in `parameters.json`.
+    pub(crate) parameters: &'static [&'static str],
+    pub(crate) body: Option<RequestBody>,
+    /// What it answers when all is well.
+    pub(crate) replies: &'static [Reply],
+    /// Adds the handler to the path's others.
+    pub(crate) add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+}
+
+/// What a request carries.
+pub(crate) struct RequestBody {
+    pub(crate) required: bool,
+    /// Media types that are read alike.
+    pub(crate) media: &'static [&'static str],
+    pub(crate) schema: &'static str,
+}
+
+/// A successful reply.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) media: &'static str,
+    pub(crate) schema: &'static str,
+    pub(crate) description: &'static str,
+}
+
+/// Who may use an operation, and how it may fail therefore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// A query of an application: a credential, limits, the cache.
+    Query,
+    /// Telemetry, which carries its instrumentation key.
+    Telemetry,
+    /// About no application: any good credential.
+    SignedIn,
+    /// A client of the issuer, which shows in the request itself who it is.
+    Program,
+    /// A person at the issuer's pages.
+    Person,
+    /// Whoever shows a token of the issuer, which it judges itself.
+    Bearer,
+    /// For everybody.
+    Open,
+}
+
+impl Admission {
+    /// What the gate before the operation asks for.
+    pub(crate) const fn needs(self) -> Needs {
+        match self {
+            Admission::Query => Needs::App(Right::Read),
+            Admission::Telemetry => Needs::Telemetry,
+            Admission::SignedIn => Needs::Credential,
+            Admission::Program | Admission::Person | Admission::Bearer | Admission::Open => {
+                Needs::Nothing
+            }
+        }
+    }
+
+    /// The group of operations in the document.
+    pub(crate) const fn tag(self) -> &'static str {
+        match self {
+            Admission::Query => "Questions",
+            Admission::Telemetry => "Telemetry",
+            Admission::SignedIn => "Management",
+            Admission::Program | Admission::Person | Admission::Bearer => "Identity",
+            Admission::Open => "Server",
+        }
+    }
+
+    /// The parameters that all such operations have.
+    pub(crate) fn parameters(self) -> impl Iterator<Item = &'static str> {
+        let names: &[&str] = match self {
+            Admission::Query => &["prefer", "Prefer", "Cache-Control"],
+            _ => &[],
+        };
+        names.iter().copied()
+    }
+
+    /// The statuses of refusals and failures.
+    pub(crate) const fn failures(self, with_body: bool) -> &'static [u16] {
+        match (self, with_body) {
+            (Admission::Query, false) => &[400, 401, 402, 403, 404, 406, 429, 500, 502, 503, 504],
+            (Admission::Query, true) => &[
+                400, 401, 402, 403, 404, 406, 408, 413, 415, 429, 500, 502, 503, 504,
+            ],
+            (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503],
+            (Admission::SignedIn, _) => &[400, 401, 403, 429, 500, 502, 503],
+            (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
+            (Admission::Program | Admission::Person, true) => &[400, 401, 408, 413, 429, 500],
+            (Admission::Bearer | Admission::Open, _) => &[],
+        }
+    }
+
+    /// The type and the schema of refusals.
+    pub(crate) const fn error(self) -> (&'static str, &'static str) {
+        match self {
+            Admission::Telemetry => ("application/json", "TrackReply"),
+            Admission::Program => ("application/json", "OAuthError"),
+            Admission::Person => ("text/html", "Page"),
+            Admission::Query | Admission::SignedIn | Admission::Bearer | Admission::Open => {
+                ("application/json", "Error")
+            }
+        }
+    }
+
+    /// The credentials that the operation takes, as OpenAPI writes them.
+    pub(crate) fn security(self) -> Value {
+        match self {
+            Admission::Query | Admission::SignedIn => {
+                json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
+            }
+            // Without a credential the instrumentation key is enough, unless a setting asks for more.
+            Admission::Telemetry => {
+                json!([{}, { "apiKey": [] }, { "bearer": [] }, { "basic": [] }])
+            }
+            Admission::Program => json!([{}, { "client": [] }]),
+            Admission::Bearer => json!([{ "bearer": [] }]),
+            Admission::Person | Admission::Open => json!([]),
+        }
+    }
+}
+
+/// 200 with JSON.
+pub(crate) const fn ok(schema: &'static str, description: &'static str) -> Reply {
+    Reply {
+        status: 200,
+        media: "application/json",
+        schema,
+        description,
+    }
+}
+
+/// A body of JSON.
+pub(crate) const fn json_body(required: bool, schema: &'static str) -> Option<RequestBody> {
+    Some(RequestBody {
+        required,
+        media: &["application/json"],
+        schema,
+    })
+}
+
+/// A GET that queries an application.
+pub(crate) const fn query(
+    id: &'static str,
+    summary: &'static str,
+    parameters: &'static [&'static str],
+    replies: &'static [Reply],
+    add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+) -> Operation {
+    Operation {
+        method: "get",
+        id,
+        summary,
+        admission: Admission::Query,
+        parameters,
+        body: None,
+        replies,
+        add,
+    }
+}
+
+/// A GET for everybody.
+pub(crate) const fn open(
+    id: &'static str,
+    summary: &'static str,
+    replies: &'static [Reply],
+    add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+) -> Operation {
+    Operation {
+        admission: Admission::Open,
+        ..query(id, summary, &[], replies, add)
+    }
+}
+
+/// A path that is described.
+pub(crate) const fn route(path: &'static str, operations: &'static [Operation]) -> Route {
+    Route {
+        path,
+        alias: false,
+        operations,
+    }
+}
+
+/// Another spelling of a described path.
+pub(crate) const fn alias(path: &'static str, operations: &'static [Operation]) -> Route {
+    Route {
+        alias: true,
+        ..route(path, operations)
+    }
+}

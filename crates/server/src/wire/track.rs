@@ -1,0 +1,47 @@
+//! Replies to track requests.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::error::ApiError;
+use crate::ingest::Verdict;
+
+/// A refusal by the gate in the shape that senders read.
+pub(crate) fn refused_by_gate(error: ApiError) -> Response {
+    let verdict = Verdict::refused(0, error.status().as_u16(), error.to_string());
+    let mut response = reply(verdict);
+    let told = error.into_response();
+    for name in [header::WWW_AUTHENTICATE, header::RETRY_AFTER] {
+        if let Some(value) = told.headers().get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    response
+}
+
+/// The reply that says what became of each item.
+pub(crate) fn reply(verdict: Verdict) -> Response {
+    let status =
+        StatusCode::from_u16(verdict.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    metrics::counter!("hindsight_ingest_items_total", "outcome" => "accepted")
+        .increment(verdict.items_accepted as u64);
+    metrics::counter!("hindsight_ingest_items_total", "outcome" => "refused")
+        .increment(verdict.errors.len() as u64);
+    let again = verdict
+        .errors
+        .iter()
+        .any(|error| matches!(error.status, 429 | 503));
+    let text = serde_json::to_string(&verdict).unwrap_or_default();
+    let mut response = (
+        status,
+        [(header::CONTENT_TYPE, "application/json; charset=utf-8")],
+        text,
+    )
+        .into_response();
+    if again {
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    response
+}
