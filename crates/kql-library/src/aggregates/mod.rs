@@ -33,6 +33,28 @@ use hindsight_kql_types::ScalarType;
 use crate::Scalar;
 use crate::definition::Example;
 
+/// Every family's list.
+static LISTS: &[&[&AggregateFunction]] = &[
+    arg_max::LIST,
+    avg::LIST,
+    binary_all::LIST,
+    buildschema::LIST,
+    count::LIST,
+    count_distinct::LIST,
+    covariance::LIST,
+    dcount::LIST,
+    hll::LIST,
+    make_bag::LIST,
+    make_list::LIST,
+    make_set::LIST,
+    min_max::LIST,
+    percentile::LIST,
+    sum::LIST,
+    take_any::LIST,
+    tdigest::LIST,
+    variance::LIST,
+];
+
 /// An aggregate of the language.
 #[derive(Debug)]
 pub struct AggregateFunction {
