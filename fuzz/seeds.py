@@ -14,12 +14,14 @@ ODATA = [
     "customDimensions/a eq 'it''s' or contains(tolower(operation/name), 'x')\nP1D/2020-01-02\ntimestamp desc,id\na AND NOT \"b c\"\ntype,timestamp\n5\n3\ntrue\n",
 ]
 
+# Comments, empty lines, and tables, which end with an empty line.
+BEFORE_QUERY = re.compile(r"\A(?:#.*\n|[ \t]*\n|table [^\W\d].*\n(?:.*\S.*\n)*)*")
+
 
 def queries(path):
-    """The queries of a conformance file: each case is comments, the query, `----`, the answer, and ends with `====`."""
+    """The queries of a conformance file: each case is comments and tables, the query, `----`, the answer, and ends with `====`."""
     for case in path.read_text(encoding="utf-8").split("\n====\n"):
-        query = case.split("\n----\n")[0]
-        yield "\n".join(line for line in query.splitlines() if not line.startswith("# "))
+        yield BEFORE_QUERY.sub("", case.split("\n----\n")[0])
 
 
 def examples(path):

@@ -184,7 +184,7 @@ impl Trust {
             tenant: None,
             attempts: 10,
         };
-        let catalogue = Catalogue::open(folder.path()).await.unwrap();
+        let catalogue = Catalogue::open_or_create(folder.path()).await.unwrap();
         let own = Issuer::open(catalogue, clock.clone(), settings, "http://localhost")
             .await
             .unwrap();
@@ -396,7 +396,7 @@ async fn an_issuer_inside_is_refused_at_the_start() {
             tenant: None,
             attempts: 10,
         };
-        let catalogue = Catalogue::open(folder.path()).await.unwrap();
+        let catalogue = Catalogue::open_or_create(folder.path()).await.unwrap();
         let own = Issuer::open(catalogue, clock.clone(), settings, "http://localhost")
             .await
             .unwrap();

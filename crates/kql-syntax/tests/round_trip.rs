@@ -21,15 +21,24 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// The queries of a file of cases.
 fn queries(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).expect("it can be read");
-    let query = |case: &str| {
-        let lines: Vec<&str> = case
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .take_while(|line| *line != "----")
-            .collect();
-        lines.join("\n")
-    };
     text.split("\n====\n").map(query).collect()
+}
+
+/// The query of a case: what follows its comments and its tables, up to the line `----`.
+fn query(case: &str) -> String {
+    let mut lines = case.lines().take_while(|line| *line != "----").peekable();
+    let is_table = |line: &str| {
+        let name = line.strip_prefix("table ");
+        name.is_some_and(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+    };
+    let is_before = |line: &&str| line.starts_with('#') || line.trim().is_empty() || is_table(line);
+    while let Some(line) = lines.next_if(is_before) {
+        if is_table(line) {
+            // An empty line ends a table.
+            lines.by_ref().find(|row| row.trim().is_empty());
+        }
+    }
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]

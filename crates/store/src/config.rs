@@ -9,8 +9,10 @@ use std::time::Duration;
 /// How a store works. Start from [`StoreConfig::new`] and change what is needed.
 #[derive(Debug, Clone)]
 pub struct StoreConfig {
-    /// The data folder; it is created if it does not exist.
+    /// The data folder.
     pub data_dir: PathBuf,
+    /// Whether the folder and its catalogue are made where there are none. Default true.
+    pub create: bool,
     /// How long the log writer waits for more requests before it writes and syncs. Default 2 ms.
     pub commit_delay: Duration,
     /// Most bytes of one write to the log. Default 16 MiB.
@@ -62,6 +64,7 @@ impl StoreConfig {
     pub fn new(data_dir: impl Into<PathBuf>) -> StoreConfig {
         StoreConfig {
             data_dir: data_dir.into(),
+            create: true,
             commit_delay: Duration::from_millis(2),
             commit_bytes: 16 << 20,
             log_file_bytes: 64 << 20,

@@ -47,6 +47,20 @@ pub enum StoreError {
         /// Why it must be there.
         what: String,
     },
+    /// There is no store in the folder, and none is to be made.
+    #[error("there is no data folder at {}; 'hindsight serve' makes one", path.display())]
+    NoStore {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The catalogue does not belong to the telemetry beside it; nothing was changed.
+    #[error("{} does not belong to this data folder: {what}; nothing was changed", path.display())]
+    Foreign {
+        /// The catalogue.
+        path: PathBuf,
+        /// What does not fit.
+        what: String,
+    },
     /// The store takes no more writes; reads go on.
     #[error("the store is read-only: {reason}")]
     ReadOnly {

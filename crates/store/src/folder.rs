@@ -1,13 +1,15 @@
 //! The data folder: its layout, its lock, its format version and who holds it.
 
 use crate::error::{Result, StoreError};
+use crate::format_file;
+use crate::log;
+use crate::quarantine;
+use crate::store_id::StoreId;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// The format that this program writes; see `FORMAT.md`.
-pub const FORMAT_VERSION: u32 = 1;
-
-const FORMAT_FILE: &str = "format";
+const LOG: &str = "log";
+const SEGMENTS: &str = "segments";
 const LOCK_FILE: &str = "lock";
 const SERVER_FILE: &str = "server.json";
 const CATALOGUE_FILE: &str = "catalogue.db";
@@ -32,17 +34,22 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Takes the folder, creating its parts.
+    /// Takes the folder. With `create` its parts are made where they are missing; without, a folder that has no
+    /// catalogue is refused and left as it is.
     ///
     /// # Errors
     /// [`StoreError::Locked`] if another process holds it, [`StoreError::NewerFormat`] if a newer program wrote it,
-    /// [`StoreError::Missing`] if there are segments but no catalogue.
-    pub(crate) fn take(root: &Path) -> Result<Folder> {
-        check_format(root)?;
+    /// [`StoreError::NoStore`] if there is none and it is not to be made, [`StoreError::Missing`] if there is
+    /// telemetry but no catalogue.
+    pub(crate) fn take(root: &Path, create: bool) -> Result<Folder> {
+        format_file::read(root)?;
+        if !create {
+            require_catalogue(root)?;
+        }
         std::fs::create_dir_all(root).map_err(StoreError::io("create", root))?;
         let lock = lock(root)?;
         // Read again under the lock: another process may have written it meanwhile.
-        check_format(root)?;
+        format_file::read(root)?;
         let folder = Folder {
             root: root.to_owned(),
             _lock: lock,
@@ -51,16 +58,19 @@ impl Folder {
             std::fs::create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
         }
         folder.refuse_lost_catalogue()?;
-        folder.write_format()?;
         Ok(folder)
     }
 
     pub(crate) fn log_dir(&self) -> PathBuf {
-        self.root.join("log")
+        self.root.join(LOG)
     }
 
     pub(crate) fn segments_dir(&self) -> PathBuf {
-        self.root.join("segments")
+        self.root.join(SEGMENTS)
+    }
+
+    pub(crate) fn quarantine_dir(&self) -> PathBuf {
+        self.root.join("quarantine")
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -83,30 +93,64 @@ impl Folder {
         let _ = std::fs::remove_file(self.root.join(SERVER_FILE));
     }
 
-    /// Without its catalogue every segment would look like an orphan, and be removed.
+    /// Without its catalogue nobody knows whose the segments are, and from where the log must be replayed.
     fn refuse_lost_catalogue(&self) -> Result<()> {
         let catalogue = catalogue_path(&self.root);
-        let has_segments = std::fs::read_dir(self.segments_dir())
-            .map_err(StoreError::io("read", &self.segments_dir()))?
-            .next()
-            .is_some();
-        if has_segments && !catalogue.exists() {
-            return Err(StoreError::Missing {
-                path: catalogue,
-                what: "there are segments, and it says whose they are".to_owned(),
-            });
-        }
-        Ok(())
-    }
-
-    fn write_format(&self) -> Result<()> {
-        let path = self.root.join(FORMAT_FILE);
-        if path.exists() {
+        if catalogue.exists() || !holds_telemetry(&self.root)? {
             return Ok(());
         }
-        std::fs::write(&path, format!("hindsight {FORMAT_VERSION}\n"))
-            .map_err(StoreError::io("write", &path))
+        Err(StoreError::Missing {
+            path: catalogue,
+            what: "there is telemetry beside it, and it says whose that is; nothing was changed"
+                .to_owned(),
+        })
     }
+}
+
+/// Whether there are segments or files of the log.
+fn holds_telemetry(root: &Path) -> Result<bool> {
+    let (segments, log) = (root.join(SEGMENTS), root.join(LOG));
+    let logged = log.exists()
+        && !log::files(&log)
+            .map_err(StoreError::io("list", &log))?
+            .is_empty();
+    Ok(logged
+        || (segments.exists()
+            && !quarantine::files_below(&segments, quarantine::DEPTH)?.is_empty()))
+}
+
+/// The identity that a folder and its catalogue agree on, given what the catalogue says.
+///
+/// # Errors
+/// [`StoreError::Foreign`] where the catalogue is another store's, or a new one beside telemetry of before.
+pub(crate) fn agree_on_store(root: &Path, of_catalogue: Option<StoreId>) -> Result<StoreId> {
+    let foreign = |what: String| StoreError::Foreign {
+        path: catalogue_path(root),
+        what,
+    };
+    match (
+        format_file::read(root)?.and_then(|format| format.store),
+        of_catalogue,
+    ) {
+        (Some(ours), Some(theirs)) if ours != theirs => Err(foreign(format!(
+            "it is of store {theirs}, and the folder of store {ours}"
+        ))),
+        (Some(ours), None) if holds_telemetry(root)? => Err(foreign(format!(
+            "it was made anew beside the telemetry of store {ours}"
+        ))),
+        (Some(id), _) | (None, Some(id)) => Ok(id),
+        (None, None) => Ok(StoreId::new()),
+    }
+}
+
+/// Fails where a folder has no catalogue, before anything in it is touched.
+pub(crate) fn require_catalogue(root: &Path) -> Result<()> {
+    if catalogue_path(root).exists() {
+        return Ok(());
+    }
+    Err(StoreError::NoStore {
+        path: root.to_owned(),
+    })
 }
 
 /// The catalogue's file in a data folder.
@@ -183,31 +227,4 @@ fn try_lock_patiently(file: &File) -> std::result::Result<(), TryLockError> {
         }
     }
     file.try_lock()
-}
-
-/// Refuses a folder of a newer program before anything in it is touched.
-pub(crate) fn check_format(root: &Path) -> Result<()> {
-    let path = root.join(FORMAT_FILE);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(StoreError::io("read", &path)(error)),
-    };
-    let found = text
-        .trim()
-        .strip_prefix("hindsight ")
-        .and_then(|version| version.parse().ok());
-    match found {
-        Some(found) if found > FORMAT_VERSION => Err(StoreError::NewerFormat {
-            path: root.to_owned(),
-            found,
-            supported: FORMAT_VERSION,
-        }),
-        Some(_) => Ok(()),
-        None => Err(StoreError::Damaged {
-            path,
-            offset: 0,
-            what: "it does not hold a format version".to_owned(),
-        }),
-    }
 }

@@ -12,6 +12,7 @@
 //! Invariants:
 //! - What was acknowledged is on disk, and a snapshot taken later holds it exactly once, through any crash.
 //! - A segment belongs to one application and one table; a query is only handed its applications' segments.
+//! - Opening deletes no telemetry: what the catalogue does not list is moved to the quarantine (`D31`).
 //! - After a failed sync nothing is acknowledged any more.
 
 mod app_id;
@@ -23,10 +24,12 @@ mod compaction;
 mod config;
 mod error;
 mod folder;
+mod format_file;
 mod health;
 mod log;
 mod maintenance;
 mod promote;
+mod quarantine;
 mod recovery;
 mod retention;
 mod scan;
@@ -36,6 +39,7 @@ mod segment;
 mod snapshot;
 mod stats;
 mod store;
+mod store_id;
 mod table_provider;
 mod time_bounds;
 mod vfs;
@@ -53,9 +57,11 @@ pub use catalogue::{
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
 pub use config::StoreConfig;
 pub use error::{Result, StoreError};
-pub use folder::{FORMAT_VERSION, ServerInfo, holder, is_held};
+pub use folder::{ServerInfo, holder, is_held};
+pub use format_file::FORMAT_VERSION;
 pub use health::Health;
 pub use promote::{LeafKind, PromotedColumn};
+pub use quarantine::Quarantine;
 pub use schema::{Column, TIMESTAMP, Table};
 pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};

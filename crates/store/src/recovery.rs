@@ -5,7 +5,8 @@ use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
 use crate::log::{self, Appended, Payload};
-use crate::segment::Segment;
+use crate::quarantine::{self, Quarantine};
+use crate::segment::{Segment, TEMPORARY};
 use crate::store::blocking;
 use crate::view::ViewCell;
 use std::collections::HashSet;
@@ -17,9 +18,14 @@ use std::sync::Arc;
 pub(crate) struct Recovered {
     /// The last sequence in segments or log.
     pub(crate) last: u64,
+    /// What lies in the quarantine.
+    pub(crate) quarantine: Quarantine,
 }
 
-/// Fills the view from segments and log, and removes what a crash left half-done.
+/// Fills the view from segments and log. Segments that the catalogue does not list are moved to the quarantine, and only
+/// files that were never finished are removed (`D31`).
+///
+/// Whatever speaks against the catalogue, the log above all, is found before any file is moved.
 pub(crate) async fn recover(
     folder: &Folder,
     catalogue: &Catalogue,
@@ -29,22 +35,30 @@ pub(crate) async fn recover(
     let position = catalogue.log_position().await?;
     let deleted = catalogue.deleted_apps(false).await?;
     let (segments_dir, log_dir, view) = (folder.segments_dir(), folder.log_dir(), view.clone());
+    let quarantine_dir = folder.quarantine_dir();
     blocking(move || {
         for app in deleted {
             view.drop_app(app);
         }
-        remove_orphans(&segments_dir, &records)?;
+        let unlisted = unlisted(&segments_dir, &records)?;
         let segments = records
             .into_iter()
             .map(|record| existing(&segments_dir, record))
             .collect::<Result<_>>()?;
         view.replace(&[], segments);
+        refuse_lost_log(&log_dir, position, unlisted.len())?;
         let last = log::replay(&log_dir, position, |sequence, payload| {
             view.push(vec![appended(sequence, payload)?]);
             Ok(())
         })?;
+        for file in unlisted {
+            clear_away(&file, &segments_dir, &quarantine_dir)?;
+        }
         log::remove_through(&log_dir, position).map_err(StoreError::io("remove from", &log_dir))?;
-        Ok(Recovered { last })
+        Ok(Recovered {
+            last,
+            quarantine: quarantine::measure(&quarantine_dir)?,
+        })
     })
     .await
 }
@@ -84,34 +98,40 @@ fn existing(folder: &Path, record: SegmentRecord) -> Result<Arc<Segment>> {
     }
 }
 
-/// Removes files that no transaction made data: a seal or merge was interrupted, or a merged file was still read.
-fn remove_orphans(folder: &Path, records: &[SegmentRecord]) -> Result<()> {
+/// The log's last file is never removed, so one that is gone took acknowledged items with it.
+fn refuse_lost_log(log_dir: &Path, position: u64, unlisted: usize) -> Result<()> {
+    let files = log::files(log_dir).map_err(StoreError::io("list", log_dir))?;
+    if !files.is_empty() || (position == 0 && unlisted == 0) {
+        return Ok(());
+    }
+    Err(StoreError::Missing {
+        path: log_dir.to_owned(),
+        what: "the log's files are gone, and its last one may hold items that no segment has; nothing was changed"
+            .to_owned(),
+    })
+}
+
+/// The files below the folder of segments that the catalogue does not list: a seal or merge was interrupted, a merged
+/// file was still read, or the catalogue is not the one that it should be.
+fn unlisted(folder: &Path, records: &[SegmentRecord]) -> Result<Vec<PathBuf>> {
     let known: HashSet<PathBuf> = records
         .iter()
         .map(|record| folder.join(&record.path))
         .collect();
-    for path in files_below(folder, 2)? {
-        let ours = path
-            .extension()
-            .is_some_and(|end| end == "parquet" || end == "tmp");
-        if ours && !known.contains(&path) {
-            tracing::info!(file = %path.display(), "removing a file that an interrupted seal or merge left");
-            std::fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
-        }
-    }
-    Ok(())
+    let mut files = quarantine::files_below(folder, quarantine::DEPTH)?;
+    files.retain(|file| !known.contains(file));
+    Ok(files)
 }
 
-fn files_below(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(StoreError::io("list", folder))? {
-        let entry = entry.map_err(StoreError::io("list", folder))?;
-        let kind = entry.file_type().map_err(StoreError::io("list", folder))?;
-        if kind.is_file() {
-            files.push(entry.path());
-        } else if kind.is_dir() && depth > 0 {
-            files.extend(files_below(&entry.path(), depth - 1)?);
-        }
+fn clear_away(file: &Path, segments: &Path, quarantine: &Path) -> Result<()> {
+    if file.extension().is_some_and(|end| end == TEMPORARY) {
+        tracing::info!(file = %file.display(), "removing a file whose writing was interrupted");
+        return std::fs::remove_file(file).map_err(StoreError::io("remove", file));
     }
-    Ok(files)
+    let target = quarantine::set_aside(file, segments, quarantine)?;
+    tracing::warn!(
+        file = %target.display(),
+        "moved a file that the catalogue does not list to the quarantine; its items are not served"
+    );
+    Ok(())
 }

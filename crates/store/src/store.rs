@@ -9,6 +9,7 @@ use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
 use crate::log::{self, LogWriter, WriterSettings};
 use crate::promote::PromotionRule;
+use crate::quarantine::Quarantine;
 use crate::recovery;
 use crate::retention::RetentionState;
 use crate::schema::Table;
@@ -16,6 +17,7 @@ use crate::seal;
 use crate::segment::{FooterCache, Segment, SegmentSettings};
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
+use crate::store_id::StoreId;
 use crate::view::{ViewCell, ViewSink};
 use arrow::record_batch::RecordBatch;
 use datafusion::catalog::TableProvider;
@@ -51,6 +53,7 @@ pub struct Store {
     health: Arc<HealthCell>,
     pub(crate) footers: Arc<FooterCache>,
     pub(crate) segment_settings: SegmentSettings,
+    quarantine: Quarantine,
     /// One seal, merge or expiry at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) wake: Arc<Notify>,
@@ -64,15 +67,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a data folder for writing, creating it if it is new, and recovers what a crash left.
+    /// Opens a data folder for writing, making it if it is new and [`StoreConfig::create`] says so, and recovers what a
+    /// crash left. It deletes no telemetry, whatever it finds (`D31`).
     ///
     /// # Errors
-    /// [`StoreError::Locked`], [`StoreError::NewerFormat`], [`StoreError::Damaged`] and [`StoreError::Missing`] as
-    /// they say; file and catalogue failures otherwise.
+    /// [`StoreError::Locked`], [`StoreError::NewerFormat`], [`StoreError::NoStore`], [`StoreError::Foreign`],
+    /// [`StoreError::Damaged`] and [`StoreError::Missing`] as they say; file and catalogue failures otherwise.
     pub async fn open(config: StoreConfig) -> Result<Arc<Store>> {
-        let root = config.data_dir.clone();
-        let folder = blocking(move || Folder::take(&root)).await?;
-        let catalogue = Catalogue::open(folder.root()).await?;
+        let (root, create) = (config.data_dir.clone(), config.create);
+        let folder = blocking(move || Folder::take(&root, create)).await?;
+        let (catalogue, id) = Catalogue::open_in(&folder).await?;
         let view = Arc::new(ViewCell::default());
         let recovered = recovery::recover(&folder, &catalogue, &view).await?;
         let health = Arc::new(HealthCell::default());
@@ -89,7 +93,8 @@ impl Store {
                 .await?;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
         let store = Arc::new(Store {
-            segment_settings: segment_settings(&config, &folder),
+            segment_settings: segment_settings(&config, &folder, id),
+            quarantine: recovered.quarantine,
             footers: Arc::new(FooterCache::new(config.footer_cache_bytes)),
             config,
             catalogue,
@@ -173,6 +178,11 @@ impl Store {
     /// Whether the store takes writes, and what is wrong if something is.
     pub fn health(&self) -> Health {
         self.health.get()
+    }
+
+    /// What lay in the quarantine when the store was opened: segments that the catalogue does not list.
+    pub fn quarantine(&self) -> Quarantine {
+        self.quarantine
     }
 
     /// What is stored, by application and table.
@@ -277,8 +287,9 @@ impl Drop for Store {
     }
 }
 
-fn segment_settings(config: &StoreConfig, folder: &Folder) -> SegmentSettings {
+fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> SegmentSettings {
     SegmentSettings {
+        store,
         folder: folder.segments_dir(),
         vfs: config.vfs.clone(),
         row_group_rows: config.row_group_rows,

@@ -16,6 +16,12 @@ use crate::{aggregates, functions, plugins};
 
 pub(crate) use library::has_function;
 
+/// The names of the scalar functions that the binder knows and the library does not.
+#[cfg(test)]
+pub(crate) fn special_functions() -> impl Iterator<Item = &'static str> {
+    special::SCALAR.iter().map(special::Special::name)
+}
+
 /// The reference as Markdown: what is supported with its form and a sentence, and what is refused by name.
 pub fn language() -> String {
     let mut page = Page::default();

@@ -6,7 +6,7 @@ mod regressions;
 mod stopping;
 
 use arrow::array::ArrayRef;
-use datafusion::common::ScalarValue;
+use datafusion::common::{DataFusionError, ScalarValue};
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{ScalarType, Value};
 
@@ -20,16 +20,16 @@ use crate::{BindOptions, Catalog};
 enum Outcome {
     /// Its result tables.
     Tables(Vec<ResultTable>),
-    /// The first reason for which the parser or the binder refused it.
-    Refused(Diagnostic),
+    /// Why the parser or the binder refused it; at least one reason.
+    Refused(Vec<Diagnostic>),
     /// How it failed when it ran.
-    Failed(String),
+    Failed(DataFusionError),
 }
 
 fn run(query: &str, catalog: &dyn Catalog, options: BindOptions) -> Outcome {
     let parsed = hindsight_kql_syntax::parse(query);
-    if let Some(error) = parsed.diagnostics.into_iter().next() {
-        return Outcome::Refused(error);
+    if !parsed.diagnostics.is_empty() {
+        return Outcome::Refused(parsed.diagnostics);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -40,14 +40,14 @@ fn run(query: &str, catalog: &dyn Catalog, options: BindOptions) -> Outcome {
     let bound = match runtime.block_on(bound) {
         Ok(bound) => bound,
         Err(BindError::Diagnostics(errors)) => {
-            let first = errors.into_iter().next();
-            return Outcome::Refused(first.expect("a refusal has a reason"));
+            assert!(!errors.is_empty(), "a refusal has a reason");
+            return Outcome::Refused(errors);
         }
-        Err(error) => return Outcome::Failed(error.to_string()),
+        Err(BindError::Run(error)) => return Outcome::Failed(error),
     };
     match runtime.block_on(collect(bound, &context)) {
         Ok(tables) => Outcome::Tables(tables),
-        Err(error) => Outcome::Failed(error.to_string()),
+        Err(error) => Outcome::Failed(error),
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn answer(query: &str) -> String {
 pub(crate) fn answer_with(query: &str, options: &BindOptions) -> String {
     match run(query, &TestCatalog, options.clone()) {
         Outcome::Tables(tables) => print_all(&tables, cell),
-        Outcome::Refused(error) => format!("error {error}"),
+        Outcome::Refused(errors) => format!("error {}", errors[0]),
         Outcome::Failed(error) => format!("failed {error}"),
     }
 }

@@ -15,6 +15,9 @@ pub(super) enum AppCommand {
     Create {
         /// Its name.
         name: String,
+        /// Make the data folder if there is none.
+        #[arg(long)]
+        create: bool,
         #[command(flatten)]
         data: DataFolder,
         /// Print JSON.
@@ -54,7 +57,20 @@ pub(super) enum AppCommand {
 impl AppCommand {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
-            AppCommand::Create { name, data, json } => create(&name, &data, json).await,
+            AppCommand::Create {
+                name,
+                create: create_folder,
+                data,
+                json,
+            } => {
+                if create_folder {
+                    Catalogue::open_or_create(&data.path()?)
+                        .await?
+                        .close()
+                        .await;
+                }
+                create(&name, &data, json).await
+            }
             AppCommand::List { data, json } => list(&data, json).await,
             AppCommand::Show { app, data, json } => {
                 let (catalogue, base) = open(&data).await?;
@@ -65,7 +81,7 @@ impl AppCommand {
     }
 }
 
-/// The catalogue of a folder, and the address of the server that holds it or would.
+/// The catalogue of a folder that has one, and the address of the server that holds it or would.
 pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
     let settings = data.settings()?;
     let held = hindsight_store::holder(&settings.data).map(|server| server.url);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, header};
@@ -61,11 +61,8 @@ impl Target {
                 credential,
             });
         }
-        if !settings.data.exists() {
-            bail!("there is no data folder {}", settings.data.display());
-        }
         let path = settings.data.clone();
-        let app = App::build(settings).await?;
+        let app = App::build_with(settings, |store| store.create = false).await?;
         let token = read_token(&path).context("the token of this process cannot be read back")?;
         let router = crate::router::router(app.clone());
         Ok(Target::Local { app, router, token })

@@ -20,6 +20,9 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     gauge!("hindsight_store_segments").set(sum(|table| table.segments));
     gauge!("hindsight_store_sealed_rows").set(sum(|table| table.sealed_rows));
     gauge!("hindsight_store_sealed_bytes").set(sum(|table| table.sealed_bytes));
+    let quarantine = app.store.quarantine();
+    gauge!("hindsight_store_quarantined_files").set(quarantine.files as f64);
+    gauge!("hindsight_store_quarantined_bytes").set(quarantine.bytes as f64);
     gauge!("hindsight_store_writable").set(if app.store.health().writable {
         1.0
     } else {

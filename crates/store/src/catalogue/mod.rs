@@ -21,8 +21,10 @@ pub use keys::{KeyRecord, NewKey};
 pub use segments::SegmentRecord;
 pub use users::{RoleRecord, UserRecord};
 
-use crate::error::Result;
-use crate::folder;
+use crate::error::{Result, StoreError};
+use crate::folder::{self, Folder};
+use crate::format_file;
+use crate::store_id::StoreId;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -38,18 +40,40 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Opens the catalogue of a data folder, creating or migrating it. Another process may hold the folder.
+    /// Opens the catalogue of a data folder that has one, migrating it. Another process may hold the folder.
     ///
     /// # Errors
-    /// [`crate::StoreError::NewerFormat`] if a newer program wrote the folder; what SQLite says otherwise.
+    /// [`crate::StoreError::NoStore`] if there is none, [`crate::StoreError::NewerFormat`] if a newer program wrote the
+    /// folder, [`crate::StoreError::Foreign`] if it is not the one of this folder; what SQLite says otherwise.
     pub async fn open(data_dir: &Path) -> Result<Catalogue> {
-        folder::check_format(data_dir)?;
-        std::fs::create_dir_all(data_dir).map_err(crate::StoreError::io("create", data_dir))?;
+        format_file::read(data_dir)?;
+        folder::require_catalogue(data_dir)?;
+        Ok(Catalogue::open_file(data_dir).await?.0)
+    }
+
+    /// Opens the catalogue of a data folder, making folder and catalogue where there is nothing.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open`], and [`crate::StoreError::Missing`] if there is telemetry without a catalogue.
+    pub async fn open_or_create(data_dir: &Path) -> Result<Catalogue> {
+        if folder::require_catalogue(data_dir).is_ok() {
+            return Catalogue::open(data_dir).await;
+        }
+        let folder = Folder::take(data_dir, true)?;
+        Ok(Catalogue::open_in(&folder).await?.0)
+    }
+
+    /// Opens or creates the catalogue of a folder that this process holds.
+    pub(crate) async fn open_in(folder: &Folder) -> Result<(Catalogue, StoreId)> {
+        Catalogue::open_file(folder.root()).await
+    }
+
+    /// Opens the file, once it is known to belong to the folder.
+    async fn open_file(data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let path = folder::catalogue_path(data_dir);
-        keep_private(&path).map_err(crate::StoreError::io("create", &path))?;
+        keep_private(&path).map_err(StoreError::io("create", &path))?;
         let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .create_if_missing(true)
+            .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
@@ -58,7 +82,15 @@ impl Catalogue {
             .max_connections(4)
             .connect_with(options.clone())
             .await?;
+        let store = folder::agree_on_store(data_dir, store_id(&pool, data_dir).await?)?;
         sqlx::migrate!("./migrations").run(&pool).await?;
+        sqlx::query("INSERT INTO store (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING")
+            .bind(store.to_string())
+            .execute(&pool)
+            .await?;
+        if format_file::read(data_dir)?.and_then(|format| format.store) != Some(store) {
+            format_file::write(data_dir, store)?;
+        }
         let watcher = SqlitePoolOptions::new()
             .max_connections(1)
             .min_connections(1)
@@ -66,7 +98,7 @@ impl Catalogue {
             .max_lifetime(None)
             .connect_with(options)
             .await?;
-        Ok(Catalogue { pool, watcher })
+        Ok((Catalogue { pool, watcher }, store))
     }
 
     /// A number that changes with every committed change of the catalogue, whichever process made it.
@@ -83,6 +115,26 @@ impl Catalogue {
         self.watcher.close().await;
         self.pool.close().await;
     }
+}
+
+/// The store that a catalogue says it belongs to; a new one, and one of before stores had identities, says nothing.
+async fn store_id(pool: &SqlitePool, data_dir: &Path) -> Result<Option<StoreId>> {
+    let known: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'store'",
+    )
+    .fetch_one(pool)
+    .await?;
+    if known == 0 {
+        return Ok(None);
+    }
+    let id: Option<String> = sqlx::query_scalar("SELECT id FROM store")
+        .fetch_optional(pool)
+        .await?;
+    let parsed = id.map(|id| id.parse()).transpose();
+    parsed.map_err(|_| StoreError::Foreign {
+        path: folder::catalogue_path(data_dir),
+        what: "it does not name the store that it is of".to_owned(),
+    })
 }
 
 /// Makes the file where there is none, and readable by this user only: it holds the keys that sign tokens. SQLite gives the

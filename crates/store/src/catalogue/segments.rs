@@ -5,6 +5,7 @@ use super::applications::app_id;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 use crate::schema::Table;
+use crate::segment::Checksums;
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
@@ -37,6 +38,8 @@ pub struct SegmentRecord {
     pub promoted: Vec<String>,
     /// When it was made, in ticks.
     pub created: i64,
+    /// The checksums of its file's blocks; None for a segment of before segments had them.
+    pub(crate) checksums: Option<Checksums>,
 }
 
 impl Catalogue {
@@ -95,7 +98,7 @@ async fn insert(connection: &mut SqliteConnection, segments: &mut [SegmentRecord
     for segment in segments {
         let done = sqlx::query(
             "INSERT INTO segments (app_id, table_name, path, rows, bytes, min_ts, max_ts, min_seq, max_seq, level, \
-             promoted, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             promoted, created, checksums) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(segment.app.to_string())
         .bind(segment.table.name())
@@ -109,6 +112,7 @@ async fn insert(connection: &mut SqliteConnection, segments: &mut [SegmentRecord
         .bind(segment.level)
         .bind(serde_json::Value::from(segment.promoted.clone()).to_string())
         .bind(segment.created)
+        .bind(segment.checksums.as_ref().map(Checksums::to_bytes))
         .execute(&mut *connection)
         .await?;
         segment.id = done.last_insert_rowid();
@@ -136,7 +140,17 @@ fn segment(row: &SqliteRow) -> Result<SegmentRecord> {
         level: row.try_get("level")?,
         promoted: names(&promoted)?,
         created: row.try_get("created")?,
+        checksums: checksums(row.try_get("checksums")?)?,
     })
+}
+
+fn checksums(bytes: Option<Vec<u8>>) -> Result<Option<Checksums>> {
+    bytes
+        .map(|bytes| {
+            Checksums::from_bytes(&bytes)
+                .ok_or_else(|| unreadable("the checksums of a segment are cut".to_owned()))
+        })
+        .transpose()
 }
 
 fn names(json: &str) -> Result<Vec<String>> {

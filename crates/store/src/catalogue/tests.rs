@@ -14,7 +14,7 @@ fn new(name: &str) -> NewApplication {
 #[tokio::test]
 async fn an_application_is_found_by_name_id_and_instrumentation_key_until_it_is_deleted() {
     let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
     let app = catalogue.create_app(new("shop")).await.unwrap();
 
     assert_eq!(catalogue.app("shop").await.unwrap().as_ref(), Some(&app));
@@ -45,7 +45,7 @@ async fn an_application_is_found_by_name_id_and_instrumentation_key_until_it_is_
 #[tokio::test]
 async fn deleting_an_application_deletes_its_keys() {
     let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
     let app = catalogue.create_app(new("shop")).await.unwrap();
     let key = NewKey {
         id: "k1".to_owned(),
@@ -71,11 +71,11 @@ async fn deleting_an_application_deletes_its_keys() {
 #[tokio::test]
 async fn a_change_by_another_process_moves_the_version() {
     let dir = tempfile::tempdir().unwrap();
-    let server = Catalogue::open(dir.path()).await.unwrap();
+    let server = Catalogue::open_or_create(dir.path()).await.unwrap();
     let before = server.version().await.unwrap();
     assert_eq!(server.version().await.unwrap(), before);
 
-    let command = Catalogue::open(dir.path()).await.unwrap();
+    let command = Catalogue::open_or_create(dir.path()).await.unwrap();
     command.create_app(new("shop")).await.unwrap();
     let after = server.version().await.unwrap();
     assert_ne!(after, before);
@@ -112,7 +112,7 @@ fn client(name: &str) -> ClientRecord {
 #[tokio::test]
 async fn a_user_takes_its_roles_sessions_and_grants_along() {
     let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
     let (ada, program) = (user("Ada"), client("reports"));
     catalogue.create_user(&ada).await.unwrap();
     catalogue.create_client(&program).await.unwrap();
@@ -152,7 +152,7 @@ async fn a_user_takes_its_roles_sessions_and_grants_along() {
 #[tokio::test]
 async fn a_refresh_token_is_good_once_and_its_family_ends_with_a_second_use() {
     let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
     let (ada, program) = (user("ada"), client("reports"));
     catalogue.create_user(&ada).await.unwrap();
     catalogue.create_client(&program).await.unwrap();
@@ -185,7 +185,7 @@ async fn a_refresh_token_is_good_once_and_its_family_ends_with_a_second_use() {
 #[tokio::test]
 async fn the_tenant_is_made_once_and_notes_are_read_newest_first() {
     let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
     assert_eq!(catalogue.tenant("first").await.unwrap(), "first");
     assert_eq!(catalogue.tenant("second").await.unwrap(), "first");
     for at in [1, 2, 3] {
@@ -211,7 +211,7 @@ async fn nobody_else_may_read_the_catalogue() {
     let path = crate::folder::catalogue_path(dir.path());
     std::fs::write(&path, b"").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let catalogue = Catalogue::open(dir.path()).await.unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
     catalogue.create_app(new("shop")).await.unwrap();
     for entry in std::fs::read_dir(dir.path()).unwrap() {
         let entry = entry.unwrap();

@@ -1,10 +1,10 @@
 //! Parsed footers in memory: reading one takes longer than most lookups need altogether.
 
+use super::SegmentFileReader;
 use parking_lot::Mutex;
 use parquet::errors::Result;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use std::collections::HashMap;
-use std::fs::File;
 use std::sync::Arc;
 
 /// The footers that were used last, up to a number of bytes.
@@ -46,7 +46,11 @@ impl FooterCache {
     }
 
     /// Reads a segment's footer with its page index, and keeps it.
-    pub(crate) fn read(&self, segment: i64, file: &File) -> Result<Arc<ParquetMetaData>> {
+    pub(crate) fn read(
+        &self,
+        segment: i64,
+        file: &SegmentFileReader,
+    ) -> Result<Arc<ParquetMetaData>> {
         let footer = ParquetMetaDataReader::new()
             .with_page_index_policy(PageIndexPolicy::Optional)
             .parse_and_finish(file)?;

@@ -1,12 +1,16 @@
 //! Segments: sealed, immutable Parquet files of one application's table.
 
+mod checksums;
+mod file;
 mod footer;
 mod reader;
 mod writer;
 
+pub(crate) use checksums::Checksums;
+pub(crate) use file::SegmentFileReader;
 pub(crate) use footer::FooterCache;
 pub(crate) use reader::SegmentReaders;
-pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter};
+pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
 
 use crate::catalogue::SegmentRecord;
 use std::path::{Path, PathBuf};
@@ -49,7 +53,7 @@ impl Drop for Segment {
         if self.doomed.load(Ordering::Acquire)
             && let Err(error) = std::fs::remove_file(&self.path)
         {
-            // It is an orphan now, and the next start removes it.
+            // The catalogue does not list it: the next start moves it to the quarantine.
             tracing::warn!(file = %self.path.display(), %error, "a segment's file could not be removed");
         }
     }

@@ -1,6 +1,6 @@
 //! How the query engine reads segments: through their files, holding on to each segment until it is read.
 
-use super::{FooterCache, Segment};
+use super::{FooterCache, Segment, SegmentFileReader};
 use bytes::Bytes;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::ParquetFileMetrics;
@@ -13,8 +13,6 @@ use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,23 +50,23 @@ struct SegmentReader {
     metrics: ParquetFileMetrics,
     segment: Arc<Segment>,
     footers: Arc<FooterCache>,
-    file: Option<File>,
+    file: Option<SegmentFileReader>,
 }
 
 impl SegmentReader {
     /// Does blocking work with the open file.
     async fn with_file<T: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut File) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&SegmentFileReader) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let open = self.file.take();
         let segment = self.segment.clone();
-        let done = tokio::task::spawn_blocking(move || -> Result<(File, T)> {
-            let mut file = match open {
+        let done = tokio::task::spawn_blocking(move || -> Result<(SegmentFileReader, T)> {
+            let file = match open {
                 Some(file) => file,
-                None => File::open(segment.path())?,
+                None => SegmentFileReader::open(&segment)?,
             };
-            let value = work(&mut file)?;
+            let value = work(&file)?;
             Ok((file, value))
         });
         let (file, value) = done
@@ -79,26 +77,18 @@ impl SegmentReader {
     }
 }
 
-fn read_range(file: &mut File, range: &Range<u64>) -> Result<Bytes> {
-    let length = usize::try_from(range.end.saturating_sub(range.start))?;
-    let mut bytes = vec![0; length];
-    file.seek(SeekFrom::Start(range.start))?;
-    file.read_exact(&mut bytes)?;
-    Ok(bytes.into())
-}
-
 impl AsyncFileReader for SegmentReader {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
         self.metrics
             .bytes_scanned
             .add((range.end - range.start) as usize);
-        self.with_file(move |file| read_range(file, &range)).boxed()
+        self.with_file(move |file| file.read(&range)).boxed()
     }
 
     fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, Result<Vec<Bytes>>> {
         let total: u64 = ranges.iter().map(|range| range.end - range.start).sum();
         self.metrics.bytes_scanned.add(total as usize);
-        self.with_file(move |file| ranges.iter().map(|range| read_range(file, range)).collect())
+        self.with_file(move |file| ranges.iter().map(|range| file.read(range)).collect())
             .boxed()
     }
 

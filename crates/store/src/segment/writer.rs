@@ -4,12 +4,14 @@
 //! ticks prune row groups and pages directly, and years 1 to 9999 fit (nanoseconds reach 1677 to 2262 only). Other
 //! readers subtract 621,355,968,000,000,000 and divide by 10 to get microseconds since 1970.
 
+use super::checksums::ChecksumWriter;
 use crate::app_id::AppId;
 use crate::batch::time_range;
 use crate::catalogue::SegmentRecord;
 use crate::error::{Result, StoreError};
 use crate::promote::{PromotionRule, Shredder};
 use crate::schema::{TIMESTAMP, Table};
+use crate::store_id::StoreId;
 use crate::vfs::{Vfs, WriteFile};
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::ArrowWriter;
@@ -32,6 +34,8 @@ pub(crate) const TEMPORARY: &str = "tmp";
 /// How segments are written.
 #[derive(Debug, Clone)]
 pub(crate) struct SegmentSettings {
+    /// The store that they belong to.
+    pub(crate) store: StoreId,
     /// The folder of all segments.
     pub(crate) folder: PathBuf,
     pub(crate) vfs: Arc<dyn Vfs>,
@@ -83,6 +87,7 @@ impl SegmentWriter {
                 .create(&temporary)
                 .map_err(StoreError::io("create", &temporary))?,
             bytes: 0,
+            checksums: ChecksumWriter::default(),
         };
         let properties = properties(settings, &file, &shredder)?;
         let writer = ArrowWriter::try_new(output, shredder.schema(), Some(properties))?;
@@ -100,6 +105,7 @@ impl SegmentWriter {
             level: file.level,
             promoted: shredder.names(),
             created: file.created,
+            checksums: None,
         };
         Ok(SegmentWriter {
             vfs: settings.vfs.clone(),
@@ -128,7 +134,8 @@ impl SegmentWriter {
             .sync()
             .map_err(StoreError::io("sync", &self.temporary))?;
         record.bytes = output.bytes;
-        drop(output);
+        record.checksums = Some(output.checksums.finish());
+        drop(output.file);
         self.vfs
             .rename(&self.temporary, &self.path)
             .map_err(StoreError::io("rename", &self.path))?;
@@ -179,8 +186,14 @@ fn properties(
         .set_dictionary_enabled(true)
         .set_sorting_columns(Some(vec![descending]))
         .set_key_value_metadata(Some(vec![
-            KeyValue::new("hindsight.table".to_owned(), file.table.name().to_owned()),
-            KeyValue::new("hindsight.promoted".to_owned(), promoted),
+            entry("store", settings.store.to_string()),
+            entry("app", file.app.to_string()),
+            entry("table", file.table.name().to_owned()),
+            entry("level", file.level.to_string()),
+            entry("min_seq", file.min_seq.to_string()),
+            entry("max_seq", file.max_seq.to_string()),
+            entry("created", file.created.to_string()),
+            entry("promoted", promoted),
         ]));
     let timestamp = ColumnPath::from(TIMESTAMP);
     builder = builder
@@ -207,16 +220,23 @@ fn properties(
     Ok(builder.build())
 }
 
-/// The file under the Parquet writer, counted.
+/// An entry of the file's metadata. Together they say what the catalogue says of the segment.
+fn entry(key: &str, value: String) -> KeyValue {
+    KeyValue::new(format!("hindsight.{key}"), value)
+}
+
+/// The file under the Parquet writer, counted and summed.
 struct Output {
     file: Box<dyn WriteFile>,
     bytes: u64,
+    checksums: ChecksumWriter,
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.bytes += written as u64;
+        self.checksums.update(bytes.get(..written).unwrap_or(bytes));
         Ok(written)
     }
 

@@ -1,7 +1,9 @@
 //! Tests of the whole store, over its public interface. Each file has one subject.
 
 mod crash;
+mod damage;
 mod lifecycle;
+mod opening;
 mod promotion;
 mod queries;
 mod recovery;

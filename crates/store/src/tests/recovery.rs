@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::vfs::{Vfs, WriteFile};
-use crate::{RealFs, StoreError};
+use crate::{Quarantine, RealFs, StoreError};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -138,7 +138,7 @@ async fn a_missing_segment_and_a_missing_catalogue_are_refused() {
 }
 
 #[tokio::test]
-async fn files_that_no_transaction_made_data_are_removed() {
+async fn unlisted_segments_are_quarantined_and_only_unfinished_files_removed() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(quiet(dir.path())).await.unwrap();
     put(&store, app(1), &[item("a", 1)]).await.unwrap();
@@ -155,7 +155,17 @@ async fn files_that_no_transaction_made_data_are_removed() {
 
     let store = Store::open(quiet(dir.path())).await.unwrap();
     assert_eq!((orphan.exists(), half.exists()), (false, false));
+    let aside = dir.path().join("quarantine").join(app(1).to_string());
+    let aside = aside.join("requests").join("h1-x.parquet");
+    assert_eq!(std::fs::read_to_string(&aside).unwrap(), "x");
+    assert_eq!(store.quarantine(), Quarantine { files: 1, bytes: 1 });
     assert_eq!(ids(&store, app(1)).await, ["a"]);
+    drop(store);
+
+    std::fs::write(&orphan, "yy").unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!(store.quarantine(), Quarantine { files: 2, bytes: 3 });
+    assert_eq!(std::fs::read_to_string(&aside).unwrap(), "x");
 }
 
 /// A disk that can be made to fail.

@@ -1,0 +1,153 @@
+//! The answer of a query in the form of the files.
+
+use arrow::array::ArrayRef;
+use datafusion::common::DataFusionError;
+use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_types::ScalarType;
+
+use super::file::Case;
+use super::tables::CaseTables;
+use crate::BindOptions;
+use crate::kernel::KernelError;
+use crate::testing::{Outcome, cell, print_all, run};
+
+/// What a query answers.
+pub(super) struct Answer {
+    /// In the form of the files.
+    pub(super) text: String,
+    /// Whether the rows are in a defined order.
+    pub(super) sorted: bool,
+    /// Whether a case may expect it. None may expect a defect of the service.
+    pub(super) is_expectable: bool,
+}
+
+impl Answer {
+    /// Runs the query of a case.
+    pub(super) fn of(case: &Case) -> Answer {
+        let mut answer = Answer {
+            text: String::new(),
+            sorted: true,
+            is_expectable: true,
+        };
+        match outcome(case) {
+            Outcome::Tables(tables) => {
+                answer.sorted = tables.iter().all(|t| t.sorted);
+                answer.text = print_all(&tables, written);
+            }
+            Outcome::Refused(errors) => {
+                let errors: Vec<String> = errors.iter().map(|e| refusal(e, &case.query)).collect();
+                answer.text = errors.join("\n");
+            }
+            Outcome::Failed(error) => match failure(&error) {
+                Some(text) => answer.text = text,
+                None => {
+                    answer.text = format!("failed {error}");
+                    answer.is_expectable = false;
+                }
+            },
+        }
+        answer
+    }
+
+    /// Whether it is what a case expects. Rows without a defined order compare as a bag.
+    pub(super) fn is(&self, expected: &str) -> bool {
+        if self.sorted || self.text.contains("\n---\n") {
+            return self.text == expected;
+        }
+        bag(&self.text) == bag(expected)
+    }
+}
+
+/// What becomes of the query of a case.
+pub(super) fn outcome(case: &Case) -> Outcome {
+    run(
+        &case.query,
+        &CaseTables(&case.tables),
+        BindOptions::default(),
+    )
+}
+
+/// An answer with its rows in one order.
+fn bag(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    if let Some(rows) = lines.get_mut(1..) {
+        rows.sort_unstable();
+    }
+    lines
+}
+
+/// A refusal: code, line from 1, position from 0, token as the query API cuts it, and the message.
+fn refusal(error: &Diagnostic, query: &str) -> String {
+    let (line, position, token) = error.position(query);
+    let token = token.replace('\n', "\\n");
+    format!(
+        "error {} at {line}:{position} '{token}'\n{}",
+        error.code, error.message
+    )
+}
+
+/// A failure of the run that the query API reports with a code: the code and the message.
+fn failure(error: &DataFusionError) -> Option<String> {
+    let (code, message) = match error.find_root() {
+        DataFusionError::ResourcesExhausted(message) => ("QueryResourcesExceeded", message.clone()),
+        DataFusionError::External(source) => match source.downcast_ref::<KernelError>()? {
+            KernelError::Failed(message) => ("QueryExecutionError", message.clone()),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(format!("error {code}\n{message}"))
+}
+
+/// A cell as the files have it: truth values are as `tostring()` writes them, and a text that would be misread is in double
+/// quotes with the escapes of JSON.
+fn written(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
+    let text = cell(array, row, kind);
+    match (kind, text.as_str()) {
+        (ScalarType::Bool, "true") => "True".to_owned(),
+        (ScalarType::Bool, "false") => "False".to_owned(),
+        (ScalarType::String, "null") => quoted(&text),
+        (ScalarType::String | ScalarType::Dynamic, _) if is_misread(&text) => quoted(&text),
+        _ => text,
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Whether a reader of the file would take the text for another one, for a separator or for nothing.
+fn is_misread(text: &str) -> bool {
+    text.is_empty()
+        || text.trim() != text
+        || text.starts_with('"')
+        || text.contains(" | ")
+        || text.contains(char::is_control)
+        || ["---", "----", "===="].contains(&text)
+}
+
+#[test]
+fn texts_that_would_be_misread_are_quoted() {
+    for text in [
+        "", " a", "a\n", "a\tb", "\"a\"", "a | b", "----", "====", "\u{a0}",
+    ] {
+        assert!(is_misread(text), "{text:?}");
+    }
+    for text in ["a", "a b", "it's", "a|b", "a \"b\"", "{\"a\":1}", "-----"] {
+        assert!(!is_misread(text), "{text:?}");
+    }
+    assert_eq!(quoted("a\n\"b\" "), "\"a\\n\\\"b\\\" \"");
+}
+
+#[test]
+fn rows_without_an_order_compare_as_a_bag() {
+    let answer = |sorted| Answer {
+        text: "n:long\n2\n1".to_owned(),
+        sorted,
+        is_expectable: true,
+    };
+    assert!(answer(false).is("n:long\n1\n2"));
+    assert!(!answer(false).is("n:long\n1\n1"));
+    assert!(!answer(false).is("1\nn:long\n2"));
+    assert!(!answer(true).is("n:long\n1\n2"));
+}

@@ -1,0 +1,130 @@
+//! The cases of `conformance/kql`: queries with the answers that the language's rules give (see its README).
+
+mod answer;
+mod coverage;
+mod file;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use self::answer::{Answer, outcome};
+use self::file::{Case, CaseFile, files, selected_files};
+use super::Outcome;
+use crate::run::ResultTable;
+
+/// Every folder whose cases hold.
+const FOLDERS: [&str; 6] = [
+    "aggregates",
+    "functions",
+    "joins",
+    "operators",
+    "scalar_operators",
+    "statements",
+];
+
+/// With `UPDATE_EXPECT=1` the answers replace the expectations of the cases that fail.
+#[test]
+fn the_answers_are_by_the_rules() {
+    let update = std::env::var("UPDATE_EXPECT").is_ok_and(|value| value == "1");
+    let mut failed = Vec::new();
+    for mut file in selected_files(&FOLDERS) {
+        if update {
+            update_expectations(&mut file);
+        }
+        let failures = file.cases.iter().filter_map(failure);
+        failed.extend(failures.map(|text| format!("{}: {text}", file.name)));
+    }
+    assert!(
+        failed.is_empty(),
+        "{} cases fail\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
+}
+
+/// What is wrong with a case.
+fn failure(case: &Case) -> Option<String> {
+    let answer = Answer::of(case);
+    (!answer.is(&case.expected)).then(|| {
+        format!(
+            "{}\n  expected:\n{}\n  answer:\n{}\n",
+            case.query, case.expected, answer.text
+        )
+    })
+}
+
+/// Makes the cases of a file expect what they answer, in the file too.
+fn update_expectations(file: &mut CaseFile) {
+    let mut changed = false;
+    for case in &mut file.cases {
+        let answer = Answer::of(case);
+        if answer.is_expectable && !answer.is(&case.expected) {
+            case.expected = answer.text;
+            changed = true;
+        }
+    }
+    if changed {
+        file.write();
+        eprintln!("rewritten: {}", file.name);
+    }
+}
+
+#[test]
+fn the_known_gaps_are_still_gaps() {
+    let mut closed = Vec::new();
+    for file in files("known_gaps") {
+        let passing = file.cases.iter().filter(|case| failure(case).is_none());
+        closed.extend(passing.map(|case| format!("{}: {}", file.name, case.query)));
+    }
+    assert!(
+        closed.is_empty(),
+        "gaps are closed: move these cases to their files\n{}",
+        closed.join("\n")
+    );
+}
+
+/// Prints a line for each case: whether it is refused, its result columns, and the tables that it defines.
+/// `tests/language_service` compares them with the official parser.
+#[test]
+#[ignore = "it prints for tests/language_service"]
+fn the_verdicts_of_all_cases() {
+    for file in selected_files(&FOLDERS) {
+        for case in &file.cases {
+            if let Some(verdict) = verdict(&file.name, case) {
+                writeln!(std::io::stdout(), "verdict {verdict}").expect("it can be written");
+            }
+        }
+    }
+}
+
+fn verdict(file: &str, case: &Case) -> Option<serde_json::Value> {
+    let (code, tables) = match outcome(case) {
+        Outcome::Tables(tables) => (None, tables),
+        Outcome::Refused(errors) => (errors.first().map(|error| error.code), Vec::new()),
+        // It was bound: only its rows failed, and columns are not compared.
+        Outcome::Failed(_) => return None,
+    };
+    let columns = |table: &ResultTable| -> Vec<[String; 2]> {
+        let columns = table.columns.iter();
+        columns
+            .map(|c| [c.name.clone(), c.kind.to_string()])
+            .collect()
+    };
+    let own: BTreeMap<&str, Vec<[String; 2]>> = case
+        .tables
+        .iter()
+        .map(|table| {
+            let columns = table.columns().iter();
+            let columns = columns.map(|(name, kind)| [name.clone(), kind.to_string()]);
+            (table.name(), columns.collect())
+        })
+        .collect();
+    Some(serde_json::json!({
+        "file": file,
+        "query": case.query,
+        "own": own,
+        "code": code,
+        "tables": tables.iter().map(columns).collect::<Vec<_>>(),
+    }))
+}

@@ -1,0 +1,158 @@
+//! Opening never destroys: a catalogue that is empty, older or another store's is refused, and every file stays (`D31`).
+
+use super::*;
+use crate::{Catalogue, StoreError};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Every file of telemetry with its bytes.
+fn telemetry(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.join("segments"), root.join("log")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false => drop(found.insert(entry.path(), std::fs::read(entry.path()).unwrap())),
+            }
+        }
+    }
+    found
+}
+
+/// A closed store with two sealed segments and, where asked for, a request in its log.
+async fn filled(root: &Path) {
+    let store = Store::open(quiet(root)).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &[item("b", 2)]).await.unwrap();
+    store.close().await.unwrap();
+}
+
+fn remove_catalogue(root: &Path) {
+    for name in ["catalogue.db", "catalogue.db-wal", "catalogue.db-shm"] {
+        // SQLite removes the two beside the file when it is closed.
+        let _ = std::fs::remove_file(root.join(name));
+    }
+}
+
+/// Opening fails with an error that `expected` accepts, twice, and changes no file of telemetry.
+async fn is_refused(root: &Path, expected: fn(&StoreError) -> bool) {
+    let before = telemetry(root);
+    assert!(before.len() >= 2, "there is telemetry to lose");
+    for _ in 0..2 {
+        match Store::open(quiet(root)).await {
+            Err(error) => assert!(expected(&error), "{error}"),
+            Ok(_) => panic!("the store was opened"),
+        }
+        assert_eq!(telemetry(root), before);
+    }
+}
+
+#[tokio::test]
+async fn an_empty_catalogue_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path()).await;
+    remove_catalogue(dir.path());
+    std::fs::write(dir.path().join("catalogue.db"), "").unwrap();
+    is_refused(dir.path(), |e| matches!(e, StoreError::Foreign { .. })).await;
+    let refused = Catalogue::open(dir.path()).await;
+    assert!(matches!(refused, Err(StoreError::Foreign { .. })));
+}
+
+#[tokio::test]
+async fn the_catalogue_of_another_store_is_refused() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    filled(dir.path()).await;
+    filled(other.path()).await;
+    remove_catalogue(dir.path());
+    std::fs::copy(
+        other.path().join("catalogue.db"),
+        dir.path().join("catalogue.db"),
+    )
+    .unwrap();
+    is_refused(dir.path(), |e| matches!(e, StoreError::Foreign { .. })).await;
+}
+
+#[tokio::test]
+async fn an_older_catalogue_than_the_log_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    let older = std::fs::read(dir.path().join("catalogue.db")).unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    put(&store, app(1), &[item("b", 2)]).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+
+    std::fs::write(dir.path().join("catalogue.db"), older).unwrap();
+    is_refused(dir.path(), |e| matches!(e, StoreError::Missing { .. })).await;
+}
+
+#[tokio::test]
+async fn an_empty_catalogue_of_before_stores_had_identities_is_refused_by_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path()).await;
+    remove_catalogue(dir.path());
+    std::fs::write(dir.path().join("catalogue.db"), "").unwrap();
+    std::fs::write(dir.path().join("format"), "hindsight 1\n").unwrap();
+    is_refused(dir.path(), |e| matches!(e, StoreError::Missing { .. })).await;
+}
+
+#[tokio::test]
+async fn a_log_without_files_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path()).await;
+    for entry in std::fs::read_dir(dir.path().join("log")).unwrap() {
+        std::fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    is_refused(dir.path(), |e| matches!(e, StoreError::Missing { .. })).await;
+}
+
+#[tokio::test]
+async fn a_folder_of_before_stores_had_identities_opens_and_gets_one() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path()).await;
+    std::fs::write(dir.path().join("format"), "hindsight 1\n").unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!(ids(&store, app(1)).await, ["a", "b"]);
+    let format = std::fs::read_to_string(dir.path().join("format")).unwrap();
+    assert!(format.starts_with("hindsight 1\nstore "), "{format}");
+}
+
+#[tokio::test]
+async fn nothing_is_made_where_nothing_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("data");
+    let config = StoreConfig {
+        create: false,
+        ..quiet(&folder)
+    };
+    let refused = Store::open(config).await;
+    assert!(matches!(refused, Err(StoreError::NoStore { .. })));
+    let refused = Catalogue::open(&folder).await;
+    assert!(matches!(refused, Err(StoreError::NoStore { .. })));
+    assert!(!folder.exists());
+}
+
+#[tokio::test]
+async fn a_seal_that_was_cut_off_before_its_transaction_loses_and_doubles_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    let before = tempfile::tempdir().unwrap();
+    copy_dir(dir.path(), before.path());
+    store.seal_all().await.unwrap();
+    drop(store);
+    // The segment is there, and the catalogue and the log are those of before it was registered.
+    copy_dir(
+        &dir.path().join("segments"),
+        &before.path().join("segments"),
+    );
+
+    let store = Store::open(quiet(before.path())).await.unwrap();
+    assert_eq!(ids(&store, app(1)).await, ["a"]);
+    assert_eq!(store.quarantine().files, 1);
+}
