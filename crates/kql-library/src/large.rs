@@ -1,4 +1,4 @@
-//! Large values in plans.
+//! Large values in expressions.
 //!
 //! DataFusion writes a literal out, each of its bytes, wherever it names a column, and its rules do that by the dozen: a
 //! list of a million values in a plan takes seconds to plan. So a large value is a call that stands for it: while a plan is
@@ -11,10 +11,9 @@ use arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    TypeSignature, Volatility,
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
 };
 use xxhash_rust::xxh64::xxh64;
 
@@ -64,14 +63,8 @@ pub fn in_place(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// `plan` with large values that can be evaluated; no column changes its name.
-pub fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let holds = |expr: &Expr| expr.exists(|e| Ok(value_of(e).is_some()));
-    replace_in_plan(plan, holds, evaluable)
-}
-
 /// `expr` with large values that wait for nothing.
-fn evaluable(expr: Expr) -> Result<Expr> {
+pub fn evaluable(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match (value_of(&expr).is_some(), expr) {
             (true, Expr::ScalarFunction(call)) => Transformed::yes(call.func.call(Vec::new())),
@@ -81,33 +74,14 @@ fn evaluable(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// `plan` with `replace` done to each expression that `concerns`; no column changes its name.
-pub fn replace_in_plan(
-    plan: LogicalPlan,
-    concerns: impl Fn(&Expr) -> Result<bool>,
-    replace: impl Fn(Expr) -> Result<Expr>,
-) -> Result<LogicalPlan> {
-    let rewritten = plan.transform_up_with_subqueries(|node| {
-        let names = NamePreserver::new(&node);
-        let expressions = node.map_expressions(|expr| {
-            if !concerns(&expr)? {
-                return Ok(Transformed::no(expr));
-            }
-            let name = names.save(&expr);
-            replace(expr).map(|expr| Transformed::yes(name.restore(expr)))
-        })?;
-        if expressions.transformed {
-            expressions.map_data(LogicalPlan::recompute_schema)
-        } else {
-            Ok(expressions)
-        }
-    });
-    rewritten.map(|transformed| transformed.data)
-}
-
 /// Whether `expr` waits for a value: what stands for a large value does not.
 pub fn waits(expr: &Expr) -> bool {
     matches!(expr, Expr::Placeholder(placeholder) if !placeholder.id.starts_with(NOTHING))
+}
+
+/// Whether `expr` stands for a large value.
+pub fn is_large(expr: &Expr) -> bool {
+    value_of(expr).is_some()
 }
 
 fn value_of(expr: &Expr) -> Option<&ScalarValue> {

@@ -13,6 +13,7 @@ mod bind;
 mod catalog;
 mod exec;
 mod held;
+mod large;
 mod leaves;
 mod operators;
 mod plugins;
@@ -30,7 +31,7 @@ pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
 pub use held::HeldRows;
 use hindsight_kql_library::{
-    aggregates, call, definition, functions, large, list_match, real_key, signature, text_match,
+    aggregates, call, definition, functions, list_match, real_key, signature, text_match,
 };
 pub use hindsight_kql_library::{kernel, work};
 pub use leaves::{Leaf, LeafSource};

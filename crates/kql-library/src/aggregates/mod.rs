@@ -9,6 +9,7 @@ mod count;
 mod count_distinct;
 mod covariance;
 mod dcount;
+mod definition;
 mod hll;
 mod make_bag;
 mod make_list;
@@ -24,63 +25,27 @@ mod variance;
 pub use crate::states::collect::MAX_ELEMENTS;
 pub use crate::states::pick::{Pick, PickedRows};
 pub use arg_max::pick_row;
+pub use definition::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 pub use registry::{all, find};
 
-use datafusion::logical_expr::Expr;
-use hindsight_kql_syntax::{Diagnostic, Span};
-use hindsight_kql_types::ScalarType;
-
-use crate::Scalar;
-use crate::definition::Example;
-
-/// An aggregate of the language.
-#[derive(Debug)]
-pub struct AggregateFunction {
-    /// Overloads in the form of scalar functions' signatures; `*` as an argument is allowed where `star` says so.
-    pub signatures: &'static [&'static str],
-    /// Other names for it.
-    pub aliases: &'static [&'static str],
-    /// One sentence for the reference.
-    pub summary: &'static str,
-    /// How its unnamed column is called (`semantics.md §13.3`).
-    pub result_name: AggregateName,
-    /// `*` may stand for all columns (`arg_max(x, *)`, `take_any(*)`).
-    pub star: bool,
-    /// Runnable examples.
-    pub examples: &'static [Example],
-    /// Builds its result columns. The expressions contain DataFusion aggregate calls, freely mixed with scalar
-    /// expressions around them; `summarize` splits the two.
-    pub bind: fn(&AggregateCall<'_>) -> Result<Vec<AggregateColumn>, Diagnostic>,
-}
-
-/// The default name of an aggregate's column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AggregateName {
-    /// `<prefix>_<argument>`: `sum_x`, and `<prefix>_` where the argument has no name.
-    Prefixed(&'static str),
-    /// The columns name themselves ([`AggregateColumn::name`]): `arg_max`, `take_any`, `percentiles`.
-    Columns,
-}
-
-/// A call being bound.
-pub struct AggregateCall<'a> {
-    /// The arguments, converted to what the signature asks for; `*` has been expanded into the columns it stands for.
-    pub args: &'a [Scalar],
-    /// The name that each argument would give a column, where it has one.
-    pub names: &'a [Option<String>],
-    /// The result type by the signature.
-    pub result: ScalarType,
-    /// Where the call stands.
-    pub span: Span,
-}
-
-/// One result column of an aggregate.
-#[derive(Debug, Clone)]
-pub struct AggregateColumn {
-    /// Its name where [`AggregateName::Columns`].
-    pub name: Option<String>,
-    /// The expression, with aggregate calls inside.
-    pub expr: Expr,
-    /// Its type.
-    pub kind: ScalarType,
-}
+/// Every family's list.
+static LISTS: &[&[&AggregateFunction]] = &[
+    arg_max::LIST,
+    avg::LIST,
+    binary_all::LIST,
+    buildschema::LIST,
+    count::LIST,
+    count_distinct::LIST,
+    covariance::LIST,
+    dcount::LIST,
+    hll::LIST,
+    make_bag::LIST,
+    make_list::LIST,
+    make_set::LIST,
+    min_max::LIST,
+    percentile::LIST,
+    sum::LIST,
+    take_any::LIST,
+    tdigest::LIST,
+    variance::LIST,
+];

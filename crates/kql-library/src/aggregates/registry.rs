@@ -3,36 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::AggregateFunction;
-use super::{
-    arg_max, avg, binary_all, buildschema, count, count_distinct, covariance, dcount, hll,
-    make_bag, make_list, make_set, min_max, percentile, sum, take_any, tdigest, variance,
-};
+use super::{AggregateFunction, LISTS};
 use crate::signature::Signature;
-
-/// Every family's list.
-fn lists() -> Vec<&'static [&'static AggregateFunction]> {
-    vec![
-        arg_max::LIST,
-        avg::LIST,
-        binary_all::LIST,
-        buildschema::LIST,
-        count::LIST,
-        count_distinct::LIST,
-        covariance::LIST,
-        dcount::LIST,
-        hll::LIST,
-        make_bag::LIST,
-        make_list::LIST,
-        make_set::LIST,
-        min_max::LIST,
-        percentile::LIST,
-        sum::LIST,
-        take_any::LIST,
-        tdigest::LIST,
-        variance::LIST,
-    ]
-}
 
 struct Entry {
     function: &'static AggregateFunction,
@@ -69,7 +41,7 @@ pub fn find(name: &str) -> Option<(&'static AggregateFunction, &'static [Signatu
 
 /// Every aggregate, family by family.
 pub fn all() -> impl Iterator<Item = &'static AggregateFunction> {
-    lists().into_iter().flat_map(|list| list.iter().copied())
+    LISTS.iter().flat_map(|list| list.iter().copied())
 }
 
 impl AggregateFunction {

@@ -21,3 +21,24 @@ mod units;
 
 pub use conversion::{TO_REAL, TO_STRING};
 pub use registry::{Registry, registry};
+
+use crate::definition::ScalarFunction;
+
+/// Every category's list.
+static LISTS: &[&[&ScalarFunction]] = &[
+    array::LIST,
+    bag::LIST,
+    dynamic::LIST,
+    conversion::LIST,
+    datetime::LIST,
+    encoding::LIST,
+    geo::LIST,
+    hash::LIST,
+    ip::LIST,
+    logic::LIST,
+    math::LIST,
+    parse::LIST,
+    series::LIST,
+    string::LIST,
+    units::LIST,
+];

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::LISTS;
 use crate::definition::ScalarFunction;
 use crate::signature::Signature;
 
@@ -18,28 +19,7 @@ struct Entry {
     signatures: Vec<Signature>,
 }
 
-/// Every category's list.
-fn lists() -> Vec<&'static [&'static ScalarFunction]> {
-    vec![
-        super::array::LIST,
-        super::bag::LIST,
-        super::dynamic::LIST,
-        super::conversion::LIST,
-        super::datetime::LIST,
-        super::encoding::LIST,
-        super::geo::LIST,
-        super::hash::LIST,
-        super::ip::LIST,
-        super::logic::LIST,
-        super::math::LIST,
-        super::parse::LIST,
-        super::series::LIST,
-        super::string::LIST,
-        super::units::LIST,
-    ]
-}
-
-static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::build(&lists()));
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::build(LISTS));
 
 /// The functions of the language.
 pub fn registry() -> &'static Registry {

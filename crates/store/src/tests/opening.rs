@@ -11,9 +11,10 @@ fn telemetry(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut folders = vec![root.join("segments"), root.join("log")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            match entry.file_type().unwrap().is_dir() {
-                true => folders.push(entry.path()),
-                false => drop(found.insert(entry.path(), std::fs::read(entry.path()).unwrap())),
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else {
+                found.insert(entry.path(), std::fs::read(entry.path()).unwrap());
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::Ranges;
 use super::address::Address;
+use super::ranges::Ranges;
 use crate::functions::prelude::*;
 
 /// -1, 0 or 1 by the order of two addresses.

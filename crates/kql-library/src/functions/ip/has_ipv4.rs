@@ -1,8 +1,8 @@
 //! `has_ipv4`, `has_ipv4_prefix` and their `any` forms: an address inside a text, delimited by other than letters and
 //! digits.
 
-use super::Ranges;
 use super::address::{Address, V4};
+use super::ranges::Ranges;
 use crate::functions::prelude::*;
 
 pub(crate) static HAS_IPV4: ScalarFunction = function(

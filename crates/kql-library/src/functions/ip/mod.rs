@@ -7,6 +7,7 @@ mod has_ipv4;
 mod ipv4;
 mod ipv6;
 mod range_to_cidr;
+mod ranges;
 
 use super::prelude::*;
 
@@ -33,32 +34,3 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &ipv6::PARSE_MASK,
     &range_to_cidr::DEF,
 ];
-
-/// The range arguments from the second on: texts, or arrays of texts.
-struct Ranges(Vec<Column>);
-
-enum Column {
-    Text(crate::kernel::Rows<arrow::array::StringViewArray>),
-    List(crate::kernel::Rows<arrow::array::BinaryViewArray>),
-}
-
-impl Ranges {
-    fn open(args: &KernelArgs<'_>) -> Result<Ranges, KernelError> {
-        let columns = (1..args.len()).map(|index| match args.kind(index) {
-            ScalarType::Dynamic => args.dynamics(index).map(Column::List),
-            _ => args.texts(index).map(Column::Text),
-        });
-        columns.collect::<Result<_, _>>().map(Ranges)
-    }
-
-    /// Whether `test` holds for any range in `row`.
-    fn any(&self, row: usize, test: impl Fn(&str) -> bool) -> bool {
-        self.0.iter().any(|column| match column {
-            Column::Text(text) => test(text.get(row)),
-            Column::List(list) => list.get(row).is_some_and(|bytes| {
-                let mut items = hindsight_kql_types::DynamicRef::new(bytes).iter_array();
-                items.any(|item| item.as_str().is_some_and(&test))
-            }),
-        })
-    }
-}

@@ -26,7 +26,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 fn kernel(args: &KernelArgs<'_>) -> Answer {
     match args.result_kind() {
-        ScalarType::Real => super::map(args, f64::abs),
+        ScalarType::Real => super::map::map(args, f64::abs),
         ScalarType::Decimal => {
             let array = args.full(0)?;
             let values: Decimal128Array = array

@@ -1,6 +1,6 @@
 //! The gamma function, its logarithm, and the error functions.
 
-use super::map;
+use super::map::map;
 use crate::functions::prelude::*;
 
 pub(crate) static GAMMA: ScalarFunction = function(

@@ -6,6 +6,7 @@ mod bits;
 mod classify;
 mod exponent;
 mod gamma;
+mod map;
 mod rand;
 mod round;
 mod trigonometry;
@@ -57,21 +58,3 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &trigonometry::PI,
     &welch_test::DEF,
 ];
-
-/// `f` of the first argument as a double; null stays null.
-fn map(args: &KernelArgs<'_>, f: impl Fn(f64) -> f64) -> Answer {
-    let x = args.reals(0)?;
-    Ok(args.collect_reals(|row| x.get(row).map(&f)))
-}
-
-/// `f` of the first argument as a double, which has no result outside its domain.
-fn map_partial(args: &KernelArgs<'_>, f: impl Fn(f64) -> Option<f64>) -> Answer {
-    let x = args.reals(0)?;
-    Ok(args.collect_reals(|row| x.get(row).and_then(&f)))
-}
-
-/// `f` of the first two arguments as doubles.
-fn map2(args: &KernelArgs<'_>, f: impl Fn(f64, f64) -> f64) -> Answer {
-    let (x, y) = (args.reals(0)?, args.reals(1)?);
-    Ok(args.collect_reals(|row| Some(f(x.get(row)?, y.get(row)?))))
-}

@@ -1,6 +1,6 @@
 //! `round`, `ceiling`, `sign`.
 
-use super::map;
+use super::map::map;
 use crate::functions::prelude::*;
 
 pub(crate) static CEILING: ScalarFunction = function(

@@ -1,6 +1,6 @@
 //! Angles and their functions, in radians unless said otherwise.
 
-use super::{map, map_partial, map2};
+use super::map::{map, map_partial, map2};
 use crate::functions::prelude::*;
 
 macro_rules! one {

@@ -1,6 +1,6 @@
 //! `convert_temperature`.
 
-use super::convert;
+use super::factor::convert;
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(

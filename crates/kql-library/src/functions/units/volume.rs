@@ -1,6 +1,6 @@
 //! `convert_volume`.
 
-use super::{Factor, by_factor};
+use super::factor::{Factor, by_factor};
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
