@@ -6,10 +6,9 @@
 pub mod aggregates;
 mod bind;
 mod catalog;
-mod exec;
+mod datafusion;
 pub mod functions;
 mod held;
-mod large;
 mod leaves;
 mod operators;
 mod plugins;
@@ -18,6 +17,7 @@ mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
+mod transform;
 pub mod work;
 
 pub use bind::{
@@ -25,7 +25,7 @@ pub use bind::{
     StepKind, bind, bind_or_ask,
 };
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
-pub use exec::KqlQueryPlanner;
+pub use datafusion::KqlQueryPlanner;
 pub use held::HeldRows;
 pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

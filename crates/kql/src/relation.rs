@@ -165,7 +165,7 @@ impl Scalar {
     /// A known value.
     pub fn constant(value: Value) -> Scalar {
         Scalar {
-            expr: crate::large::literal(crate::bind::value_to_scalar(&value)),
+            expr: crate::datafusion::large_literal::literal(crate::bind::value_to_scalar(&value)),
             kind: value.kind(),
             constant: Some(value),
         }

@@ -21,10 +21,10 @@ use crate::bind::{
     BindOptions, Binding, BoundQuery, Step, StepKind, bind_or_ask, null_scalar, value_from_scalar,
 };
 use crate::catalog::Catalog;
-use crate::exec::{KqlQueryPlanner, logical_rules, physical_rules};
+use crate::datafusion::large_literal::{literal, replace_in_plan, waits};
+use crate::datafusion::{KqlQueryPlanner, logical_rules, physical_rules};
 use crate::functions::kernel::KernelError;
 use crate::held::HeldRows;
-use crate::large::{literal, replace_in_plan, waits};
 use crate::relation::Column;
 use crate::work::Watch;
 

@@ -14,7 +14,7 @@ use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
 
 use super::{BindResult, Binder, plan_error};
-use crate::large;
+use crate::datafusion::large_literal as large;
 use crate::relation::{Relation, Scalar};
 
 /// The Arrow scalar of a value.

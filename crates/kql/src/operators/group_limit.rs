@@ -12,8 +12,8 @@ use hindsight_kql_syntax::Span;
 
 use super::support::{limit, subtable_keys};
 use crate::bind::BindResult;
-use crate::exec::{InOrder, Reads, Transform, TransformState, transform};
 use crate::relation::Relation;
+use crate::transform::{InOrder, Reads, Transform, TransformState, transform};
 
 /// At most `count` rows; of each subtable inside `mv-apply` and `partition`.
 pub(crate) fn limit_groups(input: Relation, count: usize, span: Span) -> BindResult<Relation> {

@@ -13,8 +13,8 @@ use super::support::{self, Output, field, free_name, hidden_name, parameter, pas
 use super::take::row_count;
 use super::window;
 use crate::bind::{BindResult, Binder};
-use crate::exec::transform;
 use crate::relation::{Relation, Scalar};
+use crate::transform::transform;
 
 pub(crate) fn bind(
     node: &MvExpandOperator,

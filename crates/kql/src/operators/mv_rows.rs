@@ -14,7 +14,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::mv_value::ElementBuilder;
 use crate::aggregates::state::collect::MAX_ELEMENTS;
-use crate::exec::{
+use crate::transform::{
     MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, most_rows, select_rows,
     shown_bytes,
 };

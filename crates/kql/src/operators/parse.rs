@@ -11,8 +11,8 @@ use super::stand_in::or_stands_in;
 use super::support::{Output, field, hidden_name, parameter, pass};
 use super::window;
 use crate::bind::{BindResult, Binder, convert};
-use crate::exec::transform;
 use crate::relation::Relation;
+use crate::transform::transform;
 
 pub(crate) fn bind(
     node: &ParseOperator,

@@ -9,7 +9,7 @@ use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
 use super::support::array_of;
-use crate::exec::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
+use crate::transform::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
 use crate::work::Watch;
 
 /// `kind=` of `parse`.

@@ -15,9 +15,9 @@ use hindsight_kql_syntax::ast::RangeOperator;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
 use crate::bind::{BindResult, Binder, convert, widest};
-use crate::exec::{Reads, Transform, TransformState, transform};
 use crate::functions::kernel::KernelError;
 use crate::relation::Relation;
+use crate::transform::{Reads, Transform, TransformState, transform};
 
 const BATCH_ROWS: i128 = 8192;
 

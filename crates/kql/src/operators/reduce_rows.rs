@@ -10,7 +10,9 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 
 use super::reduce_clusters::{Clusters, Rule};
-use crate::exec::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
+};
 use crate::work::Watch;
 
 /// What comes out.

@@ -8,7 +8,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::physical_plan::PhysicalExpr;
 
-use crate::exec::{Reads, Transform, TransformState};
+use crate::transform::{Reads, Transform, TransformState};
 use crate::work::Watch;
 
 /// Which of the rows that match a step come out.

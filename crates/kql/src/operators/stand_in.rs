@@ -17,8 +17,8 @@ use hindsight_kql_types::ScalarType;
 use super::stand_in_rows::WithStandIns;
 use super::support::{Output, groups, hidden_name, missing, parameter, pass, subtable_keys};
 use crate::bind::{BindResult, Binder, plan_error};
-use crate::exec::transform;
 use crate::relation::{Column, Relation};
+use crate::transform::transform;
 
 /// What a step does to the rows of a subtable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

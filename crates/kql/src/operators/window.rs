@@ -8,14 +8,13 @@ use std::sync::Arc;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_group;
 use super::subtable_value;
 use super::support::{Output, field, hidden_name};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
-use crate::exec::transform;
 use crate::functions::real_key::as_key;
 use crate::relation::{Column, Relation, Scalar};
+use crate::transform::{by_group, transform};
 
 /// A window call that waits for its operator.
 #[derive(Debug, Clone)]

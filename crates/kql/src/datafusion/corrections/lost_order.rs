@@ -8,8 +8,8 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{LogicalPlan, TableType};
 
-use super::mark::{Mark, Marked};
-use super::{Reads, Transform, TransformState, depends_on_order};
+use crate::datafusion::mark::{Mark, Marked};
+use crate::transform::{Reads, Transform, TransformState, depends_on_order};
 
 /// `plan` with a mark over every sort, and over rows that are kept in memory, whose order its rows or something in it
 /// depend on.
@@ -18,7 +18,7 @@ use super::{Reads, Transform, TransformState, depends_on_order};
 /// projection may have dropped those, and none of our nodes tells of an order, so it would take the sort away. Rows in
 /// memory it deals out to all processors. At the mark the rows become one stream, and nothing that keeps their order deals
 /// them out again.
-pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub(in crate::datafusion) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|node| match &node {
         LogicalPlan::Extension(extension) if depends_on_order(extension) => node.map_children(kept),
         _ => Ok(Transformed::no(node)),

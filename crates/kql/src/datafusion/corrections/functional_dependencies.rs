@@ -8,7 +8,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 /// The rules that believe it.
-pub(super) const BELIEVE: [&str; 3] = [
+pub(in crate::datafusion) const BELIEVE: [&str; 3] = [
     "replace_distinct_aggregate",
     "eliminate_join",
     "optimize_projections",
@@ -20,7 +20,9 @@ pub(super) const BELIEVE: [&str; 3] = [
 /// between has repeated them: of `distinct k | join (…) on k | distinct k, x | summarize count() by k, x` it then drops `x`
 /// from the keys, and gives other counts. Nothing here has keys that are worth believing in.
 #[derive(Debug)]
-pub(super) struct WithoutDependencies(pub(super) Arc<dyn OptimizerRule + Send + Sync>);
+pub(in crate::datafusion) struct WithoutDependencies(
+    pub(in crate::datafusion) Arc<dyn OptimizerRule + Send + Sync>,
+);
 
 impl OptimizerRule for WithoutDependencies {
     fn name(&self) -> &str {

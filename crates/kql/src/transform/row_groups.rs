@@ -13,7 +13,7 @@ const END: u32 = u32::MAX;
 
 /// The rows of each combination of keys, by their numbers. A few flat tables, so that millions of groups are let go at
 /// once.
-pub(super) struct RowGroups {
+pub(crate) struct RowGroups {
     converter: RowConverter,
     /// The groups, found by the hash of their keys.
     table: HashTable<u32>,
@@ -29,7 +29,7 @@ pub(super) struct RowGroups {
 
 impl RowGroups {
     /// No rows yet; keys will be of these types.
-    pub(super) fn new(keys: impl Iterator<Item = DataType>) -> Result<RowGroups> {
+    pub(crate) fn new(keys: impl Iterator<Item = DataType>) -> Result<RowGroups> {
         Ok(RowGroups {
             converter: RowConverter::new(keys.map(SortField::new).collect())?,
             table: HashTable::new(),
@@ -45,7 +45,7 @@ impl RowGroups {
     ///
     /// # Errors
     /// There are more rows than numbers for them.
-    pub(super) fn add(&mut self, keys: &[ArrayRef]) -> Result<()> {
+    pub(crate) fn add(&mut self, keys: &[ArrayRef]) -> Result<()> {
         let rows = self.converter.convert_columns(keys)?;
         for key in &rows {
             let row = u32::try_from(self.next.len()).unwrap_or(END);
@@ -85,18 +85,18 @@ impl RowGroups {
     }
 
     /// The first row of a group.
-    pub(super) fn first(&self, group: usize) -> Option<u32> {
+    pub(crate) fn first(&self, group: usize) -> Option<u32> {
         self.bounds.get(group).map(|(first, _)| *first)
     }
 
     /// The row after `row` in its group.
-    pub(super) fn after(&self, row: u32) -> Option<u32> {
+    pub(crate) fn after(&self, row: u32) -> Option<u32> {
         let next = self.next.get(row as usize).copied();
         next.filter(|next| *next != END)
     }
 
     /// The memory of the tables.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.table.allocation_size()
             + self.keys.capacity()
             + self.ends.capacity() * size_of::<usize>()

@@ -11,14 +11,15 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
+use super::corrections::large_literal as large;
+use super::corrections::lost_order::{self, InOrder};
+use super::hidden::{self, Unassumed};
 use super::mark::{Mark, Marked};
-use super::node::TransformNode;
-use super::only_input::only_input;
-use super::run::TransformExec;
-use super::unassumed::{self, Unassumed};
 use super::whole_leaf::WholeLeaf;
-use super::{InOrder, equality, kept_order, stop_rule};
-use crate::large;
+use super::{cancellation, corrections::self_equality};
+use crate::transform::TransformExec;
+use crate::transform::TransformNode;
+use crate::transform::only_input;
 use crate::work::Watch;
 
 /// The query planner of a session that runs KQL plans.
@@ -32,9 +33,9 @@ impl QueryPlanner for KqlQueryPlanner {
         plan: &LogicalPlan,
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = equality::as_conditions(large::in_plan(plan.clone())?)?;
-        let plan = unassumed::in_plan(kept_order::in_plan(plan)?)?;
-        let plan = stop_rule::with_stop_points(plan)?;
+        let plan = self_equality::as_conditions(large::in_plan(plan.clone())?)?;
+        let plan = hidden::in_plan(lost_order::in_plan(plan)?)?;
+        let plan = cancellation::with_stop_points(plan)?;
         DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
             .create_physical_plan(&plan, session)
             .await

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use datafusion::common::{DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 
-use super::only_input::only_input;
+use crate::transform::only_input;
 
 /// What is to be done where a mark is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) enum Mark {
-    /// Nothing is assumed of the rows ([`super::unassumed`]).
+    /// Nothing is assumed of the rows ([`super::hidden`]).
     Unassumed,
-    /// The rows stay in the order that they have here ([`super::kept_order`]).
+    /// The rows stay in the order that they have here ([`super::corrections::lost_order`]).
     Ordered,
     /// Planning asks whether the query is still wanted, and nothing stays of the mark.
     StopPoint,

@@ -4,35 +4,20 @@
 //! that says how it treats rows, and a state that is fed batches and gives batches back. [`KqlQueryPlanner`] turns such
 //! nodes into physical plans; a session without it cannot run them.
 
-mod chance_rule;
-mod dependency_rule;
-mod equality;
-mod estimate;
-mod gather;
-mod kept_order;
-mod mark;
-mod measure_rule;
+mod exec;
+mod grouped;
+mod memory;
 mod node;
 mod only_input;
-mod order_rule;
-mod parts_rule;
-mod planner;
-mod rows;
-mod run;
-mod statistics_rule;
-mod stop_rule;
-mod unassumed;
-mod whole_leaf;
+mod row_groups;
 
-pub use planner::KqlQueryPlanner;
-
-pub(crate) use estimate::most_rows;
-pub(crate) use kept_order::InOrder;
-pub(crate) use node::{depends_on_order, transform};
-pub(crate) use rows::{
+pub(crate) use exec::TransformExec;
+pub(crate) use grouped::{by_group, by_keys};
+pub(crate) use memory::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, long_column, select_rows, shown_bytes,
 };
-pub(crate) use stop_rule::{logical_rules, physical_rules};
+pub(crate) use node::{TransformNode, depends_on_order, transform};
+pub(crate) use only_input::only_input;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -41,6 +26,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
+
+pub(crate) use crate::datafusion::{InOrder, most_rows};
 
 /// How a transform reads its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-use super::only_input::only_input;
+use crate::transform::only_input;
 
 /// So many projections on top of one another are measured.
 const MEASURED: usize = 16;
@@ -24,7 +24,9 @@ const MEASURED: usize = 16;
 /// chain of `extend`s the cost grows with the third power of its length, and some hundreds take many seconds.
 /// Estimates of what lies below a long chain are worth nothing, so it is hidden while the rule runs.
 #[derive(Debug)]
-pub(super) struct InShortPieces(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+pub(in crate::datafusion) struct InShortPieces(
+    pub(in crate::datafusion) Arc<dyn PhysicalOptimizerRule + Send + Sync>,
+);
 
 impl PhysicalOptimizerRule for InShortPieces {
     fn optimize(

@@ -27,7 +27,7 @@ use crate::work::Watch;
 
 /// Runs a transform over each partition of its input, or over all of it as one ordered stream.
 #[derive(Debug)]
-pub(super) struct TransformExec {
+pub(crate) struct TransformExec {
     transform: Arc<dyn Transform>,
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
@@ -38,7 +38,7 @@ pub(super) struct TransformExec {
 }
 
 impl TransformExec {
-    pub(super) fn new(
+    pub(crate) fn new(
         transform: Arc<dyn Transform>,
         input: Arc<dyn ExecutionPlan>,
         schema: SchemaRef,
@@ -69,7 +69,7 @@ impl TransformExec {
     }
 
     /// About how many rows it gives at most.
-    pub(super) fn most_rows(&self) -> usize {
+    pub(crate) fn most_rows(&self) -> usize {
         self.transform.most_rows(&self.input)
     }
 }

@@ -15,7 +15,9 @@ use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 /// DataFusion 55.2 names such a value by the aggregate's expression, which is another than the plan's column where only some
 /// of a `summarize` are used; what is above it then fails to find it.
 #[derive(Debug)]
-pub(super) struct StatisticsByName(pub(super) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+pub(in crate::datafusion) struct StatisticsByName(
+    pub(in crate::datafusion) Arc<dyn PhysicalOptimizerRule + Send + Sync>,
+);
 
 impl PhysicalOptimizerRule for StatisticsByName {
     fn optimize(

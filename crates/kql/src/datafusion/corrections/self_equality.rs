@@ -4,14 +4,14 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 
-use crate::large::replace_in_plan;
+use super::large_literal::replace_in_plan;
 
 /// `plan` with `tolower(name) == name` as what it is, a condition.
 ///
 /// DataFusion 55.2 takes an equality of a filter for a second name of a column. Where one side holds the other it puts the
 /// formula into itself, recognises no order of the column any more, and fails to plan. A negated inequality is the
 /// same condition, and no name.
-pub(super) fn as_conditions(plan: LogicalPlan) -> Result<LogicalPlan> {
+pub(in crate::datafusion) fn as_conditions(plan: LogicalPlan) -> Result<LogicalPlan> {
     replace_in_plan(
         plan,
         |expr| expr.exists(|e| Ok(is_circular(e))),

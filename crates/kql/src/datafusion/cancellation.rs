@@ -14,13 +14,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 
-use super::chance_rule::{ChanceStays, FILTERS};
-use super::dependency_rule::{BELIEVE, WithoutDependencies};
+use super::corrections::functional_dependencies::{BELIEVE, WithoutDependencies};
+use super::corrections::ordered_input::SortWhatIsNeeded;
+use super::corrections::statistics_cost::InShortPieces;
+use super::corrections::statistics_names::StatisticsByName;
+use super::corrections::volatile_filter::{ChanceStays, FILTERS};
 use super::mark::{Mark, Marked};
-use super::measure_rule::InShortPieces;
-use super::order_rule::SortWhatIsNeeded;
-use super::parts_rule::ManyParts;
-use super::statistics_rule::StatisticsByName;
+use super::partitioning::increase::ManyParts;
 use crate::work::Watch;
 
 /// The rule that it holds, and fails where the query was stopped. Most rules are shown one node at a time.
@@ -171,7 +171,7 @@ mod tests {
     use datafusion::execution::session_state::SessionStateBuilder;
 
     use super::*;
-    use crate::exec::KqlQueryPlanner;
+    use crate::KqlQueryPlanner;
     use crate::testing::TestCatalog;
     use crate::work::Work;
 

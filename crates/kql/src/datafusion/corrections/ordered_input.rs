@@ -16,7 +16,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 /// DataFusion 55.2 sorts where it has to, and may lose sight of an order later: of an aggregation over keys of which one
 /// is constant. It would then fail to plan.
 #[derive(Debug)]
-pub(super) struct SortWhatIsNeeded;
+pub(in crate::datafusion) struct SortWhatIsNeeded;
 
 impl PhysicalOptimizerRule for SortWhatIsNeeded {
     fn optimize(

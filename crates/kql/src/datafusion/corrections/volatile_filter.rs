@@ -8,14 +8,16 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 /// The name of the rule that moves filters.
-pub(super) const FILTERS: &str = "push_down_filter";
+pub(in crate::datafusion) const FILTERS: &str = "push_down_filter";
 
 /// The rule that moves filters, but for those with a condition like `rand() < 0.5` over what makes other rows of its rows.
 ///
 /// DataFusion 55.2 decides by the columns that a condition reads, and chance reads none: it would choose among the rows
 /// before they are grouped, joined or made, and not among those that are there.
 #[derive(Debug)]
-pub(super) struct ChanceStays(pub(super) Arc<dyn OptimizerRule + Send + Sync>);
+pub(in crate::datafusion) struct ChanceStays(
+    pub(in crate::datafusion) Arc<dyn OptimizerRule + Send + Sync>,
+);
 
 impl OptimizerRule for ChanceStays {
     fn name(&self) -> &str {

@@ -17,7 +17,7 @@ use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
 use super::mark::{Mark, Marked};
-use super::only_input::only_input;
+use crate::transform::only_input;
 
 /// `plan` with every union and every outer join in an [`Unassumed`].
 pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {

@@ -15,12 +15,12 @@ use datafusion::physical_plan::{
 };
 use futures::stream::select_all;
 
-use super::only_input::only_input;
+use crate::transform::only_input;
 
 /// The rows of its input's parts in fewer parts: those of part 0, `parts`, twice `parts` and so on are in part 0, in any
 /// order. Rows that the input deals out by a hash are still dealt out by it.
 #[derive(Debug)]
-pub(super) struct Gather {
+pub(in crate::datafusion) struct Gather {
     input: Arc<dyn ExecutionPlan>,
     parts: usize,
     properties: Arc<PlanProperties>,
@@ -28,7 +28,7 @@ pub(super) struct Gather {
 
 impl Gather {
     /// `input` in so many parts, of which it has a multiple.
-    pub(super) fn new(input: Arc<dyn ExecutionPlan>, parts: usize) -> Gather {
+    pub(in crate::datafusion) fn new(input: Arc<dyn ExecutionPlan>, parts: usize) -> Gather {
         let partitioning = match input.output_partitioning() {
             Partitioning::Hash(keys, _) => Partitioning::Hash(keys.clone(), parts),
             _ => Partitioning::UnknownPartitioning(parts),

@@ -15,7 +15,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 
-use super::run::TransformExec;
+use crate::transform::TransformExec;
 
 type Plan = Arc<dyn ExecutionPlan>;
 
@@ -31,7 +31,7 @@ pub(crate) fn most_rows(plan: &Plan) -> usize {
 }
 
 /// About how many rows the inputs of a node give at most.
-pub(super) fn rows_below(node: &Plan) -> usize {
+pub(in crate::datafusion) fn rows_below(node: &Plan) -> usize {
     let inputs = node.children().into_iter().map(most_rows);
     inputs.fold(0, usize::saturating_add)
 }
@@ -47,7 +47,7 @@ fn rows_of_leaf(leaf: &dyn ExecutionPlan) -> usize {
 ///
 /// A join may give every row of a side with every one of the other, so groups by columns of both may be many more than
 /// there are rows in either. By columns of one side there are no more than it has rows.
-pub(super) fn most_groups(aggregate: &AggregateExec) -> usize {
+pub(in crate::datafusion) fn most_groups(aggregate: &AggregateExec) -> usize {
     let keys = aggregate.group_expr().expr().iter().map(|(key, _)| key);
     values_of(keys, aggregate.input())
 }

@@ -19,8 +19,8 @@ use crate::relation::{Column, Relation};
 
 /// A transform, what it reads and what it gives.
 #[derive(Clone)]
-pub(super) struct TransformNode {
-    pub(super) transform: Arc<dyn Transform>,
+pub(crate) struct TransformNode {
+    pub(crate) transform: Arc<dyn Transform>,
     input: LogicalPlan,
     schema: DFSchemaRef,
     identity: String,

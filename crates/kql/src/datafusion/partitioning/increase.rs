@@ -13,8 +13,8 @@ use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, InputOrderMode};
 
-use super::estimate::{most_groups, rows_below};
-use super::gather::Gather;
+use super::cardinality::{most_groups, rows_below};
+use super::coalesce::Gather;
 
 /// Into so many parts, at least, are rows dealt out of which there may be many.
 const PARTS: usize = 64;
@@ -29,7 +29,7 @@ const FEW: usize = 1 << 23;
 /// tables. Those also stay in the processor's cache. What is above has as few parts as before: a sort reserves memory
 /// for each.
 #[derive(Debug)]
-pub(super) struct ManyParts;
+pub(in crate::datafusion) struct ManyParts;
 
 impl PhysicalOptimizerRule for ManyParts {
     fn optimize(

@@ -1,0 +1,5 @@
+//! Into how many partitions rows are hashed.
+
+pub(in crate::datafusion) mod cardinality;
+mod coalesce;
+pub(in crate::datafusion) mod increase;
