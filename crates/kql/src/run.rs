@@ -26,7 +26,7 @@ use crate::datafusion::{KqlQueryPlanner, logical_rules, physical_rules};
 use crate::functions::kernel::KernelError;
 use crate::held::HeldRows;
 use crate::relation::Column;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// The rows of one result.
 #[derive(Debug)]
@@ -200,7 +200,7 @@ fn first_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue>
 const MAX_LIST: usize = 1_000_000;
 
 fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {
-    let watch = Watch::current();
+    let cancellation = CancellationToken::current();
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     if rows > MAX_LIST {
         return Err(failed(format!(
@@ -210,7 +210,7 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
     let mut encoder = Encoder::new();
     encoder.begin_array();
     for batch in batches {
-        watch.check()?;
+        cancellation.check()?;
         for row in 0..batch.num_rows() {
             let scalar = ScalarValue::try_from_array(batch.column(0), row)?;
             match value_from_scalar(&scalar, kind) {

@@ -21,9 +21,9 @@ use super::corrections::statistics_names::StatisticsByName;
 use super::corrections::volatile_filter::{ChanceStays, FILTERS};
 use super::mark::{Mark, Marked};
 use super::partitioning::increase::ManyParts;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
-/// The rule that it holds, and fails where the query was stopped. Most rules are shown one node at a time.
+/// The rule that it holds, and fails where the query was cancelled. Most rules are shown one node at a time.
 #[derive(Debug)]
 struct WhileWanted(Arc<dyn OptimizerRule + Send + Sync>);
 
@@ -41,7 +41,7 @@ impl OptimizerRule for WhileWanted {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
-        Watch::current().check()?;
+        CancellationToken::current().check()?;
         self.0.rewrite(plan, config)
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn with_stop_points(plan: LogicalPlan) -> Result<LogicalPlan> {
     stoppable.map(|transformed| transformed.data)
 }
 
-/// Changes nothing, and fails where the query was stopped.
+/// Changes nothing, and fails where the query was cancelled.
 #[derive(Debug)]
 struct StopRule;
 
@@ -72,7 +72,7 @@ impl PhysicalOptimizerRule for StopRule {
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Watch::current().check()?;
+        CancellationToken::current().check()?;
         Ok(plan)
     }
 
@@ -192,12 +192,12 @@ mod tests {
     async fn wanted_and_not<T>(work: impl AsyncFn() -> Result<T>) -> (Result<T>, Result<T>) {
         let of = || Work::new(Arc::new(UnboundedMemoryPool::default()));
         let stopped = of();
-        stopped.stop();
+        stopped.cancel();
         (of().run(work()).await, stopped.run(work()).await)
     }
 
-    fn is_stopped<T>(result: Result<T>) -> bool {
-        result.is_err_and(|error| error.to_string().contains("the query was stopped"))
+    fn is_cancelled<T>(result: Result<T>) -> bool {
+        result.is_err_and(|error| error.to_string().contains("the query was cancelled"))
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         let planned = || KqlQueryPlanner.create_physical_plan(&plan, &state);
         let (wanted, unwanted) = wanted_and_not(async || planned().await).await;
         assert!(wanted.is_ok());
-        assert!(is_stopped(unwanted));
+        assert!(is_cancelled(unwanted));
     }
 
     #[tokio::test]
@@ -238,6 +238,6 @@ mod tests {
         let (state, plan) = (session(), steps());
         let (wanted, unwanted) = wanted_and_not(async || state.optimize(&plan)).await;
         assert!(wanted.is_ok());
-        assert!(is_stopped(unwanted));
+        assert!(is_cancelled(unwanted));
     }
 }

@@ -20,7 +20,7 @@ use super::{cancellation, corrections::self_equality};
 use crate::transform::TransformExec;
 use crate::transform::TransformNode;
 use crate::transform::only_input;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// The query planner of a session that runs KQL plans.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ impl ExtensionPlanner for TransformPlanner {
                     Arc::new(TransformExec::new(Arc::new(InOrder), input, schema))
                 }
                 Mark::StopPoint => {
-                    Watch::current().check()?;
+                    CancellationToken::current().check()?;
                     input
                 }
             }));

@@ -32,8 +32,8 @@ pub enum KernelError {
     #[error("a value has more than {0} bytes")]
     TooLarge(usize),
     /// The query is not wanted any more.
-    #[error("the query was stopped")]
-    Stopped,
+    #[error("the query was cancelled")]
+    Cancelled,
 }
 
 impl From<ArrowError> for KernelError {
@@ -72,7 +72,7 @@ impl<'a> KernelArgs<'a> {
         }
     }
 
-    /// What ends a kernel early: loops over the parts of one large value ask it (`goes_on`), and functions whose result
+    /// What ends a kernel early: loops over the parts of one large value ask it (`should_continue`), and functions whose result
     /// may be far larger than their arguments (`has_room`).
     pub(crate) fn effort(&self) -> &Effort {
         &self.effort
@@ -201,7 +201,7 @@ impl<'a> KernelArgs<'a> {
     ) -> ArrayRef {
         let mut out = StringViewBuilder::with_capacity(self.rows);
         for row in 0..self.rows {
-            let text = match self.effort.goes_on() {
+            let text = match self.effort.should_continue() {
                 true => f(row),
                 false => None,
             };
@@ -234,12 +234,12 @@ impl<'a> KernelArgs<'a> {
         Arc::new(self.each_row(f).collect::<BooleanArray>())
     }
 
-    /// The results of `f` for all rows; none from where the work was stopped.
+    /// The results of `f` for all rows; none from where the work was cancelled.
     fn each_row<T>(
         &self,
         mut f: impl FnMut(usize) -> Option<T>,
     ) -> impl Iterator<Item = Option<T>> {
-        (0..self.rows).map(move |row| match self.effort.goes_on() {
+        (0..self.rows).map(move |row| match self.effort.should_continue() {
             true => f(row),
             false => None,
         })
@@ -248,7 +248,7 @@ impl<'a> KernelArgs<'a> {
     /// A bool for each row, never null.
     pub fn collect_truths(&self, mut f: impl FnMut(usize) -> bool) -> ArrayRef {
         let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, |row| {
-            self.effort.goes_on() && f(row)
+            self.effort.should_continue() && f(row)
         });
         Arc::new(BooleanArray::new(values, None))
     }
@@ -259,7 +259,7 @@ impl<'a> KernelArgs<'a> {
         let mut buffer = Vec::new();
         for row in 0..self.rows {
             buffer.clear();
-            let is_value = self.effort.goes_on() && f(row, &mut buffer);
+            let is_value = self.effort.should_continue() && f(row, &mut buffer);
             // No bytes are what an encoder gives for a value beyond its limit.
             if is_value && buffer.is_empty() {
                 self.effort.too_large(MAX_ENCODED);

@@ -103,11 +103,11 @@ impl Transform for GroupLimit {
         Reads::OneStream
     }
 
-    fn passes_filters(&self) -> bool {
+    fn allows_predicate_pushdown(&self) -> bool {
         self.any_row
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
     }
 

@@ -54,11 +54,11 @@ impl Transform for Expand {
     }
 
     /// Rows that are numbered must all be there.
-    fn passes_filters(&self) -> bool {
+    fn allows_predicate_pushdown(&self) -> bool {
         !self.numbered
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.lists.iter().map(|list| list.field.clone()).collect())
     }
 

@@ -33,7 +33,7 @@ impl Transform for WithStandIns {
         }
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
     }
 

@@ -56,7 +56,7 @@ impl Transform for WindowRows {
         Reads::OneStream
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         let args = self.specs.iter().flat_map(|spec| &spec.args);
         Some(args.cloned().collect())
     }

@@ -23,7 +23,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::only_input::only_input;
 use super::{Reads, Transform, TransformState};
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// Runs a transform over each partition of its input, or over all of it as one ordered stream.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl ExecutionPlan for TransformExec {
             input,
             state,
             ended: false,
-            watch: Watch::current(),
+            cancellation: CancellationToken::current(),
             reservation: MemoryConsumer::new(self.transform.name()).register(context.memory_pool()),
         };
         let batches = stream::try_unfold(run, |mut run| async move {
@@ -161,14 +161,14 @@ struct Run {
     input: SendableRecordBatchStream,
     state: Box<dyn TransformState>,
     ended: bool,
-    watch: Watch,
+    cancellation: CancellationToken,
     reservation: MemoryReservation,
 }
 
 impl Run {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            self.watch.check()?;
+            self.cancellation.check()?;
             if let Some(batch) = self.state.pop()? {
                 if batch.num_rows() > 0 {
                     return Ok(Some(batch));

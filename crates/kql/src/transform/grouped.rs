@@ -11,7 +11,7 @@ use super::row_groups::RowGroups;
 use super::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
 use crate::operators::support::tells_subtables_apart;
 use crate::relation::Column;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// `work` over all rows, or over those of each subtable where some of `columns` tell subtables apart.
 pub(crate) fn by_group(work: Arc<dyn Transform>, columns: &[Column]) -> Arc<dyn Transform> {
@@ -43,8 +43,8 @@ impl Transform for Grouped {
         Reads::OneStream
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
-        let of_work = self.work.own_fields()?;
+    fn required_columns(&self) -> Option<Vec<String>> {
+        let of_work = self.work.required_columns()?;
         Some(of_work.into_iter().chain(self.keys.clone()).collect())
     }
 
@@ -59,7 +59,7 @@ impl Transform for Grouped {
             input: Arc::clone(input),
             output: Arc::clone(output),
             rows: Rows::default(),
-            watch: Watch::current(),
+            cancellation: CancellationToken::current(),
             ended: false,
             waiting: 0,
             running: None,
@@ -75,7 +75,7 @@ struct State {
     output: SchemaRef,
     rows: Rows,
     groups: RowGroups,
-    watch: Watch,
+    cancellation: CancellationToken,
     /// All rows have come.
     ended: bool,
     /// The subtable that runs next.
@@ -131,7 +131,7 @@ impl State {
     /// The next batch of the subtable that runs, or of the first one after it that gives any.
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            self.watch.check()?;
+            self.cancellation.check()?;
             let Some(run) = &mut self.running else {
                 let Some(first) = self.groups.first(self.waiting) else {
                     return Ok(None);

@@ -47,13 +47,13 @@ pub(crate) trait Transform: Debug + Send + Sync {
     fn reads(&self) -> Reads;
 
     /// A filter by fields that only pass may run over the input: it leaves the same rows, or any of the rows will do.
-    fn passes_filters(&self) -> bool {
+    fn allows_predicate_pushdown(&self) -> bool {
         false
     }
 
     /// The fields of the input that it reads, where it finds them by name and passes the other fields on: those that
     /// nobody above reads then need not be there. None where it needs all fields as they are.
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         None
     }
 
@@ -69,7 +69,7 @@ pub(crate) trait Transform: Debug + Send + Sync {
 
 /// One run of a [`Transform`]. The driver calls `pop` until it gives nothing, then `push` with the next batch.
 ///
-/// Between any two calls the driver sees whether the query was stopped, so a call makes a moderate batch
+/// Between any two calls the driver sees whether the query was cancelled, so a call makes a moderate batch
 /// ([`MAX_BATCH_ROWS`], [`MAX_BATCH_BYTES`]), whatever one row of the input asks for.
 pub(crate) trait TransformState: Send {
     /// Takes the next batch of the input.

@@ -132,7 +132,7 @@ impl UserDefinedLogicalNodeCore for TransformNode {
     }
 
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
-        let passes = self.transform.passes_filters();
+        let passes = self.transform.allows_predicate_pushdown();
         let below = self.input.schema();
         let names = self.schema.fields().iter().map(|field| field.name());
         let made = names.filter(|name| !passes || !below.has_column_with_unqualified_name(name));
@@ -160,7 +160,7 @@ impl UserDefinedLogicalNodeCore for TransformNode {
     /// Of the fields that only pass, those that are read above.
     fn necessary_children_exprs(&self, above: &[usize]) -> Option<Vec<Vec<usize>>> {
         let fields = self.input.schema().fields();
-        let Some(own) = self.transform.own_fields() else {
+        let Some(own) = self.transform.required_columns() else {
             return Some(vec![(0..fields.len()).collect()]);
         };
         let read = |name: &String| {

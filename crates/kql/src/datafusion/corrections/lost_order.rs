@@ -73,7 +73,7 @@ impl Transform for InOrder {
         Reads::OneStream
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(Vec::new())
     }
 
