@@ -20,7 +20,7 @@ use super::corrections::statistics_cost::InShortPieces;
 use super::corrections::statistics_names::StatisticsByName;
 use super::corrections::volatile_filter::{ChanceStays, FILTERS};
 use super::mark::{Mark, Marked};
-use super::partitioning::increase::ManyParts;
+use super::partitioning::increase::IncreasePartitions;
 use crate::work::CancellationToken;
 
 /// The rule that it holds, and fails where the query was cancelled. Most rules are shown one node at a time.
@@ -153,7 +153,7 @@ pub(crate) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Syn
             "EnsureRequirements" => rules.push(Arc::new(InShortPieces(rule))),
             "SanityCheckPlan" => {
                 rules.push(Arc::new(SortWhatIsNeeded));
-                rules.push(Arc::new(ManyParts));
+                rules.push(Arc::new(IncreasePartitions));
                 rules.push(rule);
             }
             _ => rules.push(rule),

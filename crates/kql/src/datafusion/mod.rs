@@ -11,6 +11,4 @@ mod whole_leaf;
 pub use planner::KqlQueryPlanner;
 
 pub(crate) use cancellation::{logical_rules, physical_rules};
-pub(crate) use corrections::lost_order::InOrder;
 pub(crate) use corrections::{distinct_projections, large_literal};
-pub(crate) use partitioning::cardinality::most_rows;

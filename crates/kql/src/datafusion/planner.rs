@@ -12,14 +12,12 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::corrections::large_literal as large;
-use super::corrections::lost_order::{self, InOrder};
+use super::corrections::lost_order;
 use super::hidden::{self, Unassumed};
 use super::mark::{Mark, Marked};
 use super::whole_leaf::WholeLeaf;
 use super::{cancellation, corrections::self_equality};
-use crate::transform::TransformExec;
-use crate::transform::TransformNode;
-use crate::transform::only_input;
+use crate::transform::{InOrder, TransformExec, TransformNode, only_input};
 use crate::work::CancellationToken;
 
 /// The query planner of a session that runs KQL plans.

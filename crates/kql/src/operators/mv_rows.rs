@@ -15,8 +15,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 use super::mv_value::ElementBuilder;
 use crate::aggregates::state::collect::MAX_ELEMENTS;
 use crate::transform::{
-    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, most_rows, select_rows,
-    shown_bytes,
+    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, select_rows, shown_bytes,
 };
 
 /// One list that is expanded.
@@ -63,8 +62,8 @@ impl Transform for Expand {
     }
 
     /// Each list may be the longest that there is.
-    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> usize {
-        most_rows(input).saturating_mul(self.limit.min(MAX_ELEMENTS))
+    fn estimated_rows(&self, _: &Arc<dyn ExecutionPlan>, input_rows: usize) -> usize {
+        input_rows.saturating_mul(self.limit.min(MAX_ELEMENTS))
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

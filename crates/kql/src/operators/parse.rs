@@ -8,11 +8,10 @@ use hindsight_kql_types::ScalarType;
 
 use super::parse_rows::{ParseMode, ParseRows, ParsedColumn};
 use super::stand_in::or_stands_in;
-use super::support::{Output, field, hidden_name, parameter, pass};
+use super::support::{Output, field, hidden_name, parameter, pass, transform};
 use super::window;
 use crate::bind::{BindResult, Binder, convert};
 use crate::relation::Relation;
-use crate::transform::transform;
 
 pub(crate) fn bind(
     node: &ParseOperator,

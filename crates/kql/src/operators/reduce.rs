@@ -16,11 +16,12 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use super::reduce_clusters::Rule;
 use super::reduce_rows::{ReduceRows, Shown};
-use super::support::{self, Output, free_name, groups, hidden_name, parameter, pass};
+use super::support::{
+    self, Output, by_group, free_name, groups, hidden_name, parameter, pass, transform,
+};
 use super::window;
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
-use crate::transform::{by_group, transform};
 
 /// The share of the rows that a word and a pattern need where `threshold` is left out.
 const THRESHOLD: f64 = 0.1;

@@ -16,11 +16,11 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use super::scan_rows::{Output, Scan, Step};
 use super::sort;
-use super::support::{self, free_name, hidden_name, parameter};
+use super::support::{self, free_name, hidden_name, parameter, transform};
 use crate::bind::{BindResult, Binder, convert, plan_error};
 use crate::datafusion::large_literal as large;
 use crate::relation::{Relation, Scalar};
-use crate::transform::{by_keys, transform};
+use crate::transform::by_keys;
 
 pub(crate) fn bind(
     node: &ScanOperator,

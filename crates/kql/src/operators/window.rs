@@ -9,12 +9,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::subtable_value;
-use super::support::{Output, field, hidden_name};
+use super::support::{Output, by_group, field, hidden_name, transform};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
 use crate::functions::real_key::as_key;
 use crate::relation::{Column, Relation, Scalar};
-use crate::transform::{by_group, transform};
 
 /// A window call that waits for its operator.
 #[derive(Debug, Clone)]

@@ -31,8 +31,8 @@ pub(crate) struct TransformExec {
     transform: Arc<dyn Transform>,
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
-    /// The order that the input had when the plan was made. The optimiser takes sorts away and puts back what is
-    /// required, so the requirement must outlive the sort.
+    /// The order that the input had when the plan was made. The optimiser removes sorts and adds those that are required,
+    /// so the requirement must outlive the sort.
     ordering: Option<OrderingRequirements>,
     properties: Arc<PlanProperties>,
 }
@@ -68,9 +68,9 @@ impl TransformExec {
         }
     }
 
-    /// About how many rows it gives at most.
-    pub(crate) fn most_rows(&self) -> usize {
-        self.transform.most_rows(&self.input)
+    /// The cardinality estimate of the output, if the input has an estimated `input_rows` rows.
+    pub(crate) fn estimated_rows(&self, input_rows: usize) -> usize {
+        self.transform.estimated_rows(&self.input, input_rows)
     }
 }
 
@@ -104,7 +104,7 @@ impl ExecutionPlan for TransformExec {
         vec![self.ordering.clone()]
     }
 
-    /// Not promised: the optimiser would push sorts by columns that only the output has below this node.
+    /// Not declared: the optimiser would push sorts by columns that only the output has below this node.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![false]
     }
@@ -149,7 +149,8 @@ impl ExecutionPlan for TransformExec {
         let batches = stream::try_unfold(run, |mut run| async move {
             Ok(run.next().await?.map(|batch| (batch, run)))
         });
-        // One row of input may become any number of batches: each gives way, so that a time-out or a dropped request is seen.
+        // One row of input may become any number of batches. The task yields at each, so that it sees a time-out or a
+        // dropped request.
         Ok(make_cooperative(Box::pin(RecordBatchStreamAdapter::new(
             Arc::clone(&self.schema),
             batches.into_stream().boxed(),

@@ -9,15 +9,7 @@ use datafusion::common::{DataFusionError, Result};
 
 use super::row_groups::RowGroups;
 use super::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
-use crate::operators::support::tells_subtables_apart;
-use crate::relation::Column;
 use crate::work::CancellationToken;
-
-/// `work` over all rows, or over those of each subtable where some of `columns` tell subtables apart.
-pub(crate) fn by_group(work: Arc<dyn Transform>, columns: &[Column]) -> Arc<dyn Transform> {
-    let keys = columns.iter().filter(|c| tells_subtables_apart(c));
-    by_keys(work, keys.map(|c| c.field.clone()).collect())
-}
 
 /// `work` over the rows of each combination of the fields `keys`, in the order of their first rows; over all rows
 /// where there are no keys.

@@ -9,12 +9,10 @@ use std::sync::Arc;
 use arrow::datatypes::{Field, Schema};
 use datafusion::common::{DFSchema, DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
-use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::only_input::only_input;
 use super::{Reads, Transform};
-use crate::bind::plan_error;
 use crate::relation::{Column, Relation};
 
 /// A transform, what it reads and what it gives.
@@ -26,19 +24,21 @@ pub(crate) struct TransformNode {
     identity: String,
 }
 
-/// The rows of `transform` over `input`. `columns` are all the fields that it gives, in order.
-pub(crate) fn transform(
+/// The rows of `transform` over `input`. `columns` are all the fields of the output, in order.
+///
+/// # Errors
+/// Two columns have the same name.
+pub(crate) fn transformed(
     transform: Arc<dyn Transform>,
     input: LogicalPlan,
     columns: Vec<(String, ScalarType)>,
     serialized: bool,
-    span: Span,
-) -> Result<Relation, Diagnostic> {
+) -> Result<Relation> {
     let fields = columns
         .iter()
         .map(|(name, kind)| Field::new(name, kind.arrow(), true))
         .collect::<Vec<_>>();
-    let schema = DFSchema::try_from(Schema::new(fields)).map_err(|e| plan_error(e, span))?;
+    let schema = DFSchema::try_from(Schema::new(fields))?;
     let node = TransformNode {
         identity: format!("{transform:?}"),
         transform,

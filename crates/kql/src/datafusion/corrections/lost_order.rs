@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{LogicalPlan, TableType};
 
 use crate::datafusion::mark::{Mark, Marked};
-use crate::transform::{Reads, Transform, TransformState, depends_on_order};
+use crate::transform::depends_on_order;
 
 /// `plan` with a mark over every sort, and over rows that are kept in memory, whose order its rows or something in it
 /// depend on.
@@ -57,40 +55,5 @@ fn gives_order(node: &LogicalPlan) -> bool {
         LogicalPlan::Sort(_) => true,
         LogicalPlan::TableScan(scan) => scan.source.table_type() == TableType::Temporary,
         _ => false,
-    }
-}
-
-/// The rows of its input as one stream, in the order that the input defines.
-#[derive(Debug)]
-pub(crate) struct InOrder;
-
-impl Transform for InOrder {
-    fn name(&self) -> &'static str {
-        "InOrder"
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::OneStream
-    }
-
-    fn required_columns(&self) -> Option<Vec<String>> {
-        Some(Vec::new())
-    }
-
-    fn start(&self, _: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {
-        Ok(Box::new(Passing(None)))
-    }
-}
-
-struct Passing(Option<RecordBatch>);
-
-impl TransformState for Passing {
-    fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        self.0 = Some(batch);
-        Ok(())
-    }
-
-    fn pop(&mut self) -> Result<Option<RecordBatch>> {
-        Ok(self.0.take())
     }
 }

@@ -1,4 +1,4 @@
-//! Many parts as few.
+//! Coalesces hash partitions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,46 +17,53 @@ use futures::stream::select_all;
 
 use crate::transform::only_input;
 
-/// The rows of its input's parts in fewer parts: those of part 0, `parts`, twice `parts` and so on are in part 0, in any
-/// order. Rows that the input deals out by a hash are still dealt out by it.
+/// The rows of its input in fewer partitions: the rows of partitions 0, `partitions`, twice `partitions` and so on are in
+/// partition 0, in any order. Rows that the input partitions by a hash stay partitioned by it.
 #[derive(Debug)]
-pub(in crate::datafusion) struct Gather {
+pub(in crate::datafusion) struct CoalesceHashPartitionsExec {
     input: Arc<dyn ExecutionPlan>,
-    parts: usize,
+    partitions: usize,
     properties: Arc<PlanProperties>,
 }
 
-impl Gather {
-    /// `input` in so many parts, of which it has a multiple.
-    pub(in crate::datafusion) fn new(input: Arc<dyn ExecutionPlan>, parts: usize) -> Gather {
+impl CoalesceHashPartitionsExec {
+    /// `input` in this many partitions; it has a multiple of them.
+    pub(in crate::datafusion) fn new(
+        input: Arc<dyn ExecutionPlan>,
+        partitions: usize,
+    ) -> CoalesceHashPartitionsExec {
         let partitioning = match input.output_partitioning() {
-            Partitioning::Hash(keys, _) => Partitioning::Hash(keys.clone(), parts),
-            _ => Partitioning::UnknownPartitioning(parts),
+            Partitioning::Hash(keys, _) => Partitioning::Hash(keys.clone(), partitions),
+            _ => Partitioning::UnknownPartitioning(partitions),
         };
         let mut equal = input.equivalence_properties().clone();
         equal.clear_orderings();
         let properties = input.properties().as_ref().clone();
-        Gather {
+        CoalesceHashPartitionsExec {
             properties: Arc::new(
                 properties
                     .with_partitioning(partitioning)
                     .with_eq_properties(equal),
             ),
             input,
-            parts,
+            partitions,
         }
     }
 }
 
-impl DisplayAs for Gather {
+impl DisplayAs for CoalesceHashPartitionsExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Gather: parts={}", self.parts)
+        write!(
+            f,
+            "CoalesceHashPartitionsExec: partitions={}",
+            self.partitions
+        )
     }
 }
 
-impl ExecutionPlan for Gather {
+impl ExecutionPlan for CoalesceHashPartitionsExec {
     fn name(&self) -> &'static str {
-        "Gather"
+        "CoalesceHashPartitionsExec"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -87,7 +94,10 @@ impl ExecutionPlan for Gather {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = only_input(children, self.name())?;
-        Ok(Arc::new(Gather::new(input, self.parts)))
+        Ok(Arc::new(CoalesceHashPartitionsExec::new(
+            input,
+            self.partitions,
+        )))
     }
 
     fn execute(
@@ -96,8 +106,8 @@ impl ExecutionPlan for Gather {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let all = self.input.output_partitioning().partition_count();
-        let parts = (partition..all).step_by(self.parts);
-        let streams = parts.map(|part| self.input.execute(part, Arc::clone(&context)));
+        let coalesced = (partition..all).step_by(self.partitions);
+        let streams = coalesced.map(|i| self.input.execute(i, Arc::clone(&context)));
         let streams = streams.collect::<Result<Vec<_>>>()?;
         Ok(Box::pin(RecordBatchStreamAdapter::new(
             self.input.schema(),

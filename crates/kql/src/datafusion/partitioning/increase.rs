@@ -1,4 +1,4 @@
-//! Tables of groups and of joins that are small enough to stop working on them.
+//! Hash tables of groups and joins that are small enough for a query to be cancelled between them.
 
 use std::sync::Arc;
 
@@ -13,41 +13,41 @@ use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, InputOrderMode};
 
-use super::cardinality::{most_groups, rows_below};
-use super::coalesce::Gather;
+use super::cardinality::{estimated_groups, estimated_input_rows};
+use super::coalesce::CoalesceHashPartitionsExec;
 
-/// Into so many parts, at least, are rows dealt out of which there may be many.
-const PARTS: usize = 64;
+/// The least number of partitions that many rows are hashed into.
+const MIN_PARTITIONS: usize = 64;
 
-/// So many entries of tables are few: they are done with in some tens of milliseconds, and more parts only cost.
-const FEW: usize = 1 << 23;
+/// More estimated entries of hash tables than this are repartitioned. Fewer are processed in some tens of milliseconds, so
+/// that more partitions only cost.
+const REPARTITION_THRESHOLD: usize = 1 << 23;
 
-/// Groups and joins rows in many parts where there may be many of them.
+/// Aggregates and joins rows in more hash partitions if there may be many of them.
 ///
-/// DataFusion 55.2 grows, empties and drops the table of a part in one piece, which nothing can stop: with tens of
-/// millions of entries that takes seconds. Rows are dealt out by the hash of their keys, so more parts make smaller
-/// tables. Those also stay in the processor's cache. What is above has as few parts as before: a sort reserves memory
-/// for each.
+/// DataFusion 55.2 grows, empties and drops the hash table of a partition in one piece and does not yield meanwhile: with
+/// tens of millions of entries that takes seconds. More partitions make smaller tables, which also stay in the processor's
+/// cache. The nodes above have as few partitions as before, because a sort reserves memory for each.
 #[derive(Debug)]
-pub(in crate::datafusion) struct ManyParts;
+pub(in crate::datafusion) struct IncreasePartitions;
 
-impl PhysicalOptimizerRule for ManyParts {
+impl PhysicalOptimizerRule for IncreasePartitions {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let dealt = plan.transform_up(|node| {
-            Ok(match in_many_parts(&node)? {
-                Some(gathered) => Transformed::yes(gathered),
+        let repartitioned = plan.transform_up(|node| {
+            Ok(match in_more_partitions(&node)? {
+                Some(coalesced) => Transformed::yes(coalesced),
                 None => Transformed::no(node),
             })
         });
-        dealt.map(|transformed| transformed.data)
+        repartitioned.map(|transformed| transformed.data)
     }
 
     fn name(&self) -> &str {
-        "many parts"
+        "increase partitions"
     }
 
     fn schema_check(&self) -> bool {
@@ -55,47 +55,54 @@ impl PhysicalOptimizerRule for ManyParts {
     }
 }
 
-/// A node with a table in each part, in many parts; none where it is another node, or its tables are small or in an order.
-fn in_many_parts(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    if node.output_ordering().is_some() || entries(node).is_none_or(|most| most <= FEW) {
+/// A node that has a hash table in each partition, in more partitions; none if it is another node, if its tables are small
+/// or if its output is in an order.
+fn in_more_partitions(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if node.output_ordering().is_some()
+        || table_entries(node).is_none_or(|rows| rows <= REPARTITION_THRESHOLD)
+    {
         return Ok(None);
     }
-    let inputs = node.children().into_iter().map(dealt_out);
+    let inputs = node.children().into_iter().map(in_more_hash_partitions);
     let Some(inputs) = inputs.collect::<Result<Option<Vec<_>>>>()? else {
         return Ok(None);
     };
-    let parts = node.output_partitioning().partition_count();
+    let partitions = node.output_partitioning().partition_count();
     let node = replace_children_if_necessary(Arc::clone(node), inputs)?;
-    Ok(Some(Arc::new(Gather::new(node, parts))))
+    Ok(Some(Arc::new(CoalesceHashPartitionsExec::new(
+        node, partitions,
+    ))))
 }
 
-/// About how many entries the tables of a node have at most; none where it is a node without tables for each part.
-fn entries(node: &Arc<dyn ExecutionPlan>) -> Option<usize> {
+/// The estimated entries of the hash tables of a node; none if it has no table in each partition.
+fn table_entries(node: &Arc<dyn ExecutionPlan>) -> Option<usize> {
     if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
         let has_tables = *aggregate.input_order_mode() == InputOrderMode::Linear;
-        return has_tables.then(|| most_groups(aggregate));
+        return has_tables.then(|| estimated_groups(aggregate));
     }
     let join = node.downcast_ref::<HashJoinExec>()?;
     let has_tables = *join.partition_mode() == PartitionMode::Partitioned;
-    has_tables.then(|| rows_below(node))
+    has_tables.then(|| estimated_input_rows(node))
 }
 
-/// A node that deals rows out by their keys, into many parts; none where it is another one.
-fn dealt_out(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let Some(dealt) = node.downcast_ref::<RepartitionExec>() else {
+/// A hash repartitioning into more partitions; none if the node is another one.
+fn in_more_hash_partitions(
+    node: &Arc<dyn ExecutionPlan>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(repartition) = node.downcast_ref::<RepartitionExec>() else {
         return Ok(None);
     };
-    let Partitioning::Hash(keys, parts) = dealt.partitioning() else {
+    let Partitioning::Hash(keys, partitions) = repartition.partitioning() else {
         return Ok(None);
     };
-    if dealt.preserve_order() {
+    if repartition.preserve_order() {
         return Ok(None);
     }
-    // A multiple, so that few of them together hold what one part held.
-    let parts = parts.saturating_mul(PARTS.div_ceil((*parts).max(1)));
-    let parts = Partitioning::Hash(keys.clone(), parts);
-    let dealt = RepartitionExec::try_new(Arc::clone(dealt.input()), parts)?;
-    Ok(Some(Arc::new(dealt)))
+    // A multiple, so that several of them together hold the rows of one partition before.
+    let partitions = partitions.saturating_mul(MIN_PARTITIONS.div_ceil((*partitions).max(1)));
+    let partitioning = Partitioning::Hash(keys.clone(), partitions);
+    let repartition = RepartitionExec::try_new(Arc::clone(repartition.input()), partitioning)?;
+    Ok(Some(Arc::new(repartition)))
 }
 
 #[cfg(test)]
@@ -119,16 +126,16 @@ mod tests {
         crate::run::session_context_with(config, Arc::new(RuntimeEnv::default()))
     }
 
-    /// Into how many parts the plan of a query deals rows out, wherever it does.
-    async fn parts(query: &str) -> Vec<usize> {
+    /// The number of partitions of each repartitioning in the plan of a query.
+    async fn partitions(query: &str) -> Vec<usize> {
         let result = bound(query).results.pop().expect("a result");
         let state = on_two_processors().state();
         let plan = state.create_physical_plan(&result.plan).await;
         let mut found = Vec::new();
         let plan = plan.expect("it is planned");
         let seen = plan.apply(|node| {
-            if let Some(dealt) = node.downcast_ref::<RepartitionExec>() {
-                found.push(dealt.partitioning().partition_count());
+            if let Some(repartition) = node.downcast_ref::<RepartitionExec>() {
+                found.push(repartition.partitioning().partition_count());
             }
             Ok(TreeNodeRecursion::Continue)
         });
@@ -137,18 +144,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn rows_that_may_be_many_are_dealt_out_in_many_parts() {
+    async fn many_estimated_rows_are_repartitioned() {
         let join = |rows: u64| {
             format!(
                 "range x from 1 to {rows} step 1 | join kind=inner (range x from 1 to {rows} step 1) on x | count"
             )
         };
-        assert_eq!(parts(&join(1000)).await, [2, 2]);
-        assert_eq!(parts(&join(5_000_000)).await, [PARTS, PARTS]);
+        assert_eq!(partitions(&join(1000)).await, [2, 2]);
+        assert_eq!(
+            partitions(&join(5_000_000)).await,
+            [MIN_PARTITIONS, MIN_PARTITIONS]
+        );
         let groups =
             |rows: &str| format!("range x from 1 to {rows} step 1 | summarize count() by x");
-        assert_eq!(parts(&groups("1000000")).await, [2]);
-        assert_eq!(parts(&groups("9000000")).await, [PARTS]);
+        assert_eq!(partitions(&groups("1000000")).await, [2]);
+        assert_eq!(partitions(&groups("9000000")).await, [MIN_PARTITIONS]);
         // A list may have a million elements.
         let lists = |rows: u64, limit: &str| {
             format!(
@@ -156,13 +166,13 @@ mod tests {
                 | mv-expand a to typeof(long) {limit} | summarize count() by a"
             )
         };
-        assert_eq!(parts(&lists(1, "")).await, [2]);
-        assert_eq!(parts(&lists(9, "")).await, [PARTS]);
-        assert_eq!(parts(&lists(9, "limit 100")).await, [2]);
+        assert_eq!(partitions(&lists(1, "")).await, [2]);
+        assert_eq!(partitions(&lists(9, "")).await, [MIN_PARTITIONS]);
+        assert_eq!(partitions(&lists(9, "limit 100")).await, [2]);
     }
 
     #[tokio::test]
-    async fn groups_by_both_sides_of_a_join_may_be_many() {
+    async fn many_estimated_groups_by_both_sides_of_a_join_are_repartitioned() {
         const T: &str = "let t = range x from 1 to 4000 step 1 | extend k = x % 10; ";
         let pipe = |keys: &str| {
             format!(
@@ -171,35 +181,41 @@ mod tests {
             )
         };
         let groups = |keys: &str| format!("{T}{}", pipe(keys));
-        assert_eq!(parts(&groups("x, x1")).await, [PARTS, 2, 2]);
-        assert_eq!(parts(&groups("s")).await, [PARTS, 2, 2]);
-        assert_eq!(parts(&groups("x, k, k1")).await, [PARTS, 2, 2]);
-        assert_eq!(parts(&groups("x")).await, [2, 2, 2]);
-        // Chance has any number of values, and the rows are taken for few.
-        assert_eq!(parts(&groups("r")).await, [2, 2, 2]);
+        assert_eq!(partitions(&groups("x, x1")).await, [MIN_PARTITIONS, 2, 2]);
+        assert_eq!(partitions(&groups("s")).await, [MIN_PARTITIONS, 2, 2]);
+        assert_eq!(
+            partitions(&groups("x, k, k1")).await,
+            [MIN_PARTITIONS, 2, 2]
+        );
+        assert_eq!(partitions(&groups("x")).await, [2, 2, 2]);
+        // The estimate takes a volatile expression for as many values as there are rows.
+        assert_eq!(partitions(&groups("r")).await, [2, 2, 2]);
         let again = format!("{} | summarize count() by count_", groups("x, x1"));
-        assert_eq!(parts(&again).await, [PARTS, PARTS, 2, 2]);
+        assert_eq!(
+            partitions(&again).await,
+            [MIN_PARTITIONS, MIN_PARTITIONS, 2, 2]
+        );
         let both = format!("{T}union ({}), ({}) | distinct x", pipe("x"), pipe("x"));
-        assert_eq!(parts(&both).await, [2; 6]);
+        assert_eq!(partitions(&both).await, [2; 6]);
     }
 
-    /// The one side of the join is gathered, the other is dealt out in two parts.
-    const GATHERED: &str = "let few = range k from 1 to 1000 step 1;
+    /// One side of the join is coalesced, the other is hashed into two partitions.
+    const COALESCED: &str = "let few = range k from 1 to 1000 step 1;
         let many = few | extend k = range(k, k) | mv-expand k to typeof(long) | summarize n = count() by k;
         many | join kind=inner few on k | summarize count(), sum(n)";
 
     #[tokio::test]
-    async fn what_is_gathered_is_not_dealt_out_again() {
-        assert_eq!(parts(GATHERED).await, [PARTS, 2]);
+    async fn coalesced_partitions_are_not_repartitioned() {
+        assert_eq!(partitions(COALESCED).await, [MIN_PARTITIONS, 2]);
     }
 
     #[test]
-    fn many_parts_are_gathered_as_fewer_would_have_been_dealt_out() {
-        check(GATHERED, "count_:long, sum_n:long\n1000 | 1000");
+    fn coalesced_partitions_match_those_of_a_repartitioning() {
+        check(COALESCED, "count_:long, sum_n:long\n1000 | 1000");
     }
 
     #[test]
-    fn many_parts_give_the_same() {
+    fn more_partitions_give_the_same_rows() {
         check(
             "range x from 1 to 1200000 step 1 | extend k = x % 300000
             | join kind=rightouter (range k from 200000 to 400000 step 1) on k

@@ -1,4 +1,4 @@
-//! Into how many partitions rows are hashed.
+//! The number of partitions that rows are hashed into.
 
 pub(in crate::datafusion) mod cardinality;
 mod coalesce;
