@@ -25,7 +25,7 @@ pub use bind::{
     StepKind, bind, bind_or_ask,
 };
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
-pub use datafusion::KqlQueryPlanner;
+pub use datafusion::session;
 pub use held::HeldRows;
 pub use leaves::{Leaf, LeafSource};
 pub use relation::{Column, Relation, Scalar};

@@ -209,7 +209,7 @@ mod tests {
             other.cancel();
         });
         let parsed = hindsight_kql_syntax::parse(query);
-        let context = crate::run::session_context();
+        let context = crate::session::context().expect("DataFusion has the rules");
         let result = work.clone().run(async {
             let options = crate::BindOptions::default();
             let bound =

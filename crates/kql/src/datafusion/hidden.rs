@@ -1,81 +1,83 @@
-//! Unions and outer joins, of whose rows the engine would assume too much.
+//! A pass-through node of physical plans that hides properties of its input from DataFusion.
 
 use std::fmt;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::common::{JoinType, Result, Statistics};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
-use datafusion::physical_plan::filter_pushdown::{
-    ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
-};
-use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-use super::mark::{Mark, Marked};
 use crate::transform::only_input;
 
-/// `plan` with every union and every outer join in an [`Unassumed`].
-pub(super) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let unassumed = plan.transform_up_with_subqueries(|node| {
-        Ok(match node {
-            node if assumes_too_much(&node) => {
-                Transformed::yes(Marked::plan(Mark::Unassumed, Arc::new(node)))
-            }
-            node => Transformed::no(node),
-        })
-    });
-    unassumed.map(|transformed| transformed.data)
+/// What a [`HiddenExec`] hides of its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hide {
+    /// The inferred equivalences: orders, constants and equal columns.
+    Equivalences,
+    /// The input itself, a leaf: no rule sees it, so none repartitions it.
+    Children,
+    /// The statistics.
+    Statistics,
 }
 
-fn assumes_too_much(node: &LogicalPlan) -> bool {
-    match node {
-        LogicalPlan::Union(_) => true,
-        LogicalPlan::Join(join) => {
-            matches!(
-                join.join_type,
-                JoinType::Left | JoinType::Right | JoinType::Full
-            )
-        }
-        _ => false,
-    }
-}
-
-/// The rows of its input, of which nothing is assumed: no order, no constants, no equal columns.
-///
-/// A column that is constant in each table of a union, with another value in each, is constant to DataFusion 55.2 until the
-/// tables meet; and it plans aggregations and sorts before it decides where they do. A column that is constant in one side
-/// of an outer join is constant to it also where the join fills it with nulls. It drops sorts by such columns for good.
+/// The rows of its input, of which it hides a property.
 #[derive(Debug)]
-pub(super) struct Unassumed {
+pub(super) struct HiddenExec {
+    hide: Hide,
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
 }
 
-impl Unassumed {
-    pub(super) fn new(input: Arc<dyn ExecutionPlan>) -> Unassumed {
-        let known = input.properties().as_ref().clone();
-        let nothing = EquivalenceProperties::new(input.schema());
-        Unassumed {
-            properties: Arc::new(known.with_eq_properties(nothing)),
+impl HiddenExec {
+    /// The rows of `input`.
+    pub(super) fn new(hide: Hide, input: Arc<dyn ExecutionPlan>) -> HiddenExec {
+        let mut properties = Arc::clone(input.properties());
+        if hide == Hide::Equivalences {
+            let none = EquivalenceProperties::new(input.schema());
+            properties = Arc::new(properties.as_ref().clone().with_eq_properties(none));
+        }
+        HiddenExec {
+            hide,
             input,
+            properties,
         }
     }
-}
 
-impl DisplayAs for Unassumed {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unassumed")
+    /// `plan` without the nodes that hide this.
+    pub(super) fn remove(
+        hide: Hide,
+        plan: Arc<dyn ExecutionPlan>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let shown = plan.transform_up(|node| {
+            Ok(match node.downcast_ref::<HiddenExec>() {
+                Some(hidden) if hidden.hide == hide => Transformed::yes(Arc::clone(&hidden.input)),
+                _ => Transformed::no(node),
+            })
+        });
+        shown.map(|transformed| transformed.data)
     }
 }
 
-impl ExecutionPlan for Unassumed {
+impl DisplayAs for HiddenExec {
+    fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HiddenExec: hide={:?}", self.hide)?;
+        if self.hide == Hide::Children {
+            f.write_str(", input=")?;
+            self.input.fmt_as(kind, f)?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for HiddenExec {
     fn name(&self) -> &'static str {
-        "Unassumed"
+        "HiddenExec"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -83,11 +85,18 @@ impl ExecutionPlan for Unassumed {
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
+        match self.hide {
+            Hide::Children => Vec::new(),
+            Hide::Equivalences | Hide::Statistics => vec![&self.input],
+        }
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![self.hide == Hide::Statistics; self.children().len()]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
+        vec![false; self.children().len()]
     }
 
     fn apply_expressions(
@@ -101,8 +110,11 @@ impl ExecutionPlan for Unassumed {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        if self.hide == Hide::Children {
+            return Ok(self);
+        }
         let input = only_input(children, self.name())?;
-        Ok(Arc::new(Unassumed::new(input)))
+        Ok(Arc::new(HiddenExec::new(self.hide, input)))
     }
 
     fn execute(
@@ -114,19 +126,27 @@ impl ExecutionPlan for Unassumed {
     }
 
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
+        match self.hide {
+            Hide::Equivalences => vec![ChildStats::At(partition)],
+            Hide::Children => Vec::new(),
+            Hide::Statistics => vec![ChildStats::Skip],
+        }
     }
 
     fn statistics_from_inputs(
         &self,
         inputs: &[Arc<Statistics>],
-        _: &StatisticsArgs,
+        args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
-        only_input(inputs.iter().cloned(), self.name())
+        match self.hide {
+            Hide::Equivalences => only_input(inputs.iter().cloned(), self.name()),
+            Hide::Children => StatisticsContext::new().compute(self.input.as_ref(), args),
+            Hide::Statistics => Ok(Arc::new(Statistics::new_unknown(&self.schema()))),
+        }
     }
 
     fn supports_limit_pushdown(&self) -> bool {
-        true
+        self.hide == Hide::Equivalences
     }
 
     fn cardinality_effect(&self) -> CardinalityEffect {
@@ -140,14 +160,5 @@ impl ExecutionPlan for Unassumed {
         _: &ConfigOptions,
     ) -> Result<FilterDescription> {
         FilterDescription::from_children(filters, &self.children())
-    }
-
-    fn handle_child_pushdown_result(
-        &self,
-        _: FilterPushdownPhase,
-        result: ChildPushdownResult,
-        _: &ConfigOptions,
-    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        Ok(FilterPushdownPropagation::if_all(result))
     }
 }

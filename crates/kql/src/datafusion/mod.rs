@@ -1,14 +1,16 @@
-//! What is specific to DataFusion 55.2: how plans are planned, and which of its rules are corrected.
+//! What is specific to DataFusion 55.2: sessions, the planner, and the corrections of DataFusion's rules ([`rules`]).
+//!
+//! No other module names a rule of DataFusion.
 
 mod cancellation;
 mod corrections;
 mod hidden;
-mod mark;
+mod marker;
 mod partitioning;
 mod planner;
-mod whole_leaf;
+pub(crate) mod rewrite;
+mod rules;
+pub mod session;
+mod wrap;
 
-pub use planner::KqlQueryPlanner;
-
-pub(crate) use cancellation::{logical_rules, physical_rules};
 pub(crate) use corrections::{distinct_projections, large_literal};

@@ -1,4 +1,4 @@
-//! Plans the extension nodes of this crate.
+//! The query planner: the passes over an optimised logical plan, in order, then the physical plan.
 
 use std::sync::Arc;
 
@@ -11,18 +11,22 @@ use datafusion::logical_expr::{LogicalPlan, UserDefinedLogicalNode};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
-use super::corrections::large_literal as large;
+use super::cancellation::check_between_projections;
 use super::corrections::lost_order;
-use super::hidden::{self, Unassumed};
-use super::mark::{Mark, Marked};
-use super::whole_leaf::WholeLeaf;
-use super::{cancellation, corrections::self_equality};
-use crate::transform::{InOrder, TransformExec, TransformNode, only_input};
+use super::hidden::{HiddenExec, Hide};
+use super::marker::{Marker, MarkerNode};
+use crate::transform::{TransformExec, TransformNode, only_input};
 use crate::work::CancellationToken;
 
-/// The query planner of a session that runs KQL plans.
+/// A pass over an optimised logical plan.
+pub(super) type PlanPass = fn(LogicalPlan) -> Result<LogicalPlan>;
+
+/// Plans queries with the extension nodes of this crate.
 #[derive(Debug, Default)]
-pub struct KqlQueryPlanner;
+pub(super) struct KqlQueryPlanner {
+    /// The passes before the physical plan is made, in order.
+    pub(super) passes: Vec<PlanPass>,
+}
 
 #[async_trait]
 impl QueryPlanner for KqlQueryPlanner {
@@ -31,19 +35,20 @@ impl QueryPlanner for KqlQueryPlanner {
         plan: &LogicalPlan,
         session: &dyn Session,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = self_equality::as_conditions(large::in_plan(plan.clone())?)?;
-        let plan = hidden::in_plan(lost_order::in_plan(plan)?)?;
-        let plan = cancellation::with_stop_points(plan)?;
-        DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(TransformPlanner)])
+        let mut passes = self.passes.iter();
+        let plan = passes.try_fold(plan.clone(), |plan, pass| pass(plan))?;
+        let plan = check_between_projections(plan)?;
+        DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(NodePlanner)])
             .create_physical_plan(&plan, session)
             .await
     }
 }
 
-struct TransformPlanner;
+/// Plans transforms and markers.
+struct NodePlanner;
 
 #[async_trait]
-impl ExtensionPlanner for TransformPlanner {
+impl ExtensionPlanner for NodePlanner {
     async fn plan_extension(
         &self,
         _: &dyn PhysicalPlanner,
@@ -54,18 +59,11 @@ impl ExtensionPlanner for TransformPlanner {
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let input = only_input(inputs.iter().cloned(), node.name())?;
-        if let Some(marked) = node.as_any().downcast_ref::<Marked>() {
-            return Ok(Some(match marked.mark {
-                Mark::Unassumed => Arc::new(Unassumed::new(input)),
-                Mark::Ordered => {
-                    let schema = input.schema();
-                    let input = match input.children().is_empty() {
-                        true => Arc::new(WholeLeaf(input)),
-                        false => input,
-                    };
-                    Arc::new(TransformExec::new(Arc::new(InOrder), input, schema))
-                }
-                Mark::StopPoint => {
+        if let Some(node) = node.as_any().downcast_ref::<MarkerNode>() {
+            return Ok(Some(match node.marker {
+                Marker::HideEquivalences => Arc::new(HiddenExec::new(Hide::Equivalences, input)),
+                Marker::KeepOrder => Arc::new(lost_order::ordered(input)),
+                Marker::CheckCancellation => {
                     CancellationToken::current().check()?;
                     input
                 }

@@ -1,8 +1,8 @@
-//! What the engine's optimiser does to chains of projections, and what keeps it from going wrong.
+//! Chains of projections, no two of which are equal.
 //!
-//! DataFusion 55.2 takes two equal projections in a row for one, also where they compute something: twice `x + 1 AS x` is
-//! once. Projections also become equal when it makes one of several (`x + 1`, then `x * x`, and both again), or comes upon them when
-//! it moves what is between them. So a column that is computed or renamed has a field that no projection below it has.
+//! DataFusion 55.2 takes two equal projections in a row for one, also if they compute: `x + 1 AS x` twice is evaluated once.
+//! Projections also become equal when the optimiser merges several (`x + 1`, then `x * x`, and both again), and adjacent when
+//! it moves the nodes between them. So a column that is computed or renamed has a field that no projection below it has.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -12,10 +12,10 @@ use crate::functions::kernel::Kernel;
 use crate::functions::kernel_call;
 use crate::relation::Relation;
 
-/// So many projections in a row may become one.
+/// At most this many projections in a row are merged.
 const MERGED: usize = 32;
 
-/// How many nodes a plan has; a plan on top of another has more.
+/// The number of nodes of a plan; a plan on top of another has more.
 pub(crate) fn nodes(plan: &LogicalPlan) -> usize {
     each(plan).count()
 }
@@ -31,7 +31,7 @@ pub(crate) fn names_field(plan: &LogicalPlan, name: &str) -> bool {
     })
 }
 
-/// Every node of a plan, without recursion, which a deep plan is not fit for.
+/// Every node of a plan, without recursion: plans may be deep.
 fn each(plan: &LogicalPlan) -> impl Iterator<Item = &LogicalPlan> {
     let mut open = vec![plan];
     std::iter::from_fn(move || {
@@ -41,12 +41,12 @@ fn each(plan: &LogicalPlan) -> impl Iterator<Item = &LogicalPlan> {
     })
 }
 
-/// Whether the projection that goes on top of `plan` is the last of so many.
+/// Whether the projection on top of `plan` is the last of [`MERGED`].
 pub(crate) fn ends_a_piece(plan: &LogicalPlan) -> bool {
     (length(plan) + 1).is_multiple_of(MERGED)
 }
 
-/// How many projections stand on top of one another.
+/// The number of projections on top of one another.
 fn length(plan: &LogicalPlan) -> usize {
     let (mut plan, mut length) = (plan, 0);
     while let LogicalPlan::Projection(projection) = plan {
@@ -57,9 +57,9 @@ fn length(plan: &LogicalPlan) -> usize {
 
 /// `expr` with every column used twice.
 ///
-/// DataFusion makes one projection of a chain of them, and writes its ever longer expressions out for every part of them:
-/// some hundreds of `extend x = x + 1` would be planned for minutes. It lets two projections be where a column that one
-/// computes is used twice in the next.
+/// DataFusion merges a chain of projections, and writes the ever longer expressions out for every part of them: planning some
+/// hundreds of `extend x = x + 1` would take minutes. It does not merge two projections if the upper one uses a column twice
+/// that the lower one computes.
 pub(crate) fn kept_apart(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
     let twice = expr.transform_up(|expr| {
         let PlanExpr::Column(column) = &expr else {
@@ -81,4 +81,30 @@ pub(crate) fn kept_apart(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
         )))
     });
     twice.map(|transformed| transformed.data)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
+    use datafusion::execution::context::SessionContext;
+    use datafusion::logical_expr::{LogicalPlanBuilder, col, lit};
+
+    /// If the answer is 3, the correction is no longer needed.
+    #[tokio::test]
+    async fn datafusion_takes_two_equal_projections_for_one() {
+        let one = LogicalPlanBuilder::empty(true).project([lit(1_i64).alias("x")]);
+        let twice = (0..2).fold(one, |plan, _| {
+            plan?.project([(col("x") + lit(1_i64)).alias("x")])
+        });
+        let plan = twice.and_then(LogicalPlanBuilder::build).expect("a plan");
+        let context = SessionContext::new();
+        let frame = context
+            .execute_logical_plan(plan)
+            .await
+            .expect("it is planned");
+        let batches = frame.collect().await.expect("it runs");
+        let x = batches[0].column(0).as_primitive::<Int64Type>().value(0);
+        assert_eq!(x, 2);
+    }
 }

@@ -1,53 +1,31 @@
-//! What the engine believes of columns that are keys.
+//! Functional dependencies.
 
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// The rules that believe it.
-pub(in crate::datafusion) const BELIEVE: [&str; 3] = [
-    "replace_distinct_aggregate",
-    "eliminate_join",
-    "optimize_projections",
-];
-
-/// The rule that it holds, over a plan without functional dependencies.
+/// Rewrites a plan without functional dependencies.
 ///
-/// DataFusion 55.2 takes the keys of an aggregation for keys of every later one that has them too, also where a join in
-/// between has repeated them: of `distinct k | join (…) on k | distinct k, x | summarize count() by k, x` it then drops `x`
-/// from the keys, and gives other counts. Nothing here has keys that are worth believing in.
-#[derive(Debug)]
-pub(in crate::datafusion) struct WithoutDependencies(
-    pub(in crate::datafusion) Arc<dyn OptimizerRule + Send + Sync>,
-);
-
-impl OptimizerRule for WithoutDependencies {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> Result<Transformed<LogicalPlan>> {
-        // A rule that is shown every node looks at its inputs; another one goes through the plan itself.
-        let plan = match self.0.apply_order() {
-            Some(_) => plan.map_children(|input| forget_output(input).map(Transformed::yes))?,
-            None => plan.transform_up_with_subqueries(|node| Ok(forget(node)))?,
-        };
-        self.0.rewrite(plan.data, config)
-    }
+/// DataFusion 55.2 takes the keys of an aggregation for keys of every later aggregation that has them too, also if a join in
+/// between repeats them: of `distinct k | join (…) on k | distinct k, x | summarize count() by k, x` it removes `x` from the
+/// keys, and gives other counts. No table here declares keys, so nothing is lost.
+pub(in crate::datafusion) fn rewrite(
+    rule: &dyn OptimizerRule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    // A rule that is applied to each node looks at the inputs of the node; another one traverses the plan itself.
+    let plan = match rule.apply_order() {
+        Some(_) => plan.map_children(|input| forget_output(input).map(Transformed::yes))?,
+        None => plan.transform_up_with_subqueries(|node| Ok(forget(node)))?,
+    };
+    rule.rewrite(plan.data, config)
 }
 
-/// The node without dependencies of what it gives. Nodes that give the columns of their input tell those of the input.
+/// The node without dependencies of its output. Nodes that pass the columns of their input on have those of the input.
 fn forget_output(node: LogicalPlan) -> Result<LogicalPlan> {
     let of_input = matches!(
         node,
@@ -66,7 +44,7 @@ fn forget_output(node: LogicalPlan) -> Result<LogicalPlan> {
     }
 }
 
-/// The node itself without dependencies.
+/// The node without the dependencies that it stores.
 fn forget(mut node: LogicalPlan) -> Transformed<LogicalPlan> {
     let changed = match &mut node {
         LogicalPlan::Aggregate(node) => without_dependencies(&mut node.schema),
@@ -83,7 +61,7 @@ fn forget(mut node: LogicalPlan) -> Transformed<LogicalPlan> {
     }
 }
 
-/// Whether there were any.
+/// Removes the dependencies of a schema; returns whether there were any.
 fn without_dependencies(schema: &mut DFSchemaRef) -> bool {
     if schema.functional_dependencies().is_empty() {
         return false;

@@ -1,8 +1,9 @@
-//! Large values in plans.
+//! Large literals.
 //!
-//! DataFusion writes a literal out, each of its bytes, wherever it names a column, and its rules do that by the dozen: a
-//! list of a million values in a plan takes seconds to plan. So a large value is a call that stands for it: while a plan is
-//! made and optimised one that cannot be evaluated, and one that can where it becomes physical.
+//! DataFusion 55.2 writes every byte of a literal wherever it names a column, and dozens of rules name columns: a list of a
+//! million values in a plan takes seconds to plan. So a large value is a call that stands for it. The call cannot be
+//! evaluated while a plan is bound and optimised, so that no rule folds it into a literal; it can once the plan becomes
+//! physical.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -11,20 +12,21 @@ use arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     TypeSignature, Volatility,
 };
 use xxhash_rust::xxh64::xxh64;
 
+use crate::datafusion::rewrite::replace_in_plan;
+
 /// Values of more bytes than this are kept out of plans.
 const LARGE: usize = 4096;
 
-/// What the name of the placeholder begins with that a large value has for its argument.
+/// The prefix of the name of the placeholder that is the argument of a large value.
 const NOTHING: &str = "$large-";
 
-/// The expression of a value that is known.
+/// The expression of a constant value.
 pub(crate) fn literal(value: ScalarValue) -> Expr {
     let bytes = match &value {
         ScalarValue::BinaryView(Some(bytes)) => bytes.as_slice(),
@@ -35,8 +37,8 @@ pub(crate) fn literal(value: ScalarValue) -> Expr {
         return Expr::Literal(value, None);
     }
     let digest = xxh64(bytes, 0);
-    // Rules evaluate what has constants for its arguments, and would make it a literal; they let placeholders alone. Each
-    // value has one of its own, so that what values have in common is never the placeholder.
+    // Rules evaluate calls of constants and would make a literal of this one; they leave placeholders. Each value has a
+    // placeholder of its own, so that the common subexpression of two values is never the placeholder.
     let field = Arc::new(Field::new("", DataType::Null, true));
     let nothing = Expr::Placeholder(Placeholder::new_with_field(
         format!("{NOTHING}{digest:x}"),
@@ -53,7 +55,7 @@ pub(crate) fn literal(value: ScalarValue) -> Expr {
     .call(vec![nothing])
 }
 
-/// `expr` with the large values themselves.
+/// `expr` with literals in place of large values.
 pub(crate) fn in_place(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match value_of(&expr) {
@@ -65,12 +67,12 @@ pub(crate) fn in_place(expr: Expr) -> Result<Expr> {
 }
 
 /// `plan` with large values that can be evaluated; no column changes its name.
-pub(crate) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let holds = |expr: &Expr| expr.exists(|e| Ok(value_of(e).is_some()));
-    replace_in_plan(plan, holds, evaluable)
+pub(in crate::datafusion) fn make_evaluable(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let contains = |expr: &Expr| expr.exists(|e| Ok(value_of(e).is_some()));
+    replace_in_plan(plan, contains, evaluable)
 }
 
-/// `expr` with large values that wait for nothing.
+/// `expr` with large values without their placeholders.
 fn evaluable(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match (value_of(&expr).is_some(), expr) {
@@ -81,30 +83,7 @@ fn evaluable(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// `plan` with `replace` done to each expression that `concerns`; no column changes its name.
-pub(crate) fn replace_in_plan(
-    plan: LogicalPlan,
-    concerns: impl Fn(&Expr) -> Result<bool>,
-    replace: impl Fn(Expr) -> Result<Expr>,
-) -> Result<LogicalPlan> {
-    let rewritten = plan.transform_up_with_subqueries(|node| {
-        let names = NamePreserver::new(&node);
-        let expressions = node.map_expressions(|expr| {
-            if !concerns(&expr)? {
-                return Ok(Transformed::no(expr));
-            }
-            let name = names.save(&expr);
-            replace(expr).map(|expr| Transformed::yes(name.restore(expr)))
-        })?;
-        match expressions.transformed {
-            true => expressions.map_data(LogicalPlan::recompute_schema),
-            false => Ok(expressions),
-        }
-    });
-    rewritten.map(|transformed| transformed.data)
-}
-
-/// Whether `expr` waits for a value: what stands for a large value does not.
+/// Whether `expr` is a placeholder for the value of a step, and not that of a large value.
 pub(crate) fn waits(expr: &Expr) -> bool {
     matches!(expr, Expr::Placeholder(placeholder) if !placeholder.id.starts_with(NOTHING))
 }
@@ -117,7 +96,7 @@ fn value_of(expr: &Expr) -> Option<&ScalarValue> {
     Some(&large.value)
 }
 
-/// Stands for its value.
+/// A call that returns its value.
 #[derive(Debug)]
 struct LargeValue {
     value: Arc<ScalarValue>,
@@ -163,9 +142,12 @@ impl ScalarUDFImpl for LargeValue {
 mod tests {
     use super::*;
 
+    /// If the literal's name is short, the correction is no longer needed.
     #[test]
     fn a_large_value_is_not_written_into_names() {
         let value = ScalarValue::BinaryView(Some(vec![7; 1_000_000]));
+        let literal_name = Expr::Literal(value.clone(), None).schema_name().to_string();
+        assert!(literal_name.len() >= 1_000_000);
         let expr = literal(value.clone());
         assert!(expr.schema_name().to_string().len() < 40);
         let physical = evaluable(expr.clone()).expect("a call of no argument");

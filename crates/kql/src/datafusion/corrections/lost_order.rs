@@ -1,36 +1,38 @@
-//! Orders that outlive their keys.
+//! Orders whose keys are dropped, and the order of tables in memory.
 
 use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{LogicalPlan, TableType};
+use datafusion::physical_plan::ExecutionPlan;
 
-use crate::datafusion::mark::{Mark, Marked};
-use crate::transform::depends_on_order;
+use crate::datafusion::hidden::{HiddenExec, Hide};
+use crate::datafusion::marker::{Marker, MarkerNode};
+use crate::transform::{InOrder, TransformExec, depends_on_order};
 
-/// `plan` with a mark over every sort, and over rows that are kept in memory, whose order its rows or something in it
-/// depend on.
+/// `plan` with a marker over every sort and every table in memory that gives an order on which the result or a transform
+/// depends.
 ///
-/// DataFusion 55.2 keeps a sort for a node that requires its order, in terms of the columns that the node sees. A
-/// projection may have dropped those, and none of our nodes tells of an order, so it would take the sort away. Rows in
-/// memory it deals out to all processors. At the mark the rows become one stream, and nothing that keeps their order deals
-/// them out again.
-pub(in crate::datafusion) fn in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+/// DataFusion 55.2 keeps a sort for a node that requires its order in terms of the columns that the node sees. A projection
+/// may have dropped those, and no transform declares the order of its output, so the sort would be removed. It repartitions
+/// tables in memory by batches. At the marker the rows become one stream, and no node that keeps their order repartitions
+/// them.
+pub(in crate::datafusion) fn keep_in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|node| match &node {
-        LogicalPlan::Extension(extension) if depends_on_order(extension) => node.map_children(kept),
+        LogicalPlan::Extension(extension) if depends_on_order(extension) => node.map_children(mark),
         _ => Ok(Transformed::no(node)),
     })?;
-    kept(plan.data).map(|transformed| transformed.data)
+    mark(plan.data).map(|transformed| transformed.data)
 }
 
-/// `plan` with a mark over what gives its rows their order, where there is such a thing.
-fn kept(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut kept = plan.transform_down(|node| {
+/// `plan` with a marker over the node that gives its rows their order, if there is one.
+fn mark(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let mut marked = plan.transform_down(|node| {
         let keeps_order = match &node {
             node if gives_order(node) => {
-                let marked = Marked::plan(Mark::Ordered, Arc::new(node.clone()));
-                return Ok(Transformed::new(marked, true, TreeNodeRecursion::Stop));
+                let ordered = MarkerNode::plan(Marker::KeepOrder, Arc::new(node.clone()));
+                return Ok(Transformed::new(ordered, true, TreeNodeRecursion::Stop));
             }
             LogicalPlan::Filter(_)
             | LogicalPlan::Limit(_)
@@ -45,9 +47,9 @@ fn kept(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         };
         Ok(Transformed::new(node, false, further))
     })?;
-    // Only the way down has ended.
-    kept.tnr = TreeNodeRecursion::Continue;
-    Ok(kept)
+    // The recursion stopped within this input only.
+    marked.tnr = TreeNodeRecursion::Continue;
+    Ok(marked)
 }
 
 fn gives_order(node: &LogicalPlan) -> bool {
@@ -56,4 +58,14 @@ fn gives_order(node: &LogicalPlan) -> bool {
         LogicalPlan::TableScan(scan) => scan.source.table_type() == TableType::Temporary,
         _ => false,
     }
+}
+
+/// The rows of `input` as one stream in its order; a leaf is hidden, so that it keeps its partitions.
+pub(in crate::datafusion) fn ordered(input: Arc<dyn ExecutionPlan>) -> TransformExec {
+    let schema = input.schema();
+    let input = match input.children().is_empty() {
+        true => Arc::new(HiddenExec::new(Hide::Children, input)),
+        false => input,
+    };
+    TransformExec::new(Arc::new(InOrder), input, schema)
 }

@@ -1,17 +1,17 @@
-//! Equalities of a value with a formula of it.
+//! Equalities of a value with an expression of it.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 
-use super::large_literal::replace_in_plan;
+use crate::datafusion::rewrite::replace_in_plan;
 
-/// `plan` with `tolower(name) == name` as what it is, a condition.
+/// `plan` with `tolower(name) == name` as a negated inequality.
 ///
-/// DataFusion 55.2 takes an equality of a filter for a second name of a column. Where one side holds the other it puts the
-/// formula into itself, recognises no order of the column any more, and fails to plan. A negated inequality is the
-/// same condition, and no name.
-pub(in crate::datafusion) fn as_conditions(plan: LogicalPlan) -> Result<LogicalPlan> {
+/// DataFusion 55.2 infers an equivalence of columns from an equality of a filter. If one side contains the other, it
+/// substitutes the expression into itself, no longer recognises an order of the column, and fails to plan. It infers
+/// nothing from a negated inequality, which is the same predicate.
+pub(in crate::datafusion) fn negate_inequalities(plan: LogicalPlan) -> Result<LogicalPlan> {
     replace_in_plan(
         plan,
         |expr| expr.exists(|e| Ok(is_circular(e))),
@@ -22,7 +22,7 @@ pub(in crate::datafusion) fn as_conditions(plan: LogicalPlan) -> Result<LogicalP
                         left,
                         op: Operator::Eq,
                         right,
-                    }) if holds(&left, &right) => {
+                    }) if contains(&left, &right) => {
                         let differs = BinaryExpr::new(left, Operator::NotEq, right);
                         Transformed::yes(Expr::Not(Box::new(Expr::BinaryExpr(differs))))
                     }
@@ -40,13 +40,13 @@ fn is_circular(expr: &Expr) -> bool {
             left,
             op: Operator::Eq,
             right,
-        }) => holds(left, right),
+        }) => contains(left, right),
         _ => false,
     }
 }
 
 /// Whether one of two different expressions is a part of the other.
-fn holds(one: &Expr, other: &Expr) -> bool {
+fn contains(one: &Expr, other: &Expr) -> bool {
     let within = |whole: &Expr, part: &Expr| whole.exists(|e| Ok(e == part)).unwrap_or(false);
     one != other && (within(one, other) || within(other, one))
 }

@@ -1,53 +1,34 @@
-//! Bounds what the engine's planning costs for deep plans.
+//! Statistics of deep plans.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-use crate::transform::only_input;
+use crate::datafusion::hidden::{HiddenExec, Hide};
 
-/// So many projections on top of one another are measured.
-const MEASURED: usize = 16;
+/// Statistics pass this many projections on top of one another.
+const MAX_PROJECTIONS: usize = 16;
 
-/// The rule that it holds, over a plan whose chains of projections are measured in short pieces.
+/// Optimises a plan in which statistics do not pass long chains of projections.
 ///
-/// DataFusion 55.2 estimates every column of everything below a node for each node anew while it places repartitions: for a
-/// chain of `extend`s the cost grows with the third power of its length, and some hundreds take many seconds.
-/// Estimates of what lies below a long chain are worth nothing, so it is hidden while the rule runs.
-#[derive(Debug)]
-pub(in crate::datafusion) struct InShortPieces(
-    pub(in crate::datafusion) Arc<dyn PhysicalOptimizerRule + Send + Sync>,
-);
-
-impl PhysicalOptimizerRule for InShortPieces {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        config: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let hidden = hide(plan)?;
-        show(self.0.optimize(hidden, config)?)
-    }
-
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn schema_check(&self) -> bool {
-        self.0.schema_check()
-    }
+/// DataFusion 55.2 computes the statistics of everything below a node anew for each node while it places repartitions: for
+/// a chain of `extend`s the cost grows with the third power of its length, and some hundreds take many seconds. Statistics
+/// of what lies below a long chain are of no use, so they are hidden while the rule runs.
+pub(in crate::datafusion) fn optimize(
+    rule: &dyn PhysicalOptimizerRule,
+    plan: Arc<dyn ExecutionPlan>,
+    config: &ConfigOptions,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    HiddenExec::remove(Hide::Statistics, rule.optimize(hide(plan)?, config)?)
 }
 
-/// Puts an [`Unmeasured`] above every so many projections.
+/// Hides the statistics of every [`MAX_PROJECTIONS`]th projection of a chain.
 fn hide(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let address = |node: &Arc<dyn ExecutionPlan>| Arc::as_ptr(node).cast::<()>();
     let mut depths = HashMap::new();
@@ -56,118 +37,139 @@ fn hide(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
             return Ok(Transformed::no(node));
         };
         let below = depths.remove(&address(projection.input())).unwrap_or(0);
-        if below + 1 < MEASURED {
+        if below + 1 < MAX_PROJECTIONS {
             depths.insert(address(&node), below + 1);
             return Ok(Transformed::no(node));
         }
-        Ok(Transformed::yes(Arc::new(Unmeasured { input: node }) as _))
+        Ok(Transformed::yes(
+            Arc::new(HiddenExec::new(Hide::Statistics, node)) as _,
+        ))
     });
     hidden.map(|transformed| transformed.data)
 }
 
-/// Takes every [`Unmeasured`] away.
-fn show(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let shown = plan.transform_up(|node| {
-        Ok(match node.downcast_ref::<Unmeasured>() {
-            Some(unmeasured) => Transformed::yes(Arc::clone(&unmeasured.input)),
-            None => Transformed::no(node),
-        })
-    });
-    shown.map(|transformed| transformed.data)
-}
-
-/// Its input, of which it tells no estimates: the default of a plan.
-#[derive(Debug)]
-struct Unmeasured {
-    input: Arc<dyn ExecutionPlan>,
-}
-
-impl DisplayAs for Unmeasured {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unmeasured")
-    }
-}
-
-impl ExecutionPlan for Unmeasured {
-    fn name(&self) -> &'static str {
-        "Unmeasured"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = only_input(children, self.name())?;
-        Ok(Arc::new(Unmeasured { input }))
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use datafusion::physical_plan::displayable;
-    use futures::executor::block_on;
+    use std::fmt;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::common::Statistics;
+    use datafusion::common::tree_node::TreeNodeRecursion;
+    use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+    use datafusion::physical_expr::expressions::col;
+    use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
+    use datafusion::physical_plan::empty::EmptyExec;
+    use datafusion::physical_plan::projection::ProjectionExpr;
+    use datafusion::physical_plan::statistics::StatisticsArgs;
+    use datafusion::physical_plan::{
+        DisplayAs, DisplayFormatType, PhysicalExpr, PlanProperties, displayable,
+    };
 
     use super::*;
-    use crate::testing::TestCatalog;
 
-    /// The physical plan of a query.
-    fn plan(query: &str) -> Arc<dyn ExecutionPlan> {
-        let parsed = hindsight_kql_syntax::parse(query);
-        let bound = crate::bind(&parsed.query, &TestCatalog, &crate::BindOptions::default());
-        let result = bound.expect("it binds").results.pop().expect("a result");
-        let context = crate::run::session_context();
-        let planned = block_on(context.state().create_physical_plan(&result.plan));
-        planned.expect("it is planned")
+    /// A leaf that counts how often its statistics are computed.
+    #[derive(Debug)]
+    struct Leaf {
+        empty: EmptyExec,
+        computed: Arc<AtomicUsize>,
     }
 
-    fn hidden(plan: &Arc<dyn ExecutionPlan>) -> usize {
-        let text = displayable(plan.as_ref()).indent(false).to_string();
-        text.matches("Unmeasured").count()
+    impl DisplayAs for Leaf {
+        fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("Leaf")
+        }
+    }
+
+    impl ExecutionPlan for Leaf {
+        fn name(&self) -> &'static str {
+            "Leaf"
+        }
+
+        fn properties(&self) -> &Arc<PlanProperties> {
+            self.empty.properties()
+        }
+
+        fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+            Vec::new()
+        }
+
+        fn apply_expressions(
+            &self,
+            _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+        ) -> Result<TreeNodeRecursion> {
+            Ok(TreeNodeRecursion::Continue)
+        }
+
+        fn with_new_children(
+            self: Arc<Self>,
+            _: Vec<Arc<dyn ExecutionPlan>>,
+        ) -> Result<Arc<dyn ExecutionPlan>> {
+            Ok(self)
+        }
+
+        fn execute(
+            &self,
+            partition: usize,
+            context: Arc<TaskContext>,
+        ) -> Result<SendableRecordBatchStream> {
+            self.empty.execute(partition, context)
+        }
+
+        fn statistics_from_inputs(
+            &self,
+            _: &[Arc<Statistics>],
+            _: &StatisticsArgs,
+        ) -> Result<Arc<Statistics>> {
+            self.computed.fetch_add(1, Ordering::Relaxed);
+            Ok(Arc::new(Statistics::new_unknown(&self.schema())))
+        }
+    }
+
+    const LENGTH: usize = 100;
+
+    /// A chain of projections, and the number of times that the statistics of its leaf were computed.
+    fn chain() -> (Arc<dyn ExecutionPlan>, Arc<AtomicUsize>) {
+        let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, true)]));
+        let computed = Arc::new(AtomicUsize::new(0));
+        let mut plan: Arc<dyn ExecutionPlan> = Arc::new(Leaf {
+            empty: EmptyExec::new(Arc::clone(&schema)),
+            computed: Arc::clone(&computed),
+        });
+        for _ in 0..LENGTH {
+            let x = ProjectionExpr {
+                expr: col("x", &schema).expect("a column"),
+                alias: "x".to_owned(),
+            };
+            plan = Arc::new(ProjectionExec::try_new([x], plan).expect("a projection"));
+        }
+        (plan, computed)
+    }
+
+    fn shown(plan: &Arc<dyn ExecutionPlan>) -> String {
+        displayable(plan.as_ref()).indent(false).to_string()
     }
 
     #[test]
-    fn long_chains_are_measured_in_pieces_and_stay_as_they_are() {
-        let chain: String = (1..100)
-            .map(|i| format!(" | extend a{i} = a{} + duration", i - 1))
-            .collect();
-        let plan = plan(&format!("requests | extend a0 = duration{chain}"));
-        let before = displayable(plan.as_ref()).indent(false).to_string();
-        assert_eq!(hidden(&plan), 0, "{before}");
-        let pieces = hide(plan).expect("it can be hidden");
-        assert!(hidden(&pieces) >= 90 / MEASURED, "{}", hidden(&pieces));
-        let shown = show(pieces).expect("it can be shown");
-        let after = displayable(shown.as_ref()).indent(false).to_string();
-        assert_eq!(before, after);
+    fn the_statistics_below_a_long_chain_are_not_computed_for_each_node() {
+        let config = ConfigOptions::default();
+        let (plan, computed) = chain();
+        assert!(EnsureRequirements::new().optimize(plan, &config).is_ok());
+        let uncorrected = computed.load(Ordering::Relaxed);
+        assert!(uncorrected >= LENGTH, "{uncorrected}");
+        let (plan, computed) = chain();
+        assert!(optimize(&EnsureRequirements::new(), plan, &config).is_ok());
+        let corrected = computed.load(Ordering::Relaxed);
+        assert!(corrected < uncorrected / 2, "{corrected}");
+    }
+
+    #[test]
+    fn hidden_statistics_leave_the_plan_as_it_was() {
+        let (plan, _) = chain();
+        let hidden = hide(Arc::clone(&plan)).expect("the statistics are hidden");
+        let nodes = shown(&hidden).matches("HiddenExec").count();
+        assert_eq!(nodes, LENGTH / MAX_PROJECTIONS);
+        let again = HiddenExec::remove(Hide::Statistics, hidden).expect("they are shown");
+        assert_eq!(shown(&again), shown(&plan));
     }
 }

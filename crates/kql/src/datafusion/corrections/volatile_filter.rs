@@ -1,50 +1,30 @@
-//! Conditions that ask chance.
-
-use std::sync::Arc;
+//! Volatile predicates.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// The name of the rule that moves filters.
-pub(in crate::datafusion) const FILTERS: &str = "push_down_filter";
-
-/// The rule that moves filters, but for those with a condition like `rand() < 0.5` over what makes other rows of its rows.
+/// Pushes filters down, but not those with a volatile predicate (`rand() < 0.5`) over a node that makes other rows.
 ///
-/// DataFusion 55.2 decides by the columns that a condition reads, and chance reads none: it would choose among the rows
-/// before they are grouped, joined or made, and not among those that are there.
-#[derive(Debug)]
-pub(in crate::datafusion) struct ChanceStays(
-    pub(in crate::datafusion) Arc<dyn OptimizerRule + Send + Sync>,
-);
-
-impl OptimizerRule for ChanceStays {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
-    }
-
-    fn rewrite(
-        &self,
-        plan: LogicalPlan,
-        config: &dyn OptimizerConfig,
-    ) -> Result<Transformed<LogicalPlan>> {
-        match stays(&plan) {
-            true => Ok(Transformed::no(plan)),
-            false => self.0.rewrite(plan, config),
-        }
+/// DataFusion 55.2 decides by the columns that a predicate reads, and `rand()` reads none: the filter would choose among
+/// the rows before they are grouped, joined or made.
+pub(in crate::datafusion) fn rewrite(
+    rule: &dyn OptimizerRule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    match must_stay(&plan) {
+        true => Ok(Transformed::no(plan)),
+        false => rule.rewrite(plan, config),
     }
 }
 
-/// The rule makes one filter of several in a row.
-fn stays(plan: &LogicalPlan) -> bool {
-    let (mut below, mut asks_chance) = (plan, false);
+/// Whether a filter must stay. The rule merges adjacent filters before it moves them, so this looks at all of them.
+fn must_stay(plan: &LogicalPlan) -> bool {
+    let (mut below, mut volatile) = (plan, false);
     while let LogicalPlan::Filter(filter) = below {
-        asks_chance |= filter.predicate.is_volatile();
+        volatile |= filter.predicate.is_volatile();
         below = filter.input.as_ref();
     }
     let row_by_row = matches!(
@@ -55,5 +35,5 @@ fn stays(plan: &LogicalPlan) -> bool {
             | LogicalPlan::TableScan(_)
             | LogicalPlan::Union(_)
     );
-    asks_chance && !row_by_row
+    volatile && !row_by_row
 }

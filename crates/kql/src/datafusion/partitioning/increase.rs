@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::Partitioning;
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
@@ -28,31 +26,16 @@ const REPARTITION_THRESHOLD: usize = 1 << 23;
 /// DataFusion 55.2 grows, empties and drops the hash table of a partition in one piece and does not yield meanwhile: with
 /// tens of millions of entries that takes seconds. More partitions make smaller tables, which also stay in the processor's
 /// cache. The nodes above have as few partitions as before, because a sort reserves memory for each.
-#[derive(Debug)]
-pub(in crate::datafusion) struct IncreasePartitions;
-
-impl PhysicalOptimizerRule for IncreasePartitions {
-    fn optimize(
-        &self,
-        plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let repartitioned = plan.transform_up(|node| {
-            Ok(match in_more_partitions(&node)? {
-                Some(coalesced) => Transformed::yes(coalesced),
-                None => Transformed::no(node),
-            })
-        });
-        repartitioned.map(|transformed| transformed.data)
-    }
-
-    fn name(&self) -> &str {
-        "increase partitions"
-    }
-
-    fn schema_check(&self) -> bool {
-        true
-    }
+pub(in crate::datafusion) fn optimize(
+    plan: Arc<dyn ExecutionPlan>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let repartitioned = plan.transform_up(|node| {
+        Ok(match in_more_partitions(&node)? {
+            Some(coalesced) => Transformed::yes(coalesced),
+            None => Transformed::no(node),
+        })
+    });
+    repartitioned.map(|transformed| transformed.data)
 }
 
 /// A node that has a hash table in each partition, in more partitions; none if it is another node, if its tables are small
@@ -112,18 +95,13 @@ mod tests {
     use datafusion::prelude::SessionContext;
 
     use super::*;
-    use crate::BoundQuery;
-    use crate::testing::{TestCatalog, check};
-
-    fn bound(query: &str) -> BoundQuery {
-        let parsed = hindsight_kql_syntax::parse(query);
-        let bound = crate::bind(&parsed.query, &TestCatalog, &crate::BindOptions::default());
-        bound.expect("it binds")
-    }
+    use crate::datafusion::session;
+    use crate::testing::{bound, check};
 
     fn on_two_processors() -> SessionContext {
-        let config = crate::run::session_config().with_target_partitions(2);
-        crate::run::session_context_with(config, Arc::new(RuntimeEnv::default()))
+        let config = session::config().with_target_partitions(2);
+        let context = session::context_with(config, Arc::new(RuntimeEnv::default()));
+        context.expect("DataFusion has the rules")
     }
 
     /// The number of partitions of each repartitioning in the plan of a query.
