@@ -208,6 +208,11 @@ async fn judge(
         Way::AsBound
     };
     let again = ways.rows(&whole, catalog, second).await;
+    if let Err(error) = &all
+        && fails_to_plan(error)
+    {
+        return Err(format!("{error}\n{whole}"));
+    }
     let all = match (all, again) {
         (Err(error), _) | (_, Err(error)) if error.starts_with("refused") => {
             return match std::env::var_os("HINDSIGHT_RANDOM_SHOW_REFUSED") {
