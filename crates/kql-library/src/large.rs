@@ -1,8 +1,9 @@
-//! Large values in expressions.
+//! Large literals.
 //!
-//! DataFusion writes a literal out, each of its bytes, wherever it names a column, and its rules do that by the dozen: a
-//! list of a million values in a plan takes seconds to plan. So a large value is a call that stands for it: while a plan is
-//! made and optimised one that cannot be evaluated, and one that can where it becomes physical.
+//! DataFusion 55.2 writes every byte of a literal wherever it names a column, and dozens of rules name columns: a list of a
+//! million values in a plan takes seconds to plan. So a large value is a call that stands for it. The call cannot be
+//! evaluated while a plan is bound and optimised, so that no rule folds it into a literal; it can once the plan becomes
+//! physical.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -20,10 +21,10 @@ use xxhash_rust::xxh64::xxh64;
 /// Values of more bytes than this are kept out of plans.
 const LARGE: usize = 4096;
 
-/// What the name of the placeholder begins with that a large value has for its argument.
+/// The prefix of the name of the placeholder that is the argument of a large value.
 const NOTHING: &str = "$large-";
 
-/// The expression of a value that is known.
+/// The expression of a constant value.
 pub fn literal(value: ScalarValue) -> Expr {
     let bytes = match &value {
         ScalarValue::BinaryView(Some(bytes)) => bytes.as_slice(),
@@ -34,8 +35,8 @@ pub fn literal(value: ScalarValue) -> Expr {
         return Expr::Literal(value, None);
     }
     let digest = xxh64(bytes, 0);
-    // Rules evaluate what has constants for its arguments, and would make it a literal; they let placeholders alone. Each
-    // value has one of its own, so that what values have in common is never the placeholder.
+    // Rules evaluate calls of constants and would make a literal of this one; they leave placeholders. Each value has a
+    // placeholder of its own, so that the common subexpression of two values is never the placeholder.
     let field = Arc::new(Field::new("", DataType::Null, true));
     let nothing = Expr::Placeholder(Placeholder::new_with_field(
         format!("{NOTHING}{digest:x}"),
@@ -52,7 +53,7 @@ pub fn literal(value: ScalarValue) -> Expr {
     .call(vec![nothing])
 }
 
-/// `expr` with the large values themselves.
+/// `expr` with literals in place of large values.
 pub fn in_place(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match value_of(&expr) {
@@ -63,7 +64,7 @@ pub fn in_place(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// `expr` with large values that wait for nothing.
+/// `expr` with large values without their placeholders.
 pub fn evaluable(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match (value_of(&expr).is_some(), expr) {
@@ -74,7 +75,7 @@ pub fn evaluable(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// Whether `expr` waits for a value: what stands for a large value does not.
+/// Whether `expr` is a placeholder for the value of a step, and not that of a large value.
 pub fn waits(expr: &Expr) -> bool {
     matches!(expr, Expr::Placeholder(placeholder) if !placeholder.id.starts_with(NOTHING))
 }
@@ -92,7 +93,7 @@ fn value_of(expr: &Expr) -> Option<&ScalarValue> {
     Some(&large.value)
 }
 
-/// Stands for its value.
+/// A call that returns its value.
 #[derive(Debug)]
 struct LargeValue {
     value: Arc<ScalarValue>,
@@ -138,9 +139,12 @@ impl ScalarUDFImpl for LargeValue {
 mod tests {
     use super::*;
 
+    /// If the literal's name is short, the correction is no longer needed.
     #[test]
     fn a_large_value_is_not_written_into_names() {
         let value = ScalarValue::BinaryView(Some(vec![7; 1_000_000]));
+        let literal_name = Expr::Literal(value.clone(), None).schema_name().to_string();
+        assert!(literal_name.len() >= 1_000_000);
         let expr = literal(value.clone());
         assert!(expr.schema_name().to_string().len() < 40);
         let physical = evaluable(expr.clone()).expect("a call of no argument");

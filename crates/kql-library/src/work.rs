@@ -1,9 +1,9 @@
-//! The work of one query: whether it is still wanted, and the memory that it may use.
+//! The work of one query: whether it is cancelled, and the memory that it may use.
 //!
-//! Dropping a query's future ends it where it gives way to the scheduler. A kernel over a large value, or an aggregate
-//! that finishes a million groups, does not give way; it asks here. The work is the task's own and is handed on to every
-//! task that DataFusion starts for the query, so no plan and no function signature has to carry it. Code that runs
-//! outside of any work, such as a test of one kernel, is never stopped.
+//! Dropping a query's future cancels it at the points where it yields to the scheduler. A kernel over a large value, or an
+//! aggregate that finishes a million groups, does not yield; it checks its [`CancellationToken`]. The work is a task-local
+//! that is handed on to every task that DataFusion starts for the query, so no plan and no function signature has to carry
+//! it. Code that runs outside of any work, such as a test of one kernel, is never cancelled.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,51 +19,51 @@ tokio::task_local! {
     static CURRENT: Work;
 }
 
-/// One query's work. Copies share it.
+/// One query's work. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Work(Arc<State>);
 
-/// Stops work, and does not keep what belongs to it.
+/// Cancels work. It holds no strong reference to the work, and so keeps none of the query's memory alive.
 #[derive(Debug, Clone)]
-pub struct Stopper(Weak<State>);
+pub struct CancellationHandle(Weak<State>);
 
 #[derive(Debug)]
 struct State {
-    stopped: AtomicBool,
-    /// How often code asked after the stop; a test counts here what still ran.
-    asked_after_stop: AtomicUsize,
+    cancelled: AtomicBool,
+    /// How many checks found the work cancelled; a test counts here what still ran.
+    checks_after_cancellation: AtomicUsize,
     pool: Arc<dyn MemoryPool>,
 }
 
 impl Work {
-    /// Work that may use the memory of `pool`.
+    /// Work that reserves its memory in `pool`.
     pub fn new(pool: Arc<dyn MemoryPool>) -> Work {
         install_hand_over();
         Work(Arc::new(State {
-            stopped: AtomicBool::new(false),
-            asked_after_stop: AtomicUsize::new(0),
+            cancelled: AtomicBool::new(false),
+            checks_after_cancellation: AtomicUsize::new(0),
             pool,
         }))
     }
 
-    /// The work is not wanted any more.
-    pub fn stop(&self) {
-        self.0.stopped.store(true, Ordering::Relaxed);
+    /// Cancels the work.
+    pub fn cancel(&self) {
+        self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// What can stop it.
-    pub fn stopper(&self) -> Stopper {
-        Stopper(Arc::downgrade(&self.0))
+    /// A handle that cancels the work.
+    pub fn cancellation_handle(&self) -> CancellationHandle {
+        CancellationHandle(Arc::downgrade(&self.0))
     }
 
-    /// Whether [`Work::stop`] was called.
-    pub fn is_stopped(&self) -> bool {
-        self.0.stopped.load(Ordering::Relaxed)
+    /// Whether [`Work::cancel`] was called.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    /// How many loops noticed the stop.
-    pub fn asked_after_stop(&self) -> usize {
-        self.0.asked_after_stop.load(Ordering::Relaxed)
+    /// How many checks found the work cancelled.
+    pub fn checks_after_cancellation(&self) -> usize {
+        self.0.checks_after_cancellation.load(Ordering::Relaxed)
     }
 
     /// `future` as a task of this work.
@@ -72,44 +72,49 @@ impl Work {
     }
 }
 
-impl Stopper {
-    /// The work is not wanted any more; nothing where it has ended.
-    pub fn stop(&self) {
+impl CancellationHandle {
+    /// Cancels the work; does nothing if the work has ended.
+    pub fn cancel(&self) {
         if let Some(state) = self.0.upgrade() {
-            Work(state).stop();
+            Work(state).cancel();
         }
     }
 }
 
-/// What the code that runs now asks; kept through a loop, because looking the work up costs more than asking.
+/// What running code checks for cancellation. A loop keeps it, because looking up the task-local costs more than a check.
 #[derive(Debug, Clone)]
-pub struct Watch(Option<Work>);
+pub struct CancellationToken(Option<Work>);
 
-impl Watch {
-    /// The work that this code is a part of.
-    pub fn current() -> Watch {
-        Watch(CURRENT.try_with(Work::clone).ok())
+impl CancellationToken {
+    /// The token of the work that this code is a part of.
+    pub fn current() -> CancellationToken {
+        CancellationToken(CURRENT.try_with(Work::clone).ok())
     }
 
-    /// Whether the work was stopped: the answer does not matter any more.
-    pub fn is_stopped(&self) -> bool {
+    /// Whether the work was cancelled: nobody reads its result.
+    pub fn is_cancelled(&self) -> bool {
         let Some(work) = &self.0 else {
             return false;
         };
-        let stopped = work.is_stopped();
-        if stopped {
-            work.0.asked_after_stop.fetch_add(1, Ordering::Relaxed);
+        let cancelled = work.is_cancelled();
+        if cancelled {
+            let checks = &work.0.checks_after_cancellation;
+            checks.fetch_add(1, Ordering::Relaxed);
         }
-        stopped
+        cancelled
     }
 
-    /// Fails where the work was stopped.
+    /// Checks for cancellation.
+    ///
+    /// # Errors
+    /// The work was cancelled.
     pub fn check(&self) -> Result<()> {
-        if self.is_stopped() {
-            Err(stopped())
-        } else {
-            Ok(())
+        if self.is_cancelled() {
+            return Err(DataFusionError::Execution(
+                "the query was cancelled".to_owned(),
+            ));
         }
+        Ok(())
     }
 
     /// An empty reservation of the work's memory under this name; none outside of any work.
@@ -119,23 +124,19 @@ impl Watch {
     }
 }
 
-/// What a task unwinds with that [`unwind_if_stopped`] ends.
+/// The payload with which [`unwind_if_cancelled`] unwinds a task.
 #[derive(Debug)]
-pub struct Stopped;
+pub struct Cancelled;
 
-/// Ends the task that runs now where its work was stopped.
+/// Unwinds the current task if its work was cancelled.
 ///
-/// DataFusion has loops that give way to nobody for many seconds (sorting what it then writes to disk), and takes the
-/// error of a memory pool for a wish to write more. But it asks the pool in each round, and this is how the pool can end
-/// it: by unwinding, which only drops what the query has. Nobody waits for its answer any more.
-pub fn unwind_if_stopped() {
-    if Watch::current().is_stopped() && !std::thread::panicking() {
-        std::panic::resume_unwind(Box::new(Stopped));
+/// DataFusion has loops that do not yield for many seconds (sorting rows that it then spills), and it takes an error of the
+/// memory pool for a reason to spill. But it reserves memory in each round, so the pool can end such a loop by unwinding,
+/// which only drops the state of the query.
+pub fn unwind_if_cancelled() {
+    if CancellationToken::current().is_cancelled() && !std::thread::panicking() {
+        std::panic::resume_unwind(Box::new(Cancelled));
     }
-}
-
-fn stopped() -> DataFusionError {
-    DataFusionError::Execution("the query was stopped".to_owned())
 }
 
 /// Tasks that DataFusion starts belong to the work of the task that starts them.
@@ -146,7 +147,7 @@ impl JoinSetTracer for HandOver {
         &self,
         future: BoxFuture<'static, Box<dyn std::any::Any + Send>>,
     ) -> BoxFuture<'static, Box<dyn std::any::Any + Send>> {
-        match Watch::current().0 {
+        match CancellationToken::current().0 {
             Some(work) => work.run(future).boxed(),
             None => future,
         }
@@ -156,7 +157,7 @@ impl JoinSetTracer for HandOver {
         &self,
         block: Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send>,
     ) -> Box<dyn FnOnce() -> Box<dyn std::any::Any + Send> + Send> {
-        match Watch::current().0 {
+        match CancellationToken::current().0 {
             Some(work) => Box::new(move || CURRENT.sync_scope(work, block)),
             None => block,
         }
@@ -185,13 +186,16 @@ mod tests {
     #[tokio::test]
     async fn tasks_that_the_engine_starts_belong_to_the_work() {
         let work = work();
-        work.stop();
+        work.cancel();
         let seen = work.clone().run(async {
-            let task = SpawnedTask::spawn(async { Watch::current().is_stopped() });
-            let block = SpawnedTask::spawn_blocking(|| Watch::current().is_stopped());
+            let task = SpawnedTask::spawn(async { CancellationToken::current().is_cancelled() });
+            let block = SpawnedTask::spawn_blocking(|| CancellationToken::current().is_cancelled());
             (task.await.ok(), block.await.ok())
         });
         assert_eq!(seen.await, (Some(true), Some(true)));
-        assert!(!Watch::current().is_stopped(), "outside of any work");
+        assert!(
+            !CancellationToken::current().is_cancelled(),
+            "outside of any work"
+        );
     }
 }

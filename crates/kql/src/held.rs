@@ -10,7 +10,7 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use datafusion::logical_expr::LogicalPlan;
 use futures::StreamExt;
 
-use crate::exec::HeldBuffers;
+use crate::transform::HeldBuffers;
 
 /// Batches, and the reservation of their memory; both go together.
 #[derive(Debug)]

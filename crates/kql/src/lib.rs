@@ -11,9 +11,8 @@
 
 mod bind;
 mod catalog;
-mod exec;
+mod datafusion;
 mod held;
-mod large;
 mod leaves;
 mod operators;
 mod plugins;
@@ -22,13 +21,14 @@ mod relation;
 pub mod run;
 #[cfg(test)]
 mod testing;
+mod transform;
 
 pub use bind::{
     BindOptions, Binding, BoundQuery, BoundResult, MaterializedTable, NeededRows, Settings, Step,
     StepKind, bind, bind_or_ask,
 };
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
-pub use exec::KqlQueryPlanner;
+pub use datafusion::session;
 pub use held::HeldRows;
 use hindsight_kql_library::{
     aggregates, call, definition, functions, list_match, real_key, signature, text_match,

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
-use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use datafusion::prelude::SessionConfig;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_syntax::ast::{Query, RenderOperator};
 use hindsight_kql_types::dynamic::MAX_ENCODED;
@@ -21,12 +18,12 @@ use crate::bind::{
     BindOptions, Binding, BoundQuery, Step, StepKind, bind_or_ask, null_scalar, value_from_scalar,
 };
 use crate::catalog::Catalog;
-use crate::exec::{KqlQueryPlanner, logical_rules, physical_rules};
+use crate::datafusion::large_literal::{literal, waits};
+use crate::datafusion::rewrite::replace_in_plan;
 use crate::held::HeldRows;
 use crate::kernel::KernelError;
-use crate::large::{literal, replace_in_plan, waits};
 use crate::relation::Column;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// The rows of one result.
 #[derive(Debug)]
@@ -41,38 +38,6 @@ pub struct ResultTable {
     pub render: Option<RenderOperator>,
     /// The rows have a defined order.
     pub sorted: bool,
-}
-
-/// The settings that the language's meaning depends on; callers add memory, partitions and object stores.
-pub fn session_config() -> SessionConfig {
-    let mut config = SessionConfig::new().with_information_schema(false);
-    let options = config.options_mut();
-    // Rows of small inputs stay in the order in which they were written.
-    options.optimizer.enable_round_robin_repartition = false;
-    options.optimizer.prefer_existing_sort = true;
-    options.execution.parquet.pushdown_filters = true;
-    // A condition that two aggregates share is computed once below them, and may then be called nullable although it
-    // was proven not to be. Nothing depends on that, so a plan is not refused for it.
-    options.execution.skip_physical_aggregate_schema_check = true;
-    config
-}
-
-/// A context with [`session_config`] and memory of its own.
-pub fn session_context() -> SessionContext {
-    session_context_with(session_config(), Arc::new(RuntimeEnv::default()))
-}
-
-/// A context for queries of this language: `config` begins as [`session_config`], `runtime` grants memory.
-pub fn session_context_with(config: SessionConfig, runtime: Arc<RuntimeEnv>) -> SessionContext {
-    let state = SessionStateBuilder::new()
-        .with_config(config)
-        .with_runtime_env(runtime)
-        .with_default_features()
-        .with_query_planner(Arc::new(KqlQueryPlanner))
-        .with_optimizer_rules(logical_rules())
-        .with_physical_optimizer_rules(physical_rules())
-        .build();
-    SessionContext::new_with_state(state)
 }
 
 /// Runs the steps of `query`, then gives the results' plans with every placeholder filled.
@@ -200,7 +165,7 @@ fn first_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue>
 const MAX_LIST: usize = 1_000_000;
 
 fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {
-    let watch = Watch::current();
+    let cancellation = CancellationToken::current();
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     if rows > MAX_LIST {
         return Err(failed(format!(
@@ -210,7 +175,7 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
     let mut encoder = Encoder::new();
     encoder.begin_array();
     for batch in batches {
-        watch.check()?;
+        cancellation.check()?;
         for row in 0..batch.num_rows() {
             let scalar = ScalarValue::try_from_array(batch.column(0), row)?;
             match value_from_scalar(&scalar, kind) {

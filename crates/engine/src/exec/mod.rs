@@ -13,7 +13,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
-use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run};
+use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run, session};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
 
@@ -127,8 +127,9 @@ impl Executor {
             .with_memory_pool(pool)
             .build_arc()
             .map_err(|e| failure(&e, self.memory))?;
-        let config = run::session_config().with_target_partitions(self.partitions);
-        Ok(run::session_context_with(config, runtime))
+        let config = session::config().with_target_partitions(self.partitions);
+        session::context_with(config, runtime)
+            .map_err(|missing| EngineError::Internal(missing.to_string()))
     }
 }
 

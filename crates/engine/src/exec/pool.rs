@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use datafusion::execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
-use hindsight_kql::work::unwind_if_stopped;
+use hindsight_kql::work::unwind_if_cancelled;
 
 /// The memory of one query, taken from the memory of all; it remembers the most that was reserved. A query that was
 /// stopped ends where it asks for more.
@@ -88,7 +88,7 @@ impl MemoryPool for QueryPool {
         reservation: &MemoryReservation,
         additional: usize,
     ) -> datafusion::error::Result<()> {
-        unwind_if_stopped();
+        unwind_if_cancelled();
         self.shared.try_grow(reservation, additional)?;
         self.add(additional);
         Ok(())
@@ -109,7 +109,7 @@ mod tests {
 
     use datafusion::execution::memory_pool::UnboundedMemoryPool;
     use futures::FutureExt;
-    use hindsight_kql::work::{Stopped, Work};
+    use hindsight_kql::work::{Cancelled, Work};
 
     use super::*;
 
@@ -120,14 +120,14 @@ mod tests {
             Arc::new(()),
         ));
         let work = Work::new(Arc::clone(&pool));
-        let stopper = work.stopper();
+        let handle = work.cancellation_handle();
         let task = work.run(async move {
             let held = MemoryConsumer::new("rows").register(&pool);
             assert!(held.try_grow(10).is_ok());
-            stopper.stop();
+            handle.cancel();
             let _ = held.try_grow(10);
         });
         let ended = AssertUnwindSafe(task).catch_unwind().await;
-        assert!(ended.is_err_and(|panic| panic.is::<Stopped>()));
+        assert!(ended.is_err_and(|panic| panic.is::<Cancelled>()));
     }
 }

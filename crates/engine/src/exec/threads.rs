@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hindsight_kql::work::{Stopped, Stopper, Work};
+use hindsight_kql::work::{CancellationHandle, Cancelled, Work};
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
@@ -88,7 +88,10 @@ impl QueryThreads {
             .runtime
             .as_ref()
             .ok_or_else(|| EngineError::Internal("no threads for queries".to_owned()))?;
-        let (stop, late) = (StopOnDrop(work.stopper()), StopOnDrop(work.stopper()));
+        let (stop, late) = (
+            CancelOnDrop(work.cancellation_handle()),
+            CancelOnDrop(work.cancellation_handle()),
+        );
         let timed = async move {
             let whole = async {
                 future.await;
@@ -117,7 +120,7 @@ fn least_used(kept: &VecDeque<(Arc<str>, Arc<Threads>)>) -> Option<Arc<Threads>>
 #[derive(Debug)]
 pub(crate) struct QueryTask {
     handle: AbortOnDropHandle<Result<(), EngineError>>,
-    _stop: StopOnDrop,
+    _stop: CancelOnDrop,
     _threads: Arc<Threads>,
 }
 
@@ -126,8 +129,8 @@ impl QueryTask {
     pub(crate) async fn end(self) -> Result<(), EngineError> {
         match self.handle.await {
             Ok(ended) => ended,
-            Err(error) if error.is_panic() => match error.into_panic().downcast::<Stopped>() {
-                Ok(_) => Err(EngineError::Internal("the query was stopped".to_owned())),
+            Err(error) if error.is_panic() => match error.into_panic().downcast::<Cancelled>() {
+                Ok(_) => Err(EngineError::Internal("the query was cancelled".to_owned())),
                 Err(panic) => std::panic::resume_unwind(panic),
             },
             Err(error) => Err(EngineError::Internal(error.to_string())),
@@ -163,11 +166,11 @@ impl Drop for Threads {
 
 /// Nobody waits for the result any more.
 #[derive(Debug)]
-struct StopOnDrop(Stopper);
+struct CancelOnDrop(CancellationHandle);
 
-impl Drop for StopOnDrop {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.stop();
+        self.0.cancel();
     }
 }
 

@@ -27,7 +27,7 @@ use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::{Expr, LogicalPlan, when};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use hindsight_kql::kernel::to_text;
-use hindsight_kql::{BindOptions, Catalog, run};
+use hindsight_kql::{BindOptions, Catalog, run, session};
 
 use crate::catalog::StoreLeaves;
 use query::Query;
@@ -59,17 +59,16 @@ enum Way {
 
 impl Ways {
     fn new() -> Ways {
-        let optimised = run::session_context_with(
-            run::session_config().with_target_partitions(2),
-            Arc::default(),
-        );
+        let context = |partitions| {
+            let config = session::config().with_target_partitions(partitions);
+            session::context_with(config, Arc::default()).expect("DataFusion has the rules")
+        };
+        let optimised = context(2);
         // A plan with DISTINCT or coalesce cannot run before these rules; the others are what is tested.
         let mut rules = optimised.state().optimizer().rules.clone();
-        rules.retain(|rule| rule.name() == "replace_distinct_aggregate");
+        rules.retain(|rule| rule.name() == session::DISTINCT_RULE);
         rules.push(Arc::new(CoalesceAsCase));
-        let config = run::session_config().with_target_partitions(1);
-        let bound = run::session_context_with(config, Arc::default());
-        let state = SessionStateBuilder::new_from_existing(bound.state())
+        let state = SessionStateBuilder::new_from_existing(context(1).state())
             .with_optimizer_rules(rules)
             .build();
         Ways {
@@ -211,6 +210,11 @@ async fn judge(
         Way::AsBound
     };
     let again = ways.rows(&whole, catalog, second).await;
+    if let Err(error) = &all
+        && fails_to_plan(error)
+    {
+        return Err(format!("{error}\n{whole}"));
+    }
     let all = match (all, again) {
         (Err(error), _) | (_, Err(error)) if error.starts_with("refused") => {
             return match std::env::var_os("HINDSIGHT_RANDOM_SHOW_REFUSED") {

@@ -46,7 +46,7 @@ impl<'a> KernelArgs<'a> {
         }
     }
 
-    /// What ends a kernel early: loops over the parts of one large value ask it (`goes_on`), and functions whose result
+    /// What ends a kernel early: loops over the parts of one large value ask it (`should_continue`), and functions whose result
     /// may be far larger than their arguments (`has_room`).
     pub(crate) fn effort(&self) -> &Effort {
         &self.effort
@@ -175,7 +175,11 @@ impl<'a> KernelArgs<'a> {
     ) -> ArrayRef {
         let mut out = StringViewBuilder::with_capacity(self.rows);
         for row in 0..self.rows {
-            let text = if self.effort.goes_on() { f(row) } else { None };
+            let text = if self.effort.should_continue() {
+                f(row)
+            } else {
+                None
+            };
             let text = text.as_deref().unwrap_or("");
             if self.effort.has_room(text.len()) && self.effort.adds(text.len()) {
                 out.append_value(text)
@@ -206,18 +210,24 @@ impl<'a> KernelArgs<'a> {
         Arc::new(self.each_row(f).collect::<BooleanArray>())
     }
 
-    /// The results of `f` for all rows; none from where the work was stopped.
+    /// The results of `f` for all rows; none from where the work was cancelled.
     fn each_row<T>(
         &self,
         mut f: impl FnMut(usize) -> Option<T>,
     ) -> impl Iterator<Item = Option<T>> {
-        (0..self.rows).map(move |row| if self.effort.goes_on() { f(row) } else { None })
+        (0..self.rows).map(move |row| {
+            if self.effort.should_continue() {
+                f(row)
+            } else {
+                None
+            }
+        })
     }
 
     /// A bool for each row, never null.
     pub fn collect_truths(&self, mut f: impl FnMut(usize) -> bool) -> ArrayRef {
         let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, |row| {
-            self.effort.goes_on() && f(row)
+            self.effort.should_continue() && f(row)
         });
         Arc::new(BooleanArray::new(values, None))
     }
@@ -228,7 +238,7 @@ impl<'a> KernelArgs<'a> {
         let mut buffer = Vec::new();
         for row in 0..self.rows {
             buffer.clear();
-            let is_value = self.effort.goes_on() && f(row, &mut buffer);
+            let is_value = self.effort.should_continue() && f(row, &mut buffer);
             // No bytes are what an encoder gives for a value beyond its limit.
             if is_value && buffer.is_empty() {
                 self.effort.too_large(MAX_ENCODED);

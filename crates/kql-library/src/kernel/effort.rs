@@ -1,4 +1,4 @@
-//! What one call of a kernel may cost: it ends early when the query was stopped, when a value becomes too large, or when
+//! What one call of a kernel may cost: it ends early when the query was cancelled, when a value becomes too large, or when
 //! its results need more memory than queries have left.
 //!
 //! Kernels make a value for each row in closures that cannot fail. So the first reason is noted here, rows after it are
@@ -10,7 +10,7 @@ use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::error::KernelError;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// The most bytes of one text that a query makes: 16 MiB. Texts of telemetry are at most 64 KiB.
 pub(crate) const MAX_TEXT: usize = 16 << 20;
@@ -21,7 +21,7 @@ const STEP: usize = 4 << 20;
 /// The state of one call.
 #[derive(Debug)]
 pub(crate) struct Effort {
-    watch: Watch,
+    cancellation: CancellationToken,
     failure: RefCell<Option<KernelError>>,
     /// Whether there is a failure; read for every row.
     failed: Cell<bool>,
@@ -34,7 +34,7 @@ impl Effort {
     /// Nothing done yet.
     pub(crate) fn new() -> Effort {
         Effort {
-            watch: Watch::current(),
+            cancellation: CancellationToken::current(),
             failure: RefCell::new(None),
             failed: Cell::new(false),
             unreserved: Cell::new(0),
@@ -43,9 +43,9 @@ impl Effort {
     }
 
     /// Whether there is any point in computing more.
-    pub(crate) fn goes_on(&self) -> bool {
-        if !self.failed.get() && self.watch.is_stopped() {
-            self.fail(KernelError::Stopped);
+    pub(crate) fn should_continue(&self) -> bool {
+        if !self.failed.get() && self.cancellation.is_cancelled() {
+            self.fail(KernelError::Cancelled);
         }
         !self.failed.get()
     }
@@ -77,7 +77,7 @@ impl Effort {
     fn reserve(&self, bytes: usize) {
         let mut reservation = self.reservation.borrow_mut();
         if reservation.is_none() {
-            *reservation = self.watch.reservation("function");
+            *reservation = self.cancellation.reservation("function");
         }
         let grown = reservation.as_ref().map(|r| r.try_grow(bytes));
         drop(reservation);
@@ -99,7 +99,7 @@ impl Effort {
     /// `result`, unless the call has failed.
     pub(crate) fn outcome<T>(&self, result: T) -> Result<T, KernelError> {
         // A loop inside one row may have ended early without a word.
-        self.goes_on();
+        self.should_continue();
         match self.failure.take() {
             Some(error) => Err(error),
             None => Ok(result),

@@ -18,9 +18,9 @@ pub enum KernelError {
     /// One value would have more than so many bytes.
     #[error("a value has more than {0} bytes")]
     TooLarge(usize),
-    /// The query is not wanted any more.
-    #[error("the query was stopped")]
-    Stopped,
+    /// The query was cancelled.
+    #[error("the query was cancelled")]
+    Cancelled,
 }
 
 impl From<ArrowError> for KernelError {

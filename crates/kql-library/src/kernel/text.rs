@@ -104,7 +104,7 @@ fn collect(
         if array.is_valid(row) && write(row, &mut text).is_err() {
             text.clear();
         }
-        if !(effort.goes_on() && effort.has_room(text.len()) && effort.adds(text.len())) {
+        if !(effort.should_continue() && effort.has_room(text.len()) && effort.adds(text.len())) {
             break;
         }
         builder.append_value(&text);

@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{EmitTo, Expr};
 
 use super::groups::{Groups, GroupsUdaf};
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// What one group holds.
 pub(crate) trait Sketch: Send + Sync + 'static {
@@ -42,7 +42,7 @@ pub(crate) trait SketchFunction: Clone + Send + Sync + 'static {
 pub(crate) struct Sketches<S> {
     items: Vec<S>,
     heap: usize,
-    watch: Watch,
+    cancellation: CancellationToken,
 }
 
 /// How many groups are finished before the work is asked whether it is still wanted.
@@ -51,7 +51,7 @@ const FINISHED_AT_ONCE: usize = 1024;
 impl<S: Sketch> Sketches<S> {
     /// Changes the sketch of `group`. Rows after a stop change nothing: one row may hold a million elements.
     pub(crate) fn with(&mut self, group: usize, change: impl FnOnce(&mut S)) {
-        if self.watch.is_stopped() {
+        if self.cancellation.is_cancelled() {
             return;
         }
         if let Some(sketch) = self.items.get_mut(group) {
@@ -83,7 +83,7 @@ impl<F: SketchFunction> SketchGroups<F> {
             sketches: Sketches {
                 items: Vec::new(),
                 heap: 0,
-                watch: Watch::current(),
+                cancellation: CancellationToken::current(),
             },
         }
     }
@@ -97,7 +97,7 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
 
     fn update(&mut self, values: &[ArrayRef], groups: &[usize]) -> Result<()> {
         self.function.update(values, groups, &mut self.sketches)?;
-        self.sketches.watch.check()
+        self.sketches.cancellation.check()
     }
 
     fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()> {
@@ -110,7 +110,7 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
                 }
             }
         }
-        self.sketches.watch.check()
+        self.sketches.cancellation.check()
     }
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
@@ -125,7 +125,7 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
             if some.is_empty() {
                 break;
             }
-            self.sketches.watch.check()?;
+            self.sketches.cancellation.check()?;
             parts.push(self.function.finish(some)?);
         }
         let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
@@ -136,7 +136,7 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
         let mut out = LargeBinaryBuilder::new();
         let mut bytes = Vec::new();
         for sketch in self.sketches.take(emit) {
-            self.sketches.watch.check()?;
+            self.sketches.cancellation.check()?;
             bytes.clear();
             sketch.encode(&mut bytes);
             out.append_value(&bytes);

@@ -14,7 +14,7 @@ use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::{BindResult, Binder, plan_error, value_from_scalar, value_to_scalar};
-use crate::large;
+use crate::datafusion::large_literal as large;
 use crate::relation::{Relation, Scalar};
 
 /// The value of an expression without columns; `None` where it has one only when the query runs, or where its

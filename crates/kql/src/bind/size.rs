@@ -5,7 +5,7 @@ use hindsight_kql_syntax::Span;
 
 use super::{BindResult, Binder};
 use crate::relation::Relation;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// How many expressions one query may expand to.
 const MAX_WORK: usize = 400_000;
@@ -23,8 +23,8 @@ impl Binder<'_> {
         if self.work > MAX_WORK {
             return Err(self.error("SEM0001", "the query expands to too many expressions", span));
         }
-        if self.work.is_multiple_of(ASKED_EVERY) && Watch::current().is_stopped() {
-            return Err(self.error("SEM0001", "the query was stopped", span));
+        if self.work.is_multiple_of(ASKED_EVERY) && CancellationToken::current().is_cancelled() {
+            return Err(self.error("SEM0001", "the query was cancelled", span));
         }
         Ok(())
     }

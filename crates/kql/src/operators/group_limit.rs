@@ -10,10 +10,10 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_syntax::Span;
 
-use super::support::{limit, subtable_keys};
+use super::support::{limit, subtable_keys, transform};
 use crate::bind::BindResult;
-use crate::exec::{InOrder, Reads, Transform, TransformState, transform};
 use crate::relation::Relation;
+use crate::transform::{InOrder, Reads, Transform, TransformState};
 
 /// At most `count` rows; of each subtable inside `mv-apply` and `partition`.
 pub(crate) fn limit_groups(input: Relation, count: usize, span: Span) -> BindResult<Relation> {
@@ -103,11 +103,11 @@ impl Transform for GroupLimit {
         Reads::OneStream
     }
 
-    fn passes_filters(&self) -> bool {
+    fn allows_predicate_pushdown(&self) -> bool {
         self.any_row
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
     }
 

@@ -11,15 +11,14 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_keys;
 use super::series_rows::{Axis, Series, SeriesRows};
-use super::support::{self, Output, hidden_name, parameter};
+use super::support::{self, Output, hidden_name, parameter, transform};
 use super::{summarize, window};
 use crate::bind::{BindResult, Binder, NamingMode, convert, widest};
 use crate::call::{InnerKernel, kernel_call};
-use crate::exec::transform;
 use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::{Relation, Scalar};
+use crate::transform::by_keys;
 
 pub(crate) fn bind(
     node: &MakeSeriesOperator,

@@ -1,11 +1,10 @@
 //! The tabular operators: one file each, with the node's name. `bind` turns a node and its input into a relation.
 //!
 //! Filters, projections, limits, sorts, aggregations, joins and unions are DataFusion's own nodes, so that its optimiser
-//! sees through them; the rest are the transforms of [`crate::exec`].
+//! sees through them; the rest are the transforms of [`crate::transform`].
 
 pub(crate) mod as_;
 pub(crate) mod assert_schema;
-mod chain;
 pub(crate) mod consume;
 pub(crate) mod count;
 pub(crate) mod datatable;
@@ -17,7 +16,6 @@ pub(crate) mod find;
 pub(crate) mod fork;
 pub(crate) mod getschema;
 mod group_limit;
-mod grouped_rows;
 pub(crate) mod invoke;
 pub(crate) mod join;
 mod join_keys;
@@ -47,7 +45,6 @@ pub(crate) mod reduce;
 mod reduce_clusters;
 mod reduce_rows;
 pub(crate) mod render;
-mod row_groups;
 pub(crate) mod sample;
 pub(crate) mod sample_distinct;
 pub(crate) mod scan;

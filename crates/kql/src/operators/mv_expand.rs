@@ -9,11 +9,10 @@ use hindsight_kql_types::ScalarType;
 
 use super::mv_rows::{Expand, ExpandedList};
 use super::stand_in::list_unless_stands_in;
-use super::support::{self, Output, field, free_name, hidden_name, parameter, pass};
+use super::support::{self, Output, field, free_name, hidden_name, parameter, pass, transform};
 use super::take::row_count;
 use super::window;
 use crate::bind::{BindResult, Binder};
-use crate::exec::transform;
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(

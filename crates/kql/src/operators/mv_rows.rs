@@ -14,9 +14,8 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::mv_value::ElementBuilder;
 use crate::aggregates::MAX_ELEMENTS;
-use crate::exec::{
-    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, most_rows, select_rows,
-    shown_bytes,
+use crate::transform::{
+    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, select_rows, shown_bytes,
 };
 
 /// One list that is expanded.
@@ -54,17 +53,17 @@ impl Transform for Expand {
     }
 
     /// Rows that are numbered must all be there.
-    fn passes_filters(&self) -> bool {
+    fn allows_predicate_pushdown(&self) -> bool {
         !self.numbered
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.lists.iter().map(|list| list.field.clone()).collect())
     }
 
     /// Each list may be the longest that there is.
-    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> usize {
-        most_rows(input).saturating_mul(self.limit.min(MAX_ELEMENTS))
+    fn estimated_rows(&self, _: &Arc<dyn ExecutionPlan>, input_rows: usize) -> usize {
+        input_rows.saturating_mul(self.limit.min(MAX_ELEMENTS))
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

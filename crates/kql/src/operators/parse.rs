@@ -8,10 +8,9 @@ use hindsight_kql_types::ScalarType;
 
 use super::parse_rows::{ParseMode, ParseRows, ParsedColumn};
 use super::stand_in::or_stands_in;
-use super::support::{Output, field, hidden_name, parameter, pass};
+use super::support::{Output, field, hidden_name, parameter, pass, transform};
 use super::window;
 use crate::bind::{BindResult, Binder, convert};
-use crate::exec::transform;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

@@ -9,8 +9,8 @@ use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
 use super::support::array_of;
-use crate::exec::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
-use crate::work::Watch;
+use crate::transform::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
+use crate::work::CancellationToken;
 
 /// `kind=` of `parse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,11 +94,11 @@ impl Transform for ParseRows {
         Reads::Partitions
     }
 
-    fn passes_filters(&self) -> bool {
+    fn allows_predicate_pushdown(&self) -> bool {
         true
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(vec![self.text.clone()])
     }
 
@@ -108,7 +108,7 @@ impl Transform for ParseRows {
             schema: Arc::clone(output),
             batch: None,
             row: 0,
-            watch: Watch::current(),
+            cancellation: CancellationToken::current(),
         }))
     }
 }
@@ -119,7 +119,7 @@ struct State {
     batch: Option<RecordBatch>,
     /// The row that comes next: the parts of long texts fill more than one batch.
     row: usize,
-    watch: Watch,
+    cancellation: CancellationToken,
 }
 
 impl TransformState for State {
@@ -142,7 +142,7 @@ impl TransformState for State {
         let (mut matched, mut bytes) = (Vec::new(), 0);
         let first = self.row;
         while self.row < batch.num_rows() && bytes < MAX_BATCH_BYTES {
-            self.watch.check()?;
+            self.cancellation.check()?;
             let text = match texts.is_valid(self.row) {
                 true => texts.value(self.row),
                 false => "",

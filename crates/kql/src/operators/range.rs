@@ -14,10 +14,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::RangeOperator;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
+use super::support::transform;
 use crate::bind::{BindResult, Binder, convert, widest};
-use crate::exec::{Reads, Transform, TransformState, transform};
 use crate::kernel::KernelError;
 use crate::relation::Relation;
+use crate::transform::{Reads, Transform, TransformState};
 
 const BATCH_ROWS: i128 = 8192;
 
@@ -78,7 +79,7 @@ impl Transform for Steps {
     }
 
     /// Bounds that are constants tell how many values there are.
-    fn most_rows(&self, input: &Arc<dyn ExecutionPlan>) -> usize {
+    fn estimated_rows(&self, input: &Arc<dyn ExecutionPlan>, _: usize) -> usize {
         let bounds = constant_row(input).map(|row| Bounds::of_row(&row, self.kind));
         let count = match bounds {
             Some(Ok(bounds)) => bounds.map_or(0, Bounds::count),

@@ -9,8 +9,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Operator, OperatorKind, PartitionBody};
 
 use crate::bind::{BindResult, Binder, plan_error};
-use crate::exec::depends_on_order;
 use crate::relation::Relation;
+use crate::transform::depends_on_order;
 
 /// The rows of `input`, the same for each who reads them.
 pub(crate) fn for_many(

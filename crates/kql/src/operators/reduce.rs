@@ -14,13 +14,13 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{OperatorParameter, ReduceOperator};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_group;
 use super::reduce_clusters::Rule;
 use super::reduce_rows::{ReduceRows, Shown};
-use super::support::{self, Output, free_name, groups, hidden_name, parameter, pass};
+use super::support::{
+    self, Output, by_group, free_name, groups, hidden_name, parameter, pass, transform,
+};
 use super::window;
 use crate::bind::{BindResult, Binder};
-use crate::exec::transform;
 use crate::relation::Relation;
 
 /// The share of the rows that a word and a pattern need where `threshold` is left out.

@@ -18,7 +18,7 @@ use std::ops::Range;
 use datafusion::common::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 /// How texts are cut, and what share of the rows a word and a pattern need.
 #[derive(Debug, Clone)]
@@ -71,15 +71,19 @@ impl Rule {
     /// Clusters texts.
     ///
     /// # Errors
-    /// The query was stopped, or its memory is used up.
-    pub(crate) fn clusters<'t, I>(&self, texts: I, watch: &Watch) -> Result<Clusters>
+    /// The query was cancelled, or its memory is used up.
+    pub(crate) fn clusters<'t, I>(
+        &self,
+        texts: I,
+        cancellation: &CancellationToken,
+    ) -> Result<Clusters>
     where
         I: Iterator<Item = Weighted<'t>> + Clone,
     {
         let rows: i64 = texts.clone().map(|(_, weight)| weight).sum();
         let needed = (self.threshold * rows as f64).max(FEWEST);
-        let mut held = Held::new(watch);
-        let words = self.count_words(texts.clone(), watch, &mut held)?;
+        let mut held = Held::new(cancellation);
+        let words = self.count_words(texts.clone(), cancellation, &mut held)?;
         let frequent = |place: u32, word: &str| {
             let count = words.get(&(place, word)).copied();
             count.is_some_and(|count| count as f64 >= needed)
@@ -87,8 +91,8 @@ impl Rule {
         let mut found: HashMap<Option<String>, Candidate<'t>> = HashMap::new();
         let mut candidates = Vec::new();
         for (text, weight) in texts {
-            watch.check()?;
-            let pattern = self.pattern(text, watch, frequent);
+            cancellation.check()?;
+            let pattern = self.pattern(text, cancellation, frequent);
             let bytes = pattern.as_ref().map_or(0, String::len);
             let next = found.len();
             let candidate = found.entry(pattern).or_insert_with(|| Candidate {
@@ -103,7 +107,7 @@ impl Rule {
                 held.add(bytes)?;
             }
         }
-        watch.check()?;
+        cancellation.check()?;
         Ok(ranked(found, &candidates, needed))
     }
 
@@ -111,13 +115,13 @@ impl Rule {
     fn count_words<'t>(
         &self,
         texts: impl Iterator<Item = Weighted<'t>>,
-        watch: &Watch,
+        cancellation: &CancellationToken,
         held: &mut Held,
     ) -> Result<HashMap<(u32, &'t str), i64>> {
         let mut counts: HashMap<(u32, &'t str), i64> = HashMap::new();
         for (text, weight) in texts {
-            watch.check()?;
-            for (place, word) in (0_u32..).zip(self.words(text, watch)) {
+            cancellation.check()?;
+            for (place, word) in (0_u32..).zip(self.words(text, cancellation)) {
                 let Some(word) = text.get(word).filter(|word| may_be_frequent(word)) else {
                     continue;
                 };
@@ -131,13 +135,17 @@ impl Rule {
         Ok(counts)
     }
 
-    /// The places of a text's words in it; no more of them where the query was stopped.
-    fn words(&self, text: &str, watch: &Watch) -> impl Iterator<Item = Range<usize>> {
+    /// The places of a text's words in it; no more of them where the query was cancelled.
+    fn words(
+        &self,
+        text: &str,
+        cancellation: &CancellationToken,
+    ) -> impl Iterator<Item = Range<usize>> {
         let separates = |c: char| !c.is_alphanumeric() || self.separators.contains(&c);
         let (mut from, mut number) = (0, 0_usize);
         std::iter::from_fn(move || {
             number += 1;
-            if number.is_multiple_of(ASKED_EVERY) && watch.is_stopped() {
+            if number.is_multiple_of(ASKED_EVERY) && cancellation.is_cancelled() {
                 return None;
             }
             let rest = text.get(from..)?;
@@ -152,13 +160,13 @@ impl Rule {
     fn pattern(
         &self,
         text: &str,
-        watch: &Watch,
+        cancellation: &CancellationToken,
         frequent: impl Fn(u32, &str) -> bool,
     ) -> Option<String> {
         let added = |c: char| self.separators.contains(&c);
         let mut pattern = String::new();
         let (mut fixed, mut open, mut end) = (false, false, 0);
-        for (place, word) in (0_u32..).zip(self.words(text, watch)) {
+        for (place, word) in (0_u32..).zip(self.words(text, cancellation)) {
             let gap = text.get(end..word.start).unwrap_or_default();
             end = word.end;
             let word = text.get(word).unwrap_or_default();
@@ -247,16 +255,16 @@ fn ranked(
 /// The memory of the tables, reserved while they grow.
 struct Held {
     reservation: Option<MemoryReservation>,
-    watch: Watch,
+    cancellation: CancellationToken,
     entries: usize,
     bytes: usize,
 }
 
 impl Held {
-    fn new(watch: &Watch) -> Held {
+    fn new(cancellation: &CancellationToken) -> Held {
         Held {
-            reservation: watch.reservation("reduce"),
-            watch: watch.clone(),
+            reservation: cancellation.reservation("reduce"),
+            cancellation: cancellation.clone(),
             entries: 0,
             bytes: 0,
         }
@@ -269,7 +277,7 @@ impl Held {
         if !self.entries.is_multiple_of(RESERVED_ENTRIES) {
             return Ok(());
         }
-        self.watch.check()?;
+        self.cancellation.check()?;
         match &mut self.reservation {
             Some(reservation) => reservation.try_resize(self.bytes),
             None => Ok(()),
@@ -287,7 +295,7 @@ mod tests {
             separators: separators.chars().collect(),
         };
         let texts = texts.iter().map(|text| (*text, 1));
-        let found = rule.clusters(texts, &Watch::current());
+        let found = rule.clusters(texts, &CancellationToken::current());
         let found = found.expect("nothing stops it").clusters;
         let line = |c: &Cluster| format!("{} {} {}", c.pattern, c.count, c.representative);
         found.iter().map(line).collect()
@@ -300,7 +308,7 @@ mod tests {
             separators: BTreeSet::from(['Z']),
         };
         let words = |text: &'static str| -> Vec<&str> {
-            rule.words(text, &Watch::current())
+            rule.words(text, &CancellationToken::current())
                 .filter_map(|at| text.get(at))
                 .collect()
         };
@@ -339,18 +347,18 @@ mod tests {
     fn it_stops_when_it_is_not_wanted() {
         let pool = datafusion::execution::memory_pool::UnboundedMemoryPool::default();
         let work = crate::work::Work::new(std::sync::Arc::new(pool));
-        work.stop();
+        work.cancel();
         let rule = Rule {
             threshold: 0.1,
             separators: BTreeSet::new(),
         };
         let run = work.clone().run(async {
             let long = "a ".repeat(100 * ASKED_EVERY);
-            let words = rule.words(&long, &Watch::current()).count();
-            let clusters = rule.clusters([("a b", 1)].into_iter(), &Watch::current());
+            let words = rule.words(&long, &CancellationToken::current()).count();
+            let clusters = rule.clusters([("a b", 1)].into_iter(), &CancellationToken::current());
             (words, clusters.is_err())
         });
         assert_eq!(futures::executor::block_on(run), (ASKED_EVERY - 1, true));
-        assert!(work.asked_after_stop() > 0);
+        assert!(work.checks_after_cancellation() > 0);
     }
 }

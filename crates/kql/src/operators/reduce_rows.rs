@@ -10,8 +10,10 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 
 use super::reduce_clusters::{Clusters, Rule};
-use crate::exec::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column};
-use crate::work::Watch;
+use crate::transform::{
+    HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
+};
+use crate::work::CancellationToken;
 
 /// What comes out.
 #[derive(Debug, Clone)]
@@ -50,7 +52,7 @@ impl Transform for ReduceRows {
             schema: Arc::clone(output),
             batches: Vec::new(),
             held: HeldBuffers::default(),
-            watch: Watch::current(),
+            cancellation: CancellationToken::current(),
             clustered: None,
         }))
     }
@@ -61,7 +63,7 @@ struct State {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
     held: HeldBuffers,
-    watch: Watch,
+    cancellation: CancellationToken,
     /// Known when the input has ended.
     clustered: Option<Clustered>,
 }
@@ -98,7 +100,7 @@ impl TransformState for State {
                 (text, weights.map_or(1, |weights| weights.value(row)))
             })
         });
-        let found = self.work.rule.clusters(weighted, &self.watch)?;
+        let found = self.work.rule.clusters(weighted, &self.cancellation)?;
         self.clustered = Some(Clustered::new(found));
         Ok(())
     }

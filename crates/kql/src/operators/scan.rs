@@ -14,14 +14,13 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_keys;
 use super::scan_rows::{Output, Scan, Step};
 use super::sort;
-use super::support::{self, free_name, hidden_name, parameter};
+use super::support::{self, free_name, hidden_name, parameter, transform};
 use crate::bind::{BindResult, Binder, convert, plan_error};
-use crate::exec::transform;
-use crate::large;
+use crate::datafusion::large_literal as large;
 use crate::relation::{Relation, Scalar};
+use crate::transform::by_keys;
 
 pub(crate) fn bind(
     node: &ScanOperator,

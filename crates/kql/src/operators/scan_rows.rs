@@ -8,8 +8,8 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::physical_plan::PhysicalExpr;
 
-use crate::exec::{Reads, Transform, TransformState};
-use crate::work::Watch;
+use crate::transform::{Reads, Transform, TransformState};
+use crate::work::CancellationToken;
 
 /// Which of the rows that match a step come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,9 +100,9 @@ struct State {
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        let watch = Watch::current();
+        let cancellation = CancellationToken::current();
         for row in 0..batch.num_rows() {
-            watch.check()?;
+            cancellation.check()?;
             let row: Vec<ArrayRef> = batch.columns().iter().map(|c| c.slice(row, 1)).collect();
             // From the last step to the first, so that a row does not run through all steps at once.
             for step in (0..self.work.steps.len()).rev() {

@@ -15,9 +15,10 @@ use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter}
 use hindsight_kql_types::ScalarType;
 
 use super::stand_in_rows::WithStandIns;
-use super::support::{Output, groups, hidden_name, missing, parameter, pass, subtable_keys};
+use super::support::{
+    Output, groups, hidden_name, missing, parameter, pass, subtable_keys, transform,
+};
 use crate::bind::{BindResult, Binder, plan_error};
-use crate::exec::transform;
 use crate::relation::{Column, Relation};
 
 /// What a step does to the rows of a subtable.

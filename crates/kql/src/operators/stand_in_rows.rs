@@ -9,7 +9,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::Result;
 
-use crate::exec::{Reads, Transform, TransformState};
+use crate::transform::{Reads, Transform, TransformState};
 
 /// Adds a row for every subtable that a batch has rows of, and as last field a flag that is false for it. A subtable of
 /// several batches gets several: nothing counts them.
@@ -33,7 +33,7 @@ impl Transform for WithStandIns {
         }
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
     }
 

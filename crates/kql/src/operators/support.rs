@@ -14,9 +14,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::chain;
 use crate::bind::{BindResult, Binder, null_scalar, plan_error, value_to_scalar, wildcard_matches};
+use crate::datafusion::distinct_projections as chain;
 use crate::relation::{Column, Relation, named};
+use crate::transform::{Transform, by_keys, transformed};
 
 /// A column's name, type and expression, as [`Relation::project`] takes them.
 pub(crate) type Output = (String, ScalarType, PlanExpr);
@@ -68,6 +69,23 @@ pub(crate) fn subtable_keys(input: &Relation) -> Vec<Column> {
     let mut keys = groups(input);
     keys.retain(tells_subtables_apart);
     keys
+}
+
+/// The rows of `transform` over `input`. `columns` are all the fields of the output, in order.
+pub(crate) fn transform(
+    transform: Arc<dyn Transform>,
+    input: LogicalPlan,
+    columns: Vec<(String, ScalarType)>,
+    serialized: bool,
+    span: Span,
+) -> BindResult<Relation> {
+    transformed(transform, input, columns, serialized).map_err(|e| plan_error(e, span))
+}
+
+/// `transform` over all rows, or over those of each subtable if some of `columns` tell subtables apart.
+pub(crate) fn by_group(transform: Arc<dyn Transform>, columns: &[Column]) -> Arc<dyn Transform> {
+    let keys = columns.iter().filter(|c| tells_subtables_apart(c));
+    by_keys(transform, keys.map(|c| c.field.clone()).collect())
 }
 
 /// Of [`groups`], those that only travel with a subtable.

@@ -203,7 +203,10 @@ fn long_chains_of_computed_columns_stay_in_pieces() {
         &crate::BindOptions::default(),
     );
     let result = bound.expect("it binds").results.pop().expect("a result");
-    let optimised = crate::run::session_context().state().optimize(&result.plan);
+    let optimised = crate::session::context()
+        .expect("DataFusion has the rules")
+        .state()
+        .optimize(&result.plan);
     let text = optimised
         .expect("it is optimised")
         .display_indent()

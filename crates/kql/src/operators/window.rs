@@ -8,12 +8,10 @@ use std::sync::Arc;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_group;
 use super::subtable_value;
-use super::support::{Output, field, hidden_name};
+use super::support::{Output, by_group, field, hidden_name, transform};
 use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
-use crate::exec::transform;
 use crate::real_key::as_key;
 use crate::relation::{Column, Relation, Scalar};
 

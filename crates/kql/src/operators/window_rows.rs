@@ -14,7 +14,7 @@ use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
 
 use crate::bind::value_to_scalar;
-use crate::exec::{HeldBuffers, Reads, Transform, TransformState};
+use crate::transform::{HeldBuffers, Reads, Transform, TransformState};
 
 /// A window function with its constant arguments.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl Transform for WindowRows {
         Reads::OneStream
     }
 
-    fn own_fields(&self) -> Option<Vec<String>> {
+    fn required_columns(&self) -> Option<Vec<String>> {
         let args = self.specs.iter().flat_map(|spec| &spec.args);
         Some(args.cloned().collect())
     }

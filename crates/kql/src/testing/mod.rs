@@ -1,20 +1,22 @@
 //! Tests run a query and compare the answer in the form of [`crate::definition::Example`].
 
+mod cancellation;
 mod catalog;
 mod conformance;
 mod regressions;
-mod stopping;
 
 use arrow::array::ArrayRef;
 use datafusion::common::{DataFusionError, ScalarValue};
+use datafusion::execution::context::SessionContext;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{ScalarType, Value};
 
 pub(crate) use catalog::Requests as TestCatalog;
 
 use crate::bind::value_from_scalar;
-use crate::run::{BindError, ResultTable, bind_with_rows, collect, session_context};
-use crate::{BindOptions, Catalog};
+use crate::run::{BindError, ResultTable, bind_with_rows, collect};
+use crate::session;
+use crate::{BindOptions, BoundQuery, Catalog};
 
 /// What became of a query.
 enum Outcome {
@@ -27,6 +29,16 @@ enum Outcome {
 }
 
 fn run(query: &str, catalog: &dyn Catalog, options: BindOptions) -> Outcome {
+    let context = session::context().expect("DataFusion has the rules");
+    run_in(query, catalog, options, &context)
+}
+
+fn run_in(
+    query: &str,
+    catalog: &dyn Catalog,
+    options: BindOptions,
+    context: &SessionContext,
+) -> Outcome {
     let parsed = hindsight_kql_syntax::parse(query);
     if !parsed.diagnostics.is_empty() {
         return Outcome::Refused(parsed.diagnostics);
@@ -35,8 +47,7 @@ fn run(query: &str, catalog: &dyn Catalog, options: BindOptions) -> Outcome {
         .enable_all()
         .build()
         .expect("a runtime");
-    let context = session_context();
-    let bound = bind_with_rows(&parsed.query, catalog, options, &context);
+    let bound = bind_with_rows(&parsed.query, catalog, options, context);
     let bound = match runtime.block_on(bound) {
         Ok(bound) => bound,
         Err(BindError::Diagnostics(errors)) => {
@@ -45,7 +56,7 @@ fn run(query: &str, catalog: &dyn Catalog, options: BindOptions) -> Outcome {
         }
         Err(BindError::Run(error)) => return Outcome::Failed(error),
     };
-    match runtime.block_on(collect(bound, &context)) {
+    match runtime.block_on(collect(bound, context)) {
         Ok(tables) => Outcome::Tables(tables),
         Err(error) => Outcome::Failed(error),
     }
@@ -58,7 +69,24 @@ pub(crate) fn answer(query: &str) -> String {
 
 /// The answer of a query under options.
 pub(crate) fn answer_with(query: &str, options: &BindOptions) -> String {
-    match run(query, &TestCatalog, options.clone()) {
+    write(run(query, &TestCatalog, options.clone()))
+}
+
+/// A query as it is bound over the test tables.
+pub(crate) fn bound(query: &str) -> BoundQuery {
+    let parsed = hindsight_kql_syntax::parse(query);
+    let bound = crate::bind(&parsed.query, &TestCatalog, &BindOptions::default());
+    bound.expect("it binds")
+}
+
+/// The answer of a query in a session.
+pub(crate) fn answer_in(query: &str, context: &SessionContext) -> String {
+    let options = BindOptions::default();
+    write(run_in(query, &TestCatalog, options, context))
+}
+
+fn write(outcome: Outcome) -> String {
+    match outcome {
         Outcome::Tables(tables) => print_all(&tables, cell),
         Outcome::Refused(errors) => format!("error {}", errors[0]),
         Outcome::Failed(error) => format!("failed {error}"),

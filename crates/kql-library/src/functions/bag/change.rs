@@ -19,7 +19,7 @@ pub(crate) static BAG_MERGE: ScalarFunction = function(
             let mut seen = HashSet::new();
             encoder.begin_bag();
             for bag in (0..row.len()).filter_map(|index| row.bag(index)) {
-                let wanted = |_: &_| args.effort().goes_on();
+                let wanted = |_: &_| args.effort().should_continue();
                 for (key, value) in bag.iter_bag().take_while(wanted) {
                     if seen.insert(key) {
                         encoder.key(key);

@@ -16,7 +16,10 @@ pub(crate) static BAG_KEYS: ScalarFunction = function(
         each(args, |row, encoder| {
             let bag = row.bag(0)?;
             encoder.begin_array();
-            for (key, _) in bag.iter_bag().take_while(|_| args.effort().goes_on()) {
+            for (key, _) in bag
+                .iter_bag()
+                .take_while(|_| args.effort().should_continue())
+            {
                 encoder.string(key);
             }
             encoder.end();

@@ -5,7 +5,7 @@ use super::sphere::Point;
 use super::{lines as line, polygons as polygon};
 use crate::dynamic::rows::{Row, with_rows};
 use crate::functions::prelude::*;
-use crate::work::Watch;
+use crate::work::CancellationToken;
 
 pub(crate) static LINES: ScalarFunction = function(
     &["geo_intersects_2lines(line1: dynamic, line2: dynamic) -> bool"],
@@ -71,18 +71,19 @@ fn outlines(polygons: &[Polygon]) -> impl Iterator<Item = (Point, Point)> + '_ {
 
 /// Whether a corner of one of the `others` lies in one of the polygons.
 fn holds_corner(polygons: &[Polygon], others: &[Polygon]) -> bool {
-    let watch = Watch::current();
+    let cancellation = CancellationToken::current();
     let mut corners = others.iter().flatten().flatten();
-    corners
-        .any(|corner| watch.is_stopped() || polygons.iter().any(|p| polygon::contains(p, *corner)))
+    corners.any(|corner| {
+        cancellation.is_cancelled() || polygons.iter().any(|p| polygon::contains(p, *corner))
+    })
 }
 
 fn cross<E: Iterator<Item = (Point, Point)>>(
     mut one: impl Iterator<Item = (Point, Point)>,
     others: impl Fn() -> E,
 ) -> bool {
-    let watch = Watch::current();
-    one.any(|(a, b)| watch.is_stopped() || others().any(|(c, d)| meet(a, b, c, d)))
+    let cancellation = CancellationToken::current();
+    one.any(|(a, b)| cancellation.is_cancelled() || others().any(|(c, d)| meet(a, b, c, d)))
 }
 
 /// Whether the arcs from `a` to `b` and from `c` to `d` have a point in common.

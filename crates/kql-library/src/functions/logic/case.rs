@@ -66,13 +66,14 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
         }
     }
     let else_expr = Some(Box::new(converted(call, otherwise, kind)?));
-    let asks_chance = when_then_expr.iter().any(|(when, _)| when.is_volatile());
+    let is_volatile = when_then_expr.iter().any(|(when, _)| when.is_volatile());
     let expr = Expr::Case(Case {
         expr: None,
         when_then_expr,
         else_expr,
     });
-    let expr = if asks_chance {
+    let expr = if is_volatile {
+        // DataFusion 55.2 tries such a condition out to know whether the value may be null, and believes that draw.
         kernel_call(&EITHER, vec![expr], vec![kind], kind)
     } else {
         expr

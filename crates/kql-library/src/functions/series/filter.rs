@@ -55,7 +55,7 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
             && values.iter().all(|x| matches!(x, Some(Number::Long(_))));
         let results = (0..values.len()).map(|at| {
             // A long filter over a long series is quadratic work.
-            if !args.effort().goes_on() {
+            if !args.effort().should_continue() {
                 return None;
             }
             let terms = filter.iter().enumerate().filter_map(|(back, weight)| {
@@ -80,7 +80,7 @@ fn iir(args: &KernelArgs<'_>) -> Answer {
         let (first, a) = a.split_first()?;
         let mut output: Vec<f64> = Vec::with_capacity(input.len());
         for at in 0..input.len() {
-            if !args.effort().goes_on() {
+            if !args.effort().should_continue() {
                 return None;
             }
             let sum = |weights: &[f64], values: &[f64], newest: Option<usize>| -> f64 {

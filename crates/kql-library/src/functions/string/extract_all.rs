@@ -78,7 +78,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
         encoder.begin_array();
         for captures in regex.captures_iter(text.get(row)) {
             found = true;
-            if !args.effort().goes_on() {
+            if !args.effort().should_continue() {
                 break;
             }
             let group = |index: &usize| captures.get(*index).map_or("", |m| m.as_str());

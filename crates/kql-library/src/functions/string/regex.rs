@@ -83,7 +83,7 @@ pub(super) fn replace_all<'t>(
     let mut out = String::new();
     let mut copied = 0;
     for groups in regex.captures_iter(text) {
-        if !effort.goes_on() || !effort.has_room(out.len()) {
+        if !effort.should_continue() || !effort.has_room(out.len()) {
             return Cow::Borrowed("");
         }
         if let Some(whole) = groups.get(0) {

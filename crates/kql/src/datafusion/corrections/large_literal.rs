@@ -1,0 +1,21 @@
+//! Large literals.
+//!
+//! DataFusion 55.2 writes every byte of a literal wherever it names a column, and dozens of rules name columns: a list of a
+//! million values in a plan takes seconds to plan. So a large value is a call that stands for it. The call cannot be
+//! evaluated while a plan is bound and optimised, so that no rule folds it into a literal; it can once the plan becomes
+//! physical. `hindsight_kql_library::large` has the call.
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use hindsight_kql_library::large::{evaluable, is_large};
+
+use crate::datafusion::rewrite::replace_in_plan;
+
+pub(crate) use hindsight_kql_library::large::{in_place, literal, waits};
+
+/// `plan` with large values that can be evaluated; no column changes its name.
+pub(in crate::datafusion) fn make_evaluable(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let contains = |expr: &Expr| expr.exists(|e| Ok(is_large(e)));
+    replace_in_plan(plan, contains, evaluable)
+}

@@ -1,0 +1,71 @@
+//! Orders whose keys are dropped, and the order of tables in memory.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{LogicalPlan, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+
+use crate::datafusion::hidden::{HiddenExec, Hide};
+use crate::datafusion::marker::{Marker, MarkerNode};
+use crate::transform::{InOrder, TransformExec, depends_on_order};
+
+/// `plan` with a marker over every sort and every table in memory that gives an order on which the result or a transform
+/// depends.
+///
+/// DataFusion 55.2 keeps a sort for a node that requires its order in terms of the columns that the node sees. A projection
+/// may have dropped those, and no transform declares the order of its output, so the sort would be removed. It repartitions
+/// tables in memory by batches. At the marker the rows become one stream, and no node that keeps their order repartitions
+/// them.
+pub(in crate::datafusion) fn keep_in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let plan = plan.transform_up_with_subqueries(|node| match &node {
+        LogicalPlan::Extension(extension) if depends_on_order(extension) => node.map_children(mark),
+        _ => Ok(Transformed::no(node)),
+    })?;
+    mark(plan.data).map(|transformed| transformed.data)
+}
+
+/// `plan` with a marker over the node that gives its rows their order, if there is one.
+fn mark(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let mut marked = plan.transform_down(|node| {
+        let keeps_order = match &node {
+            node if gives_order(node) => {
+                let ordered = MarkerNode::plan(Marker::KeepOrder, Arc::new(node.clone()));
+                return Ok(Transformed::new(ordered, true, TreeNodeRecursion::Stop));
+            }
+            LogicalPlan::Filter(_)
+            | LogicalPlan::Limit(_)
+            | LogicalPlan::Projection(_)
+            | LogicalPlan::SubqueryAlias(_) => true,
+            LogicalPlan::Extension(extension) => !depends_on_order(extension),
+            _ => false,
+        };
+        let further = match keeps_order {
+            true => TreeNodeRecursion::Continue,
+            false => TreeNodeRecursion::Stop,
+        };
+        Ok(Transformed::new(node, false, further))
+    })?;
+    // The recursion stopped within this input only.
+    marked.tnr = TreeNodeRecursion::Continue;
+    Ok(marked)
+}
+
+fn gives_order(node: &LogicalPlan) -> bool {
+    match node {
+        LogicalPlan::Sort(_) => true,
+        LogicalPlan::TableScan(scan) => scan.source.table_type() == TableType::Temporary,
+        _ => false,
+    }
+}
+
+/// The rows of `input` as one stream in its order; a leaf is hidden, so that it keeps its partitions.
+pub(in crate::datafusion) fn ordered(input: Arc<dyn ExecutionPlan>) -> TransformExec {
+    let schema = input.schema();
+    let input = match input.children().is_empty() {
+        true => Arc::new(HiddenExec::new(Hide::Children, input)),
+        false => input,
+    };
+    TransformExec::new(Arc::new(InOrder), input, schema)
+}

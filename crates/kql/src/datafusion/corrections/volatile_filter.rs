@@ -1,0 +1,39 @@
+//! Volatile predicates.
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// Pushes filters down, but not those with a volatile predicate (`rand() < 0.5`) over a node that makes other rows.
+///
+/// DataFusion 55.2 decides by the columns that a predicate reads, and `rand()` reads none: the filter would choose among
+/// the rows before they are grouped, joined or made.
+pub(in crate::datafusion) fn rewrite(
+    rule: &dyn OptimizerRule,
+    plan: LogicalPlan,
+    config: &dyn OptimizerConfig,
+) -> Result<Transformed<LogicalPlan>> {
+    match must_stay(&plan) {
+        true => Ok(Transformed::no(plan)),
+        false => rule.rewrite(plan, config),
+    }
+}
+
+/// Whether a filter must stay. The rule merges adjacent filters before it moves them, so this looks at all of them.
+fn must_stay(plan: &LogicalPlan) -> bool {
+    let (mut below, mut volatile) = (plan, false);
+    while let LogicalPlan::Filter(filter) = below {
+        volatile |= filter.predicate.is_volatile();
+        below = filter.input.as_ref();
+    }
+    let row_by_row = matches!(
+        below,
+        LogicalPlan::Projection(_)
+            | LogicalPlan::Sort(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::TableScan(_)
+            | LogicalPlan::Union(_)
+    );
+    volatile && !row_by_row
+}

@@ -1,0 +1,16 @@
+//! What is specific to DataFusion 55.2: sessions, the planner, and the corrections of DataFusion's rules ([`rules`]).
+//!
+//! No other module names a rule of DataFusion.
+
+mod cancellation;
+mod corrections;
+mod hidden;
+mod marker;
+mod partitioning;
+mod planner;
+pub(crate) mod rewrite;
+mod rules;
+pub mod session;
+mod wrap;
+
+pub(crate) use corrections::{distinct_projections, large_literal};

@@ -1,0 +1,316 @@
+//! The corrections of DataFusion 55.2: which rules are removed, wrapped or complemented, and why.
+//!
+//! An upgrade of DataFusion reads this page. A correction names the rule that it corrects, and a session whose optimiser
+//! has no rule of that name does not build. Its canary fails without the correction; once it no longer does, the
+//! correction can go.
+
+use std::sync::Arc;
+
+use datafusion::optimizer::Optimizer;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+
+use super::cancellation;
+use super::corrections::{
+    functional_dependencies, input_equivalences, large_literal, lost_order, ordered_input,
+    self_equality, statistics_cost, statistics_names, volatile_filter,
+};
+use super::partitioning::increase;
+use super::planner::{KqlQueryPlanner, PlanPass};
+use super::session::DISTINCT_RULE;
+use super::wrap::{
+    AddedPhysical, LogicalRule, Optimize, OptimizeWith, PhysicalRule, RewriteWith, WrappedLogical,
+    WrappedPhysical,
+};
+
+/// One correction of DataFusion.
+#[derive(Debug)]
+pub(super) struct Correction {
+    /// The names of DataFusion's rules that are corrected, or whose results are; none if it is what all rules do.
+    pub(super) rules: &'static [&'static str],
+    /// What is done about it.
+    pub(super) action: Action,
+    /// What DataFusion gets wrong, in one sentence.
+    pub(super) because: &'static str,
+    /// Where the fault is known in DataFusion's repository.
+    pub(super) upstream: &'static str,
+    /// What shows that the correction is needed.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests read it"))]
+    pub(super) canary: Canary,
+}
+
+/// What a [`Correction`] does.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Action {
+    /// The logical optimiser has no such rule.
+    Remove,
+    /// A function applies the rule of the logical optimiser.
+    WrapLogical(RewriteWith),
+    /// A function applies the rule of the physical optimiser.
+    WrapPhysical(OptimizeWith),
+    /// A rule of this name runs before the rule of the physical optimiser.
+    Before(&'static str, Optimize),
+    /// A pass over the optimised logical plan, before the physical planner, avoids what the rule gets wrong.
+    Pass(PlanPass),
+    /// The binder builds plans that the rule gets right.
+    Bind,
+}
+
+/// What shows that a [`Correction`] is needed.
+#[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "tests read it"))]
+pub(super) enum Canary {
+    /// A query and its right answer, in the form of [`crate::functions::Example`]. Without the correction the query has
+    /// another answer or fails.
+    Answer(&'static str, &'static str),
+    /// A query and a node of its physical plan: the correction is about cancellation or cost, and without it the plan has
+    /// no such node.
+    Node(&'static str, &'static str),
+    /// A test of a module of `corrections/`, because no session can leave the correction out or because it is about the
+    /// cost of planning: the module and the test.
+    Test(&'static str, &'static str),
+}
+
+const NOT_REPORTED: &str = "not reported";
+
+/// All corrections, in the order in which they are applied.
+pub(super) static CORRECTIONS: [Correction; 13] = [
+    Correction {
+        rules: &["extract_equijoin_predicate"],
+        action: Action::Remove,
+        because: "a predicate over a join becomes a key of it, and keys are equal where both are null",
+        upstream: "https://github.com/apache/datafusion/pull/12458, closed without a merge",
+        canary: Canary::Answer(
+            "let T = datatable(k:long, a:datetime)[1, datetime(null), 2, datetime(2026-01-01)];
+            let U = datatable(k:long, b:datetime)[1, datetime(null), 2, datetime(2026-01-01)];
+            T | join kind=inner U on k | where startofmonth(a) == startofmonth(b) | project k",
+            "k:long\n2",
+        ),
+    },
+    Correction {
+        rules: &["extract_leaf_expressions", "push_down_leaf_projections"],
+        action: Action::Remove,
+        because: "they move accesses to struct fields, which no plan here has, and fail if common subexpressions have a name twice",
+        upstream: "related: https://github.com/apache/datafusion/issues/25459",
+        canary: Canary::Answer(
+            "datatable(k:long)[3, 3, 1] | distinct k
+            | summarize n3 = sum(iff(true, k, -1)), n4 = sum(k), n5 = percentile(datetime_diff('hour', datetime(1969-12-31 23:59:59), datetime(2024-02-29 12:34:56.7891234)), 95) by n1 = case(false, 0.0, 0.0), n2 = coalesce(0.5, real(nan))
+            | extend n6 = not(true)",
+            "n1:real, n2:real, n3:long, n4:long, n5:long, n6:bool\n0.0 | 0.5 | 4 | 4 | -474781 | false",
+        ),
+    },
+    Correction {
+        rules: &[DISTINCT_RULE, "eliminate_join", "optimize_projections"],
+        action: Action::WrapLogical(functional_dependencies::rewrite),
+        because: "the keys of an aggregation are taken for keys of later ones, also if a join repeats them, so other keys and DISTINCT are removed",
+        upstream: "related: https://github.com/apache/datafusion/pull/23821",
+        canary: Canary::Answer(
+            "datatable(k:long)[1, 2] | distinct k
+            | join kind=inner (datatable(k:long, x:string)[1, 'a', 1, 'b', 2, 'c']) on k
+            | summarize by k, x | project k | distinct k | sort by k asc",
+            "k:long\n1\n2",
+        ),
+    },
+    Correction {
+        rules: &["push_down_filter"],
+        action: Action::WrapLogical(volatile_filter::rewrite),
+        because: "a volatile predicate reads no column, so it is pushed below nodes that make other rows",
+        upstream: "related: https://github.com/apache/datafusion/issues/25415",
+        canary: Canary::Answer(
+            "range x from 1 to 100000 step 1 | summarize n = count() by k = x % 2000 | where rand() < 0.5
+            | summarize half = count() between (800 .. 1200), whole = min(n) == 50",
+            "half:bool, whole:bool\ntrue | true",
+        ),
+    },
+    Correction {
+        rules: &["aggregate_statistics"],
+        action: Action::WrapPhysical(statistics_names::optimize),
+        because: "a value of statistics is named by its aggregate, and the nodes above look for the column of the plan",
+        upstream: NOT_REPORTED,
+        canary: Canary::Answer(
+            "datatable(k:long)[1, 2] | summarize n1 = sum(k), n2 = max(k), n3 = count()
+            | summarize n4 = countif(n3 in (2, -1)) | union (datatable(k:long)[3]) | summarize n5 = percentile(k - n4, 0)",
+            "n5:long\nnull",
+        ),
+    },
+    Correction {
+        rules: &["EnsureRequirements"],
+        action: Action::WrapPhysical(statistics_cost::optimize),
+        because: "the statistics of everything below a node are computed anew for each node, so planning a long chain takes cubic time",
+        upstream: "https://github.com/apache/datafusion/issues/20184",
+        canary: Canary::Test(
+            "statistics_cost",
+            "the_statistics_below_a_long_chain_are_not_computed_for_each_node",
+        ),
+    },
+    Correction {
+        rules: &["SanityCheckPlan"],
+        action: Action::Before("sort what is required", ordered_input::optimize),
+        because: "an order that is lost after the sorts were placed, as that of an aggregation over constant keys, fails the check",
+        upstream: NOT_REPORTED,
+        canary: Canary::Answer(
+            "datatable(k:long, s:string, c:long)[]
+            | join kind=rightouter (datatable(n:string)['b', 'a']) on $left.s == $right.n
+            | sort by k asc nulls last, s desc, n asc | take 5 | distinct k, s, c | distinct k, s
+            | sort by k asc | extend row = row_number()",
+            "k:long, s:string, row:long\nnull |  | 1",
+        ),
+    },
+    Correction {
+        rules: &["SanityCheckPlan"],
+        action: Action::Before("increase partitions", increase::optimize),
+        because: "the hash table of a partition grows and is dropped in one piece, which with tens of millions of entries delays cancellation by seconds",
+        upstream: NOT_REPORTED,
+        canary: Canary::Node(
+            "range x from 1 to 9000000 step 1 | summarize count() by x",
+            "CoalesceHashPartitionsExec",
+        ),
+    },
+    Correction {
+        rules: &[],
+        action: Action::Pass(large_literal::make_evaluable),
+        because: "every byte of a literal is written wherever it names a column, so a large value is a call that no rule evaluates",
+        upstream: NOT_REPORTED,
+        canary: Canary::Test(
+            "large_literal",
+            "a_large_value_is_not_written_into_names",
+        ),
+    },
+    Correction {
+        rules: &["EnsureRequirements"],
+        action: Action::Pass(self_equality::negate_inequalities),
+        because: "an equality of a column with an expression of it is substituted into itself, so an order of the column is not recognised",
+        upstream: NOT_REPORTED,
+        canary: Canary::Answer(
+            "datatable(s:string, n:long)['b', 1, 'B', 2, 'a', 3] | where tolower(s) == s | top 3 by s asc | summarize l = make_list(s)",
+            "l:dynamic\n[\"a\",\"b\"]",
+        ),
+    },
+    Correction {
+        rules: &["EnsureRequirements"],
+        action: Action::Pass(lost_order::keep_in_plan),
+        because: "a sort is removed if its keys were dropped above it, and tables in memory are repartitioned by batches",
+        upstream: NOT_REPORTED,
+        canary: Canary::Answer(
+            "datatable(k:long, x:string)[3, 'a', 1, 'b', 2, 'c'] | sort by k asc | project x | summarize l = make_list(x)",
+            "l:dynamic\n[\"b\",\"c\",\"a\"]",
+        ),
+    },
+    Correction {
+        rules: &["EnsureRequirements"],
+        action: Action::Pass(input_equivalences::hide_in_plan),
+        because: "a column that is constant in the inputs of a union or an outer join is believed to be constant in its output, so sorts by it are removed",
+        upstream: NOT_REPORTED,
+        canary: Canary::Answer(
+            "datatable(k:long)[1] | extend n = 0 | union (datatable(k:long)[1, 2] | extend n = 3) | distinct n | sort by n desc | extend row = row_number()",
+            "n:long, row:long\n3 | 1\n0 | 2",
+        ),
+    },
+    Correction {
+        rules: &["optimize_projections"],
+        action: Action::Bind,
+        because: "two equal projections in a row are taken for one, also if they compute, so the binder makes no two projections equal",
+        upstream: "https://github.com/apache/datafusion/pull/24686, not in 55.2",
+        canary: Canary::Test(
+            "distinct_projections",
+            "datafusion_takes_two_equal_projections_for_one",
+        ),
+    },
+];
+
+/// DataFusion has no rule of a name that a correction names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "DataFusion has no rule '{rule}', which is corrected because {because} (upstream: {upstream})"
+)]
+pub struct MissingRule {
+    /// The name of the rule.
+    pub rule: &'static str,
+    /// What the rule gets wrong.
+    pub because: &'static str,
+    /// Where the fault is known in DataFusion's repository.
+    pub upstream: &'static str,
+}
+
+/// The rules of the two optimisers, and the planner between them.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) logical: Vec<LogicalRule>,
+    pub(super) physical: Vec<PhysicalRule>,
+    pub(super) planner: KqlQueryPlanner,
+}
+
+impl Rules {
+    /// DataFusion's own rules.
+    pub(super) fn of_datafusion() -> Rules {
+        Rules {
+            logical: Optimizer::new().rules,
+            physical: PhysicalOptimizer::new().rules,
+            planner: KqlQueryPlanner::default(),
+        }
+    }
+
+    /// The rules with corrections.
+    ///
+    /// # Errors
+    /// A correction names a rule that is not among DataFusion's.
+    pub(super) fn corrected(
+        mut self,
+        corrections: impl IntoIterator<Item = &'static Correction>,
+    ) -> Result<Rules, MissingRule> {
+        for correction in corrections {
+            for rule in correction.rules {
+                let found = self.correct(rule, correction.action);
+                found.ok_or(MissingRule {
+                    rule,
+                    because: correction.because,
+                    upstream: correction.upstream,
+                })?;
+            }
+            if let Action::Pass(pass) = correction.action {
+                self.planner.passes.push(pass);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The rules, which stop planning if the query was cancelled.
+    pub(super) fn cancellable(self) -> Rules {
+        Rules {
+            logical: cancellation::cancellable_logical(self.logical),
+            physical: cancellation::cancellable_physical(self.physical),
+            planner: self.planner,
+        }
+    }
+
+    /// Corrects the rule of this name; none if there is no such rule.
+    fn correct(&mut self, name: &str, action: Action) -> Option<()> {
+        let logical = self.logical.iter().position(|rule| rule.name() == name);
+        let physical = self.physical.iter().position(|rule| rule.name() == name);
+        match action {
+            Action::Remove => {
+                self.logical.remove(logical?);
+            }
+            Action::WrapLogical(rewrite) => {
+                let slot = self.logical.get_mut(logical?)?;
+                let rule = Arc::clone(slot);
+                *slot = Arc::new(WrappedLogical { rule, rewrite });
+            }
+            Action::WrapPhysical(optimize) => {
+                let slot = self.physical.get_mut(physical?)?;
+                let rule = Arc::clone(slot);
+                *slot = Arc::new(WrappedPhysical { rule, optimize });
+            }
+            Action::Before(name, optimize) => {
+                let added = AddedPhysical { name, optimize };
+                self.physical.insert(physical?, Arc::new(added));
+            }
+            Action::Pass(_) | Action::Bind => {
+                logical.or(physical)?;
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

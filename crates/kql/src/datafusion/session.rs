@@ -1,0 +1,66 @@
+//! The sessions that run KQL plans.
+
+use std::sync::Arc;
+
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::SessionContext;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::prelude::SessionConfig;
+
+pub use super::rules::MissingRule;
+use super::rules::{CORRECTIONS, Rules};
+
+/// The rule of the logical optimiser without which no plan with DISTINCT runs.
+pub const DISTINCT_RULE: &str = "replace_distinct_aggregate";
+
+/// The settings that the language's meaning depends on; callers add memory, partitions and object stores.
+pub fn config() -> SessionConfig {
+    let mut config = SessionConfig::new().with_information_schema(false);
+    let options = config.options_mut();
+    // Rows of small inputs stay in the order in which they were written.
+    options.optimizer.enable_round_robin_repartition = false;
+    options.optimizer.prefer_existing_sort = true;
+    options.execution.parquet.pushdown_filters = true;
+    // A predicate that two aggregates share is computed once below them, and may then be called nullable although it
+    // was proven not to be. Nothing depends on that, so a plan is not refused for it.
+    options.execution.skip_physical_aggregate_schema_check = true;
+    config
+}
+
+/// A context with [`config`] and memory of its own.
+///
+/// # Errors
+/// As [`context_with`].
+pub fn context() -> Result<SessionContext, MissingRule> {
+    context_with(config(), Arc::new(RuntimeEnv::default()))
+}
+
+/// A context for queries of this language: `config` begins as [`config`], `runtime` grants memory.
+///
+/// # Errors
+/// DataFusion has not a rule that is corrected: without the correction, answers would be wrong.
+pub fn context_with(
+    config: SessionConfig,
+    runtime: Arc<RuntimeEnv>,
+) -> Result<SessionContext, MissingRule> {
+    let rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
+    Ok(with_rules(config, runtime, rules))
+}
+
+/// A context whose optimisers have these rules.
+pub(super) fn with_rules(
+    config: SessionConfig,
+    runtime: Arc<RuntimeEnv>,
+    rules: Rules,
+) -> SessionContext {
+    let rules = rules.cancellable();
+    let state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features()
+        .with_query_planner(Arc::new(rules.planner))
+        .with_optimizer_rules(rules.logical)
+        .with_physical_optimizer_rules(rules.physical)
+        .build();
+    SessionContext::new_with_state(state)
+}

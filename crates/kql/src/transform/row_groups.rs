@@ -1,0 +1,160 @@
+//! Which rows have the same keys.
+
+use std::hash::BuildHasher;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::DataType;
+use arrow::row::{RowConverter, SortField};
+use datafusion::common::{DataFusionError, Result};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// There is no next row.
+const END: u32 = u32::MAX;
+
+/// The rows of each combination of keys, by their numbers. A few flat tables, so that millions of groups are let go at
+/// once.
+pub(crate) struct RowGroups {
+    converter: RowConverter,
+    /// The groups, found by the hash of their keys.
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The keys of all groups one after another, and where each group's end.
+    keys: Vec<u8>,
+    ends: Vec<usize>,
+    /// The first and the last row of each group, in the order of the first ones.
+    bounds: Vec<(u32, u32)>,
+    /// The next row of the same group, for each row.
+    next: Vec<u32>,
+}
+
+impl RowGroups {
+    /// No rows yet; keys will be of these types.
+    pub(crate) fn new(keys: impl Iterator<Item = DataType>) -> Result<RowGroups> {
+        Ok(RowGroups {
+            converter: RowConverter::new(keys.map(SortField::new).collect())?,
+            table: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            keys: Vec::new(),
+            ends: Vec::new(),
+            bounds: Vec::new(),
+            next: Vec::new(),
+        })
+    }
+
+    /// The next rows, by their keys.
+    ///
+    /// # Errors
+    /// There are more rows than numbers for them.
+    pub(crate) fn add(&mut self, keys: &[ArrayRef]) -> Result<()> {
+        let rows = self.converter.convert_columns(keys)?;
+        for key in &rows {
+            let row = u32::try_from(self.next.len()).unwrap_or(END);
+            if row == END {
+                let message = format!("one operator divides at most {END} rows into subtables");
+                return Err(DataFusionError::ResourcesExhausted(message));
+            }
+            self.next.push(END);
+            let group = self.group(key.data(), row);
+            if let Some((_, last)) = self.bounds.get_mut(group)
+                && let before = std::mem::replace(last, row)
+                && before != row
+                && let Some(next) = self.next.get_mut(before as usize)
+            {
+                *next = row;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the group with these keys; a new one begins with `row`.
+    fn group(&mut self, key: &[u8], row: u32) -> usize {
+        let hash = self.hasher.hash_one(key);
+        let (keys, ends, hasher) = (&self.keys, &self.ends, &self.hasher);
+        let same = |group: &u32| key_of(keys, ends, *group) == key;
+        if let Some(group) = self.table.find(hash, same) {
+            return *group as usize;
+        }
+        let group = self.bounds.len();
+        let rehash = |group: &u32| hasher.hash_one(key_of(keys, ends, *group));
+        // There are no more groups than rows.
+        self.table.insert_unique(hash, group as u32, rehash);
+        self.keys.extend_from_slice(key);
+        self.ends.push(self.keys.len());
+        self.bounds.push((row, row));
+        group
+    }
+
+    /// The first row of a group.
+    pub(crate) fn first(&self, group: usize) -> Option<u32> {
+        self.bounds.get(group).map(|(first, _)| *first)
+    }
+
+    /// The row after `row` in its group.
+    pub(crate) fn after(&self, row: u32) -> Option<u32> {
+        let next = self.next.get(row as usize).copied();
+        next.filter(|next| *next != END)
+    }
+
+    /// The memory of the tables.
+    pub(crate) fn bytes(&self) -> usize {
+        self.table.allocation_size()
+            + self.keys.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + self.bounds.capacity() * size_of::<(u32, u32)>()
+            + self.next.capacity() * size_of::<u32>()
+    }
+}
+
+/// The keys of a group.
+fn key_of<'k>(keys: &'k [u8], ends: &[usize], group: u32) -> &'k [u8] {
+    let group = group as usize;
+    let start = group.checked_sub(1).and_then(|before| ends.get(before));
+    let end = ends.get(group).copied().unwrap_or_default();
+    keys.get(start.copied().unwrap_or(0)..end)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{Int64Array, StringViewArray};
+
+    use super::*;
+
+    fn rows(groups: &RowGroups, group: usize) -> Vec<u32> {
+        std::iter::successors(groups.first(group), |row| groups.after(*row)).collect()
+    }
+
+    #[test]
+    fn rows_of_the_same_keys_are_together_in_the_order_in_which_they_came() {
+        let mut groups = RowGroups::new([DataType::Int64, DataType::Utf8View].into_iter())
+            .expect("keys that can be compared");
+        let mut add = |numbers: Vec<Option<i64>>, texts: Vec<&str>| {
+            let keys: [ArrayRef; 2] = [
+                Arc::new(Int64Array::from(numbers)),
+                Arc::new(StringViewArray::from(texts)),
+            ];
+            groups.add(&keys)
+        };
+        assert!(add(vec![Some(1), None, Some(1)], vec!["a", "a", "a"]).is_ok());
+        assert!(add(vec![None, Some(1)], vec!["a", "b"]).is_ok());
+        assert_eq!(rows(&groups, 0), [0, 2]);
+        assert_eq!(rows(&groups, 1), [1, 3]);
+        assert_eq!(rows(&groups, 2), [4]);
+        assert_eq!(groups.first(3), None);
+        assert_eq!(groups.after(9), None);
+    }
+
+    #[test]
+    fn thousands_of_groups_are_told_apart() {
+        let mut groups = RowGroups::new([DataType::Int64].into_iter()).expect("numbers compare");
+        for _ in 0..2 {
+            let keys: ArrayRef = Arc::new(Int64Array::from_iter_values(0..5000));
+            assert!(groups.add(&[keys]).is_ok());
+        }
+        assert_eq!(groups.first(5000), None);
+        assert_eq!(rows(&groups, 4321), [4321, 9321]);
+        assert!(groups.bytes() >= 5000 * 8 + 10_000 * 4);
+    }
+}
