@@ -15,9 +15,9 @@ pub mod metrics;
 mod odata;
 #[cfg(test)]
 mod plan_tests;
+mod producer;
 #[cfg(test)]
 mod random_tests;
-mod reading;
 mod render;
 mod request;
 mod result;

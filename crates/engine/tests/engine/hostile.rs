@@ -103,7 +103,7 @@ const WIDE: &str =
     "range x from 1 to 10000000 step 1 | extend s = strcat('a long text that is no view ', x)";
 
 #[tokio::test]
-async fn what_is_kept_is_reserved_and_the_error_names_who_keeps_it() {
+async fn held_rows_are_reserved_and_the_error_names_their_owner() {
     let f = small().await;
     for (query, keeper) in [
         (
@@ -149,7 +149,7 @@ async fn what_is_kept_is_reserved_and_the_error_names_who_keeps_it() {
 
 /// What can be sorted and grouped on disk is, up to a limit.
 #[tokio::test]
-async fn what_is_spilled_is_limited() {
+async fn spilling_is_limited() {
     let f = small().await;
     for query in [
         format!("{WIDE} | summarize max(s) by x | summarize max(max_s)"),
@@ -339,7 +339,7 @@ async fn the_edges_of_numbers_have_values() {
 }
 
 #[tokio::test]
-async fn what_reaches_out_is_refused_by_name() {
+async fn operators_that_reach_outside_are_refused_by_name() {
     let f = small().await;
     for (query, name) in [
         (

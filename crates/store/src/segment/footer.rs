@@ -1,11 +1,12 @@
 //! Parsed footers in memory: reading one takes longer than most lookups need altogether.
 
-use parking_lot::Mutex;
-use parquet::errors::Result;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
+
+use parking_lot::Mutex;
+use parquet::errors::Result;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 
 /// The footers that were used last, up to a number of bytes.
 #[derive(Debug)]
