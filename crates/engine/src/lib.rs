@@ -23,7 +23,6 @@ mod request;
 mod result;
 mod stream;
 mod time;
-mod tree;
 
 pub use config::EngineConfig;
 pub use engine::QueryEngine;
