@@ -1,23 +1,23 @@
-//! The engine's settings, each with its default (`D18`, `D19`).
+//! Settings with their defaults (`D18`, `D19`).
 
 use std::time::Duration;
 
-/// How the engine answers.
+/// The engine's settings.
 #[derive(Debug, Clone)]
 pub struct EngineConfig {
     /// The most rows of a query's result. Default 500,000.
     pub max_rows: u64,
     /// The most bytes of a query's result. Default 64,000,000.
     pub max_bytes: u64,
-    /// How long a request may run. Default 180 s.
+    /// The timeout of a request. Default 180 s.
     pub timeout: Duration,
-    /// The longest that `Prefer: wait=` may ask for. Default 600 s.
+    /// The longest timeout that `Prefer: wait=` may ask for. Default 600 s.
     pub max_wait: Duration,
     /// The most applications of one query. Default 100.
     pub max_applications: usize,
     /// Memory of all running queries together, bytes. Default 2 GiB.
     pub memory: usize,
-    /// Tasks of one query. Default: the machine's cores.
+    /// Partitions of one query. Default: the machine's cores.
     pub partitions: usize,
     /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
     pub retention: Duration,

@@ -1,4 +1,4 @@
-//! Why a request has no answer. The server has one place that turns these into status codes and JSON.
+//! Errors of requests. The server turns them into status codes and JSON in one place.
 
 use hindsight_kql_syntax::Diagnostic;
 
@@ -26,7 +26,7 @@ pub enum EngineError {
     /// The metric, event type or event does not exist: 404.
     #[error("{0}")]
     NotFound(String),
-    /// A target of the query is out of the principal's reach: 403, and nothing is said about it.
+    /// The principal may not read an application of the query: 403 without details.
     #[error("The provided credentials have insufficient access to perform the requested operation")]
     Forbidden,
     /// Ran longer than allowed: 504.
@@ -41,7 +41,7 @@ pub enum EngineError {
     /// A run-time failure that the query asked for (`assert`): 400.
     #[error("{0}")]
     Failed(String),
-    /// Something below broke: 500; the text goes to the log, not to the caller.
+    /// An internal failure: 500; the text goes to the log, not to the caller.
     #[error("internal error: {0}")]
     Internal(String),
 }

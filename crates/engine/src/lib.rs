@@ -15,15 +15,14 @@ pub mod metrics;
 mod odata;
 #[cfg(test)]
 mod plan_tests;
+mod producer;
 #[cfg(test)]
 mod random_tests;
-mod reading;
 mod render;
 mod request;
 mod result;
 mod stream;
 mod time;
-mod tree;
 
 pub use config::EngineConfig;
 pub use engine::QueryEngine;

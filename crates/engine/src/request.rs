@@ -1,11 +1,11 @@
-//! What a caller asks: one typed request for each operation. No HTTP and no JSON here.
+//! One typed request for each operation. No HTTP and no JSON here.
 
 use std::sync::Arc;
 
 use hindsight_kql_syntax::ast::Query;
 use hindsight_store::AppId;
 
-/// Which applications a principal may read. Decided by the server's identity layer before the engine is asked.
+/// The applications that a principal may read, as the server's authorization decides before a request reaches the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Every application.
@@ -14,21 +14,21 @@ pub enum Access {
     Only(Vec<AppId>),
 }
 
-/// Who asks and for which application.
+/// The caller of a request, and the application of its URL.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// Who it is; the processors are shared between principals.
+    /// The principal's id; the processors are shared between principals.
     pub principal: Arc<str>,
     /// What the principal may read.
     pub access: Access,
     /// The application named in the URL; the server has checked that `access` covers it.
     pub app: AppId,
-    /// Seconds that it is ready to wait (`Prefer: wait=`).
+    /// The timeout that the client prefers, seconds (`Prefer: wait=`).
     pub wait: Option<u64>,
 }
 
 impl Caller {
-    /// The application and what the principal may read, as text: two callers with one scope get the same answers.
+    /// The application and the applications that the principal may read, as text: callers of one scope get the same results.
     pub fn scope(&self) -> String {
         let visible = match &self.access {
             Access::All => "all".to_owned(),
@@ -56,7 +56,7 @@ pub struct TimeRange {
 /// A KQL query (operations 5 and 6).
 #[derive(Debug, Clone)]
 pub struct QueryRequest {
-    /// Who.
+    /// The caller.
     pub caller: Caller,
     /// The text.
     pub query: Arc<str>,
@@ -68,17 +68,17 @@ pub struct QueryRequest {
     pub workspace_names: bool,
 }
 
-/// A KQL query that was read: its text is well-formed and its applications are within reach.
+/// A parsed KQL query whose applications are resolved and permitted.
 #[derive(Debug)]
 pub struct PreparedQuery {
     pub(crate) request: QueryRequest,
-    /// What it ranges over.
+    /// The applications that it reads.
     pub(crate) apps: Vec<AppId>,
     pub(crate) query: Query,
 }
 
 impl PreparedQuery {
-    /// What the answer depends on beside the telemetry, as text: requests that mean the same have the same (`D18`).
+    /// All that the result depends on besides the telemetry, as text: equivalent requests have equal texts (`D18`).
     pub fn canonical(&self) -> String {
         format!(
             "{}\n{}\n{}\n{:?}\n{}",

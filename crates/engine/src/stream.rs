@@ -1,6 +1,7 @@
-//! A query that runs: its rows as they are produced, with what they cost at the end.
+//! A running query: a stream of its results, and the statistics at the end.
 //!
-//! The work runs on threads of its own ([`crate::reading`]) and is one part ahead of the reader, no more.
+//! The query runs on threads of its own ([`crate::producer`]). A channel of one part connects the two: the query is at most one part
+//! ahead of its consumer (backpressure).
 
 use std::sync::Arc;
 
@@ -31,63 +32,63 @@ pub enum Part {
     Rows(RecordBatch),
 }
 
-/// What the work tells its reader.
-enum Told {
-    /// The query is bound, and what it depends on has run.
-    Begun,
+/// What the query sends to its [`QueryStream`].
+enum Message {
+    /// The query is bound, and the steps that its results depend on have run.
+    Started,
     Part(Part),
     Failed(EngineError),
 }
 
-/// The other end of a [`QueryStream`]: where the work hands over what it makes.
-pub(crate) struct Reader {
-    sender: mpsc::Sender<Told>,
+/// The sending end of a [`QueryStream`].
+pub(crate) struct ResultSender {
+    sender: mpsc::Sender<Message>,
     summary: Arc<Mutex<Summary>>,
 }
 
-impl Reader {
-    /// The query has begun; `false` where nobody reads.
-    pub(crate) async fn begun(&self, summary: Summary) -> bool {
+impl ResultSender {
+    /// Reports that the query has started; `false` when the stream was dropped.
+    pub(crate) async fn started(&self, summary: Summary) -> bool {
         *self.summary.lock() = summary;
-        self.sender.send(Told::Begun).await.is_ok()
+        self.sender.send(Message::Started).await.is_ok()
     }
 
-    /// Hands over a part when the reader has taken the one before; `false` where nobody reads.
-    pub(crate) async fn give(&self, part: Part, summary: Summary) -> bool {
+    /// Sends a part once the consumer has taken the one before; `false` when the stream was dropped.
+    pub(crate) async fn send(&self, part: Part, summary: Summary) -> bool {
         *self.summary.lock() = summary;
-        self.sender.send(Told::Part(part)).await.is_ok()
+        self.sender.send(Message::Part(part)).await.is_ok()
     }
 
-    /// The query failed.
+    /// Reports that the query failed.
     pub(crate) async fn fail(&self, error: EngineError) {
-        // Where nobody reads there is nobody to tell.
-        let _ = self.sender.send(Told::Failed(error)).await;
+        // A dropped stream needs no report.
+        let _ = self.sender.send(Message::Failed(error)).await;
     }
 
-    /// Nothing comes any more.
-    pub(crate) fn end(&self, summary: Summary) {
+    /// Ends the stream.
+    pub(crate) fn finish(&self, summary: Summary) {
         *self.summary.lock() = summary;
     }
 }
 
-/// A running query. Few rows are held at a time; dropping it stops the work.
+/// A running query. Few rows are held at a time; dropping the stream cancels the query.
 #[derive(Debug)]
 pub struct QueryStream {
-    receiver: mpsc::Receiver<Told>,
+    receiver: mpsc::Receiver<Message>,
     summary: Arc<Mutex<Summary>>,
     deadline: Deadline,
-    /// The memory for its result, and that of all queries in bytes.
+    /// The memory pool for its results, and the memory of all queries in bytes.
     pool: Arc<dyn MemoryPool>,
     memory: usize,
     data_sources: Vec<DataSource>,
-    /// None once it has ended.
+    /// `None` once the query has ended.
     task: Option<QueryTask>,
 }
 
 impl QueryStream {
-    /// The stream of a query whose work `begin` starts, once it has begun.
-    pub(crate) async fn begin(
-        begin: impl FnOnce(Reader) -> Result<QueryTask, EngineError>,
+    /// Starts a query with `spawn`, and returns its stream once the query has started.
+    pub(crate) async fn start(
+        spawn: impl FnOnce(ResultSender) -> Result<QueryTask, EngineError>,
         deadline: Deadline,
         pool: Arc<dyn MemoryPool>,
         memory: usize,
@@ -100,7 +101,7 @@ impl QueryStream {
             data_sources: Vec::new(),
             partial: None,
         }));
-        let task = begin(Reader {
+        let task = spawn(ResultSender {
             sender,
             summary: Arc::clone(&summary),
         })?;
@@ -113,16 +114,16 @@ impl QueryStream {
             data_sources: Vec::new(),
             task: Some(task),
         };
-        match stream.told().await? {
-            Some(Told::Begun) => Ok(stream),
+        match stream.receive().await? {
+            Some(Message::Started) => Ok(stream),
             _ => Err(EngineError::Internal(
-                "a query ended before it began".to_owned(),
+                "a query ended before it started".to_owned(),
             )),
         }
     }
 
-    /// Tells the query what it reads from.
-    pub(crate) fn reading(mut self, data_sources: Vec<DataSource>) -> QueryStream {
+    /// Adds the data sources that the query reads.
+    pub(crate) fn with_data_sources(mut self, data_sources: Vec<DataSource>) -> QueryStream {
         self.data_sources = data_sources;
         self
     }
@@ -133,23 +134,23 @@ impl QueryStream {
     /// [`EngineError`] as its variants say; the query has then ended.
     pub async fn next(&mut self) -> Result<Option<Part>, EngineError> {
         loop {
-            match self.told().await? {
+            match self.receive().await? {
                 None => return Ok(None),
-                Some(Told::Part(part)) => return Ok(Some(part)),
-                Some(Told::Begun | Told::Failed(_)) => {}
+                Some(Message::Part(part)) => return Ok(Some(part)),
+                Some(Message::Started | Message::Failed(_)) => {}
             }
         }
     }
 
-    /// What the work tells next, in time; a failure of it is an error.
-    async fn told(&mut self) -> Result<Option<Told>, EngineError> {
+    /// The query's next message, within the deadline; a failure is an error.
+    async fn receive(&mut self) -> Result<Option<Message>, EngineError> {
         if self.task.is_none() {
             return Ok(None);
         }
         let receiver = &mut self.receiver;
-        let told = self.deadline.bound(async { Ok(receiver.recv().await) });
-        match told.await {
-            Ok(Some(Told::Failed(error))) | Err(error) => {
+        let message = self.deadline.bound(async { Ok(receiver.recv().await) });
+        match message.await {
+            Ok(Some(Message::Failed(error))) | Err(error) => {
                 self.task = None;
                 Err(error)
             }
@@ -157,11 +158,11 @@ impl QueryStream {
                 Some(task) => task.end().await.map(|()| None),
                 None => Ok(None),
             },
-            Ok(told) => Ok(told),
+            Ok(message) => Ok(message),
         }
     }
 
-    /// What there is to say of the query once it has ended, also when it failed.
+    /// Statistics and rendering of the query so far; complete once it has ended, also when it failed.
     pub fn summary(&mut self) -> Summary {
         Summary {
             data_sources: self.data_sources.clone(),
@@ -169,10 +170,10 @@ impl QueryStream {
         }
     }
 
-    /// Reads everything into memory, which is reserved while it is read.
+    /// Reads all results into memory, reserving it as they arrive.
     ///
     /// # Errors
-    /// As [`QueryStream::next`], and where the memory of queries is used up.
+    /// As [`QueryStream::next`], and [`EngineError::ResourcesExceeded`] when the memory of queries is exhausted.
     pub async fn collect(mut self) -> Result<QueryResult, EngineError> {
         let mut tables: Vec<(String, Vec<ResultColumn>, HeldRows)> = Vec::new();
         while let Some(part) = self.next().await? {

@@ -1,5 +1,6 @@
 //! ISO 8601 periods and durations as clients send them (`api-facts.md §2`, `D11`).
 
+use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::datetime;
 use hindsight_kql_types::ticks::{
     TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND,
@@ -154,6 +155,21 @@ pub(crate) fn format_duration(ticks: i64) -> String {
         );
     }
     text
+}
+
+/// `start <= timestamp and timestamp < end`
+pub(crate) fn within(range: TimeRange) -> Expr {
+    let timestamp = || Expr::name("timestamp");
+    let from = Expr::binary(
+        BinaryOp::GreaterOrEqual,
+        timestamp(),
+        Expr::datetime(range.start),
+    );
+    from.and(Expr::binary(
+        BinaryOp::Less,
+        timestamp(),
+        Expr::datetime(range.end),
+    ))
 }
 
 #[cfg(test)]

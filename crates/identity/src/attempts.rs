@@ -1,14 +1,14 @@
-//! Failed attempts are counted, so that secrets cannot be guessed by asking often.
+//! Counts failed attempts, so that secrets cannot be guessed by brute force.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// Sources that are remembered before old ones are forgotten.
+/// Sources that are tracked before old ones are dropped.
 const REMEMBERED: usize = 10_000;
 
-/// How many attempts each source (an address, a user's name) may fail in a while.
+/// Limits the failed attempts of each source (an address, a user's name) in a window of time.
 #[derive(Debug)]
 pub struct Attempts {
     limit: u32,
@@ -60,7 +60,7 @@ impl Attempts {
         failures.count = failures.count.saturating_add(1);
     }
 
-    /// Forgets a source that has shown that it knows the secret.
+    /// Resets a source that has shown the right secret.
     pub fn succeeded(&self, source: &str) {
         self.sources.lock().remove(source);
     }

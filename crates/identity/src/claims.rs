@@ -1,11 +1,11 @@
-//! What a token says, checked (RFC 7519 §4.1, RFC 8725 §3.8 to §3.10).
+//! Verifies the claims of a token (RFC 7519 §4.1, RFC 8725 §3.8 to §3.10).
 
 use serde_json::Value;
 
 use crate::jwt::TokenError;
 use crate::right::{Right, Rights};
 
-/// Seconds that clocks may differ.
+/// Tolerated clock skew, seconds.
 const SKEW: i64 = 60;
 /// The scope and role that lets a token read telemetry.
 pub const READ_SCOPE: &str = "Data.Read";
@@ -14,7 +14,7 @@ pub const WRITE_SCOPE: &str = "Data.Write";
 /// The scope of users' tokens that some clients ask for instead.
 pub const USER_SCOPE: &str = "user_impersonation";
 
-/// What a token must say.
+/// The expected claims.
 #[derive(Debug)]
 pub(crate) struct Expected<'e> {
     /// One of these, exactly.

@@ -1,4 +1,4 @@
-//! Tokens of trusted issuers: their discovery documents and keys, kept and renewed.
+//! Tokens of trusted issuers, whose discovery documents and keys are cached and refreshed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use crate::jwt::{self, Parsed, TokenError, VerifyingKey};
 use crate::right::Rights;
 use crate::trust::TrustedIssuer;
 
-/// How long keys are believed before they are read again.
+/// How long keys are cached before they are fetched again.
 const FRESH: Duration = Duration::from_secs(3600);
-/// The shortest time between two readings, whatever tokens come.
+/// The shortest time between two fetches.
 const PAUSE: Duration = Duration::from_secs(60);
 /// Ticks from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 
-/// What a token of a trusted issuer says.
+/// A verified token of a trusted issuer.
 #[derive(Debug, Clone)]
 pub struct ExternalToken {
-    /// Whose it is.
+    /// Its issuer.
     pub issuer: Arc<TrustedIssuer>,
-    /// Whom it was given to: `oid` where there is one, otherwise `sub`.
+    /// Its subject: `oid` where there is one, otherwise `sub`.
     pub subject: String,
-    /// What it permits at most: what it says and what its issuer is trusted with.
+    /// The rights that both the token and the trust in its issuer grant.
     pub rights: Rights,
 }
 
@@ -49,14 +49,14 @@ struct External {
 #[derive(Default, Clone)]
 struct Keys {
     known: Arc<[VerifyingKey]>,
-    /// When they were read.
+    /// When they were fetched.
     read: Option<Duration>,
-    /// When reading was last tried.
+    /// When fetching was last tried.
     tried: Option<Duration>,
 }
 
 impl ExternalIssuers {
-    /// Nothing is asked yet; the addresses are checked.
+    /// Checks the addresses; fetches nothing yet.
     pub(crate) fn new(
         trusted: Vec<TrustedIssuer>,
         allow_local: bool,
@@ -129,8 +129,8 @@ impl ExternalIssuers {
         })
     }
 
-    /// Keys among which the token's is, if its issuer has it. They are read again when they are old or lack it, but at
-    /// most once a minute; when reading fails, the last good ones stay.
+    /// The issuer's keys. They are fetched again when they are old or lack the token's key, but at most once a minute; when fetching
+    /// fails, the last good keys stay.
     async fn keys_for(
         &self,
         token: &Parsed<'_>,

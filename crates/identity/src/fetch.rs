@@ -1,4 +1,4 @@
-//! Reading an issuer's documents, and nothing else: bounded in size, time and reach (`attacks.md` 14).
+//! Fetches an issuer's documents, and nothing else, with limits on size, time and addresses (`attacks.md` 14).
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use reqwest::{Client, redirect::Policy};
 use serde_json::Value;
 use url::{Host, Url};
 
-/// How long a document may take.
+/// The timeout of a document.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of a document.
 const LARGEST: usize = 1 << 20;
 
-/// Why a document was not read.
+/// Why a document was not fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The address may not be asked.
+    /// Requests to this address are not allowed.
     #[error("'{0}' may not be asked: {1}")]
     Forbidden(String, &'static str),
-    /// It could not be asked, or the reply is not a JSON document of a fitting size.
+    /// The request failed, or the reply is not a JSON document within the size limit.
     #[error("'{0}' cannot be read: {1}")]
     Failed(String, String),
 }
 
-/// Reads documents of issuers.
+/// Fetches documents of issuers.
 pub(crate) struct Fetcher {
     client: Client,
     allow_local: bool,
@@ -67,7 +67,7 @@ impl Fetcher {
         })
     }
 
-    /// Checks an address without asking it.
+    /// Checks an address without a request.
     pub(crate) fn check(&self, address: &str) -> Result<Url, FetchError> {
         let refuse = |why: &'static str| FetchError::Forbidden(address.to_owned(), why);
         let url = Url::parse(address).map_err(|_| refuse("it is no URL"))?;
@@ -94,7 +94,7 @@ impl Fetcher {
         }
     }
 
-    /// Reads a JSON document.
+    /// Fetches a JSON document.
     pub(crate) async fn json(&self, address: &str) -> Result<Value, FetchError> {
         let url = self.check(address)?;
         let failed = |error: String| FetchError::Failed(address.to_owned(), error);
@@ -132,7 +132,7 @@ fn is_local_name(name: &str) -> bool {
     name == "localhost" || ends.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether an address may be asked. Link-local addresses, where clouds keep their machines' secrets, never may.
+/// Whether requests to an address are allowed. Link-local addresses, where clouds keep their machines' secrets, never may.
 fn is_allowed(address: IpAddr, allow_local: bool) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -155,7 +155,7 @@ fn is_allowed(address: IpAddr, allow_local: bool) -> bool {
     }
 }
 
-/// Looks names up and passes on only what may be asked, so that a name cannot lead inside.
+/// A resolver that returns allowed addresses only, so that a name cannot lead into the local network.
 struct Resolver {
     allow_local: bool,
 }

@@ -23,13 +23,13 @@ const ALLOWED: [(&str, Algorithm); 3] = [
     ("ES256", Algorithm::ES256),
 ];
 
-/// Why a token is not good. Each is a 401 `invalid_token` but [`TokenError::Unreachable`].
+/// Why a token is not valid. Each is a 401 `invalid_token` except [`TokenError::Unreachable`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// It is no token.
+    /// It is not a JSON Web Token.
     #[error("it is not a signed JSON Web Token")]
     Malformed,
-    /// The header asks for what is not allowed.
+    /// The header has a member or an algorithm that is not allowed.
     #[error("its header has {0}, which is not accepted")]
     Header(&'static str),
     /// No such issuer is trusted.
@@ -44,22 +44,22 @@ pub enum TokenError {
     /// It lacks a claim.
     #[error("it lacks the claim `{0}`")]
     Missing(&'static str),
-    /// It is for somebody else.
+    /// Its audience is another one.
     #[error("it is for another audience")]
     Audience,
     /// It is of another tenant.
     #[error("it is of another tenant")]
     Tenant,
-    /// It is too old.
+    /// It has expired.
     #[error("it has expired")]
     Expired,
-    /// It is for later.
+    /// It is not valid yet.
     #[error("it is not valid yet")]
     NotYet,
-    /// It was taken back, or whom it was given to is gone.
+    /// It was revoked, or its holder was deleted.
     #[error("it was revoked")]
     Revoked,
-    /// The issuer's keys could never be read, so nothing can be said of the token.
+    /// The issuer's keys could never be fetched, so the token cannot be verified.
     #[error("the token's issuer cannot be reached")]
     Unreachable,
 }

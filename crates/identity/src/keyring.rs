@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::jwt::{VerifyingKey, verifying_keys};
 
-/// How long a key signs.
+/// How long a key is used for signing.
 const RENEWED_AFTER: i64 = 90 * 24 * TICKS_PER_HOUR;
 /// How long a key is published after it stopped signing: longer than any token lives.
 const PUBLISHED_AFTER: i64 = 2 * 24 * TICKS_PER_HOUR;

@@ -1,4 +1,4 @@
-//! Who asks, and what they may: API keys, tokens of the embedded issuer and of trusted ones, passwords.
+//! Authentication: API keys, tokens of the embedded issuer and of trusted ones, passwords, rights.
 //!
 //! No HTTP server and no shapes of replies are here; `server` has those. Fetching a trusted issuer's keys is the one
 //! thing that goes out.
@@ -31,16 +31,16 @@ pub use password::{PasswordError, Passwords};
 pub use right::{Right, Rights};
 pub use trust::{Applications, TrustedIssuer, parse_trusted};
 
-/// A token that was checked.
+/// A verified token.
 #[derive(Debug, Clone)]
 pub enum Token {
-    /// One of the embedded issuer's; its holder's roles are still to be looked up.
+    /// A token of the embedded issuer; the roles of its holder are looked up later.
     Own(OwnToken),
-    /// One of a trusted issuer's.
+    /// A token of a trusted issuer.
     External(ExternalToken),
 }
 
-/// Checks bearer tokens.
+/// Verifies bearer tokens.
 pub struct Verifier {
     issuer: Arc<Issuer>,
     external: external::ExternalIssuers,
@@ -63,10 +63,10 @@ impl Verifier {
         })
     }
 
-    /// Checks a token.
+    /// Verifies a token.
     ///
     /// # Errors
-    /// [`TokenError`]: why it is not good.
+    /// [`TokenError`]: why the token is not valid.
     pub async fn verify(&self, token: &str) -> Result<Token, TokenError> {
         let parsed = jwt::parse(token)?;
         if self.issuer.is_own(&parsed) {

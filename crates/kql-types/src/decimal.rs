@@ -1,8 +1,9 @@
 //! Decimals: 38 digits, 12 of them after the point, as one scaled `i128` (Arrow `Decimal128(38, 12)`).
 
+use std::fmt;
+
 use crate::DECIMAL_SCALE;
 use crate::real::is_number;
-use std::fmt;
 
 /// The scaled value of the decimal 1.
 pub const ONE: i128 = 10i128.pow(DECIMAL_SCALE as u32);

@@ -1,11 +1,12 @@
 //! Timespans: text forms and parsing (`semantics.md §1.3, §8.5, §8.7`).
 
+use std::fmt;
+
 use crate::datetime::cursor::Cursor;
 use crate::ticks::{
     TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MICROSECOND, TICKS_PER_MILLISECOND, TICKS_PER_MINUTE,
     TICKS_PER_SECOND,
 };
-use std::fmt;
 
 /// Nanoseconds in one tick; units smaller than a tick are counted in nanoseconds.
 const NANOS_PER_TICK: i128 = 100;

@@ -25,17 +25,17 @@ const TOKEN_FILE: &str = "server-token";
 
 /// Everything that a request needs.
 pub(crate) struct App {
-    /// What was set.
+    /// The settings.
     pub(crate) settings: Settings,
     /// The telemetry.
     pub(crate) store: Arc<Store>,
     /// Applications and keys.
     pub(crate) directory: Arc<Directory>,
-    /// Answers.
+    /// Runs queries.
     pub(crate) engine: Arc<QueryEngine>,
-    /// Replies that may be asked for again.
+    /// The reply cache.
     pub(crate) replies: ReplyCache,
-    /// Judges credentials.
+    /// Checks credentials.
     pub(crate) gate: Gate,
     /// The embedded issuer.
     pub(crate) issuer: Arc<Issuer>,
@@ -43,11 +43,11 @@ pub(crate) struct App {
     pub(crate) throttle: Throttle,
     /// Bounds the memory of ingestion.
     pub(crate) ingest_slots: Arc<Semaphore>,
-    /// What was ingested today.
+    /// Bytes that each application ingested today.
     pub(crate) daily: DailyUse,
     /// The time.
     pub(crate) clock: Arc<dyn Clock>,
-    /// The figures of `/metrics`.
+    /// The metrics of `/metrics`.
     pub(crate) prometheus: PrometheusHandle,
 }
 
@@ -120,7 +120,7 @@ impl App {
         Timestamp::from_millisecond(to_unix_millis(self.now())).unwrap_or(Timestamp::MAX)
     }
 
-    /// Makes an application if there is none at all; says which.
+    /// Creates the application `default` if there is no application; returns it.
     pub(crate) async fn create_first_app(&self) -> anyhow::Result<Option<Application>> {
         if !self.store.catalogue().apps().await?.is_empty() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What is known of the connection that a request came over.
+//! The connection of a request.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,7 @@ use axum::http::Extensions;
 /// A request's connection.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Connection {
-    /// Who is at its other end; nobody within this process.
+    /// The client's address; `None` for requests within this process.
     pub(crate) peer: Option<SocketAddr>,
     /// Whether it is encrypted.
     pub(crate) tls: bool,
@@ -19,7 +19,7 @@ impl Connection {
         extensions.get().copied().unwrap_or_default()
     }
 
-    /// The address at its other end.
+    /// The client's IP address.
     pub(crate) fn address(&self) -> Option<IpAddr> {
         self.peer.map(|peer| peer.ip())
     }

@@ -1,6 +1,6 @@
 //! Applications, keys, users, clients and roles as they are now: a snapshot of the catalogue that follows it within a fraction of a second.
 //!
-//! Command-line programs change the catalogue beside a running server, so nothing here is believed for long.
+//! Command-line programs change the catalogue beside a running server, so a snapshot is used for a fraction of a second only.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) fn resource_id(application: &str) -> String {
     format!("/hindsight/apps/{application}")
 }
 
-/// How long a snapshot is believed without asking the catalogue whether it changed.
+/// How long a snapshot is used before the catalogue's version is checked.
 const FRESH: Duration = Duration::from_millis(200);
 
 /// An application as requests need it.
@@ -42,25 +42,25 @@ pub(crate) struct AppRecord {
     pub(crate) daily_cap_bytes: Option<u64>,
 }
 
-/// What was in the catalogue at one moment.
+/// The catalogue's content at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     apps: HashMap<AppId, Arc<AppRecord>>,
     names: HashMap<String, AppId>,
     ikeys: HashMap<Uuid, AppId>,
     keys: HashMap<String, Arc<KeyRecord>>,
-    /// Users and clients, by id, with what they may do.
+    /// The roles of users and clients, by id.
     holders: HashMap<String, Arc<Roles>>,
     /// Families of tokens that were revoked.
     revoked: HashSet<String>,
 }
 
-/// What a user or client may do.
+/// The rights of a user or client.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Roles {
-    /// With every application.
+    /// On every application.
     pub(crate) everywhere: Rights,
-    /// With some.
+    /// On single applications.
     pub(crate) apps: HashMap<AppId, Rights>,
 }
 
@@ -147,7 +147,7 @@ impl Directory {
         self.refresh(false).await
     }
 
-    /// A snapshot of this moment: for what was not found in the last one.
+    /// A refreshed snapshot, for lookups that failed in the last one.
     pub(crate) async fn current(&self) -> Result<Arc<Snapshot>, StoreError> {
         self.refresh(true).await
     }
@@ -217,7 +217,7 @@ async fn load_holders(catalogue: &Catalogue) -> Result<HashMap<String, Arc<Roles
         .collect();
     for role in catalogue.roles().await? {
         if let Some(held) = holders.get_mut(&role.holder) {
-            // A word that this program does not know grants nothing.
+            // An unknown role grants nothing.
             held.add(role.app, Rights::parse(&role.role).unwrap_or_default());
         }
     }

@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn what_broke_inside_is_not_told() {
+    fn internal_errors_are_not_disclosed() {
         let body = ApiError::Internal("disk /secret/path".into())
             .body(None)
             .to_string();

@@ -1,4 +1,4 @@
-//! One track request from its bytes to the disk. HTTP and the command line both come through here.
+//! One track request from its bytes to the disk, for HTTP and the command line.
 
 use std::sync::Arc;
 
@@ -42,16 +42,16 @@ struct Request {
     codec: Codec,
     body: Bytes,
     sender: Sender,
-    /// Who sends, where a credential was shown; then each item needs their right too.
+    /// The sender, if the request had a credential; then each item needs a right too.
     principal: Option<Principal>,
 }
 
-/// Decodes against the snapshot at hand and, where a key was not in it, once more if the catalogue has changed since.
+/// Decodes with the current snapshot and, if a key was unknown, once more if the catalogue has changed since.
 async fn decode_fresh(app: &Arc<App>, request: Arc<Request>) -> Result<Decoded, Refused> {
     let unreachable =
         |error: StoreError| Refused::Whole(Verdict::refused(0, 503, unavailable(&error)));
     let directory = app.directory.snapshot().await.map_err(unreachable)?;
-    let decoded = decode_aside(app, request.clone(), directory.clone()).await?;
+    let decoded = decode_blocking(app, request.clone(), directory.clone()).await?;
     if !decoded.unknown_key {
         return Ok(decoded);
     }
@@ -59,11 +59,11 @@ async fn decode_fresh(app: &Arc<App>, request: Arc<Request>) -> Result<Decoded, 
     if Arc::ptr_eq(&directory, &current) {
         return Ok(decoded);
     }
-    decode_aside(app, request, current).await
+    decode_blocking(app, request, current).await
 }
 
-/// Decodes on a thread that may take its time.
-async fn decode_aside(
+/// Decodes on a thread for blocking work.
+async fn decode_blocking(
     app: &Arc<App>,
     request: Arc<Request>,
     directory: Arc<Snapshot>,
@@ -135,7 +135,7 @@ fn find_app(
     now: i64,
 ) -> Result<Arc<AppRecord>, KeyRefusal> {
     let record = directory.by_ikey(ikey);
-    // Whoever shows a credential learns nothing of applications that it does not open.
+    // A sender with a credential learns nothing of applications outside of its rights.
     if let Some(principal) = principal {
         let may = match &record {
             Some(record) => principal.may(record.id, Right::Ingest),
@@ -152,7 +152,7 @@ fn find_app(
     }
 }
 
-/// Stores each application's rows. What cannot be stored fails its items and no others.
+/// Stores each application's rows. A failure concerns the items of that application alone.
 async fn store(app: &Arc<App>, decoded: Decoded) -> Verdict {
     let Decoded {
         received,
@@ -203,7 +203,7 @@ async fn store(app: &Arc<App>, decoded: Decoded) -> Verdict {
     }
 }
 
-/// What a sender is told; details of this machine go to the log.
+/// The message for the sender; details of this machine go to the log.
 fn unavailable(error: &StoreError) -> String {
     tracing::warn!(%error, "telemetry could not be stored");
     match error {

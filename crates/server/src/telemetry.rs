@@ -1,4 +1,4 @@
-//! The server's own logs and figures.
+//! The server's own logs and metrics.
 
 use std::sync::OnceLock;
 
@@ -6,8 +6,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
-/// Lines that wait to be written. Beyond that they are dropped and counted: a log that nobody reads must not stop the
-/// server.
+/// Log lines that are buffered. Further lines are dropped and counted: a blocked log must not block the server.
 const WAITING_LINES: usize = 10_000;
 
 /// How many lines were dropped so far.
@@ -31,17 +30,17 @@ pub(crate) fn start_logs(filter: &str, json: bool) -> WorkerGuard {
     } else {
         builder.try_init()
     };
-    // The usual hook writes to standard error itself, and waits for whoever reads it.
+    // The default hook writes to standard error itself, and blocks while nothing reads it.
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panic")));
     guard
 }
 
-/// Log lines that were dropped because nobody read them.
+/// Log lines that were dropped because the log was blocked.
 pub(crate) fn dropped_lines() -> usize {
     DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
 }
 
-/// The recorder of all figures; one for the process.
+/// The recorder of all metrics; one for the process.
 pub(crate) fn prometheus() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     let install = || {

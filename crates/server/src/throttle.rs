@@ -1,4 +1,4 @@
-//! How many queries a principal may run: so many at once, so many in a while, so many waiting (`D19`).
+//! Limits the queries of each principal: concurrency, rate, and the length of the queue (`D19`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use tokio::time::Instant;
 
 use crate::error::ApiError;
 
-/// After how long one is asked to come back whose running queries are too many.
+/// `Retry-After` of a principal whose running queries are too many.
 const BUSY: Duration = Duration::from_secs(5);
-/// Principals that are remembered before idle ones are forgotten.
+/// Principals that are tracked before idle ones are dropped.
 const REMEMBERED: usize = 10_000;
 
 /// The limits in force.
@@ -29,21 +29,21 @@ pub(crate) struct Limits {
     pub(crate) queue_time: Duration,
 }
 
-/// So many queries in so long.
+/// At most `queries` within `window`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate {
     pub(crate) queries: usize,
     pub(crate) window: Duration,
 }
 
-/// All principals' use.
+/// The limits and the usage of all principals.
 #[derive(Debug)]
 pub(crate) struct Throttle {
     limits: Limits,
     principals: Mutex<HashMap<Arc<str>, Arc<Usage>>>,
 }
 
-/// One principal's use.
+/// The usage of one principal.
 #[derive(Debug)]
 struct Usage {
     running: Arc<Semaphore>,
@@ -51,13 +51,13 @@ struct Usage {
     begun: Mutex<VecDeque<Instant>>,
 }
 
-/// The right to run; given back when dropped.
+/// The permit to run a query; dropping it returns the permit.
 #[derive(Debug)]
 pub(crate) struct Permit {
     _running: OwnedSemaphorePermit,
 }
 
-/// One place in the queue; given back when dropped, also when the client goes away.
+/// One place in the queue; dropping it frees the place, also when the client disconnects.
 struct Place<'a>(&'a Usage);
 
 impl Drop for Place<'_> {
@@ -67,7 +67,7 @@ impl Drop for Place<'_> {
 }
 
 impl Throttle {
-    /// Limits for every principal.
+    /// A throttle with the same limits for every principal.
     pub(crate) fn new(limits: Limits) -> Throttle {
         Throttle {
             limits,
@@ -75,7 +75,7 @@ impl Throttle {
         }
     }
 
-    /// Waits for the right to run a query.
+    /// Waits until a query of this principal may run.
     pub(crate) async fn admit(&self, principal: &Arc<str>) -> Result<Permit, ApiError> {
         let usage = self.usage(principal);
         if let Ok(permit) = usage.running.clone().try_acquire_owned()
@@ -96,7 +96,7 @@ impl Throttle {
         let waited = tokio::time::timeout(self.limits.queue_time, usage.wait(self.limits.rate));
         let Ok(permit) = waited.await else {
             let pause = usage.pause(self.limits.rate);
-            // Whichever of the two was in the way.
+            // Which of the two limits was reached.
             return Err(if usage.running.available_permits() == 0 {
                 let what = "queries may run at once (`query.concurrency`)";
                 throttled(what, self.limits.concurrency, pause)
@@ -148,8 +148,7 @@ impl Usage {
         Ok(Permit { _running: permit })
     }
 
-    /// After how long a refused query may be tried again: when the rate permits one, or after a while where a running one
-    /// has to end.
+    /// `Retry-After` of a refused query: when the rate permits the next one, or a fixed time when a running one has to end first.
     fn pause(&self, rate: Rate) -> Duration {
         let begun = self.begun.lock();
         match begun.front() {
@@ -160,7 +159,7 @@ impl Usage {
         }
     }
 
-    /// Counts a query that begins now, or says how long to wait until one may.
+    /// Counts a query that starts now, or returns how long to wait until one may.
     fn begin(&self, rate: Rate) -> Option<Duration> {
         let now = Instant::now();
         let mut begun = self.begun.lock();
@@ -258,10 +257,10 @@ mod tests {
         assert!(begun.elapsed() >= Duration::from_millis(80));
     }
 
-    /// A thousand slow queries at once from one key: 5 run, 200 wait, the rest are refused at once and told when to come
-    /// back; another key does not notice.
+    /// A thousand slow queries at once from one key: 5 run, 200 wait, the rest are refused at once with `Retry-After`; another key is
+    /// not delayed.
     #[tokio::test]
-    async fn a_flood_is_bounded_and_disturbs_nobody() {
+    async fn a_flood_is_bounded_and_delays_no_other_principal() {
         let throttle = Arc::new(Throttle::new(Limits {
             concurrency: 5,
             rate: per_window(200),
@@ -306,7 +305,7 @@ mod tests {
         assert_eq!(held.len(), 5);
         assert!(running.try_recv().is_err() && refused.try_recv().is_err());
         assert!(throttle.admit(&other).await.is_ok());
-        // Each place that becomes free goes to one who waits, until the rate is spent.
+        // Each free permit goes to a waiting query, until the rate is reached.
         drop(held);
         for _ in 0..195 {
             drop(running.recv().await.unwrap());

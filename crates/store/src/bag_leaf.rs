@@ -2,7 +2,10 @@
 //!
 //! Segments differ in what they promote, so expressions are adapted file by file.
 
-use crate::promote::PromotedColumn;
+use std::fmt::{self, Display, Formatter};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
 use arrow::array::AsArray;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -15,9 +18,8 @@ use datafusion::physical_expr::expressions::{Column, lit};
 use datafusion::physical_expr_adapter::{
     DefaultPhysicalExprAdapterFactory, PhysicalExprAdapter, PhysicalExprAdapterFactory,
 };
-use std::fmt::{self, Display, Formatter};
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+
+use crate::promote::PromotedColumn;
 
 /// Reads one key of a bag.
 #[derive(Debug)]

@@ -1,19 +1,21 @@
 //! Batches on their way in: every batch in the store has exactly its table's columns, in order.
 
-use crate::error::{Result, StoreError};
-use crate::schema::{Column, TIMESTAMP, Table};
+use std::sync::Arc;
+
 use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder, new_null_array};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use hindsight_kql_types::ScalarType;
-use std::sync::Arc;
+
+use crate::error::{Result, StoreError};
+use crate::schema::{Column, TIMESTAMP, Table};
 
 /// What to do with a column that the table does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// A caller's mistake.
+    /// Refuse it: a caller's mistake.
     Refuse,
-    /// Another version's column, met in the log.
+    /// Drop it: a column of another version, read from the log.
     Drop,
 }
 

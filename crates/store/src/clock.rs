@@ -1,4 +1,4 @@
-//! Time, injected: retention and the age of the memory tier are testable only when time is a value.
+//! The clock, injected so that tests can set the time of retention and of the memtable's age.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ pub const TICKS_PER_HOUR: i64 = 3600 * TICKS_PER_SECOND;
 /// Ticks from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 
-/// Where the store reads the time.
+/// The source of time of the store and of everything over it.
 pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     /// The time of day: ticks of 100 ns since 0001-01-01 UTC. It may jump.
     fn now_ticks(&self) -> i64;

@@ -1,5 +1,13 @@
 //! Compaction: small segments of a closed hour, then of a closed day, become one.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
+use futures::StreamExt;
+
 use crate::app_id::AppId;
 use crate::blocking::blocking;
 use crate::catalogue::SegmentRecord;
@@ -11,12 +19,6 @@ use crate::schema::Table;
 use crate::seal::hour_of;
 use crate::segment::{Segment, SegmentFile, SegmentWriter};
 use crate::store::Store;
-use datafusion::execution::TaskContext;
-use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
-use futures::StreamExt;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Hours of a merged segment, by its level.
 const SPANS: [(u32, i64); 2] = [(1, 1), (2, 24)];

@@ -1,10 +1,11 @@
 //! Every setting of the store, with its default.
 
-use crate::clock::{Clock, SystemClock};
-use crate::vfs::{RealFs, Vfs};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+use crate::clock::{Clock, SystemClock};
+use crate::vfs::{RealFs, Vfs};
 
 /// How a store works. Start from [`StoreConfig::new`] and change what is needed.
 #[derive(Debug, Clone)]
@@ -19,13 +20,13 @@ pub struct StoreConfig {
     pub commit_bytes: usize,
     /// Size at which a new log file is begun. Default 64 MiB.
     pub log_file_bytes: u64,
-    /// Bytes in memory that trigger a seal. Default 256 MiB.
+    /// Bytes of the memtable that trigger a seal. Default 256 MiB.
     pub hot_bytes: usize,
-    /// Bytes in memory (being sealed included) above which appends are refused as overloaded. Default 768 MiB.
+    /// Bytes of the memtable (its frozen part included) above which appends are refused as overloaded. Default 768 MiB.
     pub hot_limit_bytes: usize,
-    /// Rows of one application's table in memory that trigger a seal. Default 262,144.
+    /// Rows of one application's table in the memtable that trigger a seal. Default 262,144.
     pub seal_rows: usize,
-    /// Age of the oldest item in memory that triggers a seal. Default 5 minutes.
+    /// Age of the memtable's oldest item that triggers a seal. Default 5 minutes.
     pub seal_age: Duration,
     /// Rows in a Parquet row group. Default 131,072.
     pub row_group_rows: usize,
@@ -51,9 +52,9 @@ pub struct StoreConfig {
     pub compaction_rows: u64,
     /// Most segments that one merge reads at once; each is an open file. Default 16.
     pub compaction_fan_in: usize,
-    /// Whether sealing by age, compaction and retention run by themselves. Default true; tests turn it off.
+    /// Whether sealing by age, compaction and retention run in the background. Default true; tests turn it off.
     pub background: bool,
-    /// Where the time comes from.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// How files are written; tests inject failures here.
     pub vfs: Arc<dyn Vfs>,

@@ -1,7 +1,8 @@
 //! Whether the store takes writes, and why not.
 
-use crate::error::StoreError;
 use parking_lot::Mutex;
+
+use crate::error::StoreError;
 
 /// The store's condition.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,7 +36,7 @@ impl HealthCell {
         }
     }
 
-    /// No write will be tried again: after a failed sync the system may have dropped the pages it could not write.
+    /// Stops all writes: after a failed sync the system may have dropped the pages it could not write.
     pub(crate) fn fail(&self, reason: String) {
         tracing::error!(reason, "the store is read-only from now on");
         self.0.lock().read_only.get_or_insert(reason);

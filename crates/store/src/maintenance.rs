@@ -1,12 +1,13 @@
 //! Background work: sealing, the data of deleted applications, compaction, retention.
 
-use crate::config::StoreConfig;
-use crate::error::Result;
-use crate::store::Store;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// How often the age of the memory tier and the list of deleted applications are looked at.
+use crate::config::StoreConfig;
+use crate::error::Result;
+use crate::store::Store;
+
+/// How often the age of the memtable and the list of deleted applications are checked.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Starts the background tasks. They hold no reference that keeps the store alive.
@@ -19,7 +20,7 @@ fn start(store: &Arc<Store>) {
 
 async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
     loop {
-        // A wake-up means that a bound of the memory tier was reached.
+        // A wake-up means that the memtable reached a bound.
         let _ = tokio::time::timeout(TICK, wake.notified()).await;
         let Some(store) = store.upgrade() else { return };
         if store.seal_is_due()
@@ -91,7 +92,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether memory holds something that is old enough, or too much.
+    /// Whether the memtable is old or large enough to be sealed.
     pub(crate) fn seal_is_due(&self) -> bool {
         let sizes = self.view.sizes();
         let oldest = *self.oldest.lock();
@@ -118,7 +119,7 @@ impl Store {
         let apps = self.catalogue.deleted_apps(true).await?;
         for app in &apps {
             let _one = self.changing.lock().await;
-            // The catalogue first: a file may only go when no transaction calls it data any more.
+            // The catalogue first: a file may be removed only when the catalogue no longer names it.
             self.catalogue
                 .replace_segments(&self.view.segments_of(*app), &mut [])
                 .await?;

@@ -1,9 +1,7 @@
 //! The plan that reads segments.
 
-use crate::bag_leaf::StoreExprAdapterFactory;
-use crate::promote::PromotedColumn;
-use crate::schema::TIMESTAMP;
-use crate::segment::{FooterCache, Segment, SegmentReaders};
+use std::sync::Arc;
+
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
@@ -16,7 +14,11 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
-use std::sync::Arc;
+
+use crate::bag_leaf::StoreExprAdapterFactory;
+use crate::promote::PromotedColumn;
+use crate::schema::TIMESTAMP;
+use crate::segment::{FooterCache, Segment, SegmentReaders};
 
 /// What a scan of segments reads.
 pub(crate) struct SegmentScan {

@@ -1,4 +1,9 @@
-//! Sealing: what lies in memory becomes segments.
+//! Sealing (flush): the frozen memtable becomes segments.
+
+use arrow::array::{Array, AsArray, UInt32Array};
+use arrow::compute::take_record_batch;
+use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
 
 use crate::batch::concat;
 use crate::catalogue::SegmentRecord;
@@ -8,10 +13,6 @@ use crate::promote::{KeyCounts, Shredder};
 use crate::schema::TIMESTAMP;
 use crate::segment::{SegmentFile, SegmentSettings, SegmentWriter};
 use crate::view::{Chunks, Key};
-use arrow::array::{Array, AsArray, UInt32Array};
-use arrow::compute::take_record_batch;
-use arrow::datatypes::Int64Type;
-use arrow::record_batch::RecordBatch;
 
 /// Rows given to the Parquet writer at once.
 const WRITE_ROWS: usize = 8192;

@@ -1,11 +1,12 @@
 //! A consistent view of the store, for one query.
 
+use std::sync::Arc;
+
 use crate::app_id::AppId;
 use crate::schema::Table;
 use crate::segment::FooterCache;
 use crate::table_provider::StoreTable;
 use crate::view::{TableRows, View};
-use std::sync::Arc;
 
 /// Everything that was stored at one moment. Taking one costs a pointer; its files stay until it is dropped.
 #[derive(Debug, Clone)]

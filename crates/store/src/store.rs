@@ -1,5 +1,14 @@
 //! The store: opens a data folder, takes appends, hands out snapshots, seals.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::record_batch::RecordBatch;
+use datafusion::catalog::TableProvider;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
 use crate::app_id::AppId;
 use crate::batch::{Unknown, normalise};
 use crate::blocking::blocking;
@@ -20,13 +29,6 @@ use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::store_id::StoreId;
 use crate::view::{ViewCell, ViewSink};
-use arrow::record_batch::RecordBatch;
-use datafusion::catalog::TableProvider;
-use parking_lot::Mutex;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Notify;
-use tokio::task::JoinHandle;
 
 /// What one request stores: all of it or nothing.
 #[derive(Debug, Clone)]
@@ -190,7 +192,7 @@ impl Store {
         }
     }
 
-    /// Writes everything that lies in memory to segments, and removes the log that is no longer needed.
+    /// Flushes the memtable to segments, and removes log files that are no longer needed.
     ///
     /// If it fails, nothing is lost: the rows stay visible and in the log, and the next seal includes them.
     pub async fn seal_all(&self) -> Result<()> {

@@ -1,12 +1,7 @@
 //! A table of a snapshot, as the query engine reads it: memory and segments together.
 
-use crate::bag_leaf::BagLeaf;
-use crate::promote::PromotedColumn;
-use crate::scan::{self, SegmentScan};
-use crate::schema::Table;
-use crate::segment::FooterCache;
-use crate::time_bounds::{TimeBounds, is_lookup};
-use crate::view::TableRows;
+use std::sync::Arc;
+
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
@@ -21,9 +16,16 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::union::UnionExec;
-use std::sync::Arc;
 
-/// Rows in memory below which a second partition would cost more than it brings.
+use crate::bag_leaf::BagLeaf;
+use crate::promote::PromotedColumn;
+use crate::scan::{self, SegmentScan};
+use crate::schema::Table;
+use crate::segment::FooterCache;
+use crate::time_bounds::{TimeBounds, is_lookup};
+use crate::view::TableRows;
+
+/// Rows of the memtable below which a second partition costs more than it gains.
 const HOT_PARTITION_ROWS: usize = 32_768;
 /// Projected columns from which on it pays to evaluate filters first and decode only the rows that pass.
 const WIDE_COLUMNS: usize = 8;
@@ -198,7 +200,7 @@ impl StoreTable {
     }
 }
 
-/// Deals batches out to partitions.
+/// Distributes batches over partitions.
 fn spread(batches: Vec<RecordBatch>, partitions: usize) -> Vec<Vec<RecordBatch>> {
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     let partitions = partitions.min(rows / HOT_PARTITION_ROWS).max(1);
@@ -222,7 +224,7 @@ impl TableProvider for StoreTable {
         TableType::Base
     }
 
-    /// All filters are seen, so that time prunes segments, and all are evaluated again above the scan.
+    /// All filters are pushed down inexactly: time prunes segments, and a filter above the scan evaluates all of them again.
     fn supports_filters_pushdown(
         &self,
         filters: &[&Expr],

@@ -1,8 +1,9 @@
 //! What a query's filters say about time, and whether they look single records up.
 
-use crate::schema::TIMESTAMP;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+use crate::schema::TIMESTAMP;
 
 /// Columns with bloom filters.
 const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
@@ -15,7 +16,7 @@ pub(crate) struct TimeBounds {
 }
 
 impl TimeBounds {
-    /// The bounds that all of `filters` together set. What is not understood bounds nothing.
+    /// The bounds that all of `filters` together set. Filters of other forms do not bound it.
     pub(crate) fn of(filters: &[Expr]) -> TimeBounds {
         let mut bounds = TimeBounds {
             from: i64::MIN,

@@ -1,27 +1,29 @@
-//! What a query can see: batches in memory and sealed segments, changed together under one lock.
+//! The memtable and the sealed segments, changed together under one lock: what a query can see.
 //!
-//! A snapshot is one pointer. The log's writer and the sealer replace the pointer; whoever holds the old one goes on
-//! seeing exactly what it saw, so nothing is seen twice or missed while data moves from memory to a segment.
+//! A snapshot is one pointer. The log's writer and the sealer replace the pointer; a query with the old pointer sees exactly what it
+//! saw, so no row is seen twice or missed while rows move from the memtable to a segment.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use arrow::record_batch::RecordBatch;
+use parking_lot::Mutex;
 
 use crate::app_id::AppId;
 use crate::batch::{concat, time_range};
 use crate::log::{Appended, LogSink};
 use crate::schema::Table;
 use crate::segment::Segment;
-use arrow::record_batch::RecordBatch;
-use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 /// Chunks of one size class that are joined into one.
 const JOIN: usize = 16;
 /// Rows below which a chunk is in the first, and in the second, size class.
 const CLASSES: [usize; 2] = [512, 8192];
 
-/// Whose and what.
+/// An application and one of its tables.
 pub(crate) type Key = (AppId, Table);
 
-/// Some rows in memory.
+/// Rows of the memtable.
 #[derive(Debug, Clone)]
 pub(crate) struct Chunk {
     pub(crate) batch: RecordBatch,
@@ -49,7 +51,7 @@ impl Chunk {
     }
 }
 
-/// Rows in memory, in the order of the log.
+/// Chunks of the memtable, in the order of the log.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chunks {
     pub(crate) list: Vec<Chunk>,
@@ -77,7 +79,7 @@ impl Chunks {
         self.max_seq = self.max_seq.max(max);
     }
 
-    /// Many small requests become few chunks: a scan pays for chunks, and each carries forty arrays.
+    /// Joins the chunks of many small requests: a scan pays for each chunk, which has forty arrays.
     fn join_tail(&mut self, table: Table) {
         while let Some(last) = self.list.last() {
             let class = last.class();
@@ -115,20 +117,20 @@ impl Chunks {
 /// One application's table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TableState {
-    /// What arrives.
+    /// The active part of the memtable, which takes appends.
     pub(crate) open: Arc<Chunks>,
-    /// What is being sealed.
+    /// The frozen part of the memtable, which is being sealed.
     pub(crate) frozen: Arc<Chunks>,
     pub(crate) segments: Arc<Vec<Arc<Segment>>>,
 }
 
-/// Everything at one moment.
+/// The content of the store at one moment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
     pub(crate) tables: HashMap<Key, TableState>,
     /// The last sequence in it.
     pub(crate) sequence: u64,
-    /// Applications whose data is gone and must not come back.
+    /// Deleted applications: late appends to them are dropped.
     dropped: HashSet<AppId>,
 }
 
@@ -144,14 +146,14 @@ impl View {
     }
 }
 
-/// How full the memory is.
+/// The size of the memtable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    /// Rows of the largest table that is not being sealed.
+    /// Rows of the largest active part.
     pub(crate) open_rows: usize,
-    /// Bytes that are not being sealed.
+    /// Bytes of all active parts.
     pub(crate) open_bytes: usize,
-    /// All bytes.
+    /// Bytes of all active and frozen parts.
     pub(crate) bytes: usize,
 }
 
@@ -192,7 +194,7 @@ impl ViewCell {
         });
     }
 
-    /// What arrived becomes what is being sealed, beside what an earlier seal failed to write.
+    /// Freezes the memtable: active parts become frozen, beside those that an earlier seal failed to write.
     pub(crate) fn freeze_all(&self) {
         self.change(|view| {
             for state in view
@@ -206,7 +208,7 @@ impl ViewCell {
         });
     }
 
-    /// Sealed: the segments take the place of the frozen batches.
+    /// Replaces the frozen part of the memtable by its segments.
     pub(crate) fn sealed(&self, segments: Vec<Arc<Segment>>) {
         self.change(|view| {
             for state in view.tables.values_mut() {
@@ -216,7 +218,7 @@ impl ViewCell {
         });
     }
 
-    /// Merged or expired: `segments` take the place of those with these ids, whose files go when nobody reads them.
+    /// Replaces the segments with these ids by `segments`, after a merge or an expiry. Their files are removed after the last read.
     pub(crate) fn replace(&self, gone: &[i64], segments: Vec<Arc<Segment>>) {
         self.change(|view| {
             for state in view.tables.values_mut() {
@@ -228,7 +230,7 @@ impl ViewCell {
                     Arc::make_mut(&mut state.segments).retain(|segment| {
                         let goes = gone.contains(&segment.record.id);
                         if goes {
-                            segment.doom();
+                            segment.remove_when_unused();
                         }
                         !goes
                     });
@@ -247,13 +249,16 @@ impl ViewCell {
             .collect()
     }
 
-    /// Forgets an application. What still arrives for it is not made visible.
+    /// Removes an application. Later appends to it stay invisible.
     pub(crate) fn drop_app(&self, app: AppId) {
         self.change(|view| {
             view.dropped.insert(app);
             view.tables.retain(|(owner, _), state| {
                 if *owner == app {
-                    state.segments.iter().for_each(|segment| segment.doom());
+                    state
+                        .segments
+                        .iter()
+                        .for_each(|segment| segment.remove_when_unused());
                 }
                 *owner != app
             });
@@ -268,7 +273,7 @@ fn add(view: &mut View, segments: Vec<Arc<Segment>>) {
     }
 }
 
-/// The log's writer speaks to the view through this.
+/// The log writer's sink: it updates the view.
 pub(crate) struct ViewSink(pub(crate) Arc<ViewCell>);
 
 impl LogSink for ViewSink {

@@ -16,7 +16,7 @@ use crate::config::EngineConfig;
 use crate::deadline::Deadline;
 use crate::error::EngineError;
 use crate::exec::{Executor, Job, Times};
-use crate::reading::Limits;
+use crate::producer::Limits;
 use crate::request::{Access, Caller};
 use crate::result::QueryResult;
 use crate::stream::QueryStream;
@@ -62,7 +62,7 @@ impl QueryEngine {
             .min(self.config.max_wait)
     }
 
-    /// Runs a translated query for the caller's application alone.
+    /// Runs a translated query over the caller's application alone.
     async fn run_for_caller(
         &self,
         caller: &Caller,
@@ -109,10 +109,10 @@ impl QueryEngine {
             principal: Arc::clone(&caller.principal),
         };
         match self.executor.start(job).await {
-            // Whatever became of the query: `union isfuzzy=true` would pass over what it cannot read. Names are looked
-            // up while the query is bound, so nothing is denied later.
+            // Also when the query succeeded: `union isfuzzy=true` ignores tables that it cannot read. Names are resolved
+            // during binding, so nothing is denied later.
             _ if catalog.was_denied() => Err(EngineError::Forbidden),
-            other => other.map(|stream| stream.reading(catalog.data_sources())),
+            other => other.map(|stream| stream.with_data_sources(catalog.data_sources())),
         }
     }
 

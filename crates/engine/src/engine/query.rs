@@ -13,11 +13,11 @@ use crate::stream::QueryStream;
 use crate::time::parse_period;
 
 impl QueryEngine {
-    /// Reads a KQL query: its text, its times and the applications that it ranges over.
+    /// Parses a KQL query and its timespans, and resolves the applications that it reads.
     ///
     /// # Errors
-    /// [`EngineError::Query`] for a wrong text, [`EngineError::BadParameter`] for a wrong time or too many applications,
-    /// [`EngineError::Forbidden`] for an application out of reach.
+    /// [`EngineError::Query`] for an invalid text, [`EngineError::BadParameter`] for an invalid timespan or too many applications,
+    /// [`EngineError::Forbidden`] for an application that the principal may not read.
     pub async fn prepare(&self, request: QueryRequest) -> Result<PreparedQuery, EngineError> {
         let apps = self.target_apps(&request).await?;
         let parsed = hindsight_kql_syntax::parse(&request.query);
@@ -35,7 +35,7 @@ impl QueryEngine {
         })
     }
 
-    /// Begins to run a query; its rows come as they are read.
+    /// Starts a query and returns the stream of its results.
     ///
     /// # Errors
     /// [`EngineError`] as its variants say.
@@ -64,7 +64,7 @@ impl QueryEngine {
         .await
     }
 
-    /// Runs a query and holds all of its rows.
+    /// Runs a query and collects all of its rows.
     ///
     /// # Errors
     /// [`EngineError`] as its variants say.
@@ -73,7 +73,7 @@ impl QueryEngine {
         self.start(&prepared).await?.collect().await
     }
 
-    /// The applications that a query ranges over: the one of the URL and those of the body. One out of reach fails all.
+    /// The applications that a query reads: that of the URL and those of the body. One that is not permitted fails the query.
     async fn target_apps(&self, request: &QueryRequest) -> Result<Vec<AppId>, EngineError> {
         let mut names: Vec<&String> = request.applications.iter().collect();
         names.sort();
@@ -112,7 +112,7 @@ fn too_many(apps: usize, most: usize) -> EngineError {
     }
 }
 
-/// The time that all the spans have in common.
+/// The intersection of the timespans.
 fn intersection(timespans: &[String], now: i64) -> Result<Option<TimeRange>, EngineError> {
     let mut common: Option<TimeRange> = None;
     for text in timespans {

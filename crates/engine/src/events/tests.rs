@@ -65,7 +65,7 @@ fn refused(parameters: &[(&str, &str)], parameter: &str, at: Option<usize>, part
 }
 
 #[test]
-fn a_request_without_limits_is_limited_and_told_so() {
+fn a_request_without_limits_is_limited_with_a_notice() {
     let plan = plan(&request("traces", &[]), now()).unwrap_or_else(|e| panic!("{e}"));
     let text = plan.query.to_string();
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");

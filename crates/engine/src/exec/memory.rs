@@ -1,4 +1,4 @@
-//! The memory of all queries.
+//! The memory pool of all queries.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use datafusion::execution::memory_pool::{
 };
 use parking_lot::Mutex;
 
-/// The memory that queries take theirs from.
+/// The memory pool that the pools of queries draw from.
 ///
-/// Who cannot spill takes what is free. The rest is divided into equal shares between the kinds of operators that can, and
-/// those between their parts, so that an operator of many parts leaves a sort its memory. Who can spill has a share,
-/// and more while half of all is free: of many parts of a grouping a single one may hold the large groups. A share is
-/// not refused where others have taken more than theirs, so up to half as much again as there is may be reserved for a
-/// while: a sort that spills takes memory anew before it gives back what it has. As in DataFusion's pools, a part that
-/// splits what it has reserved has a share for each piece.
+/// Consumers that cannot spill take free memory. The rest is divided into equal shares between the kinds of operators that can
+/// spill, and each of those between its partitions, so that an operator of many partitions leaves a sort its memory. A consumer that
+/// can spill has its share, and more while half of the pool is free: of many partitions of an aggregation a single one may hold the
+/// large groups. A share is not refused when others hold more than theirs, so up to half as much again as the size may be reserved
+/// for a while: a sort that spills reserves memory before it frees what it holds. As in DataFusion's pools, a consumer that splits
+/// its reservation has a share for each piece.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
     size: usize,
@@ -25,16 +25,16 @@ pub(super) struct SharedMemory {
 
 #[derive(Debug, Default)]
 struct Used {
-    /// How many parts there are of each kind of operator that can spill.
+    /// The number of partitions of each kind of operator that can spill.
     spillers: HashMap<String, usize>,
-    /// Bytes of those.
+    /// Bytes that those hold.
     spillable: usize,
-    /// Bytes of all others.
+    /// Bytes that all other consumers hold.
     unspillable: usize,
 }
 
 impl SharedMemory {
-    /// Memory of `size` bytes.
+    /// A pool of `size` bytes.
     pub(super) fn new(size: usize) -> SharedMemory {
         SharedMemory {
             size,
@@ -42,7 +42,7 @@ impl SharedMemory {
         }
     }
 
-    /// What a reservation may take.
+    /// The bytes by which a reservation may grow.
     fn available(&self, used: &Used, reservation: &MemoryReservation) -> usize {
         let all = used.spillable + used.unspillable;
         let consumer = reservation.consumer();
@@ -67,7 +67,7 @@ impl Used {
     }
 }
 
-/// The operator that a part belongs to: its name is `ExternalSorter[3]`.
+/// The kind of operator of a partition, whose name is `ExternalSorter[3]`.
 fn kind(part: &MemoryConsumer) -> &str {
     let name = part.name();
     name.split_once('[').map_or(name, |(kind, _)| kind)
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_may_take_more_than_its_share_while_half_is_free() {
+    fn a_partition_may_exceed_its_share_while_half_is_free() {
         let memory = memory();
         let parts: Vec<_> = (0..10).map(|_| spiller(&memory)).collect();
         assert!(parts[0].try_grow(500).is_ok());
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_of_many_parts_leaves_another_its_share() {
+    fn an_operator_of_many_partitions_leaves_another_its_share() {
         let memory = memory();
         let parts: Vec<_> = (0..64)
             .map(|i| part(&memory, &format!("groups[{i}]")))
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn one_alone_may_take_all() {
+    fn a_single_consumer_may_take_all() {
         let memory = memory();
         let alone = spiller(&memory);
         assert!(alone.try_grow(1000).is_ok());
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_spill_takes_what_is_free_and_leaves_less_to_share() {
+    fn unspillable_memory_reduces_the_shares() {
         let memory = memory();
         let (rows, sort, other) = (keeper(&memory), spiller(&memory), spiller(&memory));
         assert!(rows.try_grow(600).is_ok());

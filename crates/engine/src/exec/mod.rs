@@ -1,4 +1,4 @@
-//! Binding and running one query: memory, limits, statistics.
+//! Binds and runs one query: memory, limits, threads.
 
 pub(crate) mod failure;
 mod memory;
@@ -21,39 +21,39 @@ use crate::catalog::StoreLeaves;
 use crate::config::EngineConfig;
 use crate::deadline::Deadline;
 use crate::error::EngineError;
-use crate::reading::{Limits, Reading, Run};
+use crate::producer::{Limits, ResultProducer, Run};
 use crate::request::TimeRange;
-use crate::stream::{QueryStream, Reader};
+use crate::stream::{QueryStream, ResultSender};
 use failure::failure;
 use memory::SharedMemory;
 use pool::QueryPool;
 use spill::SPILL_FACTOR;
 use threads::QueryThreads;
 
-/// What a query has to know of time.
+/// The times of a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     /// `now()`, ticks.
     pub(crate) now: i64,
-    /// The part of the telemetry that the request is about; all of it where none is said.
+    /// The time range that the request is restricted to; `None` for all telemetry.
     pub(crate) timespan: Option<TimeRange>,
-    /// When it has to be done.
+    /// When the query times out.
     pub(crate) deadline: Deadline,
 }
 
 /// A query to run.
 pub(crate) struct Job {
     pub(crate) query: Query,
-    /// What spans of diagnostics point into.
+    /// The text that the spans of diagnostics refer to.
     pub(crate) text: String,
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) times: Times,
     pub(crate) limits: Limits,
-    /// Whose it is: the processors are shared between principals.
+    /// The principal that runs the query: the processors are shared between principals.
     pub(crate) principal: Arc<str>,
 }
 
-/// Runs queries over shared memory, on threads of their own.
+/// Runs queries over shared memory, on dedicated threads.
 #[derive(Debug)]
 pub(crate) struct Executor {
     runtime: Arc<RuntimeEnv>,
@@ -67,7 +67,7 @@ pub(crate) struct Executor {
 }
 
 impl Executor {
-    /// An executor with the memory and tasks that `config` grants.
+    /// An executor with the memory and partitions of `config`.
     pub(crate) fn new(
         config: &EngineConfig,
         clock: Arc<dyn Clock>,
@@ -93,12 +93,12 @@ impl Executor {
         })
     }
 
-    /// How many queries have not ended: those that were stopped count until their last task is gone.
+    /// How many queries run; a cancelled one counts until its last task has ended.
     pub(crate) fn running(&self) -> usize {
         Arc::strong_count(&self.running) - 1
     }
 
-    /// Binds a query and begins to run it. Dropping the future, or the stream that it gives, stops the work.
+    /// Binds a query and starts it. Dropping the future, or the stream that it returns, cancels the query.
     pub(crate) async fn start(&self, job: Job) -> Result<QueryStream, EngineError> {
         let shared = Arc::clone(&self.runtime.memory_pool);
         let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
@@ -114,14 +114,14 @@ impl Executor {
         };
         let deadline = job.times.deadline;
         let (of, principal) = (Work::new(reserved), Arc::clone(&job.principal));
-        let begin = |reader| {
+        let spawn = |sender| {
             self.threads
-                .spawn(&principal, of, deadline, work(job, run, reader))
+                .spawn(&principal, of, deadline, work(job, run, sender))
         };
-        QueryStream::begin(begin, deadline, results, self.memory).await
+        QueryStream::start(spawn, deadline, results, self.memory).await
     }
 
-    /// A context for one query over these settings.
+    /// A session for one query.
     pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
             .with_memory_pool(pool)
@@ -133,16 +133,16 @@ impl Executor {
     }
 }
 
-/// The whole work of a query: what it gives goes to `reader`.
-async fn work(job: Job, run: Run, reader: Reader) {
-    match begun(job, run).await {
-        Ok(reading) => reading.give_to(reader).await,
-        Err(error) => reader.fail(error).await,
+/// Runs a query and sends its results.
+async fn work(job: Job, run: Run, sender: ResultSender) {
+    match bind(job, run).await {
+        Ok(producer) => producer.send_to(sender).await,
+        Err(error) => sender.fail(error).await,
     }
 }
 
 /// Binds a query and runs the steps that its results depend on.
-async fn begun(job: Job, run: Run) -> Result<Reading, EngineError> {
+async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
     let options = BindOptions {
         now_ticks: job.times.now,
         timespan: job.times.timespan.map(|t| (t.start, t.end)),
@@ -160,10 +160,10 @@ async fn begun(job: Job, run: Run) -> Result<Reading, EngineError> {
         .with_leaves(&StoreLeaves)
         .map_err(|e| failure(&e, run.memory))?;
     let names = names(&job.query, &bound);
-    Reading::start(bound, names, run).await
+    ResultProducer::start(bound, names, run).await
 }
 
-/// What each result is called: its own name, or by its place. One that ends in `getschema` has the operator's name
+/// The name of each result: its own name, or one by its position. A result that ends in `getschema` has the operator's name
 /// (`api-facts.md §3`).
 fn names(query: &Query, bound: &BoundQuery) -> Vec<String> {
     let written: Vec<&Expr> = query
@@ -174,7 +174,7 @@ fn names(query: &Query, bound: &BoundQuery) -> Vec<String> {
             _ => None,
         })
         .collect();
-    // Forks and facets give several tables for one statement; those keep their own names.
+    // `fork` and `facet` produce several results for one statement; those keep their own names.
     let matched = written.len() == bound.results.len();
     let name = |(index, result): (usize, &BoundResult)| {
         if matched && written.get(index).is_some_and(|expr| ends_in_schema(expr)) {

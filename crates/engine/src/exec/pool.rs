@@ -1,4 +1,4 @@
-//! The memory of one query.
+//! The memory pool of one query.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,13 +8,13 @@ use datafusion::execution::memory_pool::{
 };
 use hindsight_kql::work::unwind_if_cancelled;
 
-/// The memory of one query, taken from the memory of all; it remembers the most that was reserved. A query that was
-/// stopped ends where it asks for more.
+/// The memory pool of one query, over the pool of all queries. It records the peak reservation. A cancelled query ends at its next
+/// reservation.
 #[derive(Debug)]
 pub(crate) struct QueryPool {
     shared: Arc<dyn MemoryPool>,
     figures: Arc<Figures>,
-    /// Every part of the query holds the pool, so this tells that the query has not ended.
+    /// Every operator of the query holds the pool, so this counts queries that have not ended.
     _running: Option<Arc<()>>,
 }
 
@@ -25,7 +25,7 @@ struct Figures {
 }
 
 impl QueryPool {
-    /// The memory of a query, taken from `shared`.
+    /// A pool over `shared`.
     pub(super) fn over(shared: Arc<dyn MemoryPool>, running: Arc<()>) -> QueryPool {
         QueryPool {
             shared,
@@ -34,7 +34,7 @@ impl QueryPool {
         }
     }
 
-    /// The same memory for what is kept of the result: who holds it does not work.
+    /// The same pool for collected results, which do not count as a running query.
     pub(super) fn for_results(&self) -> QueryPool {
         QueryPool {
             shared: Arc::clone(&self.shared),
@@ -43,7 +43,7 @@ impl QueryPool {
         }
     }
 
-    /// The most bytes that were reserved at once.
+    /// The peak reservation in bytes.
     pub(crate) fn peak(&self) -> usize {
         self.figures.peak.load(Ordering::Relaxed)
     }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_asks_for_more_after_the_stop_ends() {
+    async fn a_cancelled_query_ends_at_its_next_reservation() {
         let pool: Arc<dyn MemoryPool> = Arc::new(QueryPool::over(
             Arc::new(UnboundedMemoryPool::default()),
             Arc::new(()),

@@ -1,5 +1,5 @@
-//! The threads that queries run on. They are not those that answer requests: a kernel over a large value keeps its thread,
-//! and time-outs, health checks and ingestion must not wait for it.
+//! The threads that queries run on, apart from those that answer requests: a kernel over a large value blocks its thread, and
+//! timeouts, health checks and ingestion must not wait for it.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -14,36 +14,36 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::deadline::Deadline;
 use crate::error::EngineError;
 
-/// Bytes of a thread's stack: plans of thousands of steps nest as deeply. Only what is used takes memory.
+/// Stack size in bytes: plans nest thousands of levels deep. Only used pages take memory.
 const STACK: usize = 128 << 20;
 
-/// Threads for reading files; each has such a stack.
+/// Threads for blocking file reads; each has such a stack.
 const BLOCKING: usize = 64;
 
-/// Principals whose threads are kept while they ask nothing.
-const KEPT: usize = 8;
+/// Thread pools that are kept while their principals run no query.
+const MAX_IDLE: usize = 8;
 
-/// Principals that have threads of their own; those that come while so many run queries share with them.
-const MOST: usize = 64;
+/// Thread pools at most; further principals share the least used one.
+const MAX_POOLS: usize = 64;
 
-/// Threads for the work of queries. Each principal that runs queries has its own, and the operating system shares the
-/// processors between them: who runs many slow queries gets no more than who runs one, also inside one long computation.
+/// The thread pools of queries. Each principal that runs queries has its own pool, and the operating system shares the processors
+/// between the pools: a principal with many slow queries gets no more than one with a single query, also inside one long kernel.
 #[derive(Debug)]
 pub(crate) struct QueryThreads {
     threads: usize,
-    /// Those of the principals that asked last, the latest first; dropped threads end with their last query.
+    /// The pools of the most recent principals, the latest first. A dropped pool ends with its last query.
     kept: Mutex<VecDeque<(Arc<str>, Arc<Threads>)>>,
 }
 
-/// The threads of one principal.
+/// The thread pool of one principal.
 #[derive(Debug)]
 struct Threads {
-    /// None only while it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
 }
 
 impl QueryThreads {
-    /// So many threads for each principal.
+    /// `threads` threads for each principal.
     pub(crate) fn new(threads: usize) -> QueryThreads {
         QueryThreads {
             threads,
@@ -51,13 +51,13 @@ impl QueryThreads {
         }
     }
 
-    /// The threads of a principal, made where there are none.
+    /// The pool of a principal, created on first use.
     fn of(&self, principal: &Arc<str>) -> Result<Arc<Threads>, EngineError> {
         let mut kept = self.kept.lock();
         let place = kept.iter().position(|(known, _)| known == principal);
         let threads = match place.and_then(|place| kept.remove(place)) {
             Some((_, threads)) => threads,
-            None if kept.len() >= MOST
+            None if kept.len() >= MAX_POOLS
                 && let Some(shared) = least_used(&kept) =>
             {
                 return Ok(shared);
@@ -65,8 +65,8 @@ impl QueryThreads {
             None => Arc::new(Threads::new(self.threads)?),
         };
         kept.push_front((Arc::clone(principal), Arc::clone(&threads)));
-        // Threads that still work stay, so that no principal has two sets of them.
-        while kept.len() > KEPT
+        // A pool in use stays, so that no principal has two.
+        while kept.len() > MAX_IDLE
             && let Some(idle) = kept.iter().rposition(|(_, t)| Arc::strong_count(t) == 1)
         {
             kept.remove(idle);
@@ -74,8 +74,8 @@ impl QueryThreads {
         Ok(threads)
     }
 
-    /// Runs `future` as `work`. Dropping the task stops the work: at the next point where it gives way, and in long loops
-    /// at the next time that they ask. The deadline stops it too, also while a reader that takes nothing holds it up.
+    /// Runs `future` as `work`. Dropping the task cancels it: at the next await point, and in long loops at the next check. The
+    /// deadline cancels it too, also while it waits for a consumer that reads nothing.
     pub(crate) fn spawn(
         &self,
         principal: &Arc<str>,
@@ -109,14 +109,14 @@ impl QueryThreads {
     }
 }
 
-/// The threads that the fewest queries use.
+/// The pool that the fewest queries use.
 fn least_used(kept: &VecDeque<(Arc<str>, Arc<Threads>)>) -> Option<Arc<Threads>> {
     let sets = kept.iter().map(|(_, threads)| threads);
     sets.min_by_key(|threads| Arc::strong_count(threads))
         .cloned()
 }
 
-/// The work of one query; dropping it stops the work.
+/// The task of one query; dropping it cancels the query.
 #[derive(Debug)]
 pub(crate) struct QueryTask {
     handle: AbortOnDropHandle<Result<(), EngineError>>,
@@ -125,7 +125,7 @@ pub(crate) struct QueryTask {
 }
 
 impl QueryTask {
-    /// Waits for the end: whether it came in time. A panic of the work goes on here.
+    /// Waits for the end of the task. A panic of the query is resumed here.
     pub(crate) async fn end(self) -> Result<(), EngineError> {
         match self.handle.await {
             Ok(ended) => ended,
@@ -157,14 +157,14 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        // The last owner may be a task, which must not wait for threads to end.
+        // The last owner may be a task on these threads, which must not wait for them to end.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Nobody waits for the result any more.
+/// Cancels the query when it is dropped.
 #[derive(Debug)]
 struct CancelOnDrop(CancellationHandle);
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_who_keeps_all_threads_keeps_nobody_else_waiting() {
+    async fn a_principal_that_blocks_its_threads_delays_no_other() {
         let threads = QueryThreads::new(2);
         let (flood, quiet) = (Arc::from("flood"), Arc::from("quiet"));
         let kept: Vec<_> = (0..10).map(|_| keep_thread(&threads, &flood)).collect();
@@ -232,27 +232,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn threads_of_those_who_ask_nothing_are_given_back() {
+    async fn idle_thread_pools_are_dropped() {
         let threads = QueryThreads::new(1);
-        for principal in principals(3 * KEPT) {
+        for principal in principals(3 * MAX_IDLE) {
             assert!(spawn(&threads, &principal, async {}).end().await.is_ok());
         }
-        assert_eq!(threads.kept.lock().len(), KEPT);
+        assert_eq!(threads.kept.lock().len(), MAX_IDLE);
         // The same principal again uses those that it had.
-        let last: Arc<str> = format!("principal {}", 3 * KEPT - 1).into();
+        let last: Arc<str> = format!("principal {}", 3 * MAX_IDLE - 1).into();
         assert!(spawn(&threads, &last, async {}).end().await.is_ok());
         let kept = threads.kept.lock();
-        assert_eq!(kept.len(), KEPT);
+        assert_eq!(kept.len(), MAX_IDLE);
         assert_eq!(kept.front().map(|(principal, _)| principal), Some(&last));
     }
 
     #[tokio::test]
-    async fn more_principals_than_there_may_be_sets_share() {
+    async fn principals_beyond_the_limit_share_a_pool() {
         let threads = QueryThreads::new(1);
-        let busy = principals(MOST);
+        let busy = principals(MAX_POOLS);
         let kept: Vec<_> = busy.iter().map(|p| keep_thread(&threads, p)).collect();
         let late = spawn(&threads, &Arc::from("late"), async {});
-        assert_eq!(threads.kept.lock().len(), MOST);
+        assert_eq!(threads.kept.lock().len(), MAX_POOLS);
         for (task, release) in kept {
             drop(release);
             assert!(task.end().await.is_ok());

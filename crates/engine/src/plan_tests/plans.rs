@@ -179,7 +179,7 @@ async fn the_latest_rows_end_early() {
 }
 
 #[tokio::test]
-async fn counts_come_from_what_the_catalogue_knows() {
+async fn counts_come_from_catalogue_statistics() {
     let world = World::new().await;
     let ran = world.run("requests | count").await;
     ran.has("PlaceholderRowExec");

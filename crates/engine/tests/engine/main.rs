@@ -9,11 +9,11 @@
 )]
 
 mod apply;
+mod cancellation;
 mod events;
 mod hostile;
 mod metrics;
 mod metrics_catalogue;
 mod metrics_segments;
 mod query;
-mod stopping;
 mod support;

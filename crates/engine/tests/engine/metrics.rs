@@ -321,7 +321,7 @@ async fn buckets_are_aligned_clipped_and_filled() {
 }
 
 #[tokio::test]
-async fn a_too_fine_interval_is_widened_and_told() {
+async fn a_too_fine_interval_is_widened_with_a_notice() {
     let f = telemetry().await;
     for (timespan, interval, used) in [
         ("PT12H", "PT1S", "PT5S"),

@@ -16,7 +16,7 @@ fn segmented(id: &str, aggregations: &str, segment: &str) -> MetricParameters {
 
 /// `D9`: paths, the specification's names and bag keys are all dimensions.
 #[tokio::test]
-async fn every_kind_of_dimension_is_told_as_it_was_written() {
+async fn dimensions_are_returned_as_written() {
     let f = telemetry().await;
     for (id, segment, expected) in [
         (

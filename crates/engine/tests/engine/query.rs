@@ -71,7 +71,7 @@ async fn several_statements_give_several_tables() {
 }
 
 #[tokio::test]
-async fn getschema_names_its_table_and_render_is_told() {
+async fn getschema_names_its_table_and_render_is_returned() {
     let f = shop_and_bank().await;
     let schema = f
         .run(&f.request("requests | project name, duration | getschema"))
@@ -208,7 +208,7 @@ async fn too_many_applications_name_the_limit() {
 
 /// `D3`: who may see all applications is told that one does not exist.
 #[tokio::test]
-async fn who_may_see_all_is_told_which_application_is_unknown() {
+async fn an_unknown_application_is_named_to_principals_that_see_all() {
     let f = shop_and_bank().await;
     let mut request = f.request("requests | count");
     request.applications = vec!["nobody".to_owned()];
@@ -363,7 +363,7 @@ async fn a_failure_that_the_query_asked_for_is_its_own() {
 }
 
 #[tokio::test]
-async fn statistics_tell_what_was_read() {
+async fn statistics_count_the_rows_read() {
     let f = shop_and_bank().await;
     let result = f
         .run(&f.request("requests | where name == 'GET /' | count"))

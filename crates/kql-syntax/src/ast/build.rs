@@ -89,6 +89,19 @@ impl Expr {
         })
     }
 
+    /// `value['key']`
+    pub fn key(self, key: &str) -> Expr {
+        self.index(Expr::string(key))
+    }
+
+    /// `a and b and c`; `true` where there are no terms.
+    pub fn all(terms: impl IntoIterator<Item = Expr>) -> Expr {
+        terms
+            .into_iter()
+            .reduce(Expr::and)
+            .unwrap_or_else(|| Expr::bool(true))
+    }
+
     /// `value op (list)`
     pub fn in_list(op: ListOp, value: Expr, list: Vec<Expr>) -> Expr {
         Expr::synthetic(ExprKind::InList {
@@ -122,6 +135,14 @@ impl Expr {
             }),
         };
         Expr::synthetic(ExprKind::Pipe(pipeline))
+    }
+
+    /// `source | operators`; the source alone where there are no operators.
+    pub fn pipeline(source: Expr, operators: Vec<Operator>) -> Expr {
+        if operators.is_empty() {
+            return source;
+        }
+        Expr::synthetic(ExprKind::Pipe(Box::new(Pipeline { source, operators })))
     }
 }
 
@@ -184,6 +205,14 @@ impl OrderedExpr {
 }
 
 impl Operator {
+    /// `where predicate`
+    pub fn filter(predicate: Expr) -> Operator {
+        Operator::synthetic(OperatorKind::Where(WhereOperator {
+            parameters: Vec::new(),
+            predicate,
+        }))
+    }
+
     /// An operator that no text wrote.
     pub fn synthetic(kind: OperatorKind) -> Operator {
         Operator {

@@ -1,7 +1,8 @@
 //! Text of datetimes: the full form of `tostring` and the trimmed form of result cells.
 
-use super::Civil;
 use std::fmt;
+
+use super::Civil;
 
 const FRACTION_AT: usize = 19;
 

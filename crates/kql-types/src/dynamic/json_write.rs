@@ -1,8 +1,9 @@
 //! The text forms of dynamic values (`semantics.md §8.5, §9.6`).
 
+use std::fmt::Write;
+
 use super::{DynamicRef, Kind, MAX_DEPTH};
 use crate::{datetime, real};
-use std::fmt::Write;
 
 impl<'a> DynamicRef<'a> {
     /// Appends compact JSON: no blanks, insertion order, doubles with a fraction or an exponent.

@@ -19,10 +19,10 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// A key's last use is noted at most this often, in ticks of 100 ns.
 const NOTED_EVERY: i64 = 60 * 10_000_000;
 
-/// Somebody who was let in.
+/// An admitted request.
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
-    /// Who.
+    /// The principal.
     pub(crate) principal: Principal,
     /// The application of the path, where it has one.
     pub(crate) app: Option<Arc<AppRecord>>,
@@ -41,7 +41,7 @@ pub(crate) struct Gate {
     noted: parking_lot::Mutex<std::collections::HashMap<String, i64>>,
 }
 
-/// A credential after what takes time: tokens are checked once, keys are compared with each snapshot.
+/// A credential after its verification: tokens are verified once, keys are compared with each snapshot.
 enum Shown {
     Admin,
     Key(String),
@@ -70,7 +70,7 @@ impl Gate {
         }
     }
 
-    /// Who asks, with the application if one is named.
+    /// The principal of a credential, with the application of `target` if there is one.
     pub(crate) async fn admit(
         &self,
         credential: Credential,
@@ -110,7 +110,7 @@ impl Gate {
         let snapshot = self.directory.snapshot().await?;
         let first = decide(&shown, &snapshot, target, self.clock.now_ticks());
         let verdict = match first {
-            // What was made a moment ago may not be in the snapshot: look again before saying no.
+            // A key or role may be newer than the snapshot: refresh it before refusing.
             Err(_) => {
                 let snapshot = self.directory.current().await?;
                 decide(&shown, &snapshot, target, self.clock.now_ticks())
@@ -147,7 +147,7 @@ impl Gate {
         !self.admin_token.is_empty() && secret::same(&self.admin_token, text)
     }
 
-    /// Notes that a key was used, in the background and seldom.
+    /// Records the use of a key, in the background and seldom.
     fn note_use(&self, text: &str) {
         let (Some(id), now) = (api_key::id_of(text), self.clock.now_ticks()) else {
             return;
@@ -171,7 +171,7 @@ impl Gate {
     }
 }
 
-/// Who it is by this snapshot, and whether they may.
+/// The principal by this snapshot, if it has the right.
 fn decide(
     shown: &Shown,
     snapshot: &Snapshot,

@@ -17,10 +17,10 @@ use crate::connection::Connection;
 use crate::error::ApiError;
 use crate::wire::track;
 
-/// What a route needs of whoever asks.
+/// What a route needs of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// Nothing: everybody may ask.
+    /// Nothing: it is open to everybody.
     Nothing,
     /// Any good credential.
     Credential,
@@ -31,7 +31,7 @@ pub(crate) enum Needs {
     Telemetry,
 }
 
-/// Who asks, for paths that are not there too.
+/// The principal of a request without a route.
 pub(crate) async fn principal(
     app: &App,
     headers: &HeaderMap,
@@ -43,7 +43,7 @@ pub(crate) async fn principal(
         .await
 }
 
-/// Stands before every route that needs something.
+/// The middleware before every route.
 pub(crate) async fn guard(
     State((app, needs)): State<(Arc<App>, Needs)>,
     mut request: Request,

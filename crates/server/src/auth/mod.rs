@@ -1,4 +1,4 @@
-//! Who asks, and what they may.
+//! Authentication and authorization of requests.
 
 pub(crate) mod credential;
 pub(crate) mod gate;

@@ -1,4 +1,4 @@
-//! Who asks, and which applications they may do what with (`D3`, `D4`).
+//! Principals and their rights on applications (`D3`, `D4`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use hindsight_store::{AppId, KeyRecord};
 use crate::directory::{AppRecord, Roles, Snapshot};
 use crate::error::ApiError;
 
-/// Who asks.
+/// An authenticated caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Principal {
     /// For limits and logs: the key's id, the user's or client's, or `local` for the command line of this machine.
     pub(crate) id: Arc<str>,
-    /// What they may do with every application.
+    /// Rights on every application.
     everywhere: Rights,
-    /// What they may do with some.
+    /// Rights on single applications.
     apps: HashMap<AppId, Rights>,
-    /// Whether a token brought them: refusals then say so as RFC 6750 asks.
+    /// Whether the credential was a token: refusals then follow RFC 6750.
     pub(crate) by_token: bool,
 }
 
 impl Principal {
-    /// The command line on this machine, which read the token file.
+    /// The command line of this machine, which reads the token file.
     pub(crate) fn local() -> Principal {
         Principal {
             id: "local".into(),
@@ -78,17 +78,17 @@ impl Principal {
         principal
     }
 
-    /// Whether they may do this with every application.
+    /// Whether the principal has this right on every application.
     pub(crate) fn may_everywhere(&self, right: Right) -> bool {
         self.everywhere.may(right)
     }
 
-    /// Whether they may do this with an application.
+    /// Whether the principal has this right on an application.
     pub(crate) fn may(&self, app: AppId, right: Right) -> bool {
         self.everywhere.may(right) || self.apps.get(&app).is_some_and(|rights| rights.may(right))
     }
 
-    /// The application of a URL, if they may do this with it.
+    /// The application of a URL, if the principal has this right on it.
     ///
     /// A principal with named applications learns nothing of others: known or not, the answer is the same 403.
     pub(crate) fn app(
@@ -104,7 +104,7 @@ impl Principal {
         }
     }
 
-    /// The refusal that says what is lacking, to whom brought a token.
+    /// The refusal, which names the missing scope for tokens.
     pub(crate) fn forbidden(&self) -> ApiError {
         ApiError::Forbidden {
             by_token: self.by_token,

@@ -16,7 +16,7 @@ pub(crate) struct RequestId(pub(crate) String);
 
 /// The reply's header.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
-/// What clients call their requests.
+/// The client's own id of the request.
 const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
 
 /// Runs a request with an id and finishes its reply.
@@ -84,7 +84,7 @@ fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
     );
 }
 
-/// Several layers say what a reply depends on; it is said once, in one line.
+/// Merges the `Vary` headers of several layers into one.
 fn join_vary(headers: &mut HeaderMap) {
     let mut names: Vec<String> = Vec::new();
     for value in headers.get_all(header::VARY) {

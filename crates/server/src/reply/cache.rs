@@ -62,14 +62,14 @@ impl CacheControl {
 #[derive(Debug, Clone)]
 struct Entry {
     reply: Kept,
-    /// When its making began.
+    /// When its computation began.
     at: Duration,
 }
 
-/// Why there is no entry.
+/// Why a reply was not cached.
 enum NotKept {
     Failed(ApiError),
-    /// It is streamed to whoever made it.
+    /// It is streamed to the request that made it.
     TooLarge,
 }
 
@@ -102,7 +102,7 @@ impl ReplyCache {
         }
     }
 
-    /// Forgets everything, also what is being made at the moment.
+    /// Drops all entries, also those that are being made.
     pub(crate) fn clear(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
         self.entries.invalidate_all();
@@ -125,7 +125,7 @@ impl ReplyCache {
     }
 
     /// The reply that [`ReplyCache::find`] did not find: made by `make`, and kept where `control` allows it. Identical
-    /// requests that meet are made once; a caller who leaves takes nobody's reply away.
+    /// concurrent requests are computed once; a caller that disconnects does not cancel the others.
     pub(crate) async fn make<F>(
         &self,
         key: &str,
@@ -162,13 +162,13 @@ impl ReplyCache {
             (Err(_), Some(body)) => Ok(Answer::Streamed(body)),
             (Err((why, made_here)), None) => match &*why {
                 NotKept::Failed(error) if made_here || !personal(error) => Err(error.clone()),
-                // Somebody else's reply was too large to share, or their patience ended before ours.
+                // The other request's reply was too large to share, or its timeout was shorter.
                 _ => self.alone(key, control, make().await?).await,
             },
         }
     }
 
-    /// A reply that nobody waited for together.
+    /// A reply that is not shared with concurrent requests.
     async fn alone(
         &self,
         key: String,
@@ -195,7 +195,7 @@ impl ReplyCache {
     }
 }
 
-/// Whether an error is of one request and not of what it asked.
+/// Whether an error belongs to one request and not to its identical ones.
 fn personal(error: &ApiError) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! Replies as bytes: made once, kept for a while, or streamed when they are too large for that.
+//! Replies as bytes: made once and cached for a while, or streamed when they are too large for that.
 
 mod cache;
 mod conditions;
@@ -17,7 +17,7 @@ pub(crate) use stream::{Writing, make};
 pub(crate) enum Made {
     /// All of it.
     Whole(Bytes),
-    /// The beginning of it; the rest is made while it is sent.
+    /// A body whose rest is made while it is sent.
     Streamed(Body),
 }
 
@@ -36,7 +36,7 @@ impl Kept {
             text.push_str(&format!("{byte:02x}"));
         }
         text.push('"');
-        // Weak: the same tag stands for the packed forms of the reply.
+        // Weak: compressed forms of the reply have the same tag.
         let etag = HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("W/\"\""));
         Kept { body, etag }
     }
@@ -79,7 +79,7 @@ impl Answer {
     }
 }
 
-/// Says whose reply it is, what it depends on and how old it is.
+/// Adds `Cache-Control`, `Vary` and `Age`.
 fn describe(headers: &mut HeaderMap, age: Option<u64>) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private"));
     headers.insert(
@@ -91,7 +91,7 @@ fn describe(headers: &mut HeaderMap, age: Option<u64>) {
     }
 }
 
-/// `Preference-Applied`, on errors too: a time-out is the preference at work.
+/// Adds `Preference-Applied`, on errors too: a timeout is an effect of the preference.
 pub(crate) fn applied(response: &mut Response, wait: Option<u64>) {
     if let Some(value) = wait.and_then(|wait| HeaderValue::from_str(&format!("wait={wait}")).ok()) {
         response

@@ -1,5 +1,5 @@
-//! A query's reply while its rows are read: the first megabytes are held back, so that what fails early has its own
-//! status and what is small can be kept; the rest is sent as it is made.
+//! Writes a query's reply while its rows are read. The first megabytes are held back, so that an early failure has its own status and
+//! a small reply can be cached; the rest is streamed.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const CHUNK: usize = 64 << 10;
 /// A reply that is being written.
 pub(crate) struct Writing {
     query: QueryStream,
-    /// None once the end was written.
+    /// `None` once the end was written.
     writer: Option<Writer>,
     /// Rows that were read and not yet written, from this row on.
     batch: Option<(RecordBatch, usize)>,
@@ -88,13 +88,13 @@ impl Writing {
         };
         let summary = self.query.summary();
         let error = match failure {
-            Some(failure) => Some(self.told(failure)),
+            Some(failure) => Some(self.reported(failure)),
             None => summary.partial.as_ref().map(query::cut),
         };
         writer.end(&summary, error.as_ref(), &mut self.out);
     }
 
-    fn told(&self, failure: EngineError) -> serde_json::Value {
+    fn reported(&self, failure: EngineError) -> serde_json::Value {
         let (id, failure) = (&self.request_id, ApiError::from(failure));
         tracing::error!(request_id = %id, error = ?failure, "a query failed while its reply was sent");
         let mut body = failure.body(None);
@@ -124,7 +124,7 @@ pub(crate) async fn make(mut writing: Writing, bound: usize) -> Result<Made, Api
             return Ok(Made::Streamed(streamed(head, writing)));
         }
     }
-    // Copied, also a single chunk: it has the room of a whole one.
+    // Copied, also a single chunk: its buffer has the capacity of a whole one.
     Ok(Made::Whole(Bytes::from(head.concat())))
 }
 

@@ -1,4 +1,4 @@
-//! What every question goes through: version, credential, application, tier, a place to run.
+//! What every query passes: version, credential, application, tier, throttle.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Version {
     }
 }
 
-/// A question from somebody who may ask it.
+/// A query that was admitted.
 pub(crate) struct Access {
     /// The version in the URL.
     pub(crate) version: Version,
@@ -44,27 +44,27 @@ pub(crate) struct Access {
     pub(crate) app_text: String,
     /// The application.
     pub(crate) app: Arc<AppRecord>,
-    /// Who asks.
+    /// The principal.
     pub(crate) principal: Principal,
     /// The URL's parameters.
     pub(crate) params: Params,
-    /// What the client would like.
+    /// The client's preferences.
     pub(crate) prefer: Prefer,
     /// How the cache may be used.
     pub(crate) cache: CacheControl,
-    /// The replies that the caller has already.
+    /// The replies that the caller already has.
     pub(crate) conditions: Conditions,
-    /// The types of replies that the caller takes.
+    /// The media types that the caller accepts.
     pub(crate) accept: Accept,
 }
 
 impl Access {
-    /// The engine's view of who asks.
+    /// The engine's view of the principal.
     pub(crate) fn caller(&self) -> Caller {
         self.principal.caller(self.app.id, self.prefer.wait)
     }
 
-    /// Refuses what would be answered in a type that the caller does not take.
+    /// Refuses a request whose reply would be of a media type that the caller does not accept.
     pub(crate) fn must_accept(&self, media: &[&str]) -> Result<(), ApiError> {
         if media.iter().any(|media| self.accept.permits(media)) {
             return Ok(());
@@ -75,7 +75,7 @@ impl Access {
         )))
     }
 
-    /// Waits for the right to run.
+    /// Waits until the principal's limits permit the query.
     pub(crate) async fn permit(&self, app: &App) -> Result<Permit, ApiError> {
         app.throttle.admit(&self.principal.id).await
     }

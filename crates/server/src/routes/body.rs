@@ -20,10 +20,10 @@ pub(super) enum Unread {
     Broken,
 }
 
-/// Reads a body of at most `limit` bytes that arrives within `patience`.
-pub(super) async fn read(body: Body, limit: usize, patience: Duration) -> Result<Bytes, Unread> {
+/// Reads a body of at most `limit` bytes that arrives within `timeout`.
+pub(super) async fn read(body: Body, limit: usize, timeout: Duration) -> Result<Bytes, Unread> {
     use std::error::Error;
-    match tokio::time::timeout(patience, axum::body::to_bytes(body, limit)).await {
+    match tokio::time::timeout(timeout, axum::body::to_bytes(body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => Err(
             if error
@@ -39,11 +39,11 @@ pub(super) async fn read(body: Body, limit: usize, patience: Duration) -> Result
     }
 }
 
-/// What a slow sender is told.
-pub(super) fn slow(patience: Duration) -> String {
+/// The message for a slow sender.
+pub(super) fn slow(timeout: Duration) -> String {
     format!(
         "The body did not arrive within {} seconds (setting `http.body_timeout`)",
-        patience.as_secs_f64()
+        timeout.as_secs_f64()
     )
 }
 
@@ -80,14 +80,10 @@ fn media(headers: &HeaderMap) -> Result<(), ApiError> {
     )))
 }
 
-/// The body of a question, without its encoding.
-pub(super) async fn question(
-    app: &App,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Vec<u8>, ApiError> {
+/// The body of a query, decoded.
+pub(super) async fn query(app: &App, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ApiError> {
     let limit = app.settings.query_max_body_bytes;
-    let patience = app.settings.body_timeout;
+    let timeout = app.settings.body_timeout;
     let too_large = || {
         ApiError::TooLarge(format!(
             "The body is larger than {limit} bytes (`query.max_body_bytes`)"
@@ -95,11 +91,11 @@ pub(super) async fn question(
     };
     media(headers)?;
     let codec = codec(headers).map_err(|error| ApiError::UnsupportedMedia(error.to_string()))?;
-    let packed = read(body, limit, patience)
+    let packed = read(body, limit, timeout)
         .await
         .map_err(|unread| match unread {
             Unread::TooLarge => too_large(),
-            Unread::Slow => ApiError::Slow(slow(patience)),
+            Unread::Slow => ApiError::Slow(slow(timeout)),
             Unread::Broken => {
                 ApiError::InvalidBody("The body could not be read to its end".to_owned())
             }

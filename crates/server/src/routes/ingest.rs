@@ -42,10 +42,10 @@ pub(crate) async fn track(
     let Ok(_slot) = app.ingest_slots.clone().acquire_owned().await else {
         return reply(Verdict::refused(0, 503, "The server is stopping"));
     };
-    let patience = app.settings.body_timeout;
-    let body = match body::read(body, limit, patience).await {
+    let timeout = app.settings.body_timeout;
+    let body = match body::read(body, limit, timeout).await {
         Ok(body) => body,
-        Err(unread) => return reply(unreadable(unread, limit, patience)),
+        Err(unread) => return reply(unreadable(unread, limit, timeout)),
     };
     let principal = admitted.map(|Extension(admitted)| admitted.principal);
     let sender = Sender {
@@ -70,10 +70,10 @@ fn too_large(limit: usize) -> Verdict {
     )
 }
 
-fn unreadable(unread: Unread, limit: usize, patience: Duration) -> Verdict {
+fn unreadable(unread: Unread, limit: usize, timeout: Duration) -> Verdict {
     match unread {
         Unread::TooLarge => too_large(limit),
-        Unread::Slow => Verdict::refused(0, 408, body::slow(patience)),
+        Unread::Slow => Verdict::refused(0, 408, body::slow(timeout)),
         Unread::Broken => Verdict::refused(0, 400, "The body could not be read to its end"),
     }
 }

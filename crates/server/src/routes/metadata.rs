@@ -169,7 +169,7 @@ pub(crate) async fn post(
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
-    let body = body::question(&app, &headers, given).await?;
+    let body = body::query(&app, &headers, given).await?;
     let wanted = if body.trim_ascii().is_empty() {
         Wanted::default()
     } else {

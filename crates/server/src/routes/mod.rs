@@ -31,7 +31,7 @@ use access::Access;
 
 /// The content type of everything but events.
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
-/// How much later than a query itself those end that wait for somebody else's.
+/// How much longer than the query itself a request waits for the reply of an identical one.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The reply under `key`: from the cache, or made by `make` once the limits of the principal permit it.
@@ -49,11 +49,11 @@ where
     }
     let permit = Arc::new(access.permit(app).await?);
     let made = app.replies.make(key, access.cache, || make(permit.clone()));
-    let patience = app.engine.query_timeout(&access.caller());
+    let timeout = app.engine.query_timeout(&access.caller());
     let late = |_| EngineError::TimedOut {
-        seconds: patience.as_secs(),
+        seconds: timeout.as_secs(),
     };
-    tokio::time::timeout(patience + GRACE, made)
+    tokio::time::timeout(timeout + GRACE, made)
         .await
         .map_err(late)?
 }

@@ -158,7 +158,7 @@ async fn request(
     let mut query = None;
     match body {
         Some(given) => {
-            let body = parse(&body::question(app, headers, given).await?)?;
+            let body = parse(&body::query(app, headers, given).await?)?;
             query = body.query;
             timespans.extend(body.timespan.filter(|text| !text.is_empty()));
             applications.extend(

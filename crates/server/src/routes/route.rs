@@ -64,7 +64,7 @@ pub(crate) enum Admission {
     Program,
     /// A person at the issuer's pages.
     Person,
-    /// Whoever shows a token of the issuer, which it judges itself.
+    /// The bearer of one of the issuer's tokens, which the issuer checks itself.
     Bearer,
     /// For everybody.
     Open,
@@ -86,7 +86,7 @@ impl Admission {
     /// The group of operations in the document.
     pub(crate) const fn tag(self) -> &'static str {
         match self {
-            Admission::Query => "Questions",
+            Admission::Query => "Queries",
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",

@@ -153,7 +153,7 @@ async fn a_client_that_does_not_read_is_cut_off() {
 
 /// A client that goes away in the middle of a slow query ends it.
 #[tokio::test]
-async fn a_client_that_goes_away_stops_its_query() {
+async fn a_closed_connection_cancels_its_query() {
     let wire = Wire::open(|settings| settings.query_concurrency = 1).await;
     let endless = "range x from 1 to 100000000000 step 1 | summarize sum(x)";
     let body = json!({ "query": endless }).to_string();
@@ -328,7 +328,7 @@ async fn endless_continuations_end_the_connection() {
 
 /// Connections that are only held do not keep the others out, whatever they have said so far.
 #[tokio::test]
-async fn idle_connections_disturb_nobody() {
+async fn idle_connections_delay_no_request() {
     let wire = Wire::open(|settings| {
         settings.max_connections = 20;
         settings.header_timeout = Duration::from_secs(600);

@@ -148,7 +148,7 @@ async fn statistics_are_of_this_run() {
 
 /// `D19`: rows up to the limit, and an error beside them that names it, in both spellings.
 #[tokio::test]
-async fn what_is_cut_is_said() {
+async fn truncated_results_are_reported() {
     let server = shop(|settings| settings.query_max_rows = 3).await;
     let thin = server.query("requests | project id").await;
     assert_eq!(thin.status, 200);
@@ -199,7 +199,7 @@ async fn what_is_cut_is_said() {
 
 /// A client that goes away takes its query with it: the next one of the same principal need not wait for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_query_ends_with_its_client() {
+async fn a_query_is_cancelled_with_its_client() {
     use tokio::io::AsyncWriteExt;
     let server = shop(|settings| settings.query_concurrency = 1).await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -29,7 +29,7 @@ fn path(server: &Server, route: &Route) -> String {
 }
 
 #[tokio::test]
-async fn what_is_not_open_answers_nobody_without_a_credential() {
+async fn closed_routes_need_a_credential() {
     let server =
         Server::with(|settings| settings.set("ingest.require_credential", "true").unwrap()).await;
     let mut asked = 0;
@@ -70,7 +70,7 @@ async fn what_is_not_open_answers_nobody_without_a_credential() {
 }
 
 #[tokio::test]
-async fn a_key_that_only_sends_opens_no_question() {
+async fn an_ingestion_key_permits_no_query() {
     let server = Server::start().await;
     let (catalogue, now) = (server.app.store.catalogue(), server.app.now());
     let rights = hindsight_identity::Rights::parse("ingest").unwrap();

@@ -88,7 +88,7 @@ async fn a_failure_after_the_first_bytes_is_a_partial_error() {
 }
 
 #[tokio::test]
-async fn a_client_who_leaves_stops_the_query() {
+async fn a_disconnected_client_cancels_its_query() {
     let server = streaming(|settings| {
         settings.query_concurrency = 1;
         settings.query_max_rows = u64::MAX;

@@ -1,11 +1,12 @@
 //! Applications.
 
-use super::Catalogue;
-use crate::app_id::AppId;
-use crate::error::{Result, StoreError};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
+
+use super::Catalogue;
+use crate::app_id::AppId;
+use crate::error::{Result, StoreError};
 
 /// The pricing tier of an application (`D20`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -1,8 +1,9 @@
 //! Who did what.
 
+use sqlx::Row;
+
 use super::Catalogue;
 use crate::error::Result;
-use sqlx::Row;
 
 /// One thing that somebody did. It never holds a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Clients of the embedded issuer: programs that ask for tokens.
 
-use super::Catalogue;
-use crate::error::{Result, StoreError};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
+
+use super::Catalogue;
+use crate::error::{Result, StoreError};
 
 /// A client.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! What sign-ins led to: grants with their refresh tokens, browser sessions, and the keys that sign tokens.
 
-use super::Catalogue;
-use crate::error::Result;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
+
+use super::Catalogue;
+use crate::error::Result;
 
 /// A family of tokens: what one sign-in of a user at a client led to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! API keys: the store keeps records and hashes, and never sees a key.
 
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
 use super::Catalogue;
 use super::applications::app_id;
 use crate::app_id::AppId;
 use crate::error::Result;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 /// An API key as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

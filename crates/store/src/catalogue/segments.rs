@@ -1,13 +1,14 @@
 //! Segments and the log's position: what is data, and from where the log must be replayed.
 
+use sqlx::Row;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+
 use super::Catalogue;
 use super::applications::app_id;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 use crate::schema::Table;
 use crate::segment::Checksums;
-use sqlx::Row;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 /// A sealed file, as the catalogue knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
+use uuid::Uuid;
+
 use super::*;
 use crate::app_id::AppId;
-use uuid::Uuid;
 
 fn new(name: &str) -> NewApplication {
     NewApplication {
@@ -205,7 +206,7 @@ async fn the_tenant_is_made_once_and_notes_are_read_newest_first() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_may_read_the_catalogue() {
+async fn the_catalogue_is_private_to_its_user() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let path = crate::folder::catalogue_path(dir.path());

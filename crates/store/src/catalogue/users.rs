@@ -1,11 +1,12 @@
 //! Users of the embedded issuer, and what they and clients may do.
 
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
 use super::Catalogue;
 use super::applications::app_id;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,13 +5,14 @@
 //! `table name length u8 | table name | stream length u32 | Arrow IPC stream`, as it is (form 0) or as zstd (form 1).
 //! The stream carries its schema, so a log outlives a change of columns.
 
-use crate::app_id::AppId;
-use crate::error::{Result, StoreError};
-use crate::schema::Table;
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 use arrow::record_batch::RecordBatch;
 use uuid::Uuid;
+
+use crate::app_id::AppId;
+use crate::error::{Result, StoreError};
+use crate::schema::Table;
 
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;

@@ -3,11 +3,12 @@
 //! The last write before a crash may be torn: nobody was told that it is safe, so it is cut off. Anything else that
 //! does not read back was acknowledged, and losing it silently would break the store's one promise.
 
+use std::path::Path;
+
 use super::payload::{self, Payload};
 use super::record::{self, FILE_HEADER, MAGIC};
 use super::{LogFile, files};
 use crate::error::{Result, StoreError};
-use std::path::Path;
 
 /// How far past the expected sequence a record is looked for behind a broken one.
 const LOOK_AHEAD: u64 = 1 << 32;

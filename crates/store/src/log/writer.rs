@@ -1,4 +1,14 @@
-//! The thread that writes the log: gathers requests, writes them with one sync, makes them visible, acknowledges.
+//! The thread that writes the log: it gathers requests, writes them with one sync (group commit), makes them visible and acknowledges
+//! them.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use arrow::record_batch::RecordBatch;
+use tokio::sync::{mpsc, oneshot};
 
 use super::file_path;
 use super::record::{self, FILE_HEADER};
@@ -7,23 +17,16 @@ use crate::error::{Result, StoreError};
 use crate::health::HealthCell;
 use crate::schema::Table;
 use crate::vfs::{Vfs, WriteFile};
-use arrow::record_batch::RecordBatch;
-use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
 
-/// Requests that may wait for the writer before senders wait too.
+/// Requests that may wait for the writer before senders block (backpressure).
 const QUEUE: usize = 1024;
 
-/// What the writer tells the memory tier. Both are called on the writer's thread, so in the order of the log.
+/// What the writer reports to the memtable. Both are called on the writer's thread, so in the order of the log.
 pub(crate) trait LogSink: Send + 'static {
-    /// These are durable: make them visible.
+    /// These requests are durable: make them visible.
     fn durable(&self, appended: Vec<Appended>);
 
-    /// Everything up to `position` was made visible: set it apart for sealing.
+    /// All requests up to `position` are visible: freeze the memtable for sealing.
     fn freeze(&self, position: u64);
 }
 
@@ -57,7 +60,7 @@ enum Command {
     Freeze(oneshot::Sender<Result<u64>>),
 }
 
-/// The writer's handle. Dropping it ends the thread after what is queued.
+/// The writer's handle. Dropping it ends the thread after the queued requests.
 #[derive(Debug)]
 pub(crate) struct LogWriter {
     sender: Option<mpsc::Sender<Command>>,
@@ -110,7 +113,7 @@ impl LogWriter {
         .await
     }
 
-    /// Sets everything that is visible apart for sealing and begins a new file; returns the last sequence set apart.
+    /// Freezes the memtable and rotates the log; returns the last frozen sequence.
     pub(crate) async fn freeze(&self) -> Result<u64> {
         self.call(Command::Freeze).await
     }
@@ -168,12 +171,12 @@ impl OpenFile {
     }
 }
 
-/// What became of a group of records.
+/// The outcome of writing a group of records.
 enum Outcome {
     Durable,
-    /// The write failed and nothing of it remains.
+    /// The write failed and was undone.
     Undone(io::Error),
-    /// It is unknown what lies on the disk.
+    /// The content of the disk is unknown.
     Unknown(String),
 }
 
@@ -202,7 +205,7 @@ impl<S: LogSink> Writer<S> {
         }
     }
 
-    /// Takes what is queued. Waits for more only when the last group showed that several clients are sending.
+    /// Takes the queued requests. Waits for more only when the last group had several, so that a single client is not delayed.
     fn gather(
         &self,
         first: Request,
@@ -294,7 +297,7 @@ impl<S: LogSink> Writer<S> {
         self.health.set_log_trouble(None);
         self.sink.durable(appended);
         for (sequence, reply) in replies {
-            // A client that went away does not undo its request.
+            // A disconnected client does not undo its request.
             let _ = reply.send(Ok(sequence));
         }
         if self.file.length >= self.settings.file_bytes {
@@ -316,7 +319,7 @@ impl<S: LogSink> Writer<S> {
         let _ = reply.send(Ok(position));
     }
 
-    /// Begins a new file. If that fails the old one goes on: files are only removed when all of them is sealed.
+    /// Begins a new file. If that fails, writing continues in the old one: files are removed only once all of their records are sealed.
     fn rotate(&mut self) {
         if self.file.first == self.next || self.health.read_only().is_some() {
             return;

@@ -6,14 +6,15 @@
 
 pub(crate) mod state;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
 use crate::app_id::AppId;
 use crate::clock::ticks;
 use crate::error::Result;
 use crate::segment::Segment;
 use crate::store::Store;
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// Ticks of a day.
 const DAY: i64 = 24 * crate::clock::TICKS_PER_HOUR;

@@ -1,8 +1,10 @@
 //! What retention remembers between runs: a clock that it trusts, and a large deletion that waits for its confirmation.
 
-use crate::clock::ticks;
-use parking_lot::Mutex;
 use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::clock::ticks;
 
 /// What retention remembers between runs.
 #[derive(Debug, Default)]

@@ -1,7 +1,8 @@
 //! Columns that tables share: defined once, so that a name means the same thing everywhere.
 
-use super::column::Column;
 use hindsight_kql_types::ScalarType::{DateTime, Dynamic, Int, String};
+
+use super::column::Column;
 
 /// When the item happened, in ticks.
 pub(super) const TIMESTAMP: Column = Column::new(

@@ -1,8 +1,9 @@
 //! `exceptions`: the columns, in the order of the service.
 
+use hindsight_kql_types::ScalarType::{Dynamic, Int, String};
+
 use super::column::Column;
 use super::common::{BAGS, CONTEXT, ITEM_COUNT, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
-use hindsight_kql_types::ScalarType::{Dynamic, Int, String};
 
 /// What only this table has.
 const OWN: &[Column] = &[

@@ -15,8 +15,9 @@ mod performance_counters;
 mod requests;
 mod traces;
 
-use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::LazyLock;
+
+use arrow::datatypes::{Field, Schema, SchemaRef};
 
 pub use column::Column;
 

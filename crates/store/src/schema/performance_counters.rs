@@ -1,8 +1,9 @@
 //! `performanceCounters`: the columns, in the order of the service.
 
+use hindsight_kql_types::ScalarType::{Real, String};
+
 use super::column::Column;
 use super::common::{CONTEXT, CUSTOM_DIMENSIONS, ITEM_ID, ITEM_TYPE, RESOURCE_ID, TIMESTAMP};
-use hindsight_kql_types::ScalarType::{Real, String};
 
 /// What only this table has.
 const OWN: &[Column] = &[

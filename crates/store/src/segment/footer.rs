@@ -1,11 +1,13 @@
 //! Parsed footers in memory: reading one takes longer than most lookups need altogether.
 
-use super::SegmentFileReader;
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use parking_lot::Mutex;
 use parquet::errors::Result;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
-use std::collections::HashMap;
-use std::sync::Arc;
+
+use super::SegmentFileReader;
 
 /// The footers that were used last, up to a number of bytes.
 #[derive(Debug)]

@@ -12,9 +12,10 @@ pub(crate) use footer::FooterCache;
 pub(crate) use reader::SegmentReaders;
 pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
 
-use crate::catalogue::SegmentRecord;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::catalogue::SegmentRecord;
 
 /// A segment that can be read. The file outlives its removal from the catalogue until the last reader is done.
 #[derive(Debug)]
@@ -37,8 +38,8 @@ impl Segment {
         &self.path
     }
 
-    /// The catalogue no longer knows it: remove the file with the last reference.
-    pub(crate) fn doom(&self) {
+    /// Marks a segment that the catalogue no longer names: its file is removed with the last reference.
+    pub(crate) fn remove_when_unused(&self) {
         self.doomed.store(true, Ordering::Release);
     }
 

@@ -1,6 +1,8 @@
 //! How the query engine reads segments: through their files, holding on to each segment until it is read.
 
-use super::{FooterCache, Segment, SegmentFileReader};
+use std::ops::Range;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::ParquetFileMetrics;
@@ -13,8 +15,8 @@ use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
-use std::ops::Range;
-use std::sync::Arc;
+
+use super::{FooterCache, Segment, SegmentFileReader};
 
 /// Opens the segments that are attached to the files of a plan.
 #[derive(Debug)]

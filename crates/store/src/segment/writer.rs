@@ -4,6 +4,17 @@
 //! ticks prune row groups and pages directly, and years 1 to 9999 fit (nanoseconds reach 1677 to 2262 only). Other
 //! readers subtract 621,355,968,000,000,000 and divide by 10 to get microseconds since 1970.
 
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::ColumnPath;
+
 use super::checksums::ChecksumWriter;
 use crate::app_id::AppId;
 use crate::batch::time_range;
@@ -14,15 +25,6 @@ use crate::promote::{PromotionRule, Shredder};
 use crate::schema::{TIMESTAMP, Table};
 use crate::store_id::StoreId;
 use crate::vfs::{Vfs, WriteFile};
-use arrow::record_batch::RecordBatch;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use parquet::schema::types::ColumnPath;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Columns that single records are looked up by.
 const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];

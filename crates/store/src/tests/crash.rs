@@ -1,12 +1,14 @@
 //! Crashes: the folder is copied at random moments under load, and each copy is opened.
 
-use super::*;
-use crate::TICKS_PER_HOUR;
-use parking_lot::Mutex;
-use rand::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
+use rand::Rng;
+
+use super::*;
+use crate::TICKS_PER_HOUR;
 
 const CRASHES: usize = 25;
 const CLIENTS: u64 = 4;

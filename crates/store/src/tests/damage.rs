@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::segment::SegmentFileReader;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 /// A closed store with one segment; its file.
@@ -33,10 +34,13 @@ async fn every_flipped_byte_of_a_segment_is_noticed_where_it_is_read() {
     let reader = SegmentFileReader::open(&segments[0]).unwrap();
     assert_eq!(reader.read(&whole).unwrap(), bytes);
 
-    let mut damaged = bytes.clone();
+    let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+    let mut put = |place: usize, byte: u8| {
+        file.seek(SeekFrom::Start(place as u64)).unwrap();
+        file.write_all(&[byte]).unwrap();
+    };
     for place in 0..bytes.len() {
-        damaged[place] ^= 1 << (place % 8);
-        std::fs::write(&path, &damaged).unwrap();
+        put(place, bytes[place] ^ (1 << (place % 8)));
         let near = place as u64..place as u64 + 1;
         let error = SegmentFileReader::open(&segments[0]).unwrap().read(&near);
         let error = error.expect_err("a flipped bit").to_string();
@@ -44,7 +48,7 @@ async fn every_flipped_byte_of_a_segment_is_noticed_where_it_is_read() {
             error.contains(path.to_str().unwrap()),
             "byte {place}: {error}"
         );
-        damaged[place] = bytes[place];
+        put(place, bytes[place]);
     }
 }
 

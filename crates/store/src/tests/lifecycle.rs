@@ -1,13 +1,14 @@
 //! The folder's lock, limits of memory, merging, retention and deletion.
 
+use std::time::Duration;
+
 use super::*;
 use crate::{NewApplication, StoreError, TICKS_PER_HOUR, holder, is_held};
-use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
 #[tokio::test]
-async fn a_second_writer_is_refused_and_told_who_holds_the_folder() {
+async fn a_second_writer_is_refused_with_the_address_of_the_first() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(quiet(dir.path())).await.unwrap();
     assert_eq!((is_held(dir.path()), holder(dir.path())), (true, None));

@@ -8,16 +8,18 @@ mod promotion;
 mod queries;
 mod recovery;
 
-use crate::clock::manual::ManualClock;
-use crate::{AppId, AppendRequest, Snapshot, Store, StoreConfig, Table};
+use std::path::Path;
+use std::sync::Arc;
+
 use arrow::array::{ArrayRef, AsArray, BinaryViewArray, Int64Array, StringViewArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use hindsight_kql_types::Dynamic;
-use std::path::Path;
-use std::sync::Arc;
 use uuid::Uuid;
+
+use crate::clock::manual::ManualClock;
+use crate::{AppId, AppendRequest, Snapshot, Store, StoreConfig, Table};
 
 /// 2026-11-21 00:00 in ticks.
 pub(crate) const START: i64 = 639_307_296_000_000_000;

@@ -1,9 +1,10 @@
 //! Bag keys as columns, from segments that promote them and from those that do not.
 
-use super::*;
-use crate::{LeafKind, PromotedColumn};
 use arrow::datatypes::Float64Type;
 use datafusion::prelude::{col, ident, lit};
+
+use super::*;
+use crate::{LeafKind, PromotedColumn};
 
 fn leaf(bag: &str, key: &str, kind: LeafKind) -> PromotedColumn {
     PromotedColumn {

@@ -1,11 +1,12 @@
 //! What queries see, and what they read for it.
 
-use super::*;
-use crate::{StoreError, TICKS_PER_HOUR};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::{DataFrame, col, lit};
+
+use super::*;
+use crate::{StoreError, TICKS_PER_HOUR};
 
 #[tokio::test]
 async fn an_application_never_sees_anothers_items() {

@@ -3,8 +3,6 @@
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, Literal};
 use hindsight_kql_types::ScalarType;
 
-use crate::tree::{binary, call, literal};
-
 /// What a value is, for comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -95,9 +93,9 @@ pub(super) fn definite(operand: Operand) -> Operand {
     if !operand.nullable {
         return operand;
     }
-    let expr = call(
+    let expr = Expr::call(
         "coalesce",
-        vec![operand.expr, literal(Literal::Bool(false))],
+        vec![operand.expr, Expr::literal(Literal::Bool(false))],
     );
     Operand {
         expr,
@@ -111,8 +109,8 @@ pub(crate) fn balanced(op: BinaryOp, mut terms: Vec<Expr>) -> Expr {
     if terms.len() < 2 {
         return terms
             .pop()
-            .unwrap_or_else(|| literal(Literal::Bool(op == BinaryOp::And)));
+            .unwrap_or_else(|| Expr::literal(Literal::Bool(op == BinaryOp::And)));
     }
     let right = terms.split_off(terms.len().div_ceil(2));
-    binary(op, balanced(op, terms), balanced(op, right))
+    Expr::binary(op, balanced(op, terms), balanced(op, right))
 }

@@ -19,3 +19,23 @@ pub(in crate::datafusion) fn make_evaluable(plan: LogicalPlan) -> Result<Logical
     let contains = |expr: &Expr| expr.exists(|e| Ok(is_large(e)));
     replace_in_plan(plan, contains, evaluable)
 }
+
+#[cfg(test)]
+mod tests {
+    use datafusion::common::ScalarValue;
+
+    use super::*;
+
+    /// If the literal's name is short, the correction is no longer needed.
+    #[test]
+    fn a_large_value_is_not_written_into_names() {
+        let value = ScalarValue::BinaryView(Some(vec![7; 1_000_000]));
+        let literal_name = Expr::Literal(value.clone(), None).schema_name().to_string();
+        assert!(literal_name.len() >= 1_000_000);
+        let expr = literal(value.clone());
+        assert!(expr.schema_name().to_string().len() < 40);
+        let physical = evaluable(expr.clone()).expect("a call of no argument");
+        assert!(physical.schema_name().to_string().len() < 40);
+        assert_eq!(in_place(expr).ok(), Some(Expr::Literal(value, None)));
+    }
+}

@@ -283,7 +283,7 @@ pub(crate) async fn sign_out(
     {
         return pages::problem(&error);
     }
-    let mut response = pages::told(
+    let mut response = pages::notice(
         "Signed out",
         "You are signed out of Hindsight in this browser.",
     );

@@ -83,7 +83,7 @@ impl Step<'_> {
             None => Ok(confirm(None)),
             Some("no") => {
                 self.app.issuer.decide_device(code, None);
-                Ok(pages::told(
+                Ok(pages::notice(
                     "Refused",
                     "The device was not signed in. You can close this page.",
                 ))
@@ -107,7 +107,7 @@ impl Step<'_> {
 
     fn approve(&self, code: &str, who: SignedIn) -> Response {
         if self.app.issuer.decide_device(code, Some(who)) {
-            pages::told(
+            pages::notice(
                 "Signed in",
                 "The device is signed in. You can close this page.",
             )

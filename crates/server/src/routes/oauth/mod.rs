@@ -41,8 +41,8 @@ async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Form, OAuthE
 
 /// A body, bounded in bytes and in time.
 async fn read(app: &App, body: Body) -> Result<Bytes, OAuthError> {
-    let patience = app.settings.body_timeout;
-    body::read(body, LARGEST_BODY, patience)
+    let timeout = app.settings.body_timeout;
+    body::read(body, LARGEST_BODY, timeout)
         .await
         .map_err(|unread| {
             let (status, message) = match unread {
@@ -50,7 +50,7 @@ async fn read(app: &App, body: Body) -> Result<Bytes, OAuthError> {
                     413,
                     format!("The body is larger than {LARGEST_BODY} bytes."),
                 ),
-                Unread::Slow => (408, body::slow(patience)),
+                Unread::Slow => (408, body::slow(timeout)),
                 Unread::Broken => (400, "The body could not be read to its end.".to_owned()),
             };
             OAuthError {

@@ -166,6 +166,6 @@ pub(super) fn device_confirm(
 }
 
 /// One sentence.
-pub(super) fn told(title: &str, text: &str) -> Response {
+pub(super) fn notice(title: &str, text: &str) -> Response {
     page(StatusCode::OK, title, &html! { p { (text) } }, None)
 }

@@ -35,7 +35,7 @@ const MAP: &[Row] = &[
             ),
             (
                 "crates/server/src/tests/routes.rs",
-                "what_is_not_open_answers_nobody_without_a_credential",
+                "closed_routes_need_a_credential",
             ),
         ],
     ),
@@ -304,7 +304,7 @@ const MAP: &[Row] = &[
             (WIRE, "a_head_that_does_not_come_ends_the_connection"),
             (WIRE, "a_body_that_does_not_come_is_408"),
             (WIRE, "a_client_that_does_not_read_is_cut_off"),
-            (WIRE, "idle_connections_disturb_nobody"),
+            (WIRE, "idle_connections_delay_no_request"),
             (WIRE, "a_reply_on_its_way_keeps_its_connection"),
             (WIRE, "rapid_resets_end_the_connection"),
             (WIRE, "endless_continuations_end_the_connection"),

@@ -1,7 +1,7 @@
-//! A query that ran out of time, or that nobody waits for, stops: also inside one batch that would take minutes.
+//! A query that times out or is dropped is cancelled, also inside one batch that would take minutes.
 //!
-//! The bounds are generous, because tests run unoptimised and beside others. Each query would run for minutes, so it is
-//! the stop that ends it.
+//! The bounds are generous, because tests run unoptimised and beside others. Each query would run for minutes, so only the
+//! cancellation can end it.
 
 use std::time::{Duration, Instant};
 
@@ -9,18 +9,18 @@ use hindsight_engine::EngineError;
 
 use crate::support::Fixture;
 
-/// What one loop without a stop would exceed by far.
+/// A loop without a cancellation check exceeds this by far.
 const SOON: Duration = Duration::from_secs(10);
 
-async fn impatient() -> Fixture {
+async fn with_short_timeout() -> Fixture {
     Fixture::with(|config| config.timeout = Duration::from_secs(1)).await
 }
 
-/// Waits until nothing works any more.
+/// Waits until no query runs.
 async fn all_ended(f: &Fixture, query: &str) {
     let since = Instant::now();
     while f.engine.running_queries() > 0 {
-        assert!(since.elapsed() < SOON, "still works: {query}");
+        assert!(since.elapsed() < SOON, "still runs: {query}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -60,8 +60,8 @@ fn long_queries() -> Vec<(&'static str, String)> {
 }
 
 #[tokio::test]
-async fn a_query_out_of_time_stops_working() {
-    let f = impatient().await;
+async fn a_timed_out_query_is_cancelled() {
+    let f = with_short_timeout().await;
     for (what, query) in long_queries() {
         let since = Instant::now();
         let result = f.run(&f.request(&query)).await;
@@ -69,7 +69,7 @@ async fn a_query_out_of_time_stops_working() {
             matches!(result, Err(EngineError::TimedOut { seconds: 1 })),
             "{what}: {result:?}"
         );
-        // The threads that answer are not those that work, so the answer is on time whatever the work does.
+        // Queries run on threads of their own, so the error is on time whatever the query does.
         assert!(
             since.elapsed() < Duration::from_secs(5),
             "{what}: {:?}",
@@ -79,10 +79,10 @@ async fn a_query_out_of_time_stops_working() {
     }
 }
 
-/// Nobody asks the stream for its next part, so nobody there sees the clock.
+/// The stream is not polled, so the deadline must be enforced by the query's own task.
 #[tokio::test]
-async fn a_query_out_of_time_stops_though_its_reader_takes_nothing() {
-    let f = impatient().await;
+async fn a_timed_out_query_is_cancelled_while_its_stream_is_not_polled() {
+    let f = with_short_timeout().await;
     let request = f.request("range x from 1 to 100000000 step 1 | extend t = tostring(x)");
     let prepared = f.engine.prepare(request).await.expect("it is permitted");
     let mut stream = f.engine.start(&prepared).await.expect("it begins");
@@ -103,7 +103,7 @@ async fn a_query_out_of_time_stops_though_its_reader_takes_nothing() {
 }
 
 #[tokio::test]
-async fn a_query_that_nobody_waits_for_stops_working() {
+async fn a_dropped_query_is_cancelled() {
     let f = Fixture::new().await;
     for (what, query) in long_queries() {
         let request = f.request(&query);
@@ -117,7 +117,7 @@ async fn a_query_that_nobody_waits_for_stops_working() {
 }
 
 #[tokio::test]
-async fn others_are_answered_while_one_query_keeps_its_thread() {
+async fn other_queries_run_while_one_blocks_its_thread() {
     let f = Fixture::with(|config| config.timeout = Duration::from_secs(3)).await;
     let request = f.request("print s = series_fir(range(1, 200000), range(1, 200000))");
     let slow = f.run(&request);

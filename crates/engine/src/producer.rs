@@ -1,4 +1,4 @@
-//! The work of a query on its own thread: results one after the other, batch by batch, cut at the limits.
+//! Produces the results of a query on the query's own threads: one result after the other, batch by batch, truncated at the limits.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::exec::failure::failure;
 use crate::exec::pool::QueryPool;
 use crate::render;
 use crate::result::{PartialError, ResultColumn, Statistics, Summary, TableSize};
-use crate::stream::{Part, Reader};
+use crate::stream::{Part, ResultSender};
 
-/// The most that a result may hold.
+/// The limits of one result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Rows.
@@ -30,11 +30,11 @@ pub(crate) struct Limits {
     pub(crate) bytes: u64,
 }
 
-/// What a query runs with.
+/// The environment of one query.
 pub(crate) struct Run {
     pub(crate) context: SessionContext,
     pub(crate) pool: Arc<QueryPool>,
-    /// The memory of queries, for messages.
+    /// The memory of all queries in bytes, for messages.
     pub(crate) memory: usize,
     pub(crate) limits: Limits,
     /// When binding began, on `clock`.
@@ -48,33 +48,33 @@ impl Run {
     }
 }
 
-/// A query whose results are being read.
-pub(crate) struct Reading {
+/// Produces the results of a bound query.
+pub(crate) struct ResultProducer {
     run: Run,
     values: HashMap<String, ScalarValue>,
-    /// Results that have not begun.
+    /// Results that have not started.
     waiting: VecDeque<(String, BoundResult)>,
-    running: Option<Running>,
+    current: Option<CurrentResult>,
     summary: Summary,
-    /// Time spent on the query; the time that a reader takes between two parts is not the query's.
+    /// Time spent on the query, without the time that it waits for the consumer.
     spent: Duration,
 }
 
-/// A result whose rows are being read.
-struct Running {
+/// The result whose rows are being produced.
+struct CurrentResult {
     plan: Arc<dyn ExecutionPlan>,
-    /// None once a limit was met: the rest is not computed.
+    /// `None` once a limit was reached: the rest is not computed.
     stream: Option<SendableRecordBatchStream>,
     size: TableSize,
 }
 
-impl Reading {
-    /// Runs the steps of a query that its results depend on; the results run as they are read.
+impl ResultProducer {
+    /// Runs the steps that the results depend on. The results themselves run as they are consumed.
     pub(crate) async fn start(
         bound: BoundQuery,
         names: Vec<String>,
         mut run: Run,
-    ) -> Result<Reading, EngineError> {
+    ) -> Result<ResultProducer, EngineError> {
         let settings = &bound.settings;
         run.limits.rows = settings
             .truncation_max_records()
@@ -85,10 +85,10 @@ impl Reading {
         let values = run::prepare(bound.steps, &run.context)
             .await
             .map_err(|e| run.failure(&e))?;
-        Ok(Reading {
+        Ok(ResultProducer {
             values,
             waiting: names.into_iter().zip(bound.results).collect(),
-            running: None,
+            current: None,
             summary: Summary {
                 render: render::table(),
                 statistics: Statistics::default(),
@@ -101,38 +101,38 @@ impl Reading {
         })
     }
 
-    /// Hands every part to `reader`, until the end or a failure, or until nobody reads.
-    pub(crate) async fn give_to(mut self, reader: Reader) {
-        if !reader.begun(self.summary_so_far()).await {
+    /// Sends all parts, until the end, a failure, or until the stream is dropped.
+    pub(crate) async fn send_to(mut self, sender: ResultSender) {
+        if !sender.started(self.summary_so_far()).await {
             return;
         }
         loop {
             let began = self.run.clock.elapsed();
             let part = self.advance().await;
             self.spent += self.run.clock.elapsed().saturating_sub(began);
-            let goes_on = match part {
-                Ok(Some(part)) => reader.give(part, self.summary_so_far()).await,
+            let is_open = match part {
+                Ok(Some(part)) => sender.send(part, self.summary_so_far()).await,
                 Ok(None) => {
-                    reader.end(self.summary_so_far());
+                    sender.finish(self.summary_so_far());
                     false
                 }
                 Err(error) => {
-                    reader.fail(error).await;
+                    sender.fail(error).await;
                     false
                 }
             };
-            if !goes_on {
+            if !is_open {
                 return;
             }
         }
     }
 
-    /// What there is to say of the query as far as it has come.
+    /// Statistics and rendering of the query so far.
     fn summary_so_far(&self) -> Summary {
         let mut summary = self.summary.clone();
-        if let Some(running) = &self.running {
-            scanned(running.plan.as_ref(), &mut summary.statistics);
-            summary.tables.push(running.size);
+        if let Some(current) = &self.current {
+            scanned(current.plan.as_ref(), &mut summary.statistics);
+            summary.tables.push(current.size);
         }
         summary.statistics.execution_time = self.spent;
         summary.statistics.memory_peak = self.run.pool.peak() as u64;
@@ -140,8 +140,8 @@ impl Reading {
     }
 
     async fn advance(&mut self) -> Result<Option<Part>, EngineError> {
-        if let Some(running) = &mut self.running {
-            let rows = running.next(self.run.limits, &mut self.summary.partial);
+        if let Some(current) = &mut self.current {
+            let rows = current.next(self.run.limits, &mut self.summary.partial);
             if let Some(batch) = rows.await.map_err(|e| self.run.failure(&e))? {
                 return Ok(Some(Part::Rows(batch)));
             }
@@ -167,7 +167,7 @@ impl Reading {
             .map_err(|e| self.run.failure(&e))?;
         let stream = execute_stream(Arc::clone(&plan), context.task_ctx())
             .map_err(|e| self.run.failure(&e))?;
-        self.running = Some(Running {
+        self.current = Some(CurrentResult {
             plan,
             stream: Some(stream),
             size: TableSize::default(),
@@ -184,15 +184,15 @@ impl Reading {
     }
 
     fn close_table(&mut self) {
-        if let Some(running) = self.running.take() {
-            scanned(running.plan.as_ref(), &mut self.summary.statistics);
-            self.summary.tables.push(running.size);
+        if let Some(current) = self.current.take() {
+            scanned(current.plan.as_ref(), &mut self.summary.statistics);
+            self.summary.tables.push(current.size);
         }
     }
 }
 
-impl Running {
-    /// The next rows, up to what the limits leave.
+impl CurrentResult {
+    /// The next rows within the limits.
     async fn next(
         &mut self,
         limits: Limits,
@@ -204,7 +204,7 @@ impl Running {
                 break;
             };
             let batch = batch?;
-            let (batch, cut) = self.fitting(batch, limits);
+            let (batch, cut) = self.truncate(batch, limits);
             if let Some(cut) = cut {
                 partial.get_or_insert(cut);
                 self.stream = None;
@@ -216,8 +216,8 @@ impl Running {
         Ok(None)
     }
 
-    /// As many of these rows as the limits leave, and which limit was met.
-    fn fitting(
+    /// The rows of `batch` that fit into the limits, and the limit that was reached.
+    fn truncate(
         &mut self,
         batch: RecordBatch,
         limits: Limits,
@@ -238,7 +238,7 @@ impl Running {
     }
 }
 
-/// The bytes of the rows themselves: views share their buffers with other batches, so buffers are not counted whole.
+/// The bytes of the values alone. View arrays share their buffers with other batches, so whole buffers are not counted.
 fn data_bytes(batch: &RecordBatch) -> u64 {
     use arrow::array::AsArray;
     use arrow::datatypes::DataType;
@@ -250,7 +250,7 @@ fn data_bytes(batch: &RecordBatch) -> u64 {
     batch.columns().iter().map(column).sum()
 }
 
-/// How many rows from the first fit into `room` bytes.
+/// The number of leading rows that fit into `room` bytes.
 fn rows_within(batch: &RecordBatch, room: u64) -> usize {
     let (mut fits, mut over) = (0, batch.num_rows());
     while over - fits > 1 {
@@ -272,7 +272,7 @@ fn too_large(what: &str, limit: u64) -> PartialError {
     }
 }
 
-/// Adds what the leaves of an executed plan read, and how long its nodes computed.
+/// Adds the rows and bytes that the leaves of an executed plan read, and the compute time of its nodes.
 fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
     let computed = plan.metrics().and_then(|metrics| metrics.elapsed_compute());
     statistics.cpu_time += Duration::from_nanos(computed.unwrap_or(0) as u64);
@@ -291,7 +291,7 @@ fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
     }
 }
 
-/// The rows of a scan of memory, which keeps no metrics.
+/// The rows of an in-memory scan, which has no metrics.
 fn rows_in_memory(plan: &dyn ExecutionPlan) -> Option<usize> {
     let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
     let memory = source.downcast_ref::<MemorySourceConfig>()?;
