@@ -12,12 +12,15 @@ mod held;
 mod large;
 mod leaves;
 mod operators;
+mod plan;
 mod plugins;
 pub mod reference;
 mod relation;
 pub mod run;
+mod subtables;
 #[cfg(test)]
 mod testing;
+mod window;
 pub mod work;
 
 pub use bind::{

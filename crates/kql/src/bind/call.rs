@@ -354,9 +354,9 @@ impl Binder<'_> {
             }
             ("column_names_of", [table]) => self.bind_column_names(table).map(Some),
             ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
-            _ if crate::operators::window::is_window(name) => {
+            _ if crate::window::is_window(name) => {
                 let args = self.bind_arguments(call, input)?;
-                crate::operators::window::bind_call(name, args, input, self, span).map(Some)
+                crate::window::bind_call(name, args, input, self, span).map(Some)
             }
             _ => Ok(None),
         }

@@ -196,9 +196,9 @@ pub(crate) struct Binder<'a> {
     /// `toscalar` calls outside functions that have a step already, by their place.
     pub(crate) pinned: HashMap<(u32, u32), crate::relation::Scalar>,
     /// Window calls of the operator being bound, which its input must compute first.
-    pub(crate) windows: Vec<crate::operators::window::WindowCall>,
+    pub(crate) windows: Vec<crate::window::WindowCall>,
     /// Values of subtables (`toscalar` inside `partition`) that the operator being bound reads beside its rows.
-    pub(crate) subtable_values: Vec<crate::operators::subtable_value::SubtableValue>,
+    pub(crate) subtable_values: Vec<crate::subtables::value::SubtableValue>,
     /// Set while an expression that may hold aggregate calls is bound.
     pub(crate) aggregates: Option<aggregate::AggregateContext>,
     /// `render` of the pipeline being bound.

@@ -7,8 +7,8 @@ use hindsight_kql_types::Value;
 use super::scope::alias_name;
 use super::{BindResult, Binder, Entry};
 use crate::catalog::TableScope;
-use crate::operators::stand_in::{self, Begins};
 use crate::relation::{Relation, Scalar};
+use crate::subtables::placeholders::{self, Begins};
 
 impl Binder<'_> {
     /// Binds a tabular expression.
@@ -58,7 +58,7 @@ impl Binder<'_> {
             ExprKind::Name(_) => Begins::Named,
             _ => Begins::Reduced,
         };
-        stand_in::bind(&pipeline.operators, relation, begins, self)
+        placeholders::bind(&pipeline.operators, relation, begins, self)
     }
 
     /// A bare name: let, then function, then table.

@@ -18,9 +18,9 @@ use parking_lot::RwLock;
 use super::constant::planned;
 use super::{BindResult, Binder};
 use crate::held::HeldRows;
-use crate::operators::subtable_value;
-use crate::operators::support::groups;
+use crate::plan::groups;
 use crate::relation::{Column, Relation, Scalar};
+use crate::subtables;
 
 /// A sub-query that runs before the results. Its plan may hold the placeholders of earlier steps.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Binder<'_> {
             }
         };
         if !groups(&relation).is_empty() {
-            return subtable_value::note(relation, self, span);
+            return subtables::value::note(relation, self, span);
         }
         let relation = first_column(relation, span)?;
         let kind = relation

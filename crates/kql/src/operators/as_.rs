@@ -3,9 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
-use super::read_again;
-use super::support::parameter;
 use crate::bind::{BindResult, Binder, Entry};
+use crate::plan::parameter;
+use crate::plan::repeatable;
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -16,7 +16,7 @@ pub(crate) fn bind(
 ) -> BindResult<Relation> {
     // Rows of chance are then the same in each place that reads them.
     let input = match parameter(&node.parameters, &["hint.materialized"]) {
-        Some(once) if binder.constant_bool(once)? => read_again::for_many(input, binder, span)?,
+        Some(once) if binder.constant_bool(once)? => repeatable::for_many(input, binder, span)?,
         _ => input,
     };
     binder.env = binder

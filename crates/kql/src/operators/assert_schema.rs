@@ -3,8 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AssertSchemaOperator;
 
-use super::support::visible;
 use crate::bind::{BindResult, Binder};
+use crate::plan::visible;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

@@ -3,8 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ConsumeOperator;
 
-use super::support;
 use crate::bind::{BindResult, Binder};
+use crate::plan;
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -15,7 +15,7 @@ pub(crate) fn bind(
 ) -> BindResult<Relation> {
     Relation {
         columns: Vec::new(),
-        ..support::limit(input, 0)
+        ..plan::limit(input, 0)
     }
     .finish(span)
 }

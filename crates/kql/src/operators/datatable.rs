@@ -4,8 +4,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DataTable;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support;
 use crate::bind::{BindResult, Binder};
+use crate::plan;
 use crate::relation::Relation;
 
 pub(crate) fn bind(node: &DataTable, binder: &mut Binder<'_>, span: Span) -> BindResult<Relation> {
@@ -44,7 +44,7 @@ pub(crate) fn bind(node: &DataTable, binder: &mut Binder<'_>, span: Span) -> Bin
         }
         rows.push(values);
     }
-    support::fixed_rows(&columns, &rows, span)
+    plan::fixed_rows(&columns, &rows, span)
 }
 
 /// A value as its column's type holds it.

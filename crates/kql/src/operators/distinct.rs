@@ -7,10 +7,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DistinctOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::{support, window};
 use crate::bind::{BindResult, Binder, NamingMode};
 use crate::functions::real_key::as_key;
+use crate::plan;
 use crate::relation::Relation;
+use crate::window;
 
 pub(crate) fn bind(
     node: &DistinctOperator,
@@ -37,7 +38,7 @@ pub(crate) fn bind(
             (c.name, c.scalar.kind, key)
         })
         .collect();
-    let projected = support::project(input, columns, span)?;
+    let projected = plan::project(input, columns, span)?;
     Ok(distinct(projected))
 }
 

@@ -3,8 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{EvaluateOperator, TypeOf};
 
-use super::support::{self, Output, missing, pass};
 use crate::bind::{BindResult, Binder, convert};
+use crate::plan::{self, Output, missing, pass};
 use crate::plugins::{self, Bind};
 use crate::relation::Relation;
 
@@ -14,7 +14,7 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+    plan::refuse_groups(&input, binder, span)?;
     let call = &node.plugin;
     let schema = node.schema.as_ref();
     let before = input.columns.clone();
@@ -47,7 +47,7 @@ pub(crate) fn bind(
                 outputs.retain(|o| o.0 != name);
                 outputs.push((name, column.kind, expr));
             }
-            support::project(result, outputs, span)
+            plan::project(result, outputs, span)
         }
     }
 }

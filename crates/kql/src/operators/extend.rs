@@ -3,10 +3,10 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ExtendOperator, NamedExpr};
 
-use super::support::{self, Output, pass};
-use super::window;
 use crate::bind::{BindResult, Binder, NamingMode};
+use crate::plan::{self, Output, pass};
 use crate::relation::Relation;
+use crate::window;
 
 pub(crate) fn bind(
     node: &ExtendOperator,
@@ -42,5 +42,5 @@ pub(crate) fn add_columns(input: Relation, new: Vec<Output>, span: Span) -> Bind
             None => columns.push(column),
         }
     }
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

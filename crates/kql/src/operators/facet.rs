@@ -4,8 +4,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, FacetOperator, Name, NamedExpr};
 
 use super::fork::run;
-use super::{read_again, summarize, support};
+use super::summarize;
 use crate::bind::{BindResult, Binder};
+use crate::plan;
+use crate::plan::repeatable;
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -14,11 +16,11 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
-    let input = read_again::for_many(input, binder, span)?;
+    plan::refuse_groups(&input, binder, span)?;
+    let input = repeatable::for_many(input, binder, span)?;
     let mut results = Vec::new();
     for column in &node.columns {
-        let name = support::column_named(column, &input, binder)?.name.clone();
+        let name = plan::column_named(column, &input, binder)?.name.clone();
         let call = Call {
             function: Name::new("count", span),
             arguments: vec![],

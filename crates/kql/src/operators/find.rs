@@ -9,11 +9,11 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::search::search_predicate;
-use super::support::{Output, missing, parameter, pass, plain_name};
 use super::union::{bind_legs, matching_tables};
-use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, convert};
 use crate::functions::bag::pack_columns;
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{Output, missing, parameter, pass, plain_name};
 use crate::relation::{Column, Relation, Scalar};
 
 /// The column with what is not shown.

@@ -3,11 +3,11 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ForkOperator, Operator};
 
-use super::read_again::{for_many, reads_again};
-use super::stand_in::{self, Begins};
-use super::support;
 use crate::bind::{BindResult, Binder};
+use crate::plan;
+use crate::plan::repeatable::{for_many, reads_again};
 use crate::relation::Relation;
+use crate::subtables::placeholders::{self, Begins};
 
 pub(crate) fn bind(
     node: &ForkOperator,
@@ -15,7 +15,7 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+    plan::refuse_groups(&input, binder, span)?;
     let input = for_many(input, binder, span)?;
     let mut last = None;
     for branch in &node.branches {
@@ -42,7 +42,7 @@ pub(crate) fn run(
 ) -> BindResult<(Relation, Option<String>)> {
     let env = binder.env.clone();
     let label = binder.label.take();
-    let result = stand_in::bind(operators, input, Begins::Whole, binder);
+    let result = placeholders::bind(operators, input, Begins::Whole, binder);
     binder.env = env;
     let inner = std::mem::replace(&mut binder.label, label);
     result.map(|relation| (relation, inner))
@@ -60,7 +60,7 @@ pub(crate) fn run_in_subtables(
         true => for_many(input, binder, span)?,
         false => input,
     };
-    let keys = support::groups(&input).iter().map(support::pass).collect();
+    let keys = plan::groups(&input).iter().map(plan::pass).collect();
     let subtables = super::distinct::distinct(input.clone().project(keys, span)?);
     let before = binder.subtables.replace(subtables);
     let result = run(operators, input, binder);

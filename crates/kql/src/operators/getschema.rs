@@ -4,8 +4,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::GetSchemaOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{self, visible};
 use crate::bind::{BindResult, Binder};
+use crate::plan::{self, visible};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -37,5 +37,5 @@ pub(crate) fn schema_rows(input: &Relation, span: Span) -> BindResult<Relation> 
             ]
         })
         .collect();
-    support::fixed_rows(&columns, &rows, span)
+    plan::fixed_rows(&columns, &rows, span)
 }

@@ -8,8 +8,8 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 
 use super::row_groups::RowGroups;
-use super::support::tells_subtables_apart;
 use crate::exec::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
+use crate::plan::tells_subtables_apart;
 use crate::relation::Column;
 use crate::work::Watch;
 

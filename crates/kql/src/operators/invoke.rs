@@ -3,8 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::InvokeOperator;
 
-use super::support;
 use crate::bind::{BindResult, Binder, Entry};
+use crate::plan;
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -13,7 +13,7 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+    plan::refuse_groups(&input, binder, span)?;
     let name = &node.call.function;
     let found = match binder.env.find(&name.text) {
         Some((Entry::Function(function), seen)) => Some((function.clone(), seen.clone())),

@@ -4,12 +4,12 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 
-use super::join_keys::{JoinKey, join_keys, subtable_keys};
-use super::join_plan::{RightColumns, join_plan};
-use super::stand_in::there;
-use super::support::{self, parameter};
 use crate::bind::{BindResult, Binder};
+use crate::plan::join::{RightColumns, join_plan};
+use crate::plan::join_keys::{JoinKey, join_keys, subtable_keys};
+use crate::plan::{self, parameter};
 use crate::relation::Relation;
+use crate::subtables::placeholders::there;
 
 pub(crate) fn bind(
     node: &JoinOperator,
@@ -23,7 +23,7 @@ pub(crate) fn bind(
         JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
     ) {
         // Rows of the right side would belong to no subtable.
-        support::refuse_groups(&input, binder, span)?;
+        plan::refuse_groups(&input, binder, span)?;
     }
     let right = bind_right(&node.right, binder)?.finish(span)?;
     let input = input.finish(span)?;
@@ -56,9 +56,9 @@ pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Re
 /// row is one that passes (`semantics.md §17.1`).
 fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relation> {
     let left = left.finish(span)?;
-    let mut names: Vec<String> = support::groups(&left).into_iter().map(|c| c.name).collect();
+    let mut names: Vec<String> = plan::groups(&left).into_iter().map(|c| c.name).collect();
     names.extend(keys.iter().map(|k| k.left.name.clone()));
-    super::group_limit::any_row_by(left, names, span)
+    crate::plan::group_limit::any_row_by(left, names, span)
 }
 
 fn kind(word: Option<&Expr>, binder: &mut Binder<'_>) -> BindResult<(JoinType, bool)> {

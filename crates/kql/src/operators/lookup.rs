@@ -5,10 +5,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::LookupOperator;
 
 use super::join::bind_right;
-use super::join_keys::{join_keys, subtable_keys};
-use super::join_plan::{RightColumns, join_plan};
-use super::support::parameter;
 use crate::bind::{BindResult, Binder};
+use crate::plan::join::{RightColumns, join_plan};
+use crate::plan::join_keys::{join_keys, subtable_keys};
+use crate::plan::parameter;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

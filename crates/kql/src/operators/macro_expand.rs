@@ -3,9 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, MacroExpandOperator, Statement};
 
-use super::support::{parameter, plain_name};
-use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, Entry};
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{parameter, plain_name};
 use crate::relation::Relation;
 
 pub(crate) fn bind(

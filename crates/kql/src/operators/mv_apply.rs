@@ -9,8 +9,8 @@ use hindsight_kql_types::ScalarType;
 
 use super::fork::run_in_subtables;
 use super::mv_expand::expand;
-use super::support::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
 use crate::bind::{BindResult, Binder};
+use crate::plan::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
 use crate::relation::{Column, Relation};
 
 pub(crate) fn bind(
@@ -72,7 +72,7 @@ pub(crate) fn bind(
         None if expanded.element_names.contains(&c.name) => None,
         None => Some(match result.column(&carried_name(depth, &c.name)) {
             Some(carried) => (c.name.clone(), c.kind, carried.expr()),
-            None => (c.name.clone(), c.kind, support::missing(c.kind)),
+            None => (c.name.clone(), c.kind, plan::missing(c.kind)),
         }),
     }));
     let own: Vec<Output> = visible(&result)

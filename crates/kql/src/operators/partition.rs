@@ -7,10 +7,10 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use super::fork::run_in_subtables;
 use super::macro_expand::statements;
-use super::support::{self, Output, groups, hidden_name, is_hidden, pass};
-use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, Entry, value_from_scalar};
 use crate::functions::real_key::as_key;
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, Output, groups, hidden_name, is_hidden, pass};
 use crate::relation::{Relation, Scalar};
 
 /// How many values the key of a query in braces may have.
@@ -25,11 +25,11 @@ pub(crate) fn bind(
     let operators = match &node.body {
         PartitionBody::Pipe(operators) => operators,
         PartitionBody::Query(body) => {
-            support::refuse_groups(&input, binder, span)?;
+            plan::refuse_groups(&input, binder, span)?;
             return with_query(node, body, input, binder, span);
         }
     };
-    let key = support::column_named(&node.by, &input, binder)?.clone();
+    let key = plan::column_named(&node.by, &input, binder)?.clone();
     if key.kind == ScalarType::Dynamic {
         return Err(binder.error("SEM0001", "the key cannot be dynamic", node.by.span));
     }
@@ -58,7 +58,7 @@ fn with_query(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    let key = support::column_named(&node.by, &input, binder)?.clone();
+    let key = plan::column_named(&node.by, &input, binder)?.clone();
     let value = as_key(key.expr(), key.kind);
     let keys = input.project(vec![(key.field.clone(), key.kind, value)], span)?;
     let (_, rows) = binder.discover(super::distinct::distinct(keys), span)?;
@@ -100,7 +100,7 @@ fn with_query(
     (binder.env, binder.operator) = before;
     let rows = union_plan(legs, None, false, span)?;
     match nothing {
-        true => Ok(support::limit(rows, 0)),
+        true => Ok(plan::limit(rows, 0)),
         false => Ok(rows),
     }
 }

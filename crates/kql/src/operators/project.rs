@@ -3,9 +3,10 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectOperator;
 
-use super::{support, window};
 use crate::bind::{BindResult, Binder, NamingMode};
+use crate::plan;
 use crate::relation::Relation;
+use crate::window;
 
 pub(crate) fn bind(
     node: &ProjectOperator,
@@ -19,5 +20,5 @@ pub(crate) fn bind(
         .into_iter()
         .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
         .collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

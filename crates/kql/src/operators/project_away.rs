@@ -3,8 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectAwayOperator;
 
-use super::support::{self, columns_matching, pass, visible};
 use crate::bind::{BindResult, Binder};
+use crate::plan::{self, columns_matching, pass, visible};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -21,5 +21,5 @@ pub(crate) fn bind(
         .filter(|c| !away.contains(c))
         .map(pass)
         .collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

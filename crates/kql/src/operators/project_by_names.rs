@@ -4,8 +4,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectByNamesOperator;
 use hindsight_kql_types::{DynamicRef, Value};
 
-use super::support::{self, pass, visible};
 use crate::bind::{BindResult, Binder, wildcard_matches};
+use crate::plan::{self, pass, visible};
 use crate::relation::{Column, Relation};
 
 pub(crate) fn bind(
@@ -41,5 +41,5 @@ pub(crate) fn bind(
         }
     }
     let columns = selected.iter().map(pass).collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

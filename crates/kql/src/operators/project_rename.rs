@@ -3,8 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectRenameOperator;
 
-use super::support::{self, Output, column_named, pass};
 use crate::bind::{BindResult, Binder};
+use crate::plan::{self, Output, column_named, pass};
 use crate::relation::Relation;
 
 pub(crate) fn bind(
@@ -29,5 +29,5 @@ pub(crate) fn bind(
             return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
         }
     }
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

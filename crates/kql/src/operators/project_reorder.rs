@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ProjectReorderOperator, ReorderOrder};
 
-use super::support::{self, columns_matching, pass, visible};
 use crate::bind::{BindResult, Binder};
+use crate::plan::{self, columns_matching, pass, visible};
 use crate::relation::{Column, Relation};
 
 pub(crate) fn bind(
@@ -33,7 +33,7 @@ pub(crate) fn bind(
     }
     let rest = visible(&input).filter(|c| !order.contains(c));
     let columns = order.iter().chain(rest).map(pass).collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }
 
 /// Compares names with runs of digits as numbers: `a9` is before `a20`.

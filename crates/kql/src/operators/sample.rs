@@ -3,9 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleOperator;
 
-use super::group_limit::limit_groups;
 use super::take::row_count;
 use crate::bind::{BindResult, Binder};
+use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

@@ -3,11 +3,13 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleDistinctOperator;
 
-use super::group_limit::{limit_by, limit_groups};
+use super::summarize;
 use super::take::row_count;
-use super::{summarize, support, window};
 use crate::bind::{BindResult, Binder};
+use crate::plan;
+use crate::plan::group_limit::{limit_by, limit_groups};
 use crate::relation::Relation;
+use crate::window;
 
 pub(crate) fn bind(
     node: &SampleDistinctOperator,
@@ -22,7 +24,7 @@ pub(crate) fn bind(
         .into_iter()
         .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
         .collect();
-    let values = support::project(input, columns, span)?.finish(span)?;
+    let values = plan::project(input, columns, span)?.finish(span)?;
     let keys = values.columns.iter().map(|c| c.name.clone()).collect();
     let first = Relation {
         serialized: false,

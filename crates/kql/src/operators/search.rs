@@ -6,10 +6,10 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{self, Output, hidden_name, parameter, pass, visible};
 use super::union::{bind_legs, matching_tables};
-use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder};
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, Output, hidden_name, parameter, pass, visible};
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
@@ -33,9 +33,9 @@ pub(crate) fn bind(
         },
     };
     let source = hidden_name("source");
-    let subtables = !support::groups(&input).is_empty();
+    let subtables = !plan::groups(&input).is_empty();
     if subtables && !node.tables.is_empty() {
-        support::refuse_groups(&input, binder, span)?;
+        plan::refuse_groups(&input, binder, span)?;
     }
     let legs = legs(node, input, binder, span)?;
     let rows = match <[Leg; 1]>::try_from(legs) {
@@ -50,7 +50,7 @@ pub(crate) fn bind(
     }
     .rewrite(&node.predicate);
     let predicate = binder.bind_predicate(&predicate, &rows)?;
-    let mut columns: Vec<Output> = support::groups(&rows)
+    let mut columns: Vec<Output> = plan::groups(&rows)
         .iter()
         .filter(|c| c.name != source)
         .map(pass)

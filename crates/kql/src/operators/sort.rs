@@ -8,10 +8,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Direction, Nulls, OrderedExpr, SortOperator};
 use hindsight_kql_types::ScalarType;
 
-use super::window;
 use crate::bind::{BindResult, Binder, plan_error};
 use crate::functions::real_key::as_key;
 use crate::relation::{Relation, Scalar};
+use crate::window;
 
 pub(crate) fn bind(
     node: &SortOperator,

@@ -8,14 +8,16 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
-use super::stand_in::{keys_of_aggregation, without_stand_ins};
-use super::support::{self, Output, carried, field, hidden_name, missing, visible};
-use super::{distinct, group_limit, window};
+use super::distinct;
 use crate::aggregates::arg_max::pick_row;
 use crate::aggregates::state::pick::{Pick, PickedRows};
 use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
 use crate::functions::real_key::as_key;
+use crate::plan::group_limit;
+use crate::plan::{self, Output, carried, field, hidden_name, missing, visible};
 use crate::relation::{Column, Relation};
+use crate::subtables::placeholders::{keys_of_aggregation, without_stand_ins};
+use crate::window;
 
 pub(crate) fn bind(
     node: &SummarizeOperator,
@@ -43,7 +45,7 @@ pub(crate) fn summarize(
         .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
         .collect();
     match aggregates.is_empty() {
-        true => Ok(distinct::distinct(support::project(input, outputs, span)?)),
+        true => Ok(distinct::distinct(plan::project(input, outputs, span)?)),
         false => aggregated(input, outputs, aggregates, span),
     }
 }
@@ -124,7 +126,7 @@ pub(crate) fn aggregated(
     };
     let groups = match only {
         Some(value) => count_of_groups(input, all_keys, value, span)?,
-        None => support::aggregate(input, all_keys, named_calls(calls), span)?,
+        None => plan::aggregate(input, all_keys, named_calls(calls), span)?,
     };
     groups.project(outputs, span)
 }
@@ -172,8 +174,8 @@ fn count_of_groups(
     let inner = keys
         .into_iter()
         .chain([(name.clone(), ScalarType::Dynamic, value)]);
-    let values = support::aggregate(input, inner.collect(), Vec::new(), span)?;
-    support::aggregate(values, outer, named_calls(vec![count(field(&name))]), span)
+    let values = plan::aggregate(input, inner.collect(), Vec::new(), span)?;
+    plan::aggregate(values, outer, named_calls(vec![count(field(&name))]), span)
 }
 
 fn call_name(index: usize) -> String {

@@ -3,8 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TakeOperator;
 
-use super::group_limit::limit_groups;
 use crate::bind::{BindResult, Binder};
+use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

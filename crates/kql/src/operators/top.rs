@@ -3,11 +3,13 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TopOperator;
 
-use super::group_limit::limit_groups;
+use super::sort;
 use super::take::row_count;
-use super::{sort, support, window};
 use crate::bind::{BindResult, Binder};
+use crate::plan;
+use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
+use crate::window;
 
 pub(crate) fn bind(
     node: &TopOperator,
@@ -18,13 +20,13 @@ pub(crate) fn bind(
     let count = row_count(binder.constant_long(&node.count)?);
     let keys = sort::bind_key(&node.by, &input, binder)?;
     let input = window::absorb(binder, input, span)?;
-    if !support::groups(&input).is_empty() {
+    if !plan::groups(&input).is_empty() {
         return limit_groups(sort::sorted(input, keys, None), count, span);
     }
     Ok(match count {
         0 => Relation {
             serialized: true,
-            ..support::limit(input, 0)
+            ..plan::limit(input, 0)
         },
         count => sort::sorted(input, keys, Some(count)),
     })

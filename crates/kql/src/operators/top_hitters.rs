@@ -5,10 +5,11 @@ use hindsight_kql_syntax::ast::{
     Argument, Call, Expr, ExprKind, Name, NamedExpr, TopHittersOperator,
 };
 
-use super::group_limit::limit_groups;
+use super::sort;
+use super::summarize;
 use super::take::row_count;
-use super::{sort, summarize};
 use crate::bind::{BindResult, Binder, plan_error};
+use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

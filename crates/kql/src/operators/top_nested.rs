@@ -8,13 +8,16 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_types::ScalarType;
 
 use super::extend::add_columns;
-use super::join_keys::{JoinKey, equal_columns};
-use super::join_plan::{RightColumns, join_plan};
-use super::support::Output;
+use super::sort;
+use super::summarize;
 use super::take::row_count;
-use super::union_plan::{Leg, union_plan};
-use super::{group_limit, sort, summarize, support};
 use crate::bind::{BindResult, Binder, plan_error};
+use crate::plan;
+use crate::plan::Output;
+use crate::plan::group_limit;
+use crate::plan::join::{RightColumns, join_plan};
+use crate::plan::join_keys::{JoinKey, equal_columns};
+use crate::plan::union::{Leg, union_plan};
 use crate::relation::{Column, Relation, Scalar};
 
 pub(crate) fn bind(
@@ -23,13 +26,10 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    let subtables: Vec<String> = support::groups(&input)
-        .into_iter()
-        .map(|c| c.name)
-        .collect();
+    let subtables: Vec<String> = plan::groups(&input).into_iter().map(|c| c.name).collect();
     let with_others = node.levels.iter().rposition(|l| l.others.is_some());
     if with_others.is_some() {
-        support::refuse_groups(&input, binder, span)?;
+        plan::refuse_groups(&input, binder, span)?;
     }
     let (mut rows, keys) = keyed_rows(&node.levels, input, binder, span)?;
     let mut result: Option<Relation> = None;
@@ -144,10 +144,10 @@ fn with_rests(
                 Some((level, (key, _))) if *key == column.name => {
                     others_value(level, column.kind, binder)?
                 }
-                Some((level, _)) if level.others.is_none() => support::missing(column.kind),
+                Some((level, _)) if level.others.is_none() => plan::missing(column.kind),
                 _ => match rows.column(&column.name) {
                     Some(own) => own.expr(),
-                    None => support::missing(column.kind),
+                    None => plan::missing(column.kind),
                 },
             };
             outputs.push((column.name.clone(), column.kind, expr));
@@ -163,7 +163,7 @@ fn with_rests(
 
 /// The one row of `aggregated` where `rows` has any.
 fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Relation> {
-    let some = super::support::limit(
+    let some = crate::plan::limit(
         Relation {
             columns: Vec::new(),
             ..rows
@@ -171,16 +171,16 @@ fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Rela
         1,
     );
     let some = some.project(
-        vec![(support::hidden_name("some"), ScalarType::Long, lit(1_i64))],
+        vec![(plan::hidden_name("some"), ScalarType::Long, lit(1_i64))],
         span,
     )?;
-    let mut columns: Vec<Output> = aggregated.columns.iter().map(support::pass).collect();
-    columns.push((support::hidden_name("some"), ScalarType::Long, lit(1_i64)));
+    let mut columns: Vec<Output> = aggregated.columns.iter().map(plan::pass).collect();
+    columns.push((plan::hidden_name("some"), ScalarType::Long, lit(1_i64)));
     let aggregated = aggregated.project(columns, span)?;
     join(
         aggregated,
         some,
-        &[support::hidden_name("some")],
+        &[plan::hidden_name("some")],
         JoinType::LeftSemi,
         span,
     )
@@ -193,7 +193,7 @@ fn others_value(
     binder: &mut Binder<'_>,
 ) -> BindResult<PlanExpr> {
     let Some(others) = &level.others else {
-        return Ok(support::missing(kind));
+        return Ok(plan::missing(kind));
     };
     let value = binder.bind_constant(others)?;
     let converted = value.convert(kind);
@@ -223,7 +223,7 @@ fn keyed_rows(
 ) -> BindResult<(Relation, Vec<String>)> {
     let items: Vec<NamedExpr> = levels.iter().map(|l| l.of.clone()).collect();
     let bound = summarize::bind_keys(&items, &input, binder, span)?;
-    let input = super::window::absorb(binder, input, span)?;
+    let input = crate::window::absorb(binder, input, span)?;
     let keys = bound.iter().map(|k| k.name.clone()).collect();
     let columns = bound
         .into_iter()
@@ -269,13 +269,10 @@ fn level_rows(
         order.extend(tie);
     }
     let sorted = sort::sorted(ranked, order, None).finish(span)?;
-    let mut parents: Vec<String> = support::groups(&sorted)
-        .into_iter()
-        .map(|c| c.name)
-        .collect();
+    let mut parents: Vec<String> = plan::groups(&sorted).into_iter().map(|c| c.name).collect();
     parents.extend_from_slice(path.get(..path.len() - 1).unwrap_or_default());
     let kept = match parents.is_empty() {
-        true => support::limit(sorted, count),
+        true => plan::limit(sorted, count),
         false => group_limit::limit_by(sorted, parents, count, span)?,
     };
     Ok((kept, name))

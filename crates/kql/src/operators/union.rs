@@ -4,12 +4,12 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 
-use super::stand_in::all_there;
-use super::support::{self, parameter};
-use super::union_plan::{Leg, union_plan};
 use crate::bind::{BindResult, Binder, Entry, Env, plan_error, wildcard_matches};
 use crate::catalog::TableScope;
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, parameter};
 use crate::relation::Relation;
+use crate::subtables::placeholders::all_there;
 
 pub(crate) fn bind(
     node: &UnionOperator,
@@ -17,7 +17,7 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    let subtables = match support::groups(&input).is_empty() {
+    let subtables = match plan::groups(&input).is_empty() {
         true => None,
         false => binder.subtables.clone(),
     };
@@ -54,7 +54,7 @@ pub(crate) fn bind(
     let mut others = bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?;
     if let Some(subtables) = subtables {
         // The other tables stand beside each subtable.
-        let apart = |leg: &&mut Leg| support::groups(&leg.relation).is_empty();
+        let apart = |leg: &&mut Leg| plan::groups(&leg.relation).is_empty();
         for leg in others.iter_mut().filter(apart) {
             leg.relation = beside(leg.relation.clone(), subtables.clone(), span)?;
         }

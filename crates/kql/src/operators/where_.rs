@@ -3,10 +3,10 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::WhereOperator;
 
-use super::stand_in::or_stands_in;
-use super::window;
 use crate::bind::{BindResult, Binder};
 use crate::relation::Relation;
+use crate::subtables::placeholders::or_stands_in;
+use crate::window;
 
 pub(crate) fn bind(
     node: &WhereOperator,

@@ -12,7 +12,7 @@ use super::args::Args;
 use super::rewrite::rewrite;
 use super::windows::{column, columns, constant, ticks, written};
 use crate::bind::{BindResult, Binder, Entry};
-use crate::operators::support;
+use crate::plan;
 use crate::relation::Relation;
 
 /// A window is cut into at most so many smaller ones.
@@ -36,7 +36,7 @@ impl Timeline {
     ) -> BindResult<Timeline> {
         let id = column(args.required("IdColumn", binder, span)?, input, binder)?;
         let axis = args.required("TimelineColumn", binder, span)?;
-        let kind = support::column_named(axis, input, binder)?.kind;
+        let kind = plan::column_named(axis, input, binder)?.kind;
         let axis = column(axis, input, binder)?;
         let start = constant(args.required("Start", binder, span)?, kind, binder)?;
         let end = constant(args.required("End", binder, span)?, kind, binder)?;
@@ -192,8 +192,7 @@ pub(crate) fn new_metrics(
     let mut args = Args::new(call);
     let timeline = Timeline::read(&mut args, &input, binder, span)?;
     let (width, _) = timeline.width(&mut args, "Window", binder, span)?;
-    let is_column =
-        |expr: &Expr| support::plain_name(expr).is_some_and(|n| input.column(n).is_some());
+    let is_column = |expr: &Expr| plan::plain_name(expr).is_some_and(|n| input.column(n).is_some());
     let mut rest = args.rest();
     args.end(binder, span)?;
     let cohort = match rest.first() {

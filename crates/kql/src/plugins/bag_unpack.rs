@@ -10,7 +10,7 @@ use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::args::Args;
 use crate::bind::{BindResult, Binder, convert};
-use crate::operators::support::{self, Output, pass};
+use crate::plan::{self, Output, pass};
 use crate::relation::{Column, Relation, Scalar};
 
 /// More keys than this make no table.
@@ -33,7 +33,7 @@ pub(crate) fn bind(
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
     let column = args.required("Column", binder, span)?;
-    let name = support::column_named(column, &input, binder)?.name.clone();
+    let name = plan::column_named(column, &input, binder)?.name.clone();
     let prefix = match args.option("OutputColumnPrefix") {
         Some(expr) => binder.constant_string(expr)?,
         None => String::new(),
@@ -110,7 +110,7 @@ pub(crate) fn bind(
         }
     }
     let outputs = outputs.into_iter().filter_map(|(_, o)| o).collect();
-    support::project(input, outputs, span)
+    plan::project(input, outputs, span)
 }
 
 /// The columns that the query declares; the data is not looked at.
@@ -151,11 +151,11 @@ fn declared(
                 let value = property(&bag, key, column.kind, binder, span)?;
                 (written.clone(), value.kind, value.expr)
             }
-            (None, None) => (written.clone(), column.kind, support::missing(column.kind)),
+            (None, None) => (written.clone(), column.kind, plan::missing(column.kind)),
         };
         outputs.push(output);
     }
-    support::project(input, outputs, span)
+    plan::project(input, outputs, span)
 }
 
 fn property(

@@ -6,7 +6,7 @@ use hindsight_kql_syntax::ast::Call;
 use super::args::Args;
 use super::rewrite::{name, rewrite};
 use crate::bind::{BindResult, Binder, Entry};
-use crate::operators::support;
+use crate::plan;
 use crate::relation::Relation;
 
 /// Which addresses.
@@ -25,7 +25,7 @@ pub(crate) fn bind(
     binder: &mut Binder<'_>,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+    plan::refuse_groups(&input, binder, span)?;
     let mut args = Args::new(call);
     let lookup = args.required("LookupTable", binder, span)?;
     let address = args.required("SourceKey", binder, span)?;
@@ -35,11 +35,9 @@ pub(crate) fn bind(
         None => false,
     };
     args.end(binder, span)?;
-    let address = support::column_named(address, &input, binder)?.name.clone();
+    let address = plan::column_named(address, &input, binder)?.name.clone();
     let lookup = binder.bind_tabular(lookup)?.finish(span)?;
-    let network = support::column_named(network, &lookup, binder)?
-        .name
-        .clone();
+    let network = plan::column_named(network, &lookup, binder)?.name.clone();
     let own: Vec<String> = input.columns.iter().map(|c| name(&c.name)).collect();
     let found: Vec<String> = lookup.columns.iter().map(|c| name(&c.name)).collect();
     if own.iter().any(|c| found.contains(c)) {

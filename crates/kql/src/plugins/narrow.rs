@@ -6,7 +6,7 @@ use hindsight_kql_syntax::ast::Call;
 use super::args::Args;
 use super::rewrite::{name, rewrite, text};
 use crate::bind::{BindResult, Binder};
-use crate::operators::support::visible;
+use crate::plan::visible;
 use crate::relation::Relation;
 
 pub(crate) fn bind(

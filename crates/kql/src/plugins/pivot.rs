@@ -14,7 +14,7 @@ use hindsight_kql_types::{ScalarType, Value};
 use super::args::Args;
 use crate::bind::{BindResult, Binder, convert, plan_error, value_from_scalar};
 use crate::operators::summarize;
-use crate::operators::support::{self, Output, field, free_name, missing, pass};
+use crate::plan::{self, Output, field, free_name, missing, pass};
 use crate::relation::{Relation, Scalar};
 
 /// More values than this make no table.
@@ -28,7 +28,7 @@ pub(crate) fn bind(
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
     let column = args.required("pivotColumn", binder, span)?;
-    let pivoted = support::column_named(column, &input, binder)?.clone();
+    let pivoted = plan::column_named(column, &input, binder)?.clone();
     let mut rest = args.rest();
     args.end(binder, span)?;
     let aggregate = match rest.first().map(|e| &e.kind) {
@@ -60,7 +60,7 @@ pub(crate) fn bind(
         .collect();
     let mut keys: Vec<String> = Vec::new();
     for key in rest.iter().copied() {
-        keys.push(support::column_named(key, &input, binder)?.name.clone());
+        keys.push(plan::column_named(key, &input, binder)?.name.clone());
     }
     if rest.is_empty() {
         let others = input.columns.iter().map(|c| &c.name);
@@ -118,7 +118,7 @@ pub(crate) fn bind(
         let name = free_name(&value, |n| outputs.iter().any(|o| o.0 == n));
         outputs.push((name, cell.kind, filled));
     }
-    support::aggregate(cells, own_keys, aggregates, span)?.project(outputs, span)
+    plan::aggregate(cells, own_keys, aggregates, span)?.project(outputs, span)
 }
 
 /// The texts of a column's values.

@@ -10,7 +10,7 @@ use hindsight_kql_types::{ScalarType, Value};
 use super::args::Args;
 use super::rewrite::{name, rewrite};
 use crate::bind::{BindResult, Binder};
-use crate::operators::support;
+use crate::plan;
 use crate::relation::Relation;
 
 /// A row is given to at most so many bins.
@@ -26,7 +26,7 @@ pub(crate) fn counts(
     let mut args = Args::new(call);
     let id = column(args.required("IdColumn", binder, span)?, &input, binder)?;
     let axis = args.required("TimelineColumn", binder, span)?;
-    let axis_kind = support::column_named(axis, &input, binder)?.kind;
+    let axis_kind = plan::column_named(axis, &input, binder)?.kind;
     let axis = column(axis, &input, binder)?;
     let start = constant(args.required("Start", binder, span)?, axis_kind, binder)?;
     let end = constant(args.required("End", binder, span)?, axis_kind, binder)?;
@@ -72,14 +72,12 @@ pub(crate) fn percentile(
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
     let value_expr = args.required("ValueColumn", binder, span)?;
-    let value_name = support::column_named(value_expr, &input, binder)?
-        .name
-        .clone();
+    let value_name = plan::column_named(value_expr, &input, binder)?.name.clone();
     let value = column(value_expr, &input, binder)?;
     let percentile_expr = args.required("Percentile", binder, span)?;
     let percentile = binder.bind_constant(percentile_expr)?.to_text();
     let axis = args.required("IndexColumn", binder, span)?;
-    let axis_kind = support::column_named(axis, &input, binder)?.kind;
+    let axis_kind = plan::column_named(axis, &input, binder)?.kind;
     let axis = column(axis, &input, binder)?;
     let step_kind = match axis_kind {
         ScalarType::DateTime => ScalarType::TimeSpan,
@@ -125,7 +123,7 @@ pub(crate) fn percentile(
 
 /// A column as the language writes it.
 pub(super) fn column(expr: &Expr, input: &Relation, binder: &Binder<'_>) -> BindResult<String> {
-    Ok(name(&support::column_named(expr, input, binder)?.name))
+    Ok(name(&plan::column_named(expr, input, binder)?.name))
 }
 
 /// Columns as the language writes them.

@@ -1,18 +1,20 @@
 //! `parse` and `parse-where`: columns cut out of a text by a pattern (`semantics.md §20.1, §20.2`).
 
+mod rows;
+
 use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ParseOperator, ParsePart};
 use hindsight_kql_types::ScalarType;
 
-use super::parse_rows::{ParseMode, ParseRows, ParsedColumn};
-use super::stand_in::or_stands_in;
-use super::support::{Output, field, hidden_name, parameter, pass};
-use super::window;
+use self::rows::{ParseMode, ParseRows, ParsedColumn};
 use crate::bind::{BindResult, Binder, convert};
 use crate::exec::transform;
+use crate::plan::{Output, field, hidden_name, parameter, pass};
 use crate::relation::Relation;
+use crate::subtables::placeholders::or_stands_in;
+use crate::window;
 
 pub(crate) fn bind(
     node: &ParseOperator,

@@ -8,9 +8,9 @@ use datafusion::logical_expr::{Join, JoinConstraint, JoinType, LogicalPlan};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
-use super::join_keys::JoinKey;
-use super::support::{Output, field, free_name, hidden_name, is_hidden, missing, pass};
 use crate::bind::{BindResult, plan_error};
+use crate::plan::join_keys::JoinKey;
+use crate::plan::{Output, field, free_name, hidden_name, is_hidden, missing, pass};
 use crate::relation::{Column, Relation};
 
 /// Which columns of the right side come out.

@@ -1,5 +1,7 @@
 //! `scan`: sequences of rows that match steps (`semantics.md §22.3`).
 
+mod rows;
+
 use std::sync::Arc;
 
 use datafusion::common::tree_node::TreeNode;
@@ -14,13 +16,13 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_keys;
-use super::scan_rows::{Output, Scan, Step};
-use super::sort;
-use super::support::{self, free_name, hidden_name, parameter};
+use self::rows::{Output, Scan, Step};
 use crate::bind::{BindResult, Binder, convert, plan_error};
 use crate::exec::transform;
 use crate::large;
+use crate::operators::grouped_rows::by_keys;
+use crate::operators::sort;
+use crate::plan::{self, free_name, hidden_name, parameter};
 use crate::relation::{Relation, Scalar};
 
 pub(crate) fn bind(
@@ -113,12 +115,12 @@ fn subtable_keys(
     input: &Relation,
     binder: &Binder<'_>,
 ) -> BindResult<Vec<String>> {
-    let mut keys: Vec<String> = support::subtable_keys(input)
+    let mut keys: Vec<String> = plan::subtable_keys(input)
         .into_iter()
         .map(|c| c.name)
         .collect();
     for expr in &node.partition_by {
-        let column = support::column_named(expr, input, binder)?;
+        let column = plan::column_named(expr, input, binder)?;
         if column.kind == ScalarType::Dynamic {
             return Err(binder.error("SEM0001", "the key cannot be dynamic", expr.span));
         }
@@ -179,7 +181,7 @@ impl Scene {
             all.extend(one.iter().map(|(n, kind)| (state_name(step, n), *kind)));
         }
         Ok(Scene {
-            names: support::no_rows(&all, span)?,
+            names: plan::no_rows(&all, span)?,
             row,
             declared,
             steps,
@@ -268,7 +270,7 @@ impl Scene {
                 .collect(),
         };
         let kind = match &expr.kind {
-            ExprKind::Member { value, member } => match support::plain_name(value) {
+            ExprKind::Member { value, member } => match plan::plain_name(value) {
                 Some(step) if self.steps.iter().any(|s| s == step) => {
                     ExprKind::Name(Name::new(state_name(step, &member.text), expr.span))
                 }

@@ -1,4 +1,4 @@
-//! The row work of [`super::stand_in`]: rows that stand in for their subtables.
+//! The row work of [`crate::subtables::placeholders`]: rows that stand in for their subtables.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Union};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{Output, free_name, groups, missing, pass, visible};
 use crate::bind::{BindResult, plan_error, value_to_scalar};
+use crate::plan::{Output, free_name, groups, missing, pass, visible};
 use crate::relation::{Column, Relation};
 
 /// One table of a union with the name that it shows as.

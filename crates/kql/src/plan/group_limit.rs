@@ -10,9 +10,9 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_syntax::Span;
 
-use super::support::{limit, subtable_keys};
 use crate::bind::BindResult;
 use crate::exec::{InOrder, Reads, Transform, TransformState, transform};
+use crate::plan::{limit, subtable_keys};
 use crate::relation::Relation;
 
 /// At most `count` rows; of each subtable inside `mv-apply` and `partition`.

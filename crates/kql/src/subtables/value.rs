@@ -7,13 +7,13 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
-use super::group_limit::limit_by;
-use super::join_keys::equal_columns;
-use super::join_plan::{RightColumns, join_plan};
-use super::stand_in::there;
-use super::support::{Output, field, groups, hidden_name, pass, visible};
 use crate::bind::{BindResult, Binder};
+use crate::plan::group_limit::limit_by;
+use crate::plan::join::{RightColumns, join_plan};
+use crate::plan::join_keys::equal_columns;
+use crate::plan::{Output, field, groups, hidden_name, pass, visible};
 use crate::relation::{Column, Relation, Scalar};
+use crate::subtables::placeholders::there;
 
 /// The values of a call: a row for each subtable.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub(crate) fn note(rows: Relation, binder: &mut Binder<'_>, span: Span) -> BindR
 }
 
 /// The rows of `input` with the noted values beside them. The columns stay the same; their order does not.
-pub(super) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> BindResult<Relation> {
+pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> BindResult<Relation> {
     let values = std::mem::take(&mut binder.subtable_values);
     if values.is_empty() {
         return Ok(input);

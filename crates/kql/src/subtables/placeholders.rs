@@ -14,11 +14,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter};
 use hindsight_kql_types::ScalarType;
 
-use super::stand_in_rows::WithStandIns;
-use super::support::{Output, groups, hidden_name, missing, parameter, pass, subtable_keys};
 use crate::bind::{BindResult, Binder, plan_error};
 use crate::exec::transform;
+use crate::plan::{Output, groups, hidden_name, missing, parameter, pass, subtable_keys};
 use crate::relation::{Column, Relation};
+use crate::subtables::placeholder_rows::WithStandIns;
 
 /// What a step does to the rows of a subtable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +208,7 @@ fn is_there(input: &Relation) -> Option<PlanExpr> {
 }
 
 /// The rows that are there, for who reads them from elsewhere.
-pub(super) fn there(rows: Relation, span: Span) -> BindResult<Relation> {
+pub(crate) fn there(rows: Relation, span: Span) -> BindResult<Relation> {
     let Some(is_there) = is_there(&rows) else {
         return Ok(rows);
     };
@@ -219,7 +219,7 @@ pub(super) fn there(rows: Relation, span: Span) -> BindResult<Relation> {
 }
 
 /// The rows of a table beside `input`: none of them stands in.
-pub(super) fn all_there(table: Relation, input: &Relation, span: Span) -> BindResult<Relation> {
+pub(crate) fn all_there(table: Relation, input: &Relation, span: Span) -> BindResult<Relation> {
     let table = there(table, span)?;
     let flags = flags(input);
     if flags.is_empty() {
@@ -231,7 +231,7 @@ pub(super) fn all_there(table: Relation, input: &Relation, span: Span) -> BindRe
 }
 
 /// A predicate that is true of rows that stand in, too.
-pub(super) fn or_stands_in(predicate: PlanExpr, input: &Relation) -> PlanExpr {
+pub(crate) fn or_stands_in(predicate: PlanExpr, input: &Relation) -> PlanExpr {
     match is_there(input) {
         Some(is_there) => predicate.or(PlanExpr::Not(Box::new(is_there))),
         None => predicate,
@@ -239,7 +239,7 @@ pub(super) fn or_stands_in(predicate: PlanExpr, input: &Relation) -> PlanExpr {
 }
 
 /// A list that is null in rows that stand in, so that they stay when it is expanded.
-pub(super) fn list_unless_stands_in(
+pub(crate) fn list_unless_stands_in(
     list: PlanExpr,
     input: &Relation,
     span: Span,
@@ -253,13 +253,13 @@ pub(super) fn list_unless_stands_in(
 }
 
 /// The keys of subtables for an aggregation: all, but for the flags of the rows that it counts.
-pub(super) fn keys_of_aggregation(input: &Relation) -> Vec<Output> {
+pub(crate) fn keys_of_aggregation(input: &Relation) -> Vec<Output> {
     let keys = subtable_keys(input);
     keys.iter().filter(|c| !is_counted(c)).map(pass).collect()
 }
 
 /// An aggregate call that counts no row that stands in.
-pub(super) fn without_stand_ins(
+pub(crate) fn without_stand_ins(
     mut call: PlanExpr,
     input: &Relation,
 ) -> datafusion::common::Result<PlanExpr> {

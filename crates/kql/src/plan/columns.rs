@@ -14,8 +14,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::chain;
 use crate::bind::{BindResult, Binder, null_scalar, plan_error, value_to_scalar, wildcard_matches};
+use crate::plan::chain;
 use crate::relation::{Column, Relation, named};
 
 /// A column's name, type and expression, as [`Relation::project`] takes them.

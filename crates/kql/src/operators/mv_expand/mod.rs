@@ -1,5 +1,8 @@
 //! `mv-expand`: a row for each element of a list (`semantics.md §18.1`).
 
+mod rows;
+mod value;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -7,14 +10,14 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{MvExpandColumn, MvExpandOperator, OperatorParameter, TypeOf};
 use hindsight_kql_types::ScalarType;
 
-use super::mv_rows::{Expand, ExpandedList};
-use super::stand_in::list_unless_stands_in;
-use super::support::{self, Output, field, free_name, hidden_name, parameter, pass};
-use super::take::row_count;
-use super::window;
+use self::rows::{Expand, ExpandedList};
 use crate::bind::{BindResult, Binder};
 use crate::exec::transform;
+use crate::operators::take::row_count;
+use crate::plan::{self, Output, field, free_name, hidden_name, parameter, pass};
 use crate::relation::{Relation, Scalar};
+use crate::subtables::placeholders::list_unless_stands_in;
+use crate::window;
 
 pub(crate) fn bind(
     node: &MvExpandOperator,
@@ -32,7 +35,7 @@ pub(crate) fn bind(
         false,
     )?;
     let (relation, outputs) = (expanded.relation, expanded.outputs);
-    support::project(relation, outputs, span)
+    plan::project(relation, outputs, span)
 }
 
 /// What expansion gives: the rows with inner fields, and the columns to show.
@@ -145,7 +148,7 @@ fn expanded_rows(
 
 /// The columns to show: elements in place of their column or at the end, the element's number last.
 fn outputs(input: &Relation, lists: &[List], index: Option<String>) -> Vec<Output> {
-    let mut outputs: Vec<Output> = support::visible(input)
+    let mut outputs: Vec<Output> = plan::visible(input)
         .map(|c| (c.name.clone(), c.kind, field(&c.name)))
         .collect();
     for (i, list) in lists.iter().enumerate() {

@@ -9,7 +9,7 @@ use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 
-use super::reduce_clusters::{Clusters, Rule};
+use super::clusters::{Clusters, Rule};
 use crate::exec::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column};
 use crate::work::Watch;
 

@@ -16,12 +16,12 @@ use crate::relation::Relation;
 const MERGED: usize = 32;
 
 /// How many nodes a plan has; a plan on top of another has more.
-pub(super) fn nodes(plan: &LogicalPlan) -> usize {
+pub(crate) fn nodes(plan: &LogicalPlan) -> usize {
     each(plan).count()
 }
 
 /// Whether a projection in a plan gives a field of this name.
-pub(super) fn names_field(plan: &LogicalPlan, name: &str) -> bool {
+pub(crate) fn names_field(plan: &LogicalPlan, name: &str) -> bool {
     each(plan).any(|plan| match plan {
         LogicalPlan::Projection(projection) => {
             let mut fields = projection.schema.fields().iter();
@@ -42,7 +42,7 @@ fn each(plan: &LogicalPlan) -> impl Iterator<Item = &LogicalPlan> {
 }
 
 /// Whether the projection that goes on top of `plan` is the last of so many.
-pub(super) fn ends_a_piece(plan: &LogicalPlan) -> bool {
+pub(crate) fn ends_a_piece(plan: &LogicalPlan) -> bool {
     (length(plan) + 1).is_multiple_of(MERGED)
 }
 
@@ -60,7 +60,7 @@ fn length(plan: &LogicalPlan) -> usize {
 /// DataFusion makes one projection of a chain of them, and writes its ever longer expressions out for every part of them:
 /// some hundreds of `extend x = x + 1` would be planned for minutes. It lets two projections be where a column that one
 /// computes is used twice in the next.
-pub(super) fn kept_apart(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
+pub(crate) fn kept_apart(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
     let twice = expr.transform_up(|expr| {
         let PlanExpr::Column(column) = &expr else {
             return Ok(Transformed::no(expr));

@@ -3,6 +3,8 @@
 //! Rows are aggregated by keys and bin number, which DataFusion does; then one pass puts the bins of each key into
 //! arrays.
 
+mod rows;
+
 use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
@@ -11,15 +13,16 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_keys;
-use super::series_rows::{Axis, Series, SeriesRows};
-use super::support::{self, Output, hidden_name, parameter};
-use super::{summarize, window};
+use self::rows::{Axis, Series, SeriesRows};
 use crate::bind::{BindResult, Binder, NamingMode, convert, widest};
 use crate::exec::transform;
 use crate::functions::kernel::{KernelArgs, KernelError};
 use crate::functions::kernel_call;
+use crate::operators::grouped_rows::by_keys;
+use crate::operators::summarize;
+use crate::plan::{self, Output, hidden_name, parameter};
 use crate::relation::{Relation, Scalar};
+use crate::window;
 
 pub(crate) fn bind(
     node: &MakeSeriesOperator,
@@ -80,7 +83,7 @@ pub(crate) fn bind(
         .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
         .collect();
     // `aggregated` puts the columns that tell subtables apart before the keys.
-    let subtables = support::groups(&input);
+    let subtables = plan::groups(&input);
     let key_names: Vec<(String, ScalarType)> = subtables
         .iter()
         .map(|c| (c.name.clone(), c.kind))
@@ -103,7 +106,7 @@ pub(crate) fn bind(
     };
     let mut columns = key_names;
     columns.extend(series.into_iter().map(|s| (s.name, ScalarType::Dynamic)));
-    let axis_name = support::free_name(&axis.0, |n| columns.iter().any(|(taken, _)| taken == n));
+    let axis_name = plan::free_name(&axis.0, |n| columns.iter().any(|(taken, _)| taken == n));
     columns.push((axis_name, ScalarType::Dynamic));
     let subtables = subtables.into_iter().map(|c| c.name).collect();
     let work = by_keys(Arc::new(work), subtables);

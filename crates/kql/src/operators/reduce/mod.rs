@@ -2,8 +2,11 @@
 //!
 //! The cloud learns its patterns from log lines after R. Vaarandi, "A Data Clustering Algorithm for Mining Patterns From
 //! Event Logs" (2003), and has not written down how in detail. This is our own reading of that paper, said in full in
-//! [`super::reduce_clusters`]: the grouping may differ from the cloud's in detail, and is the same for the same rows,
+//! [`crate::operators::reduce::clusters`]: the grouping may differ from the cloud's in detail, and is the same for the same rows,
 //! in whatever order they come.
+
+mod clusters;
+mod rows;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,14 +17,14 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{OperatorParameter, ReduceOperator};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_group;
-use super::reduce_clusters::Rule;
-use super::reduce_rows::{ReduceRows, Shown};
-use super::support::{self, Output, free_name, groups, hidden_name, parameter, pass};
-use super::window;
+use self::clusters::Rule;
+use self::rows::{ReduceRows, Shown};
 use crate::bind::{BindResult, Binder};
 use crate::exec::transform;
+use crate::operators::grouped_rows::by_group;
+use crate::plan::{self, Output, free_name, groups, hidden_name, parameter, pass};
 use crate::relation::Relation;
+use crate::window;
 
 /// The share of the rows that a word and a pattern need where `threshold` is left out.
 const THRESHOLD: f64 = 0.1;
@@ -57,7 +60,7 @@ fn patterns(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult
         ScalarType::Long,
         count_udaf().call(vec![lit(1_i64)]),
     );
-    let counted = support::aggregate(input, keys, vec![count.clone()], span)?;
+    let counted = plan::aggregate(input, keys, vec![count.clone()], span)?;
     let work = ReduceRows {
         rule,
         text: text.0,

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::grouped_rows::by_group;
-use super::subtable_value;
-use super::support::{Output, field, hidden_name};
-use super::window_rows::{WindowFunction, WindowRows, WindowSpec};
 use crate::bind::{BindResult, Binder, convert};
 use crate::exec::transform;
 use crate::functions::real_key::as_key;
+use crate::operators::grouped_rows::by_group;
+use crate::plan::{Output, field, hidden_name};
 use crate::relation::{Column, Relation, Scalar};
+use crate::subtables;
+use crate::window::rows::{WindowFunction, WindowRows, WindowSpec};
 
 /// A window call that waits for its operator.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ fn argument_field(call: usize, argument: usize) -> String {
 
 /// Puts the noted calls under the operator: the rows of `input` with a field for each call. The columns stay the same.
 pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> BindResult<Relation> {
-    let input = subtable_value::absorb(binder, input, span)?;
+    let input = subtables::value::absorb(binder, input, span)?;
     let calls = std::mem::take(&mut binder.windows);
     if calls.is_empty() {
         return Ok(input);

@@ -5,9 +5,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
-use super::support::{groups, plain_name};
 use crate::bind::{BindResult, Binder, convert, widest};
 use crate::functions::real_key::as_key;
+use crate::plan::{groups, plain_name};
 use crate::relation::{Column, Relation};
 
 /// A pair of columns that must be equal, and the type they are compared in.

@@ -1,5 +1,7 @@
 //! `parse-kv`: columns from a text of keys and values (`semantics.md §20.3`).
 
+mod text;
+
 use std::collections::HashMap;
 
 use datafusion::logical_expr::Expr as PlanExpr;
@@ -8,13 +10,13 @@ use hindsight_kql_syntax::ast::{OperatorParameter, ParseKvOperator};
 use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
-use super::extend::add_columns;
-use super::support::Output;
-use super::{kv_text, window};
 use crate::bind::{BindResult, Binder, convert};
 use crate::functions::kernel::Kernel;
 use crate::functions::kernel_call;
+use crate::operators::extend::add_columns;
+use crate::plan::Output;
 use crate::relation::{Relation, Scalar};
+use crate::window;
 
 pub(crate) fn bind(
     node: &ParseKvOperator,
@@ -90,7 +92,7 @@ impl Rules {
                     refuse("'regex' needs two groups, for the key and the value")
                 }
                 Ok(_) => Ok(Rules {
-                    kernel: kv_text::value_by_regex,
+                    kernel: text::value_by_regex,
                     name: "$parse_kv_regex",
                     arguments: vec![pattern],
                 }),
@@ -108,13 +110,13 @@ impl Rules {
         let greedy = one("greedy").unwrap_or_default();
         match (one("pair_delimiter"), one("kv_delimiter")) {
             (None, None) if greedy.is_empty() => Ok(Rules {
-                kernel: kv_text::value_after,
+                kernel: text::value_after,
                 name: "$parse_kv_words",
                 arguments: vec![quotes, escapes],
             }),
             (Some(pair), Some(separator)) if !pair.is_empty() && !separator.is_empty() => {
                 Ok(Rules {
-                    kernel: kv_text::value_between,
+                    kernel: text::value_between,
                     name: "$parse_kv",
                     arguments: vec![pair, separator, quotes, escapes, greedy],
                 })

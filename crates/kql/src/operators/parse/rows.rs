@@ -8,8 +8,8 @@ use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
-use super::support::array_of;
 use crate::exec::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
+use crate::plan::array_of;
 use crate::work::Watch;
 
 /// `kind=` of `parse`.

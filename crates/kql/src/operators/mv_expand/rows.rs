@@ -12,7 +12,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use hindsight_kql_types::dynamic::{BagIter, Kind};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
-use super::mv_value::ElementBuilder;
+use super::value::ElementBuilder;
 use crate::aggregates::state::collect::MAX_ELEMENTS;
 use crate::exec::{
     MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, most_rows, select_rows,

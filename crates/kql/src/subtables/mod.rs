@@ -1,0 +1,5 @@
+//! Subtables: `mv-apply` and `partition` run their pipelines over all subtables in one plan.
+
+mod placeholder_rows;
+pub(crate) mod placeholders;
+pub(crate) mod value;
