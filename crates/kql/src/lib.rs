@@ -6,6 +6,8 @@
 pub mod aggregates;
 mod bind;
 mod catalog;
+mod context;
+mod convert;
 mod exec;
 pub mod functions;
 mod held;

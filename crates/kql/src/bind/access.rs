@@ -5,9 +5,9 @@ use std::sync::Arc;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind};
 
-use super::scope::ACCESS;
 use super::{BindResult, Binder, Entry, wildcard_matches};
 use crate::catalog::TableScope;
+use crate::context::ACCESS;
 
 /// What one statement permits.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Binder<'_> {
             match &entity.kind {
                 ExprKind::Name(name) => access.names.push(name.text.clone()),
                 ExprKind::Wildcard(pattern) => access.names.push(pattern.clone()),
-                ExprKind::Member { value, member } if super::classify::names_a_scope(value) => {
+                ExprKind::Member { value, member } if crate::context::names_a_scope(value) => {
                     let scope = self.bind_scope(value)?;
                     access.tables.push((scope, member.text.clone()));
                 }

@@ -4,9 +4,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::ScalarType;
 
-use super::convert::convert;
 use super::logic::balanced;
 use super::{BindResult, Binder};
+use crate::convert::convert;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {

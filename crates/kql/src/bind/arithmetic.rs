@@ -9,8 +9,8 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr, UnaryOp};
 use hindsight_kql_types::{ScalarType, Value, decimal, ticks};
 
 use super::constant::fold;
-use super::convert::{convert, widest};
 use super::{BindResult, Binder};
+use crate::convert::{convert, widest};
 use crate::functions::kernel::{Kernel, KernelArgs, KernelError, decimals};
 use crate::functions::kernel_call;
 use crate::relation::{Relation, Scalar};

@@ -5,8 +5,8 @@ use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::constant::fold;
-use super::convert::{convert, widest};
 use super::{BindResult, Binder, Entry};
+use crate::convert::{convert, widest};
 use crate::functions::signature::{ParameterKind, ResultKind, Signature};
 use crate::functions::{CallArgs, Eval, ScalarFunction, kernel_call, registry};
 use crate::relation::{Relation, Scalar};

@@ -10,9 +10,9 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::constant::{fold, planned};
-use super::convert::{convert, widest};
 use super::once::{between_once, equal_once};
 use super::{BindResult, Binder};
+use crate::convert::{convert, widest};
 use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::{Relation, Scalar};

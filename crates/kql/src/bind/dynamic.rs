@@ -6,8 +6,8 @@ use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::constant::fold;
-use super::convert::convert;
 use super::{BindResult, Binder};
+use crate::convert::convert;
 use crate::functions::kernel::{KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::{Relation, Scalar};

@@ -9,8 +9,8 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::convert::convert;
 use super::{BindResult, Binder, Entry, Env};
+use crate::convert::convert;
 use crate::relation::{Relation, Scalar};
 
 /// How many calls may stand inside one another.
@@ -33,7 +33,7 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
-        if super::classify::function_is_tabular(function, &seen, 0) {
+        if crate::context::function_is_tabular(function, &seen, 0) {
             let message = format!(
                 "'{}' is a tabular function where a scalar is expected",
                 call.function.text

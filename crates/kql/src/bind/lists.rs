@@ -7,9 +7,9 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 
 use super::compare::Comparison;
 use super::constant::fold;
-use super::convert::convert;
 use super::logic::balanced;
 use super::{BindResult, Binder, value_to_scalar};
+use crate::convert::convert;
 use crate::functions::kernel::Kernel;
 use crate::functions::kernel_call;
 use crate::functions::list_match::{has_all, has_any, is_in, is_in_folded};

@@ -5,8 +5,8 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
 use super::constant::fold;
-use super::convert::convert;
 use super::{BindResult, Binder};
+use crate::convert::convert;
 use crate::relation::{Relation, Scalar};
 
 /// The operands of a chain of one operator, in order. Without recursion: chains may be long.

@@ -8,11 +8,9 @@ mod aggregate;
 mod any_column;
 mod arithmetic;
 mod call;
-mod classify;
 mod columns;
 mod compare;
 mod constant;
-mod convert;
 mod discover;
 mod dynamic;
 mod function;
@@ -27,7 +25,6 @@ mod predicate;
 mod projection;
 mod result_name;
 mod scalar;
-mod scope;
 mod size;
 mod source;
 mod statement;
@@ -49,12 +46,15 @@ use hindsight_kql_types::Value;
 use crate::catalog::Catalog;
 use crate::relation::{Column, Relation};
 
+pub(crate) use crate::context::{Entry, Env};
+pub(crate) use crate::convert::{convert, widest};
+pub(crate) use access::Access;
 pub(crate) use aggregate::BoundAggregate;
-pub(crate) use constant::{null_scalar, value_from_scalar, value_to_scalar};
-pub(crate) use convert::{convert, widest};
+pub(crate) use constant::{fold, null_scalar, value_from_scalar, value_to_scalar};
 pub use discover::{Binding, NeededRows, bind_or_ask};
+pub(crate) use lists::bare_name;
+pub(crate) use pattern::invocation;
 pub(crate) use projection::{BoundColumn, NamingMode, wildcard_matches};
-pub(crate) use scope::{Entry, Env};
 pub use subquery::{MaterializedTable, Step, StepKind};
 
 /// What binding gives.

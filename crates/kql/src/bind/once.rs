@@ -10,8 +10,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
 use super::compare::{Comparison, dynamics, reals};
-use super::convert::{convert, widest};
 use super::{BindResult, Binder};
+use crate::convert::{convert, widest};
 use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::Scalar;

@@ -54,7 +54,7 @@ impl Binder<'_> {
         let scalar = self.bind_scalar(expr, input)?;
         match scalar.kind {
             ScalarType::Bool => Ok(scalar.expr),
-            ScalarType::Dynamic => Ok(super::convert::convert(scalar, ScalarType::Bool).expr),
+            ScalarType::Dynamic => Ok(crate::convert::convert(scalar, ScalarType::Bool).expr),
             other => Err(self.error(
                 "SEM0001",
                 format!("the predicate must be of type bool and is {other}"),

@@ -4,9 +4,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Pipeline};
 use hindsight_kql_types::Value;
 
-use super::scope::alias_name;
 use super::{BindResult, Binder, Entry};
 use crate::catalog::TableScope;
+use crate::context::alias_name;
 use crate::relation::{Relation, Scalar};
 use crate::subtables::placeholders::{self, Begins};
 
@@ -31,7 +31,7 @@ impl Binder<'_> {
             ExprKind::Source(operator) => self.bind_operator(operator, Relation::unit()),
             ExprKind::DataTable(node) => crate::operators::datatable::bind(node, self, span),
             ExprKind::ExternalData(_) => Err(self.unsupported("externaldata", span)),
-            ExprKind::Member { value, member } if super::classify::names_a_scope(value) => {
+            ExprKind::Member { value, member } if crate::context::names_a_scope(value) => {
                 let scope = self.bind_scope(value)?;
                 self.bind_table(&scope, &member.text, span)
             }

@@ -8,8 +8,8 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::scope::alias_name;
 use super::{BindResult, Binder, Entry};
+use crate::context::alias_name;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {

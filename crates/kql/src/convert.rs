@@ -10,7 +10,7 @@ use hindsight_kql_types::{
     timespan,
 };
 
-use super::constant::{fold, value_from_scalar};
+use crate::bind::{fold, null_scalar, value_from_scalar, value_to_scalar};
 use crate::functions::kernel::{KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::Scalar;
@@ -101,16 +101,10 @@ fn convert_values(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
             let scalar = ScalarValue::try_from_array(array, row).ok()?;
             Some(value_from_scalar(&scalar, from)?.convert(to))
         })
-        .map(|value| super::value_to_scalar(&value.unwrap_or_else(|| Value::null(to))))
+        .map(|value| value_to_scalar(&value.unwrap_or_else(|| Value::null(to))))
         .collect::<Vec<_>>();
     let values = match args.is_constant(0) {
-        true => vec![
-            values
-                .into_iter()
-                .next()
-                .unwrap_or_else(|| super::constant::null_scalar(to));
-            args.rows()
-        ],
+        true => vec![values.into_iter().next().unwrap_or_else(|| null_scalar(to)); args.rows()],
         false => values,
     };
     match values.is_empty() {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use hindsight_kql_syntax::ast::{Expr, FunctionDeclaration, PatternDeclaration};
 
-use super::access::Access;
+use super::classify::function_is_tabular;
+use crate::bind::Access;
 use crate::catalog::TableScope;
 use crate::relation::{Relation, Scalar};
 
@@ -19,7 +20,7 @@ pub(crate) enum Entry {
     Value {
         /// The scalar.
         scalar: Scalar,
-        /// [`super::Binder::level`] where it was bound.
+        /// [`crate::bind::Binder::level`] where it was bound.
         level: usize,
     },
     /// Rows that are bound already: a tabular argument, `materialize`, `as`.
@@ -146,9 +147,7 @@ pub(crate) const ACCESS: &str = "\0access";
 fn is_restricted(node: &Node) -> bool {
     match &node.entry {
         Entry::Tabular(_) | Entry::Relation(_) | Entry::Pattern(_) => true,
-        Entry::Function(function) => {
-            super::classify::function_is_tabular(function, &node.parent, 0)
-        }
+        Entry::Function(function) => function_is_tabular(function, &node.parent, 0),
         _ => false,
     }
 }

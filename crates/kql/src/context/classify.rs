@@ -4,7 +4,8 @@ use hindsight_kql_syntax::ast::{
     Expr, ExprKind, FunctionDeclaration, LetValue, ParameterType, Statement,
 };
 
-use super::{Binder, Entry, Env};
+use super::names::{Entry, Env};
+use crate::bind::{Binder, bare_name, invocation};
 use crate::relation::Relation;
 
 /// How deep calls of calls are looked through.
@@ -13,7 +14,7 @@ const MAX_DEPTH: usize = 32;
 impl Binder<'_> {
     /// Whether `expr`, which may read the columns of `input`, is tabular here.
     pub(crate) fn is_tabular(&self, expr: &Expr, input: Option<&Relation>) -> bool {
-        if let (Some(name), Some(input)) = (super::lists::bare_name(expr), input)
+        if let (Some(name), Some(input)) = (bare_name(expr), input)
             && input.column(name).is_some()
         {
             return false;
@@ -26,7 +27,7 @@ fn tabular(expr: &Expr, env: &Env, depth: usize) -> bool {
     if depth > MAX_DEPTH {
         return false;
     }
-    if super::pattern::invocation(expr, env).is_some() {
+    if invocation(expr, env).is_some() {
         return true;
     }
     match &expr.kind {
