@@ -10,10 +10,11 @@ use hindsight_kql_types::{
     timespan,
 };
 
-use crate::bind::{fold, null_scalar, value_from_scalar, value_to_scalar};
+use crate::fold::fold;
 use crate::functions::kernel::{KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::Scalar;
+use crate::value::{null_scalar, value_from_scalar, value_to_scalar};
 
 /// `scalar` as `to`: what the function `to<type>()` gives (null where it cannot, never an error).
 pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {

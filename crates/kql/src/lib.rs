@@ -8,7 +8,9 @@ mod bind;
 mod catalog;
 mod context;
 mod convert;
+mod error;
 mod exec;
+mod fold;
 pub mod functions;
 mod held;
 mod large;
@@ -16,21 +18,23 @@ mod leaves;
 mod operators;
 mod plan;
 mod plugins;
+mod query;
 pub mod reference;
 mod relation;
 pub mod run;
+mod steps;
 mod subtables;
 #[cfg(test)]
 mod testing;
+mod value;
 mod window;
 pub mod work;
 
-pub use bind::{
-    BindOptions, Binding, BoundQuery, BoundResult, MaterializedTable, NeededRows, Settings, Step,
-    StepKind, bind, bind_or_ask,
-};
+pub use bind::{Binding, NeededRows, bind, bind_or_ask};
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use exec::KqlQueryPlanner;
 pub use held::HeldRows;
 pub use leaves::{Leaf, LeafSource};
+pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
 pub use relation::{Column, Relation, Scalar};
+pub use steps::{MaterializedTable, Step, StepKind};

@@ -7,7 +7,7 @@ use datafusion::logical_expr::{Expr, Filter, LogicalPlan, Projection};
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
-use crate::bind::plan_error;
+use crate::error::plan_error;
 
 /// A column of a relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl Scalar {
     /// A known value.
     pub fn constant(value: Value) -> Scalar {
         Scalar {
-            expr: crate::large::literal(crate::bind::value_to_scalar(&value)),
+            expr: crate::large::literal(crate::value::value_to_scalar(&value)),
             kind: value.kind(),
             constant: Some(value),
         }

@@ -17,15 +17,16 @@ use hindsight_kql_syntax::ast::{Query, RenderOperator};
 use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{Encoder, ScalarType};
 
-use crate::bind::{
-    BindOptions, Binding, BoundQuery, Step, StepKind, bind_or_ask, null_scalar, value_from_scalar,
-};
+use crate::bind::{Binding, bind_or_ask};
 use crate::catalog::Catalog;
 use crate::exec::{KqlQueryPlanner, logical_rules, physical_rules};
 use crate::functions::kernel::KernelError;
 use crate::held::HeldRows;
 use crate::large::{literal, replace_in_plan, waits};
+use crate::query::{BindOptions, BoundQuery};
 use crate::relation::Column;
+use crate::steps::{Step, StepKind};
+use crate::value::{null_scalar, value_from_scalar};
 use crate::work::Watch;
 
 /// The rows of one result.

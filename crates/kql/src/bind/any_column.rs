@@ -4,9 +4,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::ScalarType;
 
+use super::binder::Binder;
 use super::logic::balanced;
-use super::{BindResult, Binder};
 use crate::convert::convert;
+use crate::error::BindResult;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {

@@ -8,14 +8,15 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, UnaryOp};
 use hindsight_kql_types::{ScalarType, Value, decimal, ticks};
 
-use super::constant::fold;
-use super::{BindResult, Binder};
+use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
+
+use super::binder::Binder;
 use crate::convert::{convert, widest};
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::functions::kernel::{Kernel, KernelArgs, KernelError, decimals};
 use crate::functions::kernel_call;
 use crate::relation::{Relation, Scalar};
-
-use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
 
 impl Binder<'_> {
     /// `left op right`.

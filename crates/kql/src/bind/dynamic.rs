@@ -5,9 +5,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
-use super::constant::fold;
-use super::{BindResult, Binder};
+use super::binder::Binder;
 use crate::convert::convert;
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::functions::kernel::{KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::{Relation, Scalar};

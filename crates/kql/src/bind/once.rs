@@ -9,9 +9,10 @@ use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
-use super::compare::{Comparison, dynamics, reals};
-use super::{BindResult, Binder};
+use super::binder::Binder;
+use super::comparison::{Comparison, dynamics, reals};
 use crate::convert::{convert, widest};
+use crate::error::BindResult;
 use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
 use crate::functions::kernel_call;
 use crate::relation::Scalar;

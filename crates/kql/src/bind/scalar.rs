@@ -3,8 +3,10 @@
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_syntax::{Diagnostic, Span};
 
-use super::compare::Comparison;
-use super::{BindResult, Binder, Entry};
+use super::binder::Binder;
+use super::comparison::Comparison;
+use crate::context::Entry;
+use crate::error::BindResult;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -59,13 +61,14 @@ impl Binder<'_> {
             return Ok(column.scalar());
         }
         let found = self
-            .env
+            .frame
+            .names
             .find(name)
             .map(|(entry, seen)| (entry.clone(), seen.clone()));
         match found {
             Some((Entry::Value { scalar, level }, _)) => {
                 let row = !scalar.expr.column_refs().is_empty();
-                match row && level != self.level {
+                match row && level != self.frame.level {
                     true => Err(Diagnostic::new(
                         "CRT0018",
                         format!(
@@ -77,10 +80,7 @@ impl Binder<'_> {
                 }
             }
             Some((Entry::Macro(body), seen)) => {
-                let before = std::mem::replace(&mut self.env, seen);
-                let result = self.bind_scalar(&body, &Relation::unit());
-                self.env = before;
-                result
+                self.with_names(seen, |binder| binder.bind_scalar(&body, &Relation::unit()))
             }
             Some((Entry::Tabular(_) | Entry::Relation(_), _)) => Err(self.error(
                 "SEM0085",

@@ -5,8 +5,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::BinaryOp;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::constant::fold;
-use super::{BindResult, Binder};
+use super::binder::Binder;
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::functions::kernel::Kernel;
 use crate::functions::kernel_call;
 use crate::functions::text_match::{Test, compile, matches_regex, run};

@@ -1,49 +1,57 @@
 //! Whether an expression is tabular: the grammar does not say, names and calls decide.
 
+use std::sync::Arc;
+
 use hindsight_kql_syntax::ast::{
-    Expr, ExprKind, FunctionDeclaration, LetValue, ParameterType, Statement,
+    Call, Expr, ExprKind, FunctionDeclaration, LetValue, Literal, ParameterType, Statement,
 };
 
-use super::names::{Entry, Env};
-use crate::bind::{Binder, bare_name, invocation};
-use crate::relation::Relation;
+use super::names::{Entry, Env, UserFunction};
 
-/// How deep calls of calls are looked through.
-const MAX_DEPTH: usize = 32;
+/// `Pattern('x')`, `Pattern('x').path` or `Pattern('x').['path']`.
+pub(crate) struct Invocation<'e> {
+    pub(crate) call: &'e Call,
+    pub(crate) path: Option<&'e str>,
+}
 
-impl Binder<'_> {
-    /// Whether `expr`, which may read the columns of `input`, is tabular here.
-    pub(crate) fn is_tabular(&self, expr: &Expr, input: Option<&Relation>) -> bool {
-        if let (Some(name), Some(input)) = (bare_name(expr), input)
-            && input.column(name).is_some()
-        {
-            return false;
-        }
-        tabular(expr, &self.env, 0)
+/// The call of a pattern that an expression is, if it is one.
+pub(crate) fn invocation<'e>(expr: &'e Expr, env: &Env) -> Option<Invocation<'e>> {
+    let (value, path) = match &expr.kind {
+        ExprKind::Member { value, member } => (&**value, Some(member.text.as_str())),
+        ExprKind::Index { value, index } => match &index.kind {
+            ExprKind::Literal(Literal::String(path)) => (&**value, Some(path.as_str())),
+            _ => return None,
+        },
+        _ => (expr, None),
+    };
+    match &value.kind {
+        ExprKind::Call(call) => match env.find(&call.function.text) {
+            Some((Entry::Pattern(_), _)) => Some(Invocation { call, path }),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
-fn tabular(expr: &Expr, env: &Env, depth: usize) -> bool {
-    if depth > MAX_DEPTH {
-        return false;
-    }
+/// Whether `expr` is tabular where these names are visible.
+pub(crate) fn is_tabular(expr: &Expr, env: &Env) -> bool {
     if invocation(expr, env).is_some() {
         return true;
     }
     match &expr.kind {
-        ExprKind::Parenthesised(inner) => tabular(inner, env, depth),
+        ExprKind::Parenthesised(inner) => is_tabular(inner, env),
         ExprKind::Pipe(_)
         | ExprKind::DataTable(_)
         | ExprKind::ExternalData(_)
         | ExprKind::Source(_) => true,
         ExprKind::Name(name) => match env.find(&name.text) {
             Some((Entry::Tabular(_) | Entry::Relation(_) | Entry::TabularMarker, _)) => true,
-            Some((Entry::Function(function), seen)) => function_is_tabular(function, seen, depth),
+            Some((Entry::Function(function), _)) => function.tabular,
             Some(_) => false,
             None => true,
         },
         ExprKind::Call(call) => match env.find(&call.function.text) {
-            Some((Entry::Function(function), seen)) => function_is_tabular(function, seen, depth),
+            Some((Entry::Function(function), _)) => function.tabular,
             _ => matches!(call.function.text.as_str(), "materialize" | "table"),
         },
         ExprKind::Member { value, .. } | ExprKind::MemberCall { value, .. } => names_a_scope(value),
@@ -65,12 +73,16 @@ pub(crate) fn names_a_scope(expr: &Expr) -> bool {
     }
 }
 
+/// A function as a name stands for it; `seen` are the names that are visible where it is written.
+pub(crate) fn function_entry(function: &FunctionDeclaration, seen: &Env) -> Entry {
+    Entry::Function(Arc::new(UserFunction {
+        tabular: gives_rows(function, seen),
+        declaration: function.clone(),
+    }))
+}
+
 /// Whether a function gives rows: its last statement, seen with its parameters and local lets.
-pub(crate) fn function_is_tabular(
-    function: &FunctionDeclaration,
-    seen: &Env,
-    depth: usize,
-) -> bool {
+fn gives_rows(function: &FunctionDeclaration, seen: &Env) -> bool {
     let mut env = seen.block();
     for parameter in &function.parameters {
         let entry = match parameter.kind {
@@ -83,16 +95,14 @@ pub(crate) fn function_is_tabular(
         match statement {
             Statement::Let(item) => {
                 let entry = match &item.value {
-                    LetValue::Expr(expr) if tabular(expr, &env, depth + 1) => Entry::TabularMarker,
+                    LetValue::Expr(expr) if is_tabular(expr, &env) => Entry::TabularMarker,
                     LetValue::Expr(_) => Entry::ScalarMarker,
-                    LetValue::Function(inner) => {
-                        Entry::Function(std::sync::Arc::new(inner.clone()))
-                    }
+                    LetValue::Function(inner) => function_entry(inner, &env),
                     LetValue::EntityGroup(_) => continue,
                 };
                 env = env.with(&item.name.text, entry);
             }
-            Statement::Expression(expr) => return tabular(expr, &env, depth + 1),
+            Statement::Expression(expr) => return is_tabular(expr, &env),
             _ => {}
         }
     }

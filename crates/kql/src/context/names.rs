@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use hindsight_kql_syntax::ast::{Expr, FunctionDeclaration, PatternDeclaration};
 
-use super::classify::function_is_tabular;
-use crate::bind::Access;
+use super::access::Access;
 use crate::catalog::TableScope;
 use crate::relation::{Relation, Scalar};
 
@@ -20,13 +19,13 @@ pub(crate) enum Entry {
     Value {
         /// The scalar.
         scalar: Scalar,
-        /// [`crate::bind::Binder::level`] where it was bound.
+        /// [`super::Frame::level`] where it was bound.
         level: usize,
     },
     /// Rows that are bound already: a tabular argument, `materialize`, `as`.
     Relation(Relation),
     /// A function.
-    Function(Arc<FunctionDeclaration>),
+    Function(Arc<UserFunction>),
     /// `entity_group [ … ]`
     EntityGroup(Arc<Vec<Expr>>),
     /// `declare pattern`
@@ -39,6 +38,15 @@ pub(crate) enum Entry {
     ScalarMarker,
     /// A tabular parameter of a function whose body is only being looked at.
     TabularMarker,
+}
+
+/// A function of the query's own.
+#[derive(Debug)]
+pub(crate) struct UserFunction {
+    /// As it is written.
+    pub(crate) declaration: FunctionDeclaration,
+    /// Whether it gives rows, where it is written.
+    pub(crate) tabular: bool,
 }
 
 #[derive(Debug)]
@@ -147,7 +155,7 @@ pub(crate) const ACCESS: &str = "\0access";
 fn is_restricted(node: &Node) -> bool {
     match &node.entry {
         Entry::Tabular(_) | Entry::Relation(_) | Entry::Pattern(_) => true,
-        Entry::Function(function) => function_is_tabular(function, &node.parent, 0),
+        Entry::Function(function) => function.tabular,
         _ => false,
     }
 }

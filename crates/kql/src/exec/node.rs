@@ -12,9 +12,10 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalN
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
+use super::Reads;
+use super::Transform;
 use super::only_input::only_input;
-use super::{Reads, Transform};
-use crate::bind::plan_error;
+use crate::error::plan_error;
 use crate::relation::{Column, Relation};
 
 /// A transform, what it reads and what it gives.

@@ -3,25 +3,33 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
-use crate::bind::{BindResult, Binder, Entry};
-use crate::plan::parameter;
-use crate::plan::repeatable;
-use crate::relation::Relation;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{parameter, repeatable};
 
-pub(crate) fn bind(
+impl TabularOperator for AsOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &AsOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    // Rows of chance are then the same in each place that reads them.
+) -> BindResult<Bound> {
+    // Volatile rows are then the same in each place that reads them.
     let input = match parameter(&node.parameters, &["hint.materialized"]) {
-        Some(once) if binder.constant_bool(once)? => repeatable::for_many(input, binder, span)?,
+        Some(once) if binder.constant_bool(once)? => {
+            input.map(|rows| repeatable::for_many(rows, binder, span))?
+        }
         _ => input,
     };
-    binder.env = binder
-        .env
-        .with(&node.name.text, Entry::Relation(input.clone()));
-    binder.label = Some(node.name.text.clone());
-    Ok(input)
+    Ok(Bound {
+        label: Some(node.name.text.clone()),
+        defines: Some(node.name.text.clone()),
+        ..input
+    })
 }

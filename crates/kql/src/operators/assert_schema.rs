@@ -3,14 +3,22 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AssertSchemaOperator;
 
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::visible;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for AssertSchemaOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &AssertSchemaOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let written = node.columns.iter().map(|c| (c.name.text.as_str(), c.kind));

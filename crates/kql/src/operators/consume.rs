@@ -3,14 +3,22 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ConsumeOperator;
 
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for ConsumeOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     _node: &ConsumeOperator,
     input: Relation,
-    _binder: &mut Binder<'_>,
+    _binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     Relation {

@@ -4,11 +4,16 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DataTable;
 use hindsight_kql_types::{ScalarType, Value};
 
-use crate::bind::{BindResult, Binder};
+use crate::context::BindContext;
+use crate::error::BindResult;
 use crate::plan;
 use crate::relation::Relation;
 
-pub(crate) fn bind(node: &DataTable, binder: &mut Binder<'_>, span: Span) -> BindResult<Relation> {
+pub(crate) fn bind(
+    node: &DataTable,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
     let columns: Vec<(String, ScalarType)> = node
         .columns
         .iter()

@@ -7,16 +7,24 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DistinctOperator;
 use hindsight_kql_types::ScalarType;
 
-use crate::bind::{BindResult, Binder, NamingMode};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::error::BindResult;
 use crate::functions::real_key::as_key;
 use crate::plan;
 use crate::relation::Relation;
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for DistinctOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &DistinctOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let bound = binder.bind_projection(&node.columns, &input, NamingMode::Distinct)?;

@@ -3,15 +3,23 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ExtendOperator, NamedExpr};
 
-use crate::bind::{BindResult, Binder, NamingMode};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::error::BindResult;
 use crate::plan::{self, Output, pass};
 use crate::relation::Relation;
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for ExtendOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ExtendOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     extend(&node.columns, input, binder, span)
@@ -21,7 +29,7 @@ pub(crate) fn bind(
 pub(crate) fn extend(
     items: &[NamedExpr],
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let bound = binder.bind_projection(items, &input, NamingMode::Extend)?;

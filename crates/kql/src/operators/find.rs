@@ -8,21 +8,30 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
+use super::TabularOperator;
 use super::search::search_predicate;
 use super::union::{bind_legs, matching_tables};
-use crate::bind::{BindResult, Binder, convert};
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::error::BindResult;
 use crate::functions::bag::pack_columns;
 use crate::plan::union::{Leg, union_plan};
-use crate::plan::{Output, missing, parameter, pass, plain_name};
+use crate::plan::{Output, missing, parameter, pass};
 use crate::relation::{Column, Relation, Scalar};
 
 /// The column with what is not shown.
 const PACK: &str = "pack_";
 
-pub(crate) fn bind(
+impl TabularOperator for FindOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &FindOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     if !input.is_unit() {
@@ -60,7 +69,7 @@ pub(crate) fn bind(
             };
             outputs.push((PACK.to_owned(), ScalarType::Dynamic, bag.expr));
         }
-        outputs.retain(|o| !node.away.iter().any(|a| plain_name(a) == Some(&o.0)));
+        outputs.retain(|o| !node.away.iter().any(|a| a.as_name() == Some(&o.0)));
         found.push(Leg {
             label: leg.label.clone(),
             relation: rows.project(outputs, span)?,
@@ -70,7 +79,7 @@ pub(crate) fn bind(
 }
 
 /// The tables that know a column of the predicate; all of them where it looks at any column.
-fn legs(node: &FindOperator, binder: &mut Binder<'_>, span: Span) -> BindResult<Vec<Leg>> {
+fn legs(node: &FindOperator, binder: &mut dyn BindContext, span: Span) -> BindResult<Vec<Leg>> {
     let tables: Vec<Expr> = match node.tables.is_empty() {
         false => node.tables.clone(),
         true => matching_tables("*", binder, span)?
@@ -214,11 +223,11 @@ fn smart(predicate: &Expr, legs: &[Leg]) -> Vec<Shown> {
 fn written(
     columns: &[(Expr, Option<ScalarType>)],
     legs: &[Leg],
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
 ) -> BindResult<Vec<Shown>> {
     let mut all: Vec<Shown> = Vec::new();
     for (column, kind) in columns {
-        let Some(name) = plain_name(column) else {
+        let Some(name) = column.as_name() else {
             return Err(binder.error("SEM0001", "a column name is expected", column.span));
         };
         let kinds = kinds(name, legs);
@@ -257,7 +266,7 @@ fn matching(
     predicate: &Expr,
     leg: &Leg,
     legs: &[Leg],
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut names = Vec::new();

@@ -4,14 +4,22 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::GetSchemaOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::{self, visible};
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for GetSchemaOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     _node: &GetSchemaOperator,
     input: Relation,
-    _binder: &mut Binder<'_>,
+    _binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     schema_rows(&input, span)

@@ -4,17 +4,25 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::join::{RightColumns, join_plan};
 use crate::plan::join_keys::{JoinKey, join_keys, subtable_keys};
 use crate::plan::{self, parameter};
 use crate::relation::Relation;
 use crate::subtables::placeholders::there;
 
-pub(crate) fn bind(
+impl TabularOperator for JoinOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &JoinOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let (kind, unique) = kind(parameter(&node.parameters, &["kind"]), binder)?;
@@ -38,18 +46,11 @@ pub(crate) fn bind(
     join_plan(left, right, &keys, kind, RightColumns::All, span)
 }
 
-/// The right side; what the pipeline around it has set stays as it is.
-pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Relation> {
-    let before = (
-        binder.operator.take(),
-        binder.render.take(),
-        binder.label.take(),
-    );
-    let result = binder
-        .bind_tabular(right)
-        .and_then(|rows| there(rows, right.span));
-    (binder.operator, binder.render, binder.label) = before;
-    result
+/// The rows of the right side.
+pub(crate) fn bind_right(right: &Expr, binder: &mut dyn BindContext) -> BindResult<Relation> {
+    let frame = binder.frame().outside_operators();
+    let rows = binder.within(frame, |binder| binder.bind_tabular(right))?;
+    there(rows.relation, right.span)
 }
 
 /// `innerunique`: the left side keeps one row of each key. A later filter of the left columns runs below, so that the
@@ -61,7 +62,7 @@ fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relati
     crate::plan::group_limit::any_row_by(left, names, span)
 }
 
-fn kind(word: Option<&Expr>, binder: &mut Binder<'_>) -> BindResult<(JoinType, bool)> {
+fn kind(word: Option<&Expr>, binder: &mut dyn BindContext) -> BindResult<(JoinType, bool)> {
     let Some(expr) = word else {
         return Ok((JoinType::Inner, true));
     };

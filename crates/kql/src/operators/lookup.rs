@@ -4,17 +4,25 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::LookupOperator;
 
+use super::TabularOperator;
 use super::join::bind_right;
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::join::{RightColumns, join_plan};
 use crate::plan::join_keys::{join_keys, subtable_keys};
 use crate::plan::parameter;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for LookupOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &LookupOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let kind = match parameter(&node.parameters, &["kind"]) {

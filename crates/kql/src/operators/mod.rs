@@ -1,4 +1,4 @@
-//! The tabular operators: one file each, with the node's name. `bind` turns a node and its input into a relation.
+//! The tabular operators: one file or folder each, with the node's name.
 //!
 //! Filters, projections, limits, sorts, aggregations, joins and unions are DataFusion's own nodes, so that its optimiser
 //! sees through them; the rest are the transforms of [`crate::exec`].
@@ -51,5 +51,84 @@ pub(crate) mod top_nested;
 pub(crate) mod union;
 pub(crate) mod where_;
 
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Operator, OperatorKind};
+
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+
 #[cfg(test)]
 mod tests;
+
+/// A tabular operator of the language: a node of the syntax with its meaning.
+pub(crate) trait TabularOperator {
+    /// Binds the operator over `input`; an operator that starts a pipeline gets [`crate::Relation::unit`].
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound>;
+}
+
+/// Binds one operator over `input`.
+pub(crate) fn bind(
+    operator: &Operator,
+    input: Bound,
+    binder: &mut dyn BindContext,
+) -> BindResult<Bound> {
+    match node(&operator.kind) {
+        Ok(node) => node.bind(input, binder, operator.span),
+        Err(name) => {
+            let what = format_args!("the operator '{name}'");
+            Err(binder.unsupported(what, operator.span))
+        }
+    }
+}
+
+/// The operator that a node is, or the name of one that this service has not. The match is exhaustive, so a new node of
+/// the grammar needs a meaning to build.
+fn node(kind: &OperatorKind) -> Result<&dyn TabularOperator, &str> {
+    Ok(match kind {
+        OperatorKind::As(node) => node,
+        OperatorKind::AssertSchema(node) => node,
+        OperatorKind::Consume(node) => node,
+        OperatorKind::Count(node) => node,
+        OperatorKind::Distinct(node) => node,
+        OperatorKind::Evaluate(node) => node,
+        OperatorKind::Extend(node) => node,
+        OperatorKind::Facet(node) => node,
+        OperatorKind::Find(node) => node,
+        OperatorKind::Fork(node) => node,
+        OperatorKind::GetSchema(node) => node,
+        OperatorKind::Invoke(node) => node,
+        OperatorKind::Join(node) => node,
+        OperatorKind::Lookup(node) => node,
+        OperatorKind::MacroExpand(node) => node,
+        OperatorKind::MakeSeries(node) => node,
+        OperatorKind::MvApply(node) => node,
+        OperatorKind::MvExpand(node) => node,
+        OperatorKind::Parse(node) => node,
+        OperatorKind::ParseKv(node) => node,
+        OperatorKind::Partition(node) => node,
+        OperatorKind::Print(node) => node,
+        OperatorKind::Project(node) => node,
+        OperatorKind::ProjectAway(node) => node,
+        OperatorKind::ProjectByNames(node) => node,
+        OperatorKind::ProjectKeep(node) => node,
+        OperatorKind::ProjectRename(node) => node,
+        OperatorKind::ProjectReorder(node) => node,
+        OperatorKind::Range(node) => node,
+        OperatorKind::Reduce(node) => node,
+        OperatorKind::Render(node) => node,
+        OperatorKind::Sample(node) => node,
+        OperatorKind::SampleDistinct(node) => node,
+        OperatorKind::Scan(node) => node,
+        OperatorKind::Search(node) => node,
+        OperatorKind::Serialize(node) => node,
+        OperatorKind::Sort(node) => node,
+        OperatorKind::Summarize(node) => node,
+        OperatorKind::Take(node) => node,
+        OperatorKind::Top(node) => node,
+        OperatorKind::TopHitters(node) => node,
+        OperatorKind::TopNested(node) => node,
+        OperatorKind::Union(node) => node,
+        OperatorKind::Where(node) => node,
+        OperatorKind::Unsupported { name, .. } => return Err(name),
+    })
+}

@@ -7,22 +7,31 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::MvApplyOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::fork::run_in_subtables;
+use super::TabularOperator;
 use super::mv_expand::expand;
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
 use crate::relation::{Column, Relation};
+use crate::subtables::pipeline::run_in_subtables;
 
-pub(crate) fn bind(
+impl TabularOperator for MvApplyOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &MvApplyOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     if node.context_id.is_some() {
         return Err(binder.unsupported("'mv-apply' with an id", span));
     }
-    let input = input.finish(span)?;
+    let bound = input.map(|rows| rows.finish(span))?;
+    let input = bound.relation.clone();
     let serialized = input.serialized;
     // Inside another `mv-apply` or a `partition` the outer subtables stay apart by their own columns.
     let outer = groups(&input);
@@ -59,7 +68,9 @@ pub(crate) fn bind(
     );
     outputs.extend(expanded.outputs);
     let rows = expanded.relation.project(outputs, span)?;
-    let result = run_in_subtables(&node.subquery, rows, binder, span)?;
+    let bound = bound.map(|_| Ok(rows))?;
+    let bound = run_in_subtables(&node.subquery, bound, binder, span)?;
+    let result = bound.relation.clone();
     let mut columns: Vec<Output> = groups(&result)
         .iter()
         .filter(|c| outer.iter().any(|o| o.name == c.name))
@@ -81,8 +92,10 @@ pub(crate) fn bind(
         .collect();
     columns.extend(own);
     let result = result.project(columns, span)?;
-    Ok(Relation {
-        serialized: serialized && result.serialized,
-        ..result
+    bound.map(|_| {
+        Ok(Relation {
+            serialized: serialized && result.serialized,
+            ..result
+        })
     })
 }

@@ -3,15 +3,23 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectOperator;
 
-use crate::bind::{BindResult, Binder, NamingMode};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::error::BindResult;
 use crate::plan;
 use crate::relation::Relation;
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let columns = binder.bind_projection(&node.columns, &input, NamingMode::Project)?;

@@ -4,14 +4,22 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectByNamesOperator;
 use hindsight_kql_types::{DynamicRef, Value};
 
-use crate::bind::{BindResult, Binder, wildcard_matches};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, wildcard_matches};
+use crate::error::BindResult;
 use crate::plan::{self, pass, visible};
 use crate::relation::{Column, Relation};
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectByNamesOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectByNamesOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut patterns = Vec::new();

@@ -3,14 +3,22 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectKeepOperator;
 
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::{self, columns_matching, pass, visible};
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectKeepOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectKeepOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut keep = Vec::new();

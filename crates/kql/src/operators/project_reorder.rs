@@ -5,14 +5,22 @@ use std::cmp::Ordering;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ProjectReorderOperator, ReorderOrder};
 
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::{self, columns_matching, pass, visible};
 use crate::relation::{Column, Relation};
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectReorderOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectReorderOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut order: Vec<Column> = Vec::new();

@@ -14,17 +14,26 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::RangeOperator;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
-use crate::bind::{BindResult, Binder, convert, widest};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::convert::{convert, widest};
+use crate::error::BindResult;
 use crate::exec::{Reads, Transform, TransformState, transform};
 use crate::functions::kernel::KernelError;
 use crate::relation::Relation;
 
 const BATCH_ROWS: i128 = 8192;
 
-pub(crate) fn bind(
+impl TabularOperator for RangeOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &RangeOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let from = binder.bind_scalar(&node.from, &input)?;

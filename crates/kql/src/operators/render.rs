@@ -3,8 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{RenderOperator, RenderProperty};
 
-use crate::bind::{BindResult, Binder};
-use crate::relation::Relation;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 
 const KINDS: &[&str] = &[
     "table",
@@ -50,12 +51,18 @@ const PROPERTIES: &[&str] = &[
     "xmax",
 ];
 
-pub(crate) fn bind(
+impl TabularOperator for RenderOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &RenderOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     _span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     // The kinds are written in small letters; of this one both spellings are documented.
     let kind = match node.kind.text.as_str() {
         "Plotly" => "plotly",
@@ -71,11 +78,13 @@ pub(crate) fn bind(
     for property in &node.properties {
         check(property, binder)?;
     }
-    binder.render = Some(node.clone());
-    Ok(input)
+    Ok(Bound {
+        render: Some(node.clone()),
+        ..input
+    })
 }
 
-fn check(property: &RenderProperty, binder: &mut Binder<'_>) -> BindResult<()> {
+fn check(property: &RenderProperty, binder: &mut dyn BindContext) -> BindResult<()> {
     let name = property.name.text.as_str();
     if !PROPERTIES.contains(&name) {
         return Err(binder.error(

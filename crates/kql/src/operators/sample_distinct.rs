@@ -3,18 +3,26 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleDistinctOperator;
 
+use super::TabularOperator;
 use super::summarize;
 use super::take::row_count;
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan;
 use crate::plan::group_limit::{limit_by, limit_groups};
 use crate::relation::Relation;
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for SampleDistinctOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SampleDistinctOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let count = row_count(binder.constant_long(&node.count)?);

@@ -6,18 +6,26 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
+use super::TabularOperator;
 use super::union::{bind_legs, matching_tables};
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::plan::union::{Leg, union_plan};
 use crate::plan::{self, Output, hidden_name, parameter, pass, visible};
 use crate::relation::{Relation, Scalar};
 
-pub(crate) fn bind(
+impl TabularOperator for SearchOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &SearchOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    mut input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     let case_sensitive = match parameter(&node.parameters, &["kind"]) {
         None => false,
         Some(expr) => match binder.constant_word(expr)?.as_str() {
@@ -33,11 +41,11 @@ pub(crate) fn bind(
         },
     };
     let source = hidden_name("source");
-    let subtables = !plan::groups(&input).is_empty();
+    let subtables = !plan::groups(&input.relation).is_empty();
     if subtables && !node.tables.is_empty() {
-        plan::refuse_groups(&input, binder, span)?;
+        plan::refuse_groups(&input.relation, binder, span)?;
     }
-    let legs = legs(node, input, binder, span)?;
+    let legs = legs(node, &mut input, binder, span)?;
     let rows = match <[Leg; 1]>::try_from(legs) {
         // Rows that are there already keep what tells subtables apart.
         Ok([leg]) if subtables => labelled(leg, &source, span)?,
@@ -59,7 +67,7 @@ pub(crate) fn bind(
         columns.push(("$table".to_owned(), source.kind, source.expr()));
     }
     columns.extend(visible(&rows).map(pass));
-    rows.filter(predicate, span)?.project(columns, span)
+    input.map(|_| rows.filter(predicate, span)?.project(columns, span))
 }
 
 /// The rows of one table with its name.
@@ -72,18 +80,18 @@ fn labelled(leg: Leg, source: &str, span: Span) -> BindResult<Relation> {
 
 fn legs(
     node: &SearchOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: &mut Bound,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<Leg>> {
     if !node.tables.is_empty() {
         return bind_legs(&node.tables, 0, "search_arg", false, binder);
     }
-    if !input.is_unit() {
-        let label = binder.label.take();
+    if !input.relation.is_unit() {
+        let label = input.label.take();
         return Ok(vec![Leg {
             label: label.unwrap_or_else(|| "search_arg0".to_owned()),
-            relation: input,
+            relation: input.relation.clone(),
         }]);
     }
     let tables: Vec<Expr> = matching_tables("*", binder, span)?

@@ -3,14 +3,22 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SerializeOperator;
 
+use super::TabularOperator;
 use super::extend::extend;
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for SerializeOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SerializeOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let input = Relation {

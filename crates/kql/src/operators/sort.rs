@@ -8,15 +8,23 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Direction, Nulls, OrderedExpr, SortOperator};
 use hindsight_kql_types::ScalarType;
 
-use crate::bind::{BindResult, Binder, plan_error};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::{BindResult, plan_error};
 use crate::functions::real_key::as_key;
 use crate::relation::{Relation, Scalar};
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for SortOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SortOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut keys = Vec::with_capacity(node.by.len());
@@ -44,7 +52,7 @@ pub(crate) fn sorted(input: Relation, keys: Vec<SortExpr>, fetch: Option<usize>)
 pub(crate) fn bind_key(
     key: &OrderedExpr,
     input: &Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Vec<SortExpr>> {
     let scalar = binder.bind_scalar(&key.expr, input)?;
     if scalar.kind == ScalarType::Dynamic {

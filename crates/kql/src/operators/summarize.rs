@@ -8,21 +8,28 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
+use super::TabularOperator;
 use super::distinct;
 use crate::aggregates::arg_max::pick_row;
 use crate::aggregates::state::pick::{Pick, PickedRows};
-use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
+use crate::context::{BindContext, Bound, BoundAggregate, BoundColumn, NamingMode};
+use crate::error::{BindResult, plan_error};
 use crate::functions::real_key::as_key;
-use crate::plan::group_limit;
-use crate::plan::{self, Output, carried, field, hidden_name, missing, visible};
+use crate::plan::{self, Output, carried, field, group_limit, hidden_name, missing, visible};
 use crate::relation::{Column, Relation};
 use crate::subtables::placeholders::{keys_of_aggregation, without_stand_ins};
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for SummarizeOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SummarizeOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     summarize(&node.aggregates, &node.by, input, binder, span)
@@ -33,7 +40,7 @@ pub(crate) fn summarize(
     aggregates: &[NamedExpr],
     by: &[NamedExpr],
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let input = group_limit::in_order(input, span)?;
@@ -62,7 +69,7 @@ pub(crate) fn without_groups(input: &Relation) -> Relation {
 pub(crate) fn bind_keys(
     by: &[NamedExpr],
     input: &Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<BoundColumn>> {
     let keys = binder.bind_projection(by, &without_groups(input), NamingMode::Summarize)?;

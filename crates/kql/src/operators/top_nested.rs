@@ -7,23 +7,29 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::ScalarType;
 
+use super::TabularOperator;
 use super::extend::add_columns;
 use super::sort;
 use super::summarize;
 use super::take::row_count;
-use crate::bind::{BindResult, Binder, plan_error};
-use crate::plan;
-use crate::plan::Output;
-use crate::plan::group_limit;
+use crate::context::{BindContext, Bound};
+use crate::error::{BindResult, plan_error};
 use crate::plan::join::{RightColumns, join_plan};
 use crate::plan::join_keys::{JoinKey, equal_columns};
 use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, Output, group_limit};
 use crate::relation::{Column, Relation, Scalar};
 
-pub(crate) fn bind(
+impl TabularOperator for TopNestedOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &TopNestedOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let subtables: Vec<String> = plan::groups(&input).into_iter().map(|c| c.name).collect();
@@ -103,7 +109,7 @@ fn with_rests(
     keys: &[String],
     result: Relation,
     rests: Vec<Rest>,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let names: Vec<(String, String)> = keys
@@ -190,7 +196,7 @@ fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Rela
 fn others_value(
     level: &TopNestedLevel,
     kind: ScalarType,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<PlanExpr> {
     let Some(others) = &level.others else {
         return Ok(plan::missing(kind));
@@ -218,7 +224,7 @@ fn aggregate_name(level: &TopNestedLevel, key: &str) -> String {
 fn keyed_rows(
     levels: &[TopNestedLevel],
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<(Relation, Vec<String>)> {
     let items: Vec<NamedExpr> = levels.iter().map(|l| l.of.clone()).collect();
@@ -244,7 +250,7 @@ fn level_rows(
     level: &TopNestedLevel,
     path: &[String],
     rows: &Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<(Relation, String)> {
     let key = path.last().cloned().unwrap_or_default();
@@ -307,7 +313,7 @@ fn nested(
     level: Relation,
     parents: &[String],
     value: &str,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let taken = |c: &Column| !parents.contains(&c.name) && before.column(&c.name).is_some();

@@ -4,22 +4,30 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 
-use crate::bind::{BindResult, Binder, Entry, Env, plan_error, wildcard_matches};
+use super::TabularOperator;
 use crate::catalog::TableScope;
+use crate::context::{BindContext, Bound, Entry, Env, wildcard_matches};
+use crate::error::{BindResult, plan_error};
 use crate::plan::union::{Leg, union_plan};
 use crate::plan::{self, parameter};
 use crate::relation::Relation;
 use crate::subtables::placeholders::all_there;
 
-pub(crate) fn bind(
+impl TabularOperator for UnionOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &UnionOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    mut input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    let subtables = match plan::groups(&input).is_empty() {
+) -> BindResult<Bound> {
+    let subtables = match plan::groups(&input.relation).is_empty() {
         true => None,
-        false => binder.subtables.clone(),
+        false => binder.frame().subtables.clone(),
     };
     let inner = match parameter(&node.parameters, &["kind"]) {
         None => false,
@@ -44,11 +52,11 @@ pub(crate) fn bind(
         None => false,
     };
     let mut legs = Vec::new();
-    if !input.is_unit() {
-        let label = binder.label.take();
+    if !input.relation.is_unit() {
+        let label = input.label.take();
         legs.push(Leg {
             label: label.unwrap_or_else(|| "union_arg0".to_owned()),
-            relation: input,
+            relation: input.relation.clone(),
         });
     }
     let mut others = bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?;
@@ -56,7 +64,7 @@ pub(crate) fn bind(
         // The other tables stand beside each subtable.
         let apart = |leg: &&mut Leg| plan::groups(&leg.relation).is_empty();
         for leg in others.iter_mut().filter(apart) {
-            leg.relation = beside(leg.relation.clone(), subtables.clone(), span)?;
+            leg.relation = beside(leg.relation.clone(), Relation::clone(&subtables), span)?;
         }
         if let Some(first) = legs.first() {
             for leg in &mut others {
@@ -68,7 +76,7 @@ pub(crate) fn bind(
     if legs.is_empty() {
         return Err(binder.error("SEM0100", "Failed to resolve table expression", span));
     }
-    union_plan(legs, source.as_deref(), inner, span)
+    input.map(|_| union_plan(legs, source.as_deref(), inner, span))
 }
 
 /// The rows of a table for each subtable.
@@ -94,7 +102,7 @@ pub(crate) fn bind_legs(
     first: usize,
     unnamed: &str,
     fuzzy: bool,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Vec<Leg>> {
     let mut legs = Vec::new();
     for (position, table) in (first..).zip(tables) {
@@ -108,7 +116,7 @@ pub(crate) fn bind_legs(
     Ok(legs)
 }
 
-fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindResult<Vec<Leg>> {
+fn bind_table(table: &Expr, unnamed: String, binder: &mut dyn BindContext) -> BindResult<Vec<Leg>> {
     if let ExprKind::Wildcard(pattern) = &table.unparenthesised().kind {
         let mut legs = Vec::new();
         for name in matching_tables(pattern, binder, table.span)? {
@@ -128,18 +136,12 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindRes
     {
         return scoped_tables(value, &member.text, binder, table.span);
     }
-    let before = (
-        binder.operator.take(),
-        binder.render.take(),
-        binder.label.take(),
-    );
-    let relation = binder.bind_tabular(table);
-    let inner = binder.label.take();
-    (binder.operator, binder.render, binder.label) = before;
-    let label = label_of(table, &binder.env).or(inner).unwrap_or(unnamed);
+    let frame = binder.frame().outside_operators();
+    let rows = binder.within(frame, |binder| binder.bind_tabular(table))?;
+    let label = label_of(table, &binder.frame().names);
     Ok(vec![Leg {
-        label,
-        relation: relation?,
+        label: label.or(rows.label).unwrap_or(unnamed),
+        relation: rows.relation,
     }])
 }
 
@@ -147,12 +149,12 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindRes
 fn scoped_tables(
     scope: &Expr,
     pattern: &str,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<Leg>> {
     let scope = binder.bind_scope(scope)?;
     let names = binder
-        .catalog
+        .catalog()
         .table_names(&scope)
         .map_err(|e| binder.error("SEM0056", e.to_string(), span))?;
     let mut legs = Vec::new();
@@ -182,17 +184,18 @@ fn name_expr(name: &str, span: Span) -> Expr {
 /// The tables of the request and the views that match a pattern, in order of creation.
 pub(crate) fn matching_tables(
     pattern: &str,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<String>> {
     let mut names = binder
-        .catalog
+        .catalog()
         .table_names(&TableScope::Request)
         .map_err(|e| binder.error("SEM0001", e.to_string(), span))?;
     names.retain(|name| binder.may_read(&TableScope::Request, name));
     let views = binder
-        .env
-        .names(|entry| matches!(entry, Entry::Function(f) if f.view));
+        .frame()
+        .names
+        .names(|entry| matches!(entry, Entry::Function(f) if f.declaration.view));
     names.extend(views);
     names.retain(|name| wildcard_matches(pattern, name));
     Ok(names)
@@ -207,7 +210,7 @@ fn label_of(table: &Expr, env: &Env) -> Option<String> {
         },
         ExprKind::Member { member, .. } => Some(member.text.clone()),
         ExprKind::Call(call) => match env.find(&call.function.text) {
-            Some((Entry::Function(function), _)) if function.view => {
+            Some((Entry::Function(function), _)) if function.declaration.view => {
                 Some(call.function.text.clone())
             }
             _ => None,

@@ -3,15 +3,23 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::WhereOperator;
 
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::relation::Relation;
 use crate::subtables::placeholders::or_stands_in;
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for WhereOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &WhereOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let predicate = binder.bind_predicate(&node.predicate, &input)?;

@@ -14,9 +14,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
 use hindsight_kql_types::{ScalarType, Value};
 
-use crate::bind::{BindResult, Binder, null_scalar, plan_error, value_to_scalar, wildcard_matches};
+use crate::context::{BindContext, wildcard_matches};
+use crate::error::{BindResult, plan_error};
 use crate::plan::chain;
 use crate::relation::{Column, Relation, named};
+use crate::value::{null_scalar, value_to_scalar};
 
 /// A column's name, type and expression, as [`Relation::project`] takes them.
 pub(crate) type Output = (String, ScalarType, PlanExpr);
@@ -148,7 +150,11 @@ fn passed_field<'e>(expr: &'e PlanExpr, columns: &[Column]) -> Option<&'e str> {
 }
 
 /// Refuses an operator that cannot keep subtables apart.
-pub(crate) fn refuse_groups(input: &Relation, binder: &Binder<'_>, span: Span) -> BindResult<()> {
+pub(crate) fn refuse_groups(
+    input: &Relation,
+    binder: &dyn BindContext,
+    span: Span,
+) -> BindResult<()> {
     match groups(input).is_empty() {
         true => Ok(()),
         false => Err(binder.unsupported("this operator inside 'mv-apply' or 'partition'", span)),
@@ -279,21 +285,13 @@ pub(crate) fn schema_of(columns: &[(String, ScalarType)]) -> Schema {
     )
 }
 
-/// The plain name that an item of a list of columns is.
-pub(crate) fn plain_name(expr: &Expr) -> Option<&str> {
-    match &expr.unparenthesised().kind {
-        ExprKind::Name(name) => Some(&name.text),
-        _ => None,
-    }
-}
-
 /// The column that a plain name means.
 pub(crate) fn column_named<'r>(
     expr: &Expr,
     input: &'r Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
 ) -> BindResult<&'r Column> {
-    let Some(name) = plain_name(expr) else {
+    let Some(name) = expr.as_name() else {
         return Err(binder.error("SEM0001", "a column name is expected here", expr.span));
     };
     input.column(name).ok_or_else(|| {
@@ -309,7 +307,7 @@ pub(crate) fn column_named<'r>(
 pub(crate) fn columns_matching(
     expr: &Expr,
     input: &Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
 ) -> BindResult<Vec<Column>> {
     match &expr.unparenthesised().kind {
         ExprKind::Wildcard(pattern) => Ok(visible(input)

@@ -10,7 +10,7 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_syntax::Span;
 
-use crate::bind::BindResult;
+use crate::error::BindResult;
 use crate::exec::{InOrder, Reads, Transform, TransformState, transform};
 use crate::plan::{limit, subtable_keys};
 use crate::relation::Relation;

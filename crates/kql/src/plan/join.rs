@@ -8,7 +8,7 @@ use datafusion::logical_expr::{Join, JoinConstraint, JoinType, LogicalPlan};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
-use crate::bind::{BindResult, plan_error};
+use crate::error::{BindResult, plan_error};
 use crate::plan::join_keys::JoinKey;
 use crate::plan::{Output, field, free_name, hidden_name, is_hidden, missing, pass};
 use crate::relation::{Column, Relation};

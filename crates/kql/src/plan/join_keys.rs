@@ -5,9 +5,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
-use crate::bind::{BindResult, Binder, convert, widest};
+use crate::context::BindContext;
+use crate::convert::{convert, widest};
+use crate::error::BindResult;
 use crate::functions::real_key::as_key;
-use crate::plan::{groups, plain_name};
+use crate::plan::groups;
 use crate::relation::{Column, Relation};
 
 /// A pair of columns that must be equal, and the type they are compared in.
@@ -47,7 +49,7 @@ pub(crate) fn equal_columns(left: &Column, right: &Column) -> Option<JoinKey> {
 pub(crate) fn subtable_keys(
     left: &Relation,
     right: &Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<JoinKey>> {
     let groups = groups(right);
@@ -66,7 +68,7 @@ pub(crate) fn join_keys(
     on: &[Expr],
     left: &Relation,
     right: &Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<JoinKey>> {
     let mut keys = Vec::new();
@@ -83,7 +85,7 @@ fn add_condition(
     condition: &Expr,
     left: &Relation,
     right: &Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     keys: &mut Vec<JoinKey>,
 ) -> BindResult<()> {
     let condition = condition.unparenthesised();
@@ -101,7 +103,7 @@ fn add_condition(
             left: first,
             right: second,
         } => sides(first, second),
-        _ => plain_name(condition).map(|name| (name, name)),
+        _ => condition.as_name().map(|name| (name, name)),
     };
     let Some((left_name, right_name)) = pair else {
         return Err(binder.error(
@@ -133,12 +135,17 @@ fn sides<'e>(first: &'e Expr, second: &'e Expr) -> Option<(&'e str, &'e str)> {
 
 fn side(expr: &Expr) -> Option<(&str, &str)> {
     match &expr.unparenthesised().kind {
-        ExprKind::Member { value, member } => Some((plain_name(value)?, &member.text)),
+        ExprKind::Member { value, member } => Some((value.as_name()?, &member.text)),
         _ => None,
     }
 }
 
-fn column(relation: &Relation, name: &str, binder: &Binder<'_>, span: Span) -> BindResult<Column> {
+fn column(
+    relation: &Relation,
+    name: &str,
+    binder: &dyn BindContext,
+    span: Span,
+) -> BindResult<Column> {
     relation.column(name).cloned().ok_or_else(|| {
         let message = format!("Failed to resolve column or scalar expression named '{name}'");
         binder.error("SEM0100", message, span)

@@ -8,14 +8,15 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Operator, OperatorKind, PartitionBody};
 
-use crate::bind::{BindResult, Binder, plan_error};
+use crate::context::BindContext;
+use crate::error::{BindResult, plan_error};
 use crate::exec::depends_on_order;
 use crate::relation::Relation;
 
 /// The rows of `input`, the same for each who reads them.
 pub(crate) fn for_many(
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     match is_repeatable(&input.plan).map_err(|e| plan_error(e, span))? {

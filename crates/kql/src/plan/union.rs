@@ -6,9 +6,10 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Union};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use crate::bind::{BindResult, plan_error, value_to_scalar};
+use crate::error::{BindResult, plan_error};
 use crate::plan::{Output, free_name, groups, missing, pass, visible};
 use crate::relation::{Column, Relation};
+use crate::value::value_to_scalar;
 
 /// One table of a union with the name that it shows as.
 #[derive(Clone)]

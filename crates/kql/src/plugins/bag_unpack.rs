@@ -9,7 +9,9 @@ use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::args::Args;
-use crate::bind::{BindResult, Binder, convert};
+use crate::context::BindContext;
+use crate::convert::convert;
+use crate::error::BindResult;
 use crate::plan::{self, Output, pass};
 use crate::relation::{Column, Relation, Scalar};
 
@@ -28,7 +30,7 @@ pub(crate) fn bind(
     call: &Call,
     schema: Option<&TypeOf>,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -120,7 +122,7 @@ fn declared(
     prefix: &str,
     name: &str,
     input: Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let Some(bag) = input.column(name).cloned() else {
@@ -162,7 +164,7 @@ fn property(
     bag: &Column,
     key: &str,
     kind: ScalarType,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Scalar> {
     let key = Scalar::constant(Value::String(key.to_owned()));
@@ -217,7 +219,7 @@ fn common(a: Option<ScalarType>, b: Option<ScalarType>) -> Option<ScalarType> {
     match (a, b) {
         (None, other) | (other, None) => other,
         (Some(a), Some(b)) if a == b => Some(a),
-        (Some(a), Some(b)) => Some(crate::bind::widest(a, b).unwrap_or(ScalarType::Dynamic)),
+        (Some(a), Some(b)) => Some(crate::convert::widest(a, b).unwrap_or(ScalarType::Dynamic)),
     }
 }
 

@@ -12,10 +12,13 @@ use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Name, NamedExpr};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
-use crate::bind::{BindResult, Binder, convert, plan_error, value_from_scalar};
+use crate::context::BindContext;
+use crate::convert::convert;
+use crate::error::{BindResult, plan_error};
 use crate::operators::summarize;
 use crate::plan::{self, Output, field, free_name, missing, pass};
 use crate::relation::{Relation, Scalar};
+use crate::value::value_from_scalar;
 
 /// More values than this make no table.
 const MAX_COLUMNS: usize = 10_000;
@@ -23,7 +26,7 @@ const MAX_COLUMNS: usize = 10_000;
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);

@@ -8,8 +8,9 @@ use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
-use super::rewrite::{name, rewrite};
-use crate::bind::{BindResult, Binder};
+use super::rewrite::{name, rewrite, rewrite_with};
+use crate::context::BindContext;
+use crate::error::BindResult;
 use crate::plan;
 use crate::relation::Relation;
 
@@ -20,7 +21,7 @@ const MAX_BINS: i64 = 10_000;
 pub(crate) fn counts(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -67,7 +68,7 @@ pub(crate) fn counts(
 pub(crate) fn percentile(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -102,8 +103,6 @@ pub(crate) fn percentile(
         span,
     )?;
     let input = binder.materialize(input, span)?;
-    let env = binder.env.clone();
-    binder.env = env.with("$rows", crate::bind::Entry::Relation(input.clone()));
     // Windows end where rows are; a bin without rows has none.
     let on: String = std::iter::once("['$bin']".to_owned())
         .chain(dimensions.iter().cloned())
@@ -116,13 +115,16 @@ pub(crate) fn percentile(
          | summarize {result} = percentile({value}, {percentile}) by {axis} = ['$bin']{by}",
         last = bins - 1
     );
-    let rows = rewrite(&operators, input, binder, span);
-    binder.env = env;
-    rows
+    let tables = vec![("$rows", input.clone())];
+    rewrite_with(&operators, input, tables, binder, span)
 }
 
 /// A column as the language writes it.
-pub(super) fn column(expr: &Expr, input: &Relation, binder: &Binder<'_>) -> BindResult<String> {
+pub(super) fn column(
+    expr: &Expr,
+    input: &Relation,
+    binder: &dyn BindContext,
+) -> BindResult<String> {
     Ok(name(&plan::column_named(expr, input, binder)?.name))
 }
 
@@ -130,7 +132,7 @@ pub(super) fn column(expr: &Expr, input: &Relation, binder: &Binder<'_>) -> Bind
 pub(super) fn columns(
     list: Vec<&Expr>,
     input: &Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
 ) -> BindResult<Vec<String>> {
     list.into_iter().map(|e| column(e, input, binder)).collect()
 }
@@ -139,10 +141,10 @@ pub(super) fn columns(
 pub(super) fn constant(
     expr: &Expr,
     kind: ScalarType,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Value> {
     let value = binder.bind_constant(expr)?;
-    let numbers = crate::bind::widest(value.kind(), kind).is_some();
+    let numbers = crate::convert::widest(value.kind(), kind).is_some();
     match value.is_null() || (value.kind() != kind && !numbers) {
         false => Ok(value.convert(kind)),
         true => Err(binder.error("SEM0001", format!("a {kind} is expected"), expr.span)),

@@ -14,7 +14,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter};
 use hindsight_kql_types::ScalarType;
 
-use crate::bind::{BindResult, Binder, plan_error};
+use crate::context::{BindContext, Bound};
+use crate::error::{BindResult, plan_error};
 use crate::exec::transform;
 use crate::plan::{Output, groups, hidden_name, missing, parameter, pass, subtable_keys};
 use crate::relation::{Column, Relation};
@@ -48,32 +49,32 @@ pub(crate) enum Begins {
 /// the steps before it leave without rows; where it cannot, it is refused.
 pub(crate) fn bind(
     operators: &[Operator],
-    input: Relation,
+    input: Bound,
     begins: Begins,
-    binder: &mut Binder<'_>,
-) -> BindResult<Relation> {
-    if groups(&input).is_empty() {
+    binder: &mut dyn BindContext,
+) -> BindResult<Bound> {
+    if groups(&input.relation).is_empty() {
         return each(operators, input, binder);
     }
-    let (mut relation, mut begins, mut rest) = (input, begins, operators);
+    let (mut bound, mut begins, mut rest) = (input, begins, operators);
     while let Some(place) = rest.iter().position(|o| aggregates_all(&o.kind)) {
         let (steps, behind) = rest.split_at(place);
         let Some((aggregation, behind)) = behind.split_first() else {
             break;
         };
-        relation = aggregated(steps, aggregation, relation, begins, binder)?;
+        bound = aggregated(steps, aggregation, bound, begins, binder)?;
         (begins, rest) = (Begins::Whole, behind);
     }
-    filled_again(rest, relation, binder)
+    filled_again(rest, bound, binder)
 }
 
 /// The steps behind the last aggregation. A name that is given behind a step that drops rows, and read in subtables that
 /// have got rows from elsewhere since, has to know of those that had none.
 fn filled_again(
     steps: &[Operator],
-    input: Relation,
-    binder: &mut Binder<'_>,
-) -> BindResult<Relation> {
+    input: Bound,
+    binder: &mut dyn BindContext,
+) -> BindResult<Bound> {
     let effects: Vec<Effect> = steps.iter().map(|s| effect(&s.kind, binder)).collect();
     let drops = |e: &Effect| matches!(e, Effect::Drops | Effect::Loses);
     let mut kinds = steps.iter().map(|s| &s.kind).enumerate();
@@ -93,13 +94,15 @@ fn filled_again(
         return Err(binder.unsupported(what, union.span));
     }
     let span = steps.first().map_or_else(Span::default, |s| s.span);
-    let (rows, _) = with_stand_ins(input, span)?;
-    there(each(steps, rows, binder)?, span)
+    let rows = input.map(|rows| Ok(with_stand_ins(rows, span)?.0))?;
+    each(steps, rows, binder)?.map(|rows| there(rows, span))
 }
 
-fn each(operators: &[Operator], input: Relation, binder: &mut Binder<'_>) -> BindResult<Relation> {
+fn each(operators: &[Operator], input: Bound, binder: &mut dyn BindContext) -> BindResult<Bound> {
     let mut operators = operators.iter();
-    operators.try_fold(input, |relation, o| binder.bind_operator(o, relation))
+    operators.try_fold(input, |bound, operator| {
+        binder.bind_operator(operator, bound)
+    })
 }
 
 /// Whether an operator has a row also where its input has none.
@@ -118,17 +121,17 @@ fn aggregates_all(kind: &OperatorKind) -> bool {
 fn aggregated(
     steps: &[Operator],
     aggregation: &Operator,
-    input: Relation,
+    input: Bound,
     begins: Begins,
-    binder: &mut Binder<'_>,
-) -> BindResult<Relation> {
-    let refused = |binder: &Binder<'_>, step: &str| {
+    binder: &mut dyn BindContext,
+) -> BindResult<Bound> {
+    let refused = |binder: &dyn BindContext, step: &str| {
         let own = aggregation.kind.keyword();
         let what = format!("'{own}' without keys behind {step} inside 'mv-apply' or 'partition'");
         Err(binder.unsupported(what, aggregation.span))
     };
     let mut counted: Vec<String> = match begins {
-        Begins::Named => flags(&input).into_iter().map(|c| c.name).collect(),
+        Begins::Named => flags(&input.relation).into_iter().map(|c| c.name).collect(),
         Begins::Whole | Begins::Reduced => Vec::new(),
     };
     let effects: Vec<Effect> = steps.iter().map(|s| effect(&s.kind, binder)).collect();
@@ -153,16 +156,16 @@ fn aggregated(
         return refused(binder, "a step that may drop rows");
     }
     let rows = match drops {
-        true => {
-            let (rows, flag) = with_stand_ins(input, aggregation.span)?;
+        true => input.map(|rows| {
+            let (rows, flag) = with_stand_ins(rows, aggregation.span)?;
             counted.push(flag);
-            rows
-        }
+            Ok(rows)
+        })?,
         false => input,
     };
     let mut rows = each(steps, rows, binder)?;
     for flag in counted {
-        match rows.columns.iter_mut().find(|c| c.name == flag) {
+        match rows.relation.columns.iter_mut().find(|c| c.name == flag) {
             Some(column) => column.name = hidden_name(&format!("{COUNTED}{flag}")),
             None => return refused(binder, "steps that lose it"),
         }
@@ -289,7 +292,7 @@ fn is_counted(column: &Column) -> bool {
     column.name.starts_with(&hidden_name(COUNTED))
 }
 
-fn effect(kind: &OperatorKind, binder: &mut Binder<'_>) -> Effect {
+fn effect(kind: &OperatorKind, binder: &mut dyn BindContext) -> Effect {
     match kind {
         OperatorKind::As(_)
         | OperatorKind::AssertSchema(_)
@@ -340,7 +343,7 @@ fn effect(kind: &OperatorKind, binder: &mut Binder<'_>) -> Effect {
 }
 
 /// Of an operator that keeps so many rows: it loses all where that is none.
-fn of_count(count: &Expr, otherwise: Effect, binder: &mut Binder<'_>) -> Effect {
+fn of_count(count: &Expr, otherwise: Effect, binder: &mut dyn BindContext) -> Effect {
     match binder.constant_long(count) {
         Ok(count) if count > 0 => otherwise,
         _ => Effect::Loses,
@@ -348,7 +351,7 @@ fn of_count(count: &Expr, otherwise: Effect, binder: &mut Binder<'_>) -> Effect 
 }
 
 /// Of a join: one that keeps all rows of the left side keeps those that stand in.
-fn of_join(parameters: &[OperatorParameter], outer: bool, binder: &mut Binder<'_>) -> Effect {
+fn of_join(parameters: &[OperatorParameter], outer: bool, binder: &mut dyn BindContext) -> Effect {
     let kind = parameter(parameters, &["kind"]);
     let outer = kind.map_or(outer, |kind| {
         binder

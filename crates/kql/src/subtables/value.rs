@@ -7,7 +7,8 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
-use crate::bind::{BindResult, Binder};
+use crate::context::BindContext;
+use crate::error::BindResult;
 use crate::plan::group_limit::limit_by;
 use crate::plan::join::{RightColumns, join_plan};
 use crate::plan::join_keys::equal_columns;
@@ -15,23 +16,17 @@ use crate::plan::{Output, field, groups, hidden_name, pass, visible};
 use crate::relation::{Column, Relation, Scalar};
 use crate::subtables::placeholders::there;
 
-/// The values of a call: a row for each subtable.
-#[derive(Debug, Clone)]
-pub(crate) struct SubtableValue {
-    rows: Relation,
-}
-
 fn value_field(index: usize) -> String {
     hidden_name(&format!("value{index}"))
 }
 
 /// Notes a call whose body gave `rows`, and gives the field that will hold its value.
-pub(crate) fn note(rows: Relation, binder: &mut Binder<'_>, span: Span) -> BindResult<Scalar> {
+pub(crate) fn note(rows: Relation, binder: &mut dyn BindContext, span: Span) -> BindResult<Scalar> {
     let rows = there(rows, span)?;
     let Some(value) = visible(&rows).next().cloned() else {
         return Err(binder.error("SEM0001", "the sub-query has no column", span));
     };
-    let name = value_field(binder.subtable_values.len());
+    let name = value_field(binder.pending().subtable_values.len());
     // A dynamic column tells nothing that the row's number beside it does not.
     let mut keys: Vec<Column> = groups(&rows);
     keys.retain(|c| c.kind != ScalarType::Dynamic);
@@ -40,17 +35,21 @@ pub(crate) fn note(rows: Relation, binder: &mut Binder<'_>, span: Span) -> BindR
     let rows = rows.project(columns, span)?;
     let keys = keys.into_iter().map(|c| c.name).collect();
     let rows = limit_by(rows, keys, 1, span)?;
-    binder.subtable_values.push(SubtableValue { rows });
+    binder.pending().subtable_values.push(rows);
     Ok(Scalar::new(field(&name), value.kind))
 }
 
 /// The rows of `input` with the noted values beside them. The columns stay the same; their order does not.
-pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> BindResult<Relation> {
-    let values = std::mem::take(&mut binder.subtable_values);
+pub(crate) fn absorb(
+    binder: &mut dyn BindContext,
+    input: Relation,
+    span: Span,
+) -> BindResult<Relation> {
+    let values = std::mem::take(&mut binder.pending().subtable_values);
     if values.is_empty() {
         return Ok(input);
     }
-    if !binder.windows.is_empty() {
+    if !binder.pending().windows.is_empty() {
         let what = "a window function beside toscalar() of a subtable";
         return Err(binder.unsupported(what, span));
     }
@@ -60,7 +59,7 @@ pub(crate) fn absorb(binder: &mut Binder<'_>, input: Relation, span: Span) -> Bi
         .map(|c| (c.field.clone(), c.kind, c.expr()))
         .collect();
     let mut relation = input.project(fields, span)?;
-    for SubtableValue { rows } in values {
+    for rows in values {
         let mut keys = Vec::new();
         for right in groups(&rows)
             .iter()

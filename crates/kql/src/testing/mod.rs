@@ -9,11 +9,12 @@ use datafusion::common::ScalarValue;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{ScalarType, Value};
 
-pub(crate) use catalog::Requests as TestCatalog;
-
-use crate::bind::value_from_scalar;
+use crate::BindOptions;
+use crate::Catalog;
 use crate::run::{BindError, ResultTable, bind_with_rows, collect, session_context};
-use crate::{BindOptions, Catalog};
+use crate::value::value_from_scalar;
+
+pub(crate) use catalog::Requests as TestCatalog;
 
 /// What became of a query.
 enum Outcome {

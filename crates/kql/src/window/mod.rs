@@ -1,6 +1,8 @@
 //! Window functions over serialized rows (`semantics.md §22.2`).
 
+mod bind;
 mod call;
 mod rows;
 
-pub(crate) use call::{WindowCall, absorb, bind_call, is_window};
+pub(crate) use bind::{absorb, bind_call, is_window};
+pub(crate) use call::WindowCall;

@@ -13,8 +13,8 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
 
-use crate::bind::value_to_scalar;
 use crate::exec::{HeldBuffers, Reads, Transform, TransformState};
+use crate::value::value_to_scalar;
 
 /// A window function with its constant arguments.
 #[derive(Debug, Clone)]

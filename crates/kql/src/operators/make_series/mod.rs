@@ -14,7 +14,10 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Axis, Series, SeriesRows};
-use crate::bind::{BindResult, Binder, NamingMode, convert, widest};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::convert::{convert, widest};
+use crate::error::BindResult;
 use crate::exec::transform;
 use crate::functions::kernel::{KernelArgs, KernelError};
 use crate::functions::kernel_call;
@@ -24,10 +27,16 @@ use crate::plan::{self, Output, hidden_name, parameter};
 use crate::relation::{Relation, Scalar};
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for MakeSeriesOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &MakeSeriesOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let axis = bind_axis(&node.axis, &input, binder)?;
@@ -114,7 +123,7 @@ pub(crate) fn bind(
 }
 
 /// A named constant stands for an aggregate that gives it wherever there are rows.
-fn with_aggregate(item: &NamedExpr, binder: &mut Binder<'_>) -> NamedExpr {
+fn with_aggregate(item: &NamedExpr, binder: &mut dyn BindContext) -> NamedExpr {
     let span = item.expr.span;
     let is_constant = matches!(
         item.expr.unparenthesised().kind,
@@ -140,7 +149,7 @@ fn with_aggregate(item: &NamedExpr, binder: &mut Binder<'_>) -> NamedExpr {
 fn bind_axis(
     axis: &NamedExpr,
     input: &Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<(String, Scalar)> {
     let bound = binder.bind_projection(std::slice::from_ref(axis), input, NamingMode::Summarize)?;
     let Some(column) = bound.into_iter().next() else {
@@ -162,7 +171,7 @@ fn bind_axis(
 fn bound(
     expr: Option<&Expr>,
     kind: ScalarType,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Option<Value>> {
     let Some(expr) = expr else {
         return Ok(None);
@@ -182,7 +191,7 @@ fn bound(
     }
 }
 
-fn step_of(expr: &Expr, axis: ScalarType, binder: &mut Binder<'_>) -> BindResult<Value> {
+fn step_of(expr: &Expr, axis: ScalarType, binder: &mut dyn BindContext) -> BindResult<Value> {
     let value = binder.value_now(expr)?;
     let step = match (axis, &value) {
         (ScalarType::DateTime | ScalarType::TimeSpan, Value::TimeSpan(v)) if *v > 0 => Some(value),

@@ -12,11 +12,11 @@ use datafusion::common::{DataFusionError, Result, ScalarValue};
 use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{Encoder, ScalarType, Value};
 
-use crate::bind::value_from_scalar;
 use crate::exec::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
 };
 use crate::functions::kernel::KernelError;
+use crate::value::value_from_scalar;
 
 /// The most bins of a series (`semantics.md §19`).
 const MAX_BINS: i64 = 1_048_576;

@@ -11,7 +11,9 @@ use hindsight_kql_syntax::ast::{MvExpandColumn, MvExpandOperator, OperatorParame
 use hindsight_kql_types::ScalarType;
 
 use self::rows::{Expand, ExpandedList};
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::exec::transform;
 use crate::operators::take::row_count;
 use crate::plan::{self, Output, field, free_name, hidden_name, parameter, pass};
@@ -19,10 +21,16 @@ use crate::relation::{Relation, Scalar};
 use crate::subtables::placeholders::list_unless_stands_in;
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for MvExpandOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &MvExpandOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let expanded = expand(
@@ -61,7 +69,7 @@ pub(crate) fn expand(
     parameters: &[OperatorParameter],
     limit: Option<&hindsight_kql_syntax::ast::Expr>,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
     numbered: bool,
 ) -> BindResult<Expanded> {
@@ -169,7 +177,7 @@ fn bind_list(
     column: &MvExpandColumn,
     input: &Relation,
     before: &[List],
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<List> {
     let span = column.expr.expr.span;
     let scalar = binder.bind_scalar(&column.expr.expr, input)?;

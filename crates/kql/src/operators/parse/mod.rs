@@ -9,17 +9,26 @@ use hindsight_kql_syntax::ast::{ParseOperator, ParsePart};
 use hindsight_kql_types::ScalarType;
 
 use self::rows::{ParseMode, ParseRows, ParsedColumn};
-use crate::bind::{BindResult, Binder, convert};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::error::BindResult;
 use crate::exec::transform;
 use crate::plan::{Output, field, hidden_name, parameter, pass};
 use crate::relation::Relation;
 use crate::subtables::placeholders::or_stands_in;
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for ParseOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ParseOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mode = mode(node, binder)?;
@@ -109,7 +118,7 @@ fn with_matched(relation: Relation, new: Vec<Output>, span: Span) -> BindResult<
     Ok(relation)
 }
 
-fn mode(node: &ParseOperator, binder: &mut Binder<'_>) -> BindResult<ParseMode> {
+fn mode(node: &ParseOperator, binder: &mut dyn BindContext) -> BindResult<ParseMode> {
     let Some(expr) = parameter(&node.parameters, &["kind"]) else {
         return Ok(ParseMode::Simple);
     };
@@ -125,7 +134,11 @@ fn mode(node: &ParseOperator, binder: &mut Binder<'_>) -> BindResult<ParseMode> 
 }
 
 /// The flags as an inline group, only of a regex.
-fn flags(node: &ParseOperator, mode: ParseMode, binder: &mut Binder<'_>) -> BindResult<String> {
+fn flags(
+    node: &ParseOperator,
+    mode: ParseMode,
+    binder: &mut dyn BindContext,
+) -> BindResult<String> {
     let Some(expr) = parameter(&node.parameters, &["flags"]) else {
         return Ok(String::new());
     };
@@ -143,7 +156,7 @@ fn flags(node: &ParseOperator, mode: ParseMode, binder: &mut Binder<'_>) -> Bind
 fn pattern(
     node: &ParseOperator,
     mode: ParseMode,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<(String, Vec<ParsedColumn>)> {
     let any = if mode == ParseMode::Regex {

@@ -10,7 +10,10 @@ use hindsight_kql_syntax::ast::{OperatorParameter, ParseKvOperator};
 use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
-use crate::bind::{BindResult, Binder, convert};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::error::BindResult;
 use crate::functions::kernel::Kernel;
 use crate::functions::kernel_call;
 use crate::operators::extend::add_columns;
@@ -18,10 +21,16 @@ use crate::plan::Output;
 use crate::relation::{Relation, Scalar};
 use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for ParseKvOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ParseKvOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let rules = Rules::read(&node.properties, binder, span)?;
@@ -55,7 +64,7 @@ struct Rules {
 impl Rules {
     fn read(
         properties: &[OperatorParameter],
-        binder: &mut Binder<'_>,
+        binder: &mut dyn BindContext,
         span: Span,
     ) -> BindResult<Rules> {
         let mut found: HashMap<&str, Vec<String>> = HashMap::new();

@@ -19,7 +19,9 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use self::clusters::Rule;
 use self::rows::{ReduceRows, Shown};
-use crate::bind::{BindResult, Binder};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::exec::transform;
 use crate::operators::grouped_rows::by_group;
 use crate::plan::{self, Output, free_name, groups, hidden_name, parameter, pass};
@@ -29,10 +31,16 @@ use crate::window;
 /// The share of the rows that a word and a pattern need where `threshold` is left out.
 const THRESHOLD: f64 = 0.1;
 
-pub(crate) fn bind(
+impl TabularOperator for ReduceOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ReduceOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let keeps_rows = keeps_rows(&node.parameters, binder)?;
@@ -103,7 +111,7 @@ fn own_columns(taken: impl Fn(&str) -> bool) -> [(String, ScalarType); 3] {
 }
 
 /// Whether `kind=source` is asked for, the only kind there is.
-fn keeps_rows(parameters: &[OperatorParameter], binder: &mut Binder<'_>) -> BindResult<bool> {
+fn keeps_rows(parameters: &[OperatorParameter], binder: &mut dyn BindContext) -> BindResult<bool> {
     let Some(kind) = parameter(parameters, &["kind"]) else {
         return Ok(false);
     };
@@ -117,7 +125,7 @@ fn keeps_rows(parameters: &[OperatorParameter], binder: &mut Binder<'_>) -> Bind
 }
 
 /// What stands behind `with`.
-fn rule(properties: &[OperatorParameter], binder: &mut Binder<'_>) -> BindResult<Rule> {
+fn rule(properties: &[OperatorParameter], binder: &mut dyn BindContext) -> BindResult<Rule> {
     let mut rule = Rule {
         threshold: THRESHOLD,
         separators: BTreeSet::new(),
@@ -143,7 +151,7 @@ fn rule(properties: &[OperatorParameter], binder: &mut Binder<'_>) -> BindResult
     Ok(rule)
 }
 
-fn threshold(property: &OperatorParameter, binder: &mut Binder<'_>) -> BindResult<f64> {
+fn threshold(property: &OperatorParameter, binder: &mut dyn BindContext) -> BindResult<f64> {
     let value = binder.bind_constant(&property.value)?;
     let Value::Real(share) = value.convert(ScalarType::Real) else {
         let message = "'threshold' must be a number";

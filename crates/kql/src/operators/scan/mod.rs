@@ -17,7 +17,10 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Output, Scan, Step};
-use crate::bind::{BindResult, Binder, convert, plan_error};
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::error::{BindResult, plan_error};
 use crate::exec::transform;
 use crate::large;
 use crate::operators::grouped_rows::by_keys;
@@ -25,10 +28,16 @@ use crate::operators::sort;
 use crate::plan::{self, free_name, hidden_name, parameter};
 use crate::relation::{Relation, Scalar};
 
-pub(crate) fn bind(
+impl TabularOperator for ScanOperator {
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ScanOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let input = ordered(node, input, binder, span)?;
@@ -61,12 +70,12 @@ pub(crate) fn bind(
     let defaults = scene
         .declared
         .iter()
-        .map(|(_, value)| crate::bind::value_to_scalar(value))
+        .map(|(_, value)| crate::value::value_to_scalar(value))
         .collect();
     let nulls = scene
         .row
         .iter()
-        .map(|(_, kind)| crate::bind::null_scalar(*kind))
+        .map(|(_, kind)| crate::value::null_scalar(*kind))
         .collect();
     let work = Scan {
         schema: Arc::clone(scene.names.plan.schema().inner()),
@@ -88,7 +97,7 @@ pub(crate) fn bind(
 fn ordered(
     node: &ScanOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     if !node.order_by.is_empty() {
@@ -113,7 +122,7 @@ fn ordered(
 fn subtable_keys(
     node: &ScanOperator,
     input: &Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
 ) -> BindResult<Vec<String>> {
     let mut keys: Vec<String> = plan::subtable_keys(input)
         .into_iter()
@@ -133,7 +142,7 @@ fn subtable_keys(
 fn declared(
     node: &ScanOperator,
     row: &[(String, ScalarType)],
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Vec<(String, Value)>> {
     let mut declared: Vec<(String, Value)> = Vec::new();
     for column in &node.declare {
@@ -188,7 +197,7 @@ impl Scene {
         })
     }
 
-    fn step(&self, step: &ScanStep, binder: &mut Binder<'_>) -> BindResult<Step> {
+    fn step(&self, step: &ScanStep, binder: &mut dyn BindContext) -> BindResult<Step> {
         let span = step.name.span();
         if step.optional {
             return Err(binder.unsupported("an optional step", span));
@@ -231,7 +240,7 @@ impl Scene {
     fn physical(
         &self,
         expr: PlanExpr,
-        binder: &Binder<'_>,
+        binder: &dyn BindContext,
         span: Span,
     ) -> BindResult<Arc<dyn PhysicalExpr>> {
         let waits = expr.exists(|e| Ok(large::waits(e)));
@@ -270,7 +279,7 @@ impl Scene {
                 .collect(),
         };
         let kind = match &expr.kind {
-            ExprKind::Member { value, member } => match plan::plain_name(value) {
+            ExprKind::Member { value, member } => match value.as_name() {
                 Some(step) if self.steps.iter().any(|s| s == step) => {
                     ExprKind::Name(Name::new(state_name(step, &member.text), expr.span))
                 }

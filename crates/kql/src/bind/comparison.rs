@@ -1,0 +1,176 @@
+//! The comparison operators and their kernels.
+
+use std::cmp::Ordering;
+
+use arrow::array::ArrayRef;
+use datafusion::logical_expr::Operator;
+use hindsight_kql_syntax::ast::BinaryOp;
+use hindsight_kql_types::{DynamicRef, ScalarType};
+
+use crate::functions::kernel::{Kernel, KernelArgs, KernelError};
+
+/// A comparison operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// The comparison that an operator of the syntax is.
+    pub(crate) fn of(op: BinaryOp) -> Option<Comparison> {
+        Some(match op {
+            BinaryOp::Equal => Comparison::Equal,
+            BinaryOp::NotEqual => Comparison::NotEqual,
+            BinaryOp::Less => Comparison::Less,
+            BinaryOp::LessOrEqual => Comparison::LessOrEqual,
+            BinaryOp::Greater => Comparison::Greater,
+            BinaryOp::GreaterOrEqual => Comparison::GreaterOrEqual,
+            _ => return None,
+        })
+    }
+
+    /// Whether it is `==` or `!=`.
+    pub(crate) fn is_equality(self) -> bool {
+        matches!(self, Comparison::Equal | Comparison::NotEqual)
+    }
+
+    /// The engine's operator.
+    pub(crate) fn operator(self) -> Operator {
+        match self {
+            Comparison::Equal => Operator::Eq,
+            Comparison::NotEqual => Operator::NotEq,
+            Comparison::Less => Operator::Lt,
+            Comparison::LessOrEqual => Operator::LtEq,
+            Comparison::Greater => Operator::Gt,
+            Comparison::GreaterOrEqual => Operator::GtEq,
+        }
+    }
+
+    /// The comparison with its operands the other way round.
+    pub(crate) fn flipped(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            same => same,
+        }
+    }
+
+    /// The answer for an order; `None` is an unordered pair (NaN).
+    pub(crate) fn holds(self, order: Option<Ordering>) -> bool {
+        match self {
+            Comparison::Equal => order == Some(Ordering::Equal),
+            Comparison::NotEqual => order != Some(Ordering::Equal),
+            Comparison::Less => order == Some(Ordering::Less),
+            Comparison::LessOrEqual => order.is_some_and(Ordering::is_le),
+            Comparison::Greater => order == Some(Ordering::Greater),
+            Comparison::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
+        }
+    }
+
+    /// The kernel for reals.
+    pub(crate) fn real_kernel(self) -> (&'static str, Kernel) {
+        match self {
+            Comparison::Equal => ("$real_eq", |a| reals(a, Comparison::Equal)),
+            Comparison::NotEqual => ("$real_ne", |a| reals(a, Comparison::NotEqual)),
+            Comparison::Less => ("$real_lt", |a| reals(a, Comparison::Less)),
+            Comparison::LessOrEqual => ("$real_le", |a| reals(a, Comparison::LessOrEqual)),
+            Comparison::Greater => ("$real_gt", |a| reals(a, Comparison::Greater)),
+            Comparison::GreaterOrEqual => ("$real_ge", |a| reals(a, Comparison::GreaterOrEqual)),
+        }
+    }
+
+    /// The kernel for a dynamic on the left.
+    pub(crate) fn dynamic_kernel(self) -> (&'static str, Kernel) {
+        match self {
+            Comparison::Equal => ("$dynamic_eq", |a| dynamics(a, Comparison::Equal)),
+            Comparison::NotEqual => ("$dynamic_ne", |a| dynamics(a, Comparison::NotEqual)),
+            Comparison::Less => ("$dynamic_lt", |a| dynamics(a, Comparison::Less)),
+            Comparison::LessOrEqual => ("$dynamic_le", |a| dynamics(a, Comparison::LessOrEqual)),
+            Comparison::Greater => ("$dynamic_gt", |a| dynamics(a, Comparison::Greater)),
+            Comparison::GreaterOrEqual => {
+                ("$dynamic_ge", |a| dynamics(a, Comparison::GreaterOrEqual))
+            }
+        }
+    }
+}
+
+/// Two reals: NaN is unordered.
+pub(super) fn reals(
+    args: &KernelArgs<'_>,
+    comparison: Comparison,
+) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.reals(0)?, args.reals(1)?);
+    Ok(args.collect_bools(|row| Some(comparison.holds(a.get(row)?.partial_cmp(&b.get(row)?)))))
+}
+
+/// A dynamic against a typed value: it must hold the kind, else the two are unequal and unordered.
+pub(super) fn dynamics(
+    args: &KernelArgs<'_>,
+    comparison: Comparison,
+) -> Result<ArrayRef, KernelError> {
+    let rows = args.dynamics(0)?;
+    let get = |row| rows.get(row).map(DynamicRef::new).filter(|d| !d.is_null());
+    Ok(match args.kind(1) {
+        ScalarType::Real => {
+            let b = args.reals(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(number(d).and_then(|n| n.partial_cmp(&b))))
+            })
+        }
+        ScalarType::Int | ScalarType::Long => {
+            let b = args.longs(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(match d.as_i64() {
+                    Some(n) => Some(n.cmp(&b)),
+                    None => d.as_f64().and_then(|n| n.partial_cmp(&(b as f64))),
+                }))
+            })
+        }
+        ScalarType::Bool => {
+            let b = args.bools(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.as_bool().map(|d| d.cmp(&b))))
+            })
+        }
+        ScalarType::DateTime => {
+            let b = args.longs(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.to_datetime().map(|d| d.cmp(&b))))
+            })
+        }
+        ScalarType::TimeSpan => {
+            let b = args.longs(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.to_timespan().map(|d| d.cmp(&b))))
+            })
+        }
+        ScalarType::Guid => {
+            let b = args.guids(1)?;
+            args.collect_bools(|row| {
+                let (d, b) = (get(row)?, b.get(row)?);
+                Some(comparison.holds(d.to_guid().map(|d| d.as_slice().cmp(b))))
+            })
+        }
+        other => {
+            return Err(KernelError::Failed(format!(
+                "a dynamic value cannot be compared with {other}"
+            )));
+        }
+    })
+}
+
+fn number(d: DynamicRef<'_>) -> Option<f64> {
+    d.as_f64().or_else(|| d.as_i64().map(|n| n as f64))
+}
