@@ -3,12 +3,25 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
-use crate::plan::{parameter, repeatable};
+use crate::plan::{determinism, parameter};
 
 impl TabularOperator for AsOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: true,
+            names_rows: true,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }
@@ -23,7 +36,7 @@ fn bind(
     // Volatile rows are then the same in each place that reads them.
     let input = match parameter(&node.parameters, &["hint.materialized"]) {
         Some(once) if binder.constant_bool(once)? => {
-            input.map(|rows| repeatable::for_many(rows, binder, span))?
+            input.map(|rows| determinism::materialize_if_non_deterministic(rows, binder, span))?
         }
         _ => input,
     };

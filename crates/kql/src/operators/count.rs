@@ -6,6 +6,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::CountOperator;
 use hindsight_kql_types::ScalarType;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::summarize;
 use crate::context::{BindContext, Bound, BoundAggregate};
@@ -13,6 +16,16 @@ use crate::error::BindResult;
 use crate::relation::Relation;
 
 impl TabularOperator for CountOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::OneRow,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -3,6 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ColumnDeclaration, EvaluateOperator, TypeOf};
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::convert::convert;
@@ -12,6 +15,16 @@ use crate::plugins::{self, Bind};
 use crate::relation::{Column, Relation};
 
 impl TabularOperator for EvaluateOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }

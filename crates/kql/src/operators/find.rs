@@ -8,6 +8,9 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::search::search_predicate;
 use super::union::{bind_legs, matching_tables};
@@ -23,6 +26,16 @@ use crate::relation::{Column, Relation, Scalar};
 const PACK: &str = "pack_";
 
 impl TabularOperator for FindOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -3,13 +3,26 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ForkOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
-use crate::plan::{self, repeatable};
+use crate::plan::{self, determinism};
 use crate::subtables::pipeline;
 
 impl TabularOperator for ForkOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }
@@ -22,7 +35,8 @@ fn bind(
     span: Span,
 ) -> BindResult<Bound> {
     plan::refuse_groups(&input.relation, binder, span)?;
-    let mut bound = input.map(|rows| repeatable::for_many(rows, binder, span))?;
+    let mut bound =
+        input.map(|rows| determinism::materialize_if_non_deterministic(rows, binder, span))?;
     let rows = bound.relation.clone();
     for (index, branch) in node.branches.iter().enumerate() {
         // The last branch is the pipeline's own result, so that results stand in the order of the text.

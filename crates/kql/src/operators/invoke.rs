@@ -4,12 +4,25 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::InvokeOperator;
 use std::sync::Arc;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound, Entry};
 use crate::error::BindResult;
 use crate::plan;
 
 impl TabularOperator for InvokeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }

@@ -4,6 +4,9 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -11,9 +14,22 @@ use crate::plan::join::{RightColumns, join_plan};
 use crate::plan::join_keys::{JoinKey, join_keys, subtable_keys};
 use crate::plan::{self, parameter};
 use crate::relation::Relation;
-use crate::subtables::placeholders::there;
+use crate::subtables::placeholders::without_placeholders;
 
 impl TabularOperator for JoinOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Joins {
+                kind: parameter(&self.parameters, &["kind"]),
+                default: "innerunique",
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }
@@ -50,7 +66,7 @@ fn bind(
 pub(crate) fn bind_right(right: &Expr, binder: &mut dyn BindContext) -> BindResult<Relation> {
     let frame = binder.frame().outside_operators();
     let rows = binder.within(frame, |binder| binder.bind_tabular(right))?;
-    there(rows.relation, right.span)
+    without_placeholders(rows.relation, right.span)
 }
 
 /// `innerunique`: the left side keeps one row of each key. A later filter of the left columns runs below, so that the

@@ -4,6 +4,9 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::LookupOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::join::bind_right;
 use crate::context::{BindContext, Bound};
@@ -14,6 +17,19 @@ use crate::plan::parameter;
 use crate::relation::Relation;
 
 impl TabularOperator for LookupOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Joins {
+                kind: parameter(&self.parameters, &["kind"]),
+                default: "leftouter",
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -4,6 +4,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, MacroExpandOperator};
 use std::sync::Arc;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound, Entry};
 use crate::error::BindResult;
@@ -11,6 +14,16 @@ use crate::plan::parameter;
 use crate::plan::union::{Leg, union_plan};
 
 impl TabularOperator for MacroExpandOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }

@@ -52,7 +52,7 @@ pub(crate) mod union;
 pub(crate) mod where_;
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Operator, OperatorKind};
+use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind};
 
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -62,8 +62,94 @@ mod tests;
 
 /// A tabular operator of the language: a node of the syntax with its meaning.
 pub(crate) trait TabularOperator {
+    /// What the binder has to know of the operator before it binds it.
+    fn properties(&self) -> Properties<'_>;
+
     /// Binds the operator over `input`; an operator that starts a pipeline gets [`crate::Relation::unit`].
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound>;
+}
+
+/// Properties of an operator. Each operator states each of them: there are no defaults.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Properties<'n> {
+    /// What the operator does to the rows of a subtable.
+    pub(crate) rows: RowEffect<'n>,
+    /// What comes of an input without rows.
+    pub(crate) of_no_rows: OfNoRows,
+    /// The rows of the input may be read in more than one place: under a name, or beside other tables.
+    pub(crate) rereads_rows: bool,
+    /// Later operators may read the rows by a name.
+    pub(crate) names_rows: bool,
+    /// A subtable without rows may have some behind the operator.
+    pub(crate) adds_rows: bool,
+}
+
+/// What an operator does to the rows of a subtable, and to placeholder rows among them ([`crate::subtables`]).
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RowEffect<'n> {
+    /// A subtable with rows has rows behind it.
+    Keeps,
+    /// It may drop all rows, and keeps placeholder rows.
+    Drops,
+    /// It keeps rows as [`RowEffect::Keeps`], and does not know of placeholder rows.
+    KeepsAlone,
+    /// It may drop all rows and cannot keep placeholder rows.
+    Loses,
+    /// [`RowEffect::Keeps`] where the count is positive.
+    KeepsAtMost(&'n Expr),
+    /// [`RowEffect::KeepsAlone`] where the count is positive.
+    KeepsAloneAtMost(&'n Expr),
+    /// [`RowEffect::Drops`] where the limit, if there is one, is positive.
+    Expands {
+        /// At most so many rows for each row.
+        limit: Option<&'n Expr>,
+    },
+    /// [`RowEffect::Drops`] where all of a pipeline for each row keeps placeholder rows.
+    Applies {
+        /// The pipeline.
+        operators: &'n [Operator],
+        /// At most so many rows for each row.
+        limit: Option<&'n Expr>,
+    },
+    /// [`RowEffect::Keeps`] where all rows of the left side stay, but none of the right side alone.
+    Joins {
+        /// The kind as it is written.
+        kind: Option<&'n Expr>,
+        /// The kind where none is written.
+        default: &'static str,
+    },
+}
+
+/// What comes of an input without rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OfNoRows {
+    /// No rows.
+    NoRows,
+    /// One row, for which placeholder rows do not count.
+    OneRow,
+    /// One row, for which placeholder rows would count.
+    OneRowOfPlaceholders,
+}
+
+/// The properties of an operator of a pipeline. One that this service has not is refused when it is bound; until then it
+/// may do anything.
+pub(crate) fn properties(kind: &OperatorKind) -> Properties<'_> {
+    match node(kind) {
+        Ok(node) => node.properties(),
+        Err(_) => Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: true,
+            names_rows: false,
+            adds_rows: false,
+        },
+    }
+}
+
+/// Whether a pipeline may read the rows that it begins with in more than one place.
+pub(crate) fn rereads_rows(operators: &[Operator]) -> bool {
+    let mut operators = operators.iter();
+    operators.any(|operator| properties(&operator.kind).rereads_rows)
 }
 
 /// Binds one operator over `input`.

@@ -7,8 +7,12 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::MvApplyOperator;
 use hindsight_kql_types::ScalarType;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::mv_expand::expand;
+use super::rereads_rows;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::plan::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
@@ -16,6 +20,19 @@ use crate::relation::{Column, Relation};
 use crate::subtables::pipeline::run_in_subtables;
 
 impl TabularOperator for MvApplyOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Applies {
+                operators: &self.subquery,
+                limit: self.limit.as_ref(),
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: rereads_rows(&self.subquery),
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }

@@ -5,7 +5,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{PartitionBody, PartitionOperator, Statement};
 use hindsight_kql_types::{ScalarType, Value};
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
+use super::rereads_rows;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::functions::real_key::as_key;
@@ -19,6 +23,19 @@ use crate::value::value_from_scalar;
 const MAX_QUERIES: usize = 64;
 
 impl TabularOperator for PartitionOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: match &self.body {
+                PartitionBody::Pipe(operators) => rereads_rows(operators),
+                PartitionBody::Query(_) => true,
+            },
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }

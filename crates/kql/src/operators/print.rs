@@ -3,12 +3,25 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::PrintOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound, NamingMode};
 use crate::error::BindResult;
 use crate::relation::Relation;
 
 impl TabularOperator for PrintOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

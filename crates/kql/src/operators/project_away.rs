@@ -3,6 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectAwayOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -10,6 +13,16 @@ use crate::plan::{self, columns_matching, pass, visible};
 use crate::relation::Relation;
 
 impl TabularOperator for ProjectAwayOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -3,6 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::take::row_count;
 use crate::context::{BindContext, Bound};
@@ -11,6 +14,16 @@ use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
 
 impl TabularOperator for SampleOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAloneAtMost(&self.count),
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

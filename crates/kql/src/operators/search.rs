@@ -6,6 +6,9 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::union::{bind_legs, matching_tables};
 use crate::context::{BindContext, Bound};
@@ -15,6 +18,16 @@ use crate::plan::{self, Output, hidden_name, parameter, pass, visible};
 use crate::relation::{Relation, Scalar};
 
 impl TabularOperator for SearchOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }

@@ -8,6 +8,9 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::distinct;
 use crate::aggregates::arg_max::pick_row;
@@ -17,10 +20,23 @@ use crate::error::{BindResult, plan_error};
 use crate::functions::real_key::as_key;
 use crate::plan::{self, Output, carried, field, group_limit, hidden_name, missing, visible};
 use crate::relation::{Column, Relation};
-use crate::subtables::placeholders::{keys_of_aggregation, without_stand_ins};
+use crate::subtables::placeholders::{aggregation_keys, call_without_placeholders};
 use crate::window;
 
 impl TabularOperator for SummarizeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: match self.has_by {
+                true => OfNoRows::NoRows,
+                false => OfNoRows::OneRow,
+            },
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }
@@ -109,11 +125,11 @@ pub(crate) fn aggregated(
         };
         formulas.push((aggregate.name, aggregate.kind, formula));
     }
-    let mut all_keys = keys_of_aggregation(&input);
+    let mut all_keys = aggregation_keys(&input);
     all_keys.extend(keys);
     let calls = calls
         .into_iter()
-        .map(|call| without_stand_ins(call, &input));
+        .map(|call| call_without_placeholders(call, &input));
     let calls: datafusion::common::Result<Vec<PlanExpr>> = calls.collect();
     let mut calls = calls.map_err(|e| plan_error(e, span))?;
     let mut travelling = Vec::new();

@@ -3,6 +3,9 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TopOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::sort;
 use super::take::row_count;
@@ -14,6 +17,16 @@ use crate::relation::Relation;
 use crate::window;
 
 impl TabularOperator for TopOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAtMost(&self.count),
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -5,6 +5,9 @@ use hindsight_kql_syntax::ast::{
     Argument, Call, Expr, ExprKind, Name, NamedExpr, TopHittersOperator,
 };
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::sort;
 use super::summarize;
@@ -15,6 +18,16 @@ use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
 
 impl TabularOperator for TopHittersOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAloneAtMost(&self.count),
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -7,6 +7,9 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::ScalarType;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use super::extend::add_columns;
 use super::sort;
@@ -21,6 +24,16 @@ use crate::plan::{self, Output, group_limit};
 use crate::relation::{Column, Relation, Scalar};
 
 impl TabularOperator for TopNestedOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAlone,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -4,6 +4,9 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::catalog::TableScope;
 use crate::context::{BindContext, Bound, Entry, Env, wildcard_matches};
@@ -11,9 +14,19 @@ use crate::error::{BindResult, plan_error};
 use crate::plan::union::{Leg, union_plan};
 use crate::plan::{self, parameter};
 use crate::relation::Relation;
-use crate::subtables::placeholders::all_there;
+use crate::subtables::placeholders::as_actual_rows;
 
 impl TabularOperator for UnionOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: true,
+            names_rows: false,
+            adds_rows: true,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         bind(self, input, binder, span)
     }
@@ -68,7 +81,7 @@ fn bind(
         }
         if let Some(first) = legs.first() {
             for leg in &mut others {
-                leg.relation = all_there(leg.relation.clone(), &first.relation, span)?;
+                leg.relation = as_actual_rows(leg.relation.clone(), &first.relation, span)?;
             }
         }
     }

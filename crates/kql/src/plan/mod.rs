@@ -2,10 +2,10 @@
 
 mod chain;
 mod columns;
+pub(crate) mod determinism;
 pub(crate) mod group_limit;
 pub(crate) mod join;
 pub(crate) mod join_keys;
-pub(crate) mod repeatable;
 pub(crate) mod union;
 
 pub(crate) use columns::*;

@@ -7,8 +7,9 @@ use super::placeholders::{self, Begins};
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::operators::distinct::distinct;
+use crate::operators::rereads_rows;
 use crate::plan;
-use crate::plan::repeatable::{for_many, reads_again};
+use crate::plan::determinism::materialize_if_non_deterministic;
 
 /// A pipeline of operators over rows that are bound already. What it names is visible inside alone.
 pub(crate) fn run(
@@ -30,8 +31,8 @@ pub(crate) fn run_in_subtables(
     span: Span,
 ) -> BindResult<Bound> {
     // Their rows are told apart by numbers, which another run would give to others.
-    let input = match reads_again(operators) {
-        true => input.map(|rows| for_many(rows, binder, span))?,
+    let input = match rereads_rows(operators) {
+        true => input.map(|rows| materialize_if_non_deterministic(rows, binder, span))?,
         false => input,
     };
     let keys = plan::groups(&input.relation)

@@ -1,4 +1,4 @@
-//! The row work of [`crate::subtables::placeholders`]: rows that stand in for their subtables.
+//! The row work of [`crate::subtables::placeholders`]: placeholder rows of subtables without rows.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::exec::{Reads, Transform, TransformState};
 /// Adds a row for every subtable that a batch has rows of, and as last field a flag that is false for it. A subtable of
 /// several batches gets several: nothing counts them.
 #[derive(Debug)]
-pub(crate) struct WithStandIns {
+pub(crate) struct WithPlaceholders {
     /// The fields that tell subtables apart.
     pub(crate) keys: Vec<String>,
     /// The order of the rows has a meaning.
     pub(crate) ordered: bool,
 }
 
-impl Transform for WithStandIns {
+impl Transform for WithPlaceholders {
     fn name(&self) -> &'static str {
-        "WithStandIns"
+        "WithPlaceholders"
     }
 
     fn reads(&self) -> Reads {
@@ -50,7 +50,7 @@ impl Transform for WithStandIns {
             converter: RowConverter::new(fields)?,
             schema: Arc::clone(output),
             rows: None,
-            stand_ins: None,
+            placeholders: None,
         }))
     }
 }
@@ -60,7 +60,7 @@ struct State {
     converter: RowConverter,
     schema: SchemaRef,
     rows: Option<RecordBatch>,
-    stand_ins: Option<RecordBatch>,
+    placeholders: Option<RecordBatch>,
 }
 
 impl State {
@@ -83,12 +83,12 @@ impl State {
 
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        self.stand_ins = Some(self.flagged(&self.first_rows(&batch)?, false)?);
+        self.placeholders = Some(self.flagged(&self.first_rows(&batch)?, false)?);
         self.rows = Some(self.flagged(&batch, true)?);
         Ok(())
     }
 
     fn pop(&mut self) -> Result<Option<RecordBatch>> {
-        Ok(self.rows.take().or_else(|| self.stand_ins.take()))
+        Ok(self.rows.take().or_else(|| self.placeholders.take()))
     }
 }

@@ -1,36 +1,33 @@
-//! Subtables that a step leaves without rows (`semantics.md §18.2, §23.1`).
+//! Placeholder rows of subtables that a step leaves without rows (`semantics.md §18.2, §23.1`).
 //!
 //! The pipeline of `mv-apply` and `partition` runs for each subtable, and an aggregation without keys has a row for no
 //! rows. All subtables run in one plan, where one without rows would leave no trace. So where a step before such an
-//! aggregation may drop rows, each subtable gets rows that stand for it. A flag, which is a key of subtables like the
-//! others, keeps them apart from the rows that are there; steps that drop rows keep them; the aggregation makes a row
-//! for them and does not count them.
+//! aggregation may drop rows, each subtable gets placeholder rows. A flag, which is a key of subtables like the others,
+//! keeps them apart from the actual rows; steps that drop rows keep them; the aggregation makes a row for them and does
+//! not count them.
 
 use std::sync::Arc;
 
 use datafusion::logical_expr::expr::AggregateFunctionParams;
 use datafusion::logical_expr::{Expr as PlanExpr, lit, when};
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind, OperatorParameter};
+use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind};
 use hindsight_kql_types::ScalarType;
 
 use crate::context::{BindContext, Bound};
 use crate::error::{BindResult, plan_error};
 use crate::exec::transform;
-use crate::plan::{Output, groups, hidden_name, missing, parameter, pass, subtable_keys};
+use crate::operators::{OfNoRows, RowEffect, properties};
+use crate::plan::{Output, groups, hidden_name, missing, pass, subtable_keys};
 use crate::relation::{Column, Relation};
-use crate::subtables::placeholder_rows::WithStandIns;
+use crate::subtables::placeholder_rows::WithPlaceholders;
 
-/// What a step does to the rows of a subtable.
+/// What a step does to the rows of a subtable ([`RowEffect`]), where its constants are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// A subtable with rows has rows after it.
     Keeps,
-    /// It may drop all rows, and keeps those that stand in.
     Drops,
-    /// It keeps rows as [`Effect::Keeps`], and does not know of rows that stand in.
     KeepsAlone,
-    /// It may drop all rows and cannot keep those that stand in.
     Loses,
 }
 
@@ -39,7 +36,7 @@ enum Effect {
 pub(crate) enum Begins {
     /// They are.
     Whole,
-    /// They have a name, and are those that their subtables had where it was given: rows that stand in there do here.
+    /// They have a name, and are those that their subtables had where it was given: placeholder rows there are placeholder rows here.
     Named,
     /// Some subtables may have none.
     Reduced,
@@ -57,7 +54,7 @@ pub(crate) fn bind(
         return each(operators, input, binder);
     }
     let (mut bound, mut begins, mut rest) = (input, begins, operators);
-    while let Some(place) = rest.iter().position(|o| aggregates_all(&o.kind)) {
+    while let Some(place) = rest.iter().position(has_row_of_no_rows) {
         let (steps, behind) = rest.split_at(place);
         let Some((aggregation, behind)) = behind.split_first() else {
             break;
@@ -65,12 +62,12 @@ pub(crate) fn bind(
         bound = aggregated(steps, aggregation, bound, begins, binder)?;
         (begins, rest) = (Begins::Whole, behind);
     }
-    filled_again(rest, bound, binder)
+    behind_last_aggregation(rest, bound, binder)
 }
 
 /// The steps behind the last aggregation. A name that is given behind a step that drops rows, and read in subtables that
 /// have got rows from elsewhere since, has to know of those that had none.
-fn filled_again(
+fn behind_last_aggregation(
     steps: &[Operator],
     input: Bound,
     binder: &mut dyn BindContext,
@@ -79,8 +76,8 @@ fn filled_again(
     let drops = |e: &Effect| matches!(e, Effect::Drops | Effect::Loses);
     let mut kinds = steps.iter().map(|s| &s.kind).enumerate();
     let dropped = effects.iter().position(drops);
-    let named = kinds.find(|(i, k)| dropped < Some(*i) && matches!(k, OperatorKind::As(_)));
-    let filled = kinds.find(|(_, k)| matches!(k, OperatorKind::Union(_)));
+    let named = kinds.find(|(i, k)| dropped < Some(*i) && properties(k).names_rows);
+    let filled = kinds.find(|(_, k)| properties(k).adds_rows);
     let (Some(_), Some(_), Some((filled, _))) = (dropped, named, filled) else {
         return each(steps, input, binder);
     };
@@ -94,8 +91,8 @@ fn filled_again(
         return Err(binder.unsupported(what, union.span));
     }
     let span = steps.first().map_or_else(Span::default, |s| s.span);
-    let rows = input.map(|rows| Ok(with_stand_ins(rows, span)?.0))?;
-    each(steps, rows, binder)?.map(|rows| there(rows, span))
+    let rows = input.map(|rows| Ok(with_placeholders(rows, span)?.0))?;
+    each(steps, rows, binder)?.map(|rows| without_placeholders(rows, span))
 }
 
 fn each(operators: &[Operator], input: Bound, binder: &mut dyn BindContext) -> BindResult<Bound> {
@@ -103,18 +100,6 @@ fn each(operators: &[Operator], input: Bound, binder: &mut dyn BindContext) -> B
     operators.try_fold(input, |bound, operator| {
         binder.bind_operator(operator, bound)
     })
-}
-
-/// Whether an operator has a row also where its input has none.
-fn aggregates_all(kind: &OperatorKind) -> bool {
-    match kind {
-        OperatorKind::Count(_) => true,
-        OperatorKind::Summarize(node) => !node.has_by,
-        OperatorKind::MakeSeries(node) => {
-            node.by.is_empty() && parameter(&node.parameters, &["kind"]).is_some()
-        }
-        _ => false,
-    }
 }
 
 /// An aggregation without keys and the steps before it.
@@ -136,10 +121,10 @@ fn aggregated(
     };
     let effects: Vec<Effect> = steps.iter().map(|s| effect(&s.kind, binder)).collect();
     let drops = effects.contains(&Effect::Drops);
-    let stands_in = drops || !counted.is_empty();
+    let has_placeholders = drops || !counted.is_empty();
     let lost = effects.iter().position(|e| match e {
         Effect::Keeps | Effect::Drops => false,
-        Effect::KeepsAlone => stands_in,
+        Effect::KeepsAlone => has_placeholders,
         Effect::Loses => true,
     });
     if begins == Begins::Reduced {
@@ -148,16 +133,16 @@ fn aggregated(
     if let Some(step) = lost.and_then(|place| steps.get(place)) {
         return refused(binder, &format!("'{}'", step.kind.keyword()));
     }
-    if !stands_in {
+    if !has_placeholders {
         let rows = each(steps, input, binder)?;
         return binder.bind_operator(aggregation, rows);
     }
-    if matches!(aggregation.kind, OperatorKind::MakeSeries(_)) {
+    if properties(&aggregation.kind).of_no_rows == OfNoRows::OneRowOfPlaceholders {
         return refused(binder, "a step that may drop rows");
     }
     let rows = match drops {
         true => input.map(|rows| {
-            let (rows, flag) = with_stand_ins(rows, aggregation.span)?;
+            let (rows, flag) = with_placeholders(rows, aggregation.span)?;
             counted.push(flag);
             Ok(rows)
         })?,
@@ -173,14 +158,14 @@ fn aggregated(
     binder.bind_operator(aggregation, rows)
 }
 
-/// The flags of rows that stand in: false for them. Inside one another each pipeline has its own.
+/// The flags of placeholder rows: false for them. Inside one another each pipeline has its own.
 const FLAG: &str = "present";
 
 /// What begins the names of the flags of the rows that an aggregation counts.
 const COUNTED: &str = "counted";
 
-/// The rows, and those that stand in for their subtables, with the name of the flag.
-fn with_stand_ins(input: Relation, span: Span) -> BindResult<(Relation, String)> {
+/// The rows and placeholder rows of their subtables, with the name of the flag.
+fn with_placeholders(input: Relation, span: Span) -> BindResult<(Relation, String)> {
     let input = input.finish(span)?;
     let keys = subtable_keys(&input);
     let flag = hidden_name(&format!("{FLAG}{}", groups(&input).len()));
@@ -190,7 +175,7 @@ fn with_stand_ins(input: Relation, span: Span) -> BindResult<(Relation, String)>
         .map(|c| (c.name.clone(), c.kind))
         .collect();
     columns.push((flag.clone(), ScalarType::Bool));
-    let work = WithStandIns {
+    let work = WithPlaceholders {
         keys: keys.into_iter().map(|c| c.name).collect(),
         ordered: input.serialized,
     };
@@ -204,26 +189,30 @@ fn flags(input: &Relation) -> Vec<Column> {
     flags
 }
 
-/// True for rows that are there; none where no row stands in.
-fn is_there(input: &Relation) -> Option<PlanExpr> {
+/// True for actual rows; none where there are no placeholder rows.
+fn is_actual(input: &Relation) -> Option<PlanExpr> {
     let flags = flags(input).into_iter().map(|c| c.expr());
     flags.reduce(PlanExpr::and)
 }
 
-/// The rows that are there, for who reads them from elsewhere.
-pub(crate) fn there(rows: Relation, span: Span) -> BindResult<Relation> {
-    let Some(is_there) = is_there(&rows) else {
+/// The actual rows, for who reads them from elsewhere.
+pub(crate) fn without_placeholders(rows: Relation, span: Span) -> BindResult<Relation> {
+    let Some(is_actual) = is_actual(&rows) else {
         return Ok(rows);
     };
     let flags = flags(&rows);
-    let mut rows = rows.filter(is_there, span)?;
+    let mut rows = rows.filter(is_actual, span)?;
     rows.columns.retain(|c| !flags.contains(c));
     Ok(rows)
 }
 
-/// The rows of a table beside `input`: none of them stands in.
-pub(crate) fn all_there(table: Relation, input: &Relation, span: Span) -> BindResult<Relation> {
-    let table = there(table, span)?;
+/// The rows of a table beside `input`, none of which is a placeholder.
+pub(crate) fn as_actual_rows(
+    table: Relation,
+    input: &Relation,
+    span: Span,
+) -> BindResult<Relation> {
+    let table = without_placeholders(table, span)?;
     let flags = flags(input);
     if flags.is_empty() {
         return Ok(table);
@@ -233,22 +222,22 @@ pub(crate) fn all_there(table: Relation, input: &Relation, span: Span) -> BindRe
     table.project(columns, span)
 }
 
-/// A predicate that is true of rows that stand in, too.
-pub(crate) fn or_stands_in(predicate: PlanExpr, input: &Relation) -> PlanExpr {
-    match is_there(input) {
-        Some(is_there) => predicate.or(PlanExpr::Not(Box::new(is_there))),
+/// A predicate that is true of placeholder rows, too.
+pub(crate) fn or_placeholder(predicate: PlanExpr, input: &Relation) -> PlanExpr {
+    match is_actual(input) {
+        Some(is_actual) => predicate.or(PlanExpr::Not(Box::new(is_actual))),
         None => predicate,
     }
 }
 
-/// A list that is null in rows that stand in, so that they stay when it is expanded.
-pub(crate) fn list_unless_stands_in(
+/// A list that is null in placeholder rows, so that they stay when it is expanded.
+pub(crate) fn list_unless_placeholder(
     list: PlanExpr,
     input: &Relation,
     span: Span,
 ) -> BindResult<PlanExpr> {
-    match is_there(input) {
-        Some(is_there) => when(is_there, list)
+    match is_actual(input) {
+        Some(is_actual) => when(is_actual, list)
             .otherwise(missing(ScalarType::Dynamic))
             .map_err(|e| plan_error(e, span)),
         None => Ok(list),
@@ -256,13 +245,13 @@ pub(crate) fn list_unless_stands_in(
 }
 
 /// The keys of subtables for an aggregation: all, but for the flags of the rows that it counts.
-pub(crate) fn keys_of_aggregation(input: &Relation) -> Vec<Output> {
+pub(crate) fn aggregation_keys(input: &Relation) -> Vec<Output> {
     let keys = subtable_keys(input);
     keys.iter().filter(|c| !is_counted(c)).map(pass).collect()
 }
 
-/// An aggregate call that counts no row that stands in.
-pub(crate) fn without_stand_ins(
+/// An aggregate call that counts no placeholder row.
+pub(crate) fn call_without_placeholders(
     mut call: PlanExpr,
     input: &Relation,
 ) -> datafusion::common::Result<PlanExpr> {
@@ -292,53 +281,23 @@ fn is_counted(column: &Column) -> bool {
     column.name.starts_with(&hidden_name(COUNTED))
 }
 
+/// Whether an operator has a row also where its input has none.
+fn has_row_of_no_rows(operator: &Operator) -> bool {
+    properties(&operator.kind).of_no_rows != OfNoRows::NoRows
+}
+
 fn effect(kind: &OperatorKind, binder: &mut dyn BindContext) -> Effect {
-    match kind {
-        OperatorKind::As(_)
-        | OperatorKind::AssertSchema(_)
-        | OperatorKind::Count(_)
-        | OperatorKind::Distinct(_)
-        | OperatorKind::Extend(_)
-        | OperatorKind::ParseKv(_)
-        | OperatorKind::Project(_)
-        | OperatorKind::ProjectAway(_)
-        | OperatorKind::ProjectByNames(_)
-        | OperatorKind::ProjectKeep(_)
-        | OperatorKind::ProjectRename(_)
-        | OperatorKind::ProjectReorder(_)
-        | OperatorKind::Serialize(_)
-        | OperatorKind::Sort(_)
-        | OperatorKind::Summarize(_)
-        | OperatorKind::Union(_) => Effect::Keeps,
-        OperatorKind::Parse(node) if !node.filtering => Effect::Keeps,
-        OperatorKind::Parse(_) | OperatorKind::Where(_) => Effect::Drops,
-        OperatorKind::Take(node) => of_count(&node.count, Effect::Keeps, binder),
-        OperatorKind::Top(node) => of_count(&node.count, Effect::Keeps, binder),
-        OperatorKind::Sample(node) => of_count(&node.count, Effect::KeepsAlone, binder),
-        OperatorKind::SampleDistinct(node) => of_count(&node.count, Effect::KeepsAlone, binder),
-        OperatorKind::TopHitters(node) => of_count(&node.count, Effect::KeepsAlone, binder),
-        OperatorKind::MvExpand(node) => match &node.limit {
-            Some(limit) => of_count(limit, Effect::Drops, binder),
-            None => Effect::Drops,
-        },
-        OperatorKind::MvApply(node) => {
-            let limited = node.limit.as_ref();
-            let of_limit = limited.map(|limit| of_count(limit, Effect::Drops, binder));
-            let inner: Vec<Effect> = node
-                .subquery
-                .iter()
-                .map(|o| effect(&o.kind, binder))
-                .collect();
-            let known = |e: &Effect| matches!(e, Effect::Keeps | Effect::Drops);
-            match inner.iter().chain(&of_limit).all(known) {
-                true => Effect::Drops,
-                false => Effect::Loses,
-            }
-        }
-        OperatorKind::Join(node) => of_join(&node.parameters, false, binder),
-        OperatorKind::Lookup(node) => of_join(&node.parameters, true, binder),
-        OperatorKind::Reduce(_) | OperatorKind::TopNested(_) => Effect::KeepsAlone,
-        _ => Effect::Loses,
+    match properties(kind).rows {
+        RowEffect::Keeps => Effect::Keeps,
+        RowEffect::Drops => Effect::Drops,
+        RowEffect::KeepsAlone => Effect::KeepsAlone,
+        RowEffect::Loses => Effect::Loses,
+        RowEffect::KeepsAtMost(count) => of_count(count, Effect::Keeps, binder),
+        RowEffect::KeepsAloneAtMost(count) => of_count(count, Effect::KeepsAlone, binder),
+        RowEffect::Expands { limit: None } => Effect::Drops,
+        RowEffect::Expands { limit: Some(limit) } => of_count(limit, Effect::Drops, binder),
+        RowEffect::Applies { operators, limit } => of_pipeline(operators, limit, binder),
+        RowEffect::Joins { kind, default } => of_join(kind, default, binder),
     }
 }
 
@@ -350,15 +309,28 @@ fn of_count(count: &Expr, otherwise: Effect, binder: &mut dyn BindContext) -> Ef
     }
 }
 
-/// Of a join: one that keeps all rows of the left side keeps those that stand in.
-fn of_join(parameters: &[OperatorParameter], outer: bool, binder: &mut dyn BindContext) -> Effect {
-    let kind = parameter(parameters, &["kind"]);
-    let outer = kind.map_or(outer, |kind| {
-        binder
-            .constant_word(kind)
-            .is_ok_and(|kind| kind == "leftouter")
-    });
-    match outer {
+/// Of a pipeline for each row.
+fn of_pipeline(
+    operators: &[Operator],
+    limit: Option<&Expr>,
+    binder: &mut dyn BindContext,
+) -> Effect {
+    let of_limit = limit.map(|limit| of_count(limit, Effect::Drops, binder));
+    let inner: Vec<Effect> = operators.iter().map(|o| effect(&o.kind, binder)).collect();
+    let known = |e: &Effect| matches!(e, Effect::Keeps | Effect::Drops);
+    match inner.iter().chain(&of_limit).all(known) {
+        true => Effect::Drops,
+        false => Effect::Loses,
+    }
+}
+
+/// Of a join: one that keeps all rows of the left side keeps placeholder rows.
+fn of_join(kind: Option<&Expr>, default: &str, binder: &mut dyn BindContext) -> Effect {
+    let kind = match kind {
+        Some(kind) => binder.constant_word(kind).unwrap_or_default(),
+        None => default.to_owned(),
+    };
+    match kind == "leftouter" {
         true => Effect::Keeps,
         false => Effect::Loses,
     }

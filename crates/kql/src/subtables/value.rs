@@ -14,7 +14,7 @@ use crate::plan::join::{RightColumns, join_plan};
 use crate::plan::join_keys::equal_columns;
 use crate::plan::{Output, field, groups, hidden_name, pass, visible};
 use crate::relation::{Column, Relation, Scalar};
-use crate::subtables::placeholders::there;
+use crate::subtables::placeholders::without_placeholders;
 
 fn value_field(index: usize) -> String {
     hidden_name(&format!("value{index}"))
@@ -22,7 +22,7 @@ fn value_field(index: usize) -> String {
 
 /// Notes a call whose body gave `rows`, and gives the field that will hold its value.
 pub(crate) fn note(rows: Relation, binder: &mut dyn BindContext, span: Span) -> BindResult<Scalar> {
-    let rows = there(rows, span)?;
+    let rows = without_placeholders(rows, span)?;
     let Some(value) = visible(&rows).next().cloned() else {
         return Err(binder.error("SEM0001", "the sub-query has no column", span));
     };

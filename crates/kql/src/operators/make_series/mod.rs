@@ -14,6 +14,9 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Axis, Series, SeriesRows};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound, NamingMode};
 use crate::convert::{convert, widest};
@@ -28,6 +31,20 @@ use crate::relation::{Relation, Scalar};
 use crate::window;
 
 impl TabularOperator for MakeSeriesOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: match self.by.is_empty() && parameter(&self.parameters, &["kind"]).is_some()
+            {
+                true => OfNoRows::OneRowOfPlaceholders,
+                false => OfNoRows::NoRows,
+            },
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

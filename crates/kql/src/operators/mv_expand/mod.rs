@@ -11,6 +11,9 @@ use hindsight_kql_syntax::ast::{MvExpandColumn, MvExpandOperator, OperatorParame
 use hindsight_kql_types::ScalarType;
 
 use self::rows::{Expand, ExpandedList};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -18,10 +21,22 @@ use crate::exec::transform;
 use crate::operators::take::row_count;
 use crate::plan::{self, Output, field, free_name, hidden_name, parameter, pass};
 use crate::relation::{Relation, Scalar};
-use crate::subtables::placeholders::list_unless_stands_in;
+use crate::subtables::placeholders::list_unless_placeholder;
 use crate::window;
 
 impl TabularOperator for MvExpandOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Expands {
+                limit: self.limit.as_ref(),
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }
@@ -76,7 +91,7 @@ pub(crate) fn expand(
     let mut lists = Vec::new();
     for column in columns {
         let mut list = bind_list(column, &input, &lists, binder)?;
-        list.scalar.expr = list_unless_stands_in(list.scalar.expr, &input, span)?;
+        list.scalar.expr = list_unless_placeholder(list.scalar.expr, &input, span)?;
         lists.push(list);
     }
     let bags_as_pairs = match parameter(parameters, &["kind", "bagexpansion"]) {

@@ -9,6 +9,9 @@ use hindsight_kql_syntax::ast::{ParseOperator, ParsePart};
 use hindsight_kql_types::ScalarType;
 
 use self::rows::{ParseMode, ParseRows, ParsedColumn};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::convert::convert;
@@ -16,10 +19,23 @@ use crate::error::BindResult;
 use crate::exec::transform;
 use crate::plan::{Output, field, hidden_name, parameter, pass};
 use crate::relation::Relation;
-use crate::subtables::placeholders::or_stands_in;
+use crate::subtables::placeholders::or_placeholder;
 use crate::window;
 
 impl TabularOperator for ParseOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: match self.filtering {
+                true => RowEffect::Drops,
+                false => RowEffect::Keeps,
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }
@@ -48,7 +64,7 @@ fn bind(
     let relation = parsed(input, source.expr, work, span)?;
     match node.filtering {
         true => {
-            let matched = or_stands_in(field(&hidden_name("matched")), &relation);
+            let matched = or_placeholder(field(&hidden_name("matched")), &relation);
             Ok(relation.filter(matched, span)?)
         }
         false => Ok(relation),

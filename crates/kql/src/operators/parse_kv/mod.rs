@@ -10,6 +10,9 @@ use hindsight_kql_syntax::ast::{OperatorParameter, ParseKvOperator};
 use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::convert::convert;
@@ -22,6 +25,16 @@ use crate::relation::{Relation, Scalar};
 use crate::window;
 
 impl TabularOperator for ParseKvOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -19,6 +19,9 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use self::clusters::Rule;
 use self::rows::{ReduceRows, Shown};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -32,6 +35,16 @@ use crate::window;
 const THRESHOLD: f64 = 0.1;
 
 impl TabularOperator for ReduceOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAlone,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

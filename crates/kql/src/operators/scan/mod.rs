@@ -17,6 +17,9 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Output, Scan, Step};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::convert::convert;
@@ -29,6 +32,16 @@ use crate::plan::{self, free_name, hidden_name, parameter};
 use crate::relation::{Relation, Scalar};
 
 impl TabularOperator for ScanOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
         input.map(|rows| bind(self, rows, binder, span))
     }

@@ -6,28 +6,27 @@
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan};
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Operator, OperatorKind, PartitionBody};
 
 use crate::context::BindContext;
 use crate::error::{BindResult, plan_error};
 use crate::exec::depends_on_order;
 use crate::relation::Relation;
 
-/// The rows of `input`, the same for each who reads them.
-pub(crate) fn for_many(
+/// `input`, materialized if another run of its plan may give other rows.
+pub(crate) fn materialize_if_non_deterministic(
     input: Relation,
     binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
-    match is_repeatable(&input.plan).map_err(|e| plan_error(e, span))? {
+    match is_deterministic(&input.plan).map_err(|e| plan_error(e, span))? {
         true => Ok(input),
         false => binder.materialize(input, span),
     }
 }
 
-/// Whether a plan gives the same rows each time: nothing in it is drawn by chance, takes the rows that come first, or
+/// Whether a plan gives the same rows each time: nothing in it is volatile, takes the rows that come first, or
 /// goes by their order, which two runs need not share.
-fn is_repeatable(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
+fn is_deterministic(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
     let mut repeatable = true;
     plan.apply_with_subqueries(|node| {
         let by_order = match node {
@@ -42,19 +41,6 @@ fn is_repeatable(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
         })
     })?;
     Ok(repeatable)
-}
-
-/// Whether a pipeline over subtables may read them in more than one place: under a name, or beside other tables.
-pub(crate) fn reads_again(operators: &[Operator]) -> bool {
-    operators.iter().any(|operator| match &operator.kind {
-        OperatorKind::As(_) | OperatorKind::Union(_) => true,
-        OperatorKind::MvApply(node) => reads_again(&node.subquery),
-        OperatorKind::Partition(node) => match &node.body {
-            PartitionBody::Pipe(operators) => reads_again(operators),
-            PartitionBody::Query(_) => true,
-        },
-        _ => false,
-    })
 }
 
 #[cfg(test)]
