@@ -36,5 +36,5 @@ pub use exec::KqlQueryPlanner;
 pub use held::HeldRows;
 pub use leaves::{Leaf, LeafSource};
 pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
-pub use relation::{Column, Relation, Scalar};
+pub use relation::{Column, ColumnRole, Relation, Scalar};
 pub use steps::{MaterializedTable, Step, StepKind};

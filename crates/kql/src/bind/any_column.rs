@@ -8,6 +8,7 @@ use super::binder::Binder;
 use super::logic::balanced;
 use crate::convert::convert;
 use crate::error::BindResult;
+use crate::plan::visible;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -23,7 +24,7 @@ impl Binder<'_> {
         let right = self.bind_scalar(right, input)?;
         let (positive, negated) = positive(op);
         let mut parts = Vec::new();
-        for column in input.columns.iter().filter(|c| !c.name.starts_with('\0')) {
+        for column in visible(input) {
             let value = match (positive, column.kind) {
                 (BinaryOp::Equal, _) => column.scalar(),
                 (_, ScalarType::String | ScalarType::Dynamic) => {

@@ -9,7 +9,7 @@ use super::binder::Binder;
 use super::result_name::result_name;
 use crate::context::{BoundColumn, NamingMode, wildcard_matches};
 use crate::error::BindResult;
-use crate::relation::{Relation, Scalar};
+use crate::relation::{ColumnRole, Relation, Scalar};
 
 /// How a target got its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,7 +247,7 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Vec<crate::relation::Column>> {
-        let matches: Vec<_> = input
+        let mut matches: Vec<_> = input
             .columns
             .iter()
             .filter(|c| wildcard_matches(pattern, &c.name))
@@ -260,6 +260,7 @@ impl Binder<'_> {
                 span,
             ));
         }
+        matches.retain(|c| c.role == ColumnRole::Visible);
         Ok(matches)
     }
 }

@@ -15,7 +15,7 @@ use super::binder::Binder;
 use crate::context::Frame;
 use crate::error::{BindResult, planned};
 use crate::plan::groups;
-use crate::relation::{Column, Relation, Scalar};
+use crate::relation::{Column, Output, Relation, Scalar};
 use crate::steps::{MaterializedTable, Step, StepKind};
 use crate::subtables::value;
 
@@ -144,7 +144,10 @@ pub(crate) fn read_materialized(
         .iter()
         .map(|c| {
             let column = PlanExpr::Column(PlanColumn::new(Some(name), &c.name));
-            (c.name.clone(), c.kind, column.alias(&c.name))
+            Output {
+                expr: column.alias(&c.name),
+                ..Output::pass(c)
+            }
         })
         .collect();
     scan.project(outputs, span)

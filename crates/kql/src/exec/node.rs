@@ -10,7 +10,6 @@ use arrow::datatypes::{Field, Schema};
 use datafusion::common::{DFSchema, DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 use hindsight_kql_syntax::{Diagnostic, Span};
-use hindsight_kql_types::ScalarType;
 
 use super::Reads;
 use super::Transform;
@@ -31,13 +30,14 @@ pub(super) struct TransformNode {
 pub(crate) fn transform(
     transform: Arc<dyn Transform>,
     input: LogicalPlan,
-    columns: Vec<(String, ScalarType)>,
+    columns: Vec<impl Into<Column>>,
     serialized: bool,
     span: Span,
 ) -> Result<Relation, Diagnostic> {
+    let columns: Vec<Column> = columns.into_iter().map(Into::into).collect();
     let fields = columns
         .iter()
-        .map(|(name, kind)| Field::new(name, kind.arrow(), true))
+        .map(|c| Field::new(&c.name, c.kind.arrow(), true))
         .collect::<Vec<_>>();
     let schema = DFSchema::try_from(Schema::new(fields)).map_err(|e| plan_error(e, span))?;
     let node = TransformNode {
@@ -50,14 +50,7 @@ pub(crate) fn transform(
         plan: LogicalPlan::Extension(Extension {
             node: Arc::new(node),
         }),
-        columns: columns
-            .into_iter()
-            .map(|(name, kind)| Column {
-                field: name.clone(),
-                name,
-                kind,
-            })
-            .collect(),
+        columns,
         serialized,
     })
 }

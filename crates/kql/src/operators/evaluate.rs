@@ -76,8 +76,8 @@ fn with_schema<'c>(
             Some(own) => convert(own.scalar(), column.kind).expr,
             None => missing(column.kind),
         };
-        outputs.retain(|o| o.0 != name);
-        outputs.push((name, column.kind, expr));
+        outputs.retain(|o| o.name != name);
+        outputs.push(Output::visible(name, column.kind, expr));
     }
     plan::project(rows, outputs, span)
 }

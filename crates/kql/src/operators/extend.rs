@@ -49,7 +49,7 @@ pub(crate) fn extend(
     let input = window::absorb(binder, input, span)?;
     let new = bound
         .into_iter()
-        .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
+        .map(|c| Output::visible(c.name, c.scalar.kind, c.scalar.expr))
         .collect();
     add_columns(input, new, span)
 }
@@ -58,7 +58,7 @@ pub(crate) fn extend(
 pub(crate) fn add_columns(input: Relation, new: Vec<Output>, span: Span) -> BindResult<Relation> {
     let mut columns: Vec<Output> = input.columns.iter().map(pass).collect();
     for column in new {
-        match columns.iter_mut().find(|c| c.0 == column.0) {
+        match columns.iter_mut().find(|c| c.name == column.name) {
             Some(place) => *place = column,
             None => columns.push(column),
         }

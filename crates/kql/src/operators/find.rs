@@ -80,9 +80,9 @@ fn bind(
                 true => Scalar::constant(Value::Dynamic(Dynamic::Bag(Vec::new()).encode())),
                 false => pack_columns(rest.iter().map(|c| (c.name.clone(), c.scalar())), false),
             };
-            outputs.push((PACK.to_owned(), ScalarType::Dynamic, bag.expr));
+            outputs.push(Output::visible(PACK, ScalarType::Dynamic, bag.expr));
         }
-        outputs.retain(|o| !node.away.iter().any(|a| a.as_name() == Some(&o.0)));
+        outputs.retain(|o| !node.away.iter().any(|a| a.as_name() == Some(&o.name)));
         found.push(Leg {
             label: leg.label.clone(),
             relation: rows.project(outputs, span)?,
@@ -184,14 +184,11 @@ struct Shown {
 impl Shown {
     fn of(&self, leg: &Leg) -> Output {
         let (kind, expr) = match (leg.relation.column(&self.name), self.written) {
-            (Some(own), None) => {
-                let (_, kind, expr) = pass(own);
-                (kind, expr)
-            }
+            (Some(own), None) => (own.kind, own.expr()),
             (Some(own), Some(kind)) => (kind, convert(own.scalar(), kind).expr),
             (None, _) => (self.kind, missing(self.kind)),
         };
-        (self.shown.clone(), kind, expr)
+        Output::visible(&self.shown, kind, expr)
     }
 }
 
@@ -289,7 +286,7 @@ fn matching(
         if leg.relation.column(&name).is_none()
             && let Some(kind) = kinds(&name, legs).first()
         {
-            columns.push((name, *kind, missing(*kind)));
+            columns.push(Output::visible(name, *kind, missing(*kind)));
         }
     }
     let rows = leg.relation.clone().project(columns, span)?;

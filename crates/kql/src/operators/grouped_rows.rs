@@ -9,13 +9,12 @@ use datafusion::common::{DataFusionError, Result};
 
 use super::row_groups::RowGroups;
 use crate::exec::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
-use crate::plan::tells_subtables_apart;
 use crate::relation::Column;
 use crate::work::Watch;
 
 /// `work` over all rows, or over those of each subtable where some of `columns` tell subtables apart.
 pub(crate) fn by_group(work: Arc<dyn Transform>, columns: &[Column]) -> Arc<dyn Transform> {
-    let keys = columns.iter().filter(|c| tells_subtables_apart(c));
+    let keys = columns.iter().filter(|c| c.tells_subtables_apart());
     by_keys(work, keys.map(|c| c.field.clone()).collect())
 }
 

@@ -16,7 +16,7 @@ use super::rereads_rows;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::plan::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
-use crate::relation::{Column, Relation};
+use crate::relation::{Column, ColumnRole, Relation};
 use crate::subtables::pipeline::run_in_subtables;
 
 impl TabularOperator for MvApplyOperator {
@@ -65,24 +65,20 @@ fn bind(
     )?;
     // The row's own columns travel with its number, so that what the pipeline drops can come back without a join: they
     // are functions of the number.
-    let mut outputs: Vec<Output> = outer
-        .iter()
-        .map(|c| (c.name.clone(), c.kind, field(&c.name)))
-        .collect();
-    outputs.push((
-        hidden_name(&format!("apply{depth}")),
-        ScalarType::Long,
-        field(&expanded.row_field),
-    ));
+    let mut outputs: Vec<Output> = outer.iter().map(|c| pass(&c.under_its_name())).collect();
+    let number = hidden_name(&format!("apply{depth}"));
+    outputs.push(Output {
+        role: ColumnRole::SubtableKey,
+        ..Output::visible(number, ScalarType::Long, field(&expanded.row_field))
+    });
     let carried: Vec<&Column> = before
         .iter()
         .filter(|c| !expanded.element_names.contains(&c.name))
         .collect();
-    outputs.extend(
-        carried
-            .iter()
-            .map(|c| (carried_name(depth, &c.name), c.kind, field(&c.name))),
-    );
+    outputs.extend(carried.iter().map(|c| Output {
+        role: ColumnRole::Carried,
+        ..Output::visible(carried_name(depth, &c.name), c.kind, field(&c.name))
+    }));
     outputs.extend(expanded.outputs);
     let rows = expanded.relation.project(outputs, span)?;
     let bound = bound.map(|_| Ok(rows))?;
@@ -99,8 +95,8 @@ fn bind(
         // Elements that it drops are gone.
         None if expanded.element_names.contains(&c.name) => None,
         None => Some(match result.column(&carried_name(depth, &c.name)) {
-            Some(carried) => (c.name.clone(), c.kind, carried.expr()),
-            None => (c.name.clone(), c.kind, plan::missing(c.kind)),
+            Some(carried) => Output::visible(&c.name, c.kind, carried.expr()),
+            None => Output::visible(&c.name, c.kind, plan::missing(c.kind)),
         }),
     }));
     let own: Vec<Output> = visible(&result)

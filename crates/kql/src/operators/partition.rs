@@ -14,8 +14,8 @@ use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::functions::real_key::as_key;
 use crate::plan::union::{Leg, union_plan};
-use crate::plan::{self, Output, groups, hidden_name, is_hidden, pass};
-use crate::relation::{Relation, Scalar};
+use crate::plan::{self, Output, groups, hidden_name, pass};
+use crate::relation::{ColumnRole, Relation, Scalar};
 use crate::subtables::pipeline::run_in_subtables;
 use crate::value::value_from_scalar;
 
@@ -60,7 +60,10 @@ fn bind(
     }
     let outer = groups(&input.relation);
     let own = hidden_name(&format!("partition{}", outer.len()));
-    let mut columns: Vec<Output> = vec![(own.clone(), key.kind, as_key(key.expr(), key.kind))];
+    let mut columns = vec![Output {
+        role: ColumnRole::SubtableKey,
+        ..Output::visible(own, key.kind, as_key(key.expr(), key.kind))
+    }];
     columns.extend(input.relation.columns.iter().map(pass));
     let rows = input.map(|rows| rows.project(columns, span))?;
     let bound = run_in_subtables(operators, rows, binder, span)?;
@@ -68,9 +71,9 @@ fn bind(
         let columns = relation
             .columns
             .iter()
-            .filter(|c| !is_hidden(c) || outer.iter().any(|o| o.name == c.name))
+            .filter(|c| c.role == ColumnRole::Visible || outer.iter().any(|o| o.name == c.name))
             .map(pass)
-            .collect();
+            .collect::<Vec<Output>>();
         Ok(Relation {
             serialized: false,
             ..relation.project(columns, span)?

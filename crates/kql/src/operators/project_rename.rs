@@ -42,11 +42,11 @@ fn bind(
         };
         let index = input.columns.iter().position(|c| c.name == old.name);
         if let Some(column) = index.and_then(|i| columns.get_mut(i)) {
-            column.0.clone_from(&new.text);
+            column.name.clone_from(&new.text);
         }
     }
-    for (index, (name, ..)) in columns.iter().enumerate() {
-        if columns.iter().take(index).any(|c| c.0 == *name) {
+    for (index, Output { name, .. }) in columns.iter().enumerate() {
+        if columns.iter().take(index).any(|c| c.name == *name) {
             return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
         }
     }

@@ -15,7 +15,7 @@ use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::plan::union::{Leg, union_plan};
 use crate::plan::{self, Output, hidden_name, parameter, pass, visible};
-use crate::relation::{Relation, Scalar};
+use crate::relation::{ColumnRole, Relation, Scalar};
 
 impl TabularOperator for SearchOperator {
     fn properties(&self) -> Properties<'_> {
@@ -59,25 +59,25 @@ fn bind(
         plan::refuse_groups(&input.relation, binder, span)?;
     }
     let legs = legs(node, &mut input, binder, span)?;
-    let rows = match <[Leg; 1]>::try_from(legs) {
+    let mut rows = match <[Leg; 1]>::try_from(legs) {
         // Rows that are there already keep what tells subtables apart.
         Ok([leg]) if subtables => labelled(leg, &source, span)?,
         Ok([leg]) => union_plan(vec![leg], Some(&source), false, span)?,
         Err(legs) => union_plan(legs, Some(&source), false, span)?,
     };
+    // The predicate does not look at the name of the table.
+    for column in rows.columns.iter_mut().filter(|c| c.name == source) {
+        column.role = ColumnRole::Scratch;
+    }
     let predicate = Terms {
         case_sensitive,
         columns: &rows,
     }
     .rewrite(&node.predicate);
     let predicate = binder.bind_predicate(&predicate, &rows)?;
-    let mut columns: Vec<Output> = plan::groups(&rows)
-        .iter()
-        .filter(|c| c.name != source)
-        .map(pass)
-        .collect();
+    let mut columns: Vec<Output> = plan::groups(&rows).iter().map(pass).collect();
     if let Some(source) = rows.column(&source) {
-        columns.push(("$table".to_owned(), source.kind, source.expr()));
+        columns.push(Output::visible("$table", source.kind, source.expr()));
     }
     columns.extend(visible(&rows).map(pass));
     input.map(|_| rows.filter(predicate, span)?.project(columns, span))
@@ -87,7 +87,7 @@ fn bind(
 fn labelled(leg: Leg, source: &str, span: Span) -> BindResult<Relation> {
     let label = Scalar::constant(Value::String(leg.label)).expr;
     let mut columns: Vec<Output> = leg.relation.columns.iter().map(pass).collect();
-    columns.push((source.to_owned(), ScalarType::String, label));
+    columns.push(Output::visible(source, ScalarType::String, label));
     leg.relation.project(columns, span)
 }
 

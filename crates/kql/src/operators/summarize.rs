@@ -65,7 +65,7 @@ pub(crate) fn summarize(
     let input = window::absorb(binder, input, span)?;
     let outputs = keys
         .into_iter()
-        .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
+        .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
         .collect();
     match aggregates.is_empty() {
         true => Ok(distinct::distinct(plan::project(input, outputs, span)?)),
@@ -123,7 +123,7 @@ pub(crate) fn aggregated(
             ScalarType::String => coalesce(vec![formula, missing(ScalarType::String)]),
             _ => formula,
         };
-        formulas.push((aggregate.name, aggregate.kind, formula));
+        formulas.push(Output::visible(aggregate.name, aggregate.kind, formula));
     }
     let mut all_keys = aggregation_keys(&input);
     all_keys.extend(keys);
@@ -135,14 +135,17 @@ pub(crate) fn aggregated(
     let mut travelling = Vec::new();
     for column in carried(&input) {
         let value = split(any_value(&column), &mut calls).map_err(|e| plan_error(e, span))?;
-        travelling.push((column.name, column.kind, value));
+        travelling.push(Output {
+            expr: value,
+            ..Output::pass(&column)
+        });
     }
     let outputs = all_keys
         .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
+        .map(|key| Output::pass(&key.column()))
         .chain(travelling)
         .chain(formulas)
-        .collect();
+        .collect::<Vec<Output>>();
     let only = match calls.as_slice() {
         [call] => distinct_value(call).cloned(),
         _ => None,
@@ -157,7 +160,7 @@ pub(crate) fn aggregated(
 fn named_calls(calls: Vec<PlanExpr>) -> Vec<Output> {
     let named = calls.into_iter().enumerate().map(|(i, call)| {
         // The type of a call inside a formula is the engine's; nobody reads it.
-        (call_name(i), ScalarType::Dynamic, call)
+        Output::scratch(call_name(i), ScalarType::Dynamic, call)
     });
     named.collect()
 }
@@ -190,13 +193,11 @@ fn count_of_groups(
     span: Span,
 ) -> BindResult<Relation> {
     let name = hidden_name("distinct");
-    let outer = keys
-        .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind, field(name)));
+    let outer = keys.iter().map(|key| Output::pass(&key.column()));
     let outer = outer.collect();
     let inner = keys
         .into_iter()
-        .chain([(name.clone(), ScalarType::Dynamic, value)]);
+        .chain([Output::scratch(&name, ScalarType::Dynamic, value)]);
     let values = plan::aggregate(input, inner.collect(), Vec::new(), span)?;
     plan::aggregate(values, outer, named_calls(vec![count(field(&name))]), span)
 }

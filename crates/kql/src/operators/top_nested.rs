@@ -169,7 +169,7 @@ fn with_rests(
                     None => plan::missing(column.kind),
                 },
             };
-            outputs.push((column.name.clone(), column.kind, expr));
+            outputs.push(Output::visible(&column.name, column.kind, expr));
         }
         legs.push(rows.project(outputs, span)?);
     }
@@ -189,20 +189,22 @@ fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Rela
         },
         1,
     );
-    let some = some.project(
-        vec![(plan::hidden_name("some"), ScalarType::Long, lit(1_i64))],
-        span,
-    )?;
+    let some = some.project(vec![some_row()], span)?;
     let mut columns: Vec<Output> = aggregated.columns.iter().map(plan::pass).collect();
-    columns.push((plan::hidden_name("some"), ScalarType::Long, lit(1_i64)));
+    columns.push(some_row());
     let aggregated = aggregated.project(columns, span)?;
     join(
         aggregated,
         some,
-        &[plan::hidden_name("some")],
+        &[some_row().name],
         JoinType::LeftSemi,
         span,
     )
+}
+
+/// The column by which rows are known to be there.
+fn some_row() -> Output {
+    Output::scratch(plan::hidden_name("some"), ScalarType::Long, lit(1_i64))
 }
 
 /// What a level shows for its rest.
@@ -246,7 +248,7 @@ fn keyed_rows(
     let keys = bound.iter().map(|k| k.name.clone()).collect();
     let columns = bound
         .into_iter()
-        .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
+        .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
         .collect();
     let rows = add_columns(input, columns, span)?;
     // Each level reads them.

@@ -17,14 +17,10 @@ use hindsight_kql_types::{ScalarType, Value};
 use crate::context::{BindContext, wildcard_matches};
 use crate::error::{BindResult, plan_error};
 use crate::plan::chain;
-use crate::relation::{Column, Relation, named};
+use crate::relation::{Column, ColumnRole, Output, Relation, named};
 use crate::value::{null_scalar, value_to_scalar};
 
-/// A column's name, type and expression, as [`Relation::project`] takes them.
-pub(crate) type Output = (String, ScalarType, PlanExpr);
-
-/// Begins the names of columns that split a relation into independent subtables: `mv-apply` and `partition` run their
-/// pipelines over all subtables at once, and every operator inside keeps them apart. No query can write such a name.
+/// Begins the names of columns that the query cannot see. No query can write such a name.
 const HIDDEN: char = '\0';
 
 /// A name that no query can write.
@@ -32,61 +28,40 @@ pub(crate) fn hidden_name(tag: &str) -> String {
     format!("{HIDDEN}{tag}")
 }
 
-/// Whether a column tells subtables apart.
-pub(crate) fn is_hidden(column: &Column) -> bool {
-    column.name.starts_with(HIDDEN)
-}
-
-/// The columns that tell subtables apart; none outside `mv-apply` and `partition`.
+/// The columns that serve subtables; none outside `mv-apply` and `partition`.
 pub(crate) fn groups(input: &Relation) -> Vec<Column> {
-    input
-        .columns
-        .iter()
-        .filter(|c| is_hidden(c))
-        .cloned()
-        .collect()
+    let columns = input.columns.iter();
+    columns.filter(|c| c.is_of_subtables()).cloned().collect()
 }
 
-/// The field in which a column travels with a subtable of the `mv-apply` at this depth, to be given back behind it. It is
-/// the same in all rows of the subtable.
+/// The name of a column that travels with a subtable of the `mv-apply` at this depth.
 pub(crate) fn carried_name(depth: usize, column: &str) -> String {
-    hidden_name(&format!("{CARRIED}{depth}.{column}"))
-}
-
-/// What begins those names.
-const CARRIED: &str = "carried";
-
-fn is_carried(column: &Column) -> bool {
-    column.name.starts_with(&hidden_name(CARRIED))
-}
-
-/// Whether a column is one of [`subtable_keys`].
-pub(crate) fn tells_subtables_apart(column: &Column) -> bool {
-    is_hidden(column) && !is_carried(column)
+    hidden_name(&format!("carried{depth}.{column}"))
 }
 
 /// Of [`groups`], those that suffice to tell subtables apart.
 pub(crate) fn subtable_keys(input: &Relation) -> Vec<Column> {
     let mut keys = groups(input);
-    keys.retain(tells_subtables_apart);
+    keys.retain(Column::tells_subtables_apart);
     keys
 }
 
 /// Of [`groups`], those that only travel with a subtable.
 pub(crate) fn carried(input: &Relation) -> Vec<Column> {
     let mut carried = groups(input);
-    carried.retain(is_carried);
+    carried.retain(|c| c.role == ColumnRole::Carried);
     carried
 }
 
 /// The columns of the result.
 pub(crate) fn visible(input: &Relation) -> impl Iterator<Item = &Column> {
-    input.columns.iter().filter(|c| !is_hidden(c))
+    let columns = input.columns.iter();
+    columns.filter(|c| c.role == ColumnRole::Visible)
 }
 
 /// A column as an output of a projection.
 pub(crate) fn pass(column: &Column) -> Output {
-    (column.name.clone(), column.kind, column.expr())
+    Output::pass(column)
 }
 
 /// The field called `name`.
@@ -103,33 +78,36 @@ pub(crate) fn missing(kind: ScalarType) -> PlanExpr {
 ///
 /// A column that only passes keeps its field. Any other gets one that no projection below has, so that no two projections
 /// of a plan are equal ([`chain`]).
-pub(crate) fn project(input: Relation, columns: Vec<Output>, span: Span) -> BindResult<Relation> {
+pub(crate) fn project(
+    input: Relation,
+    columns: Vec<impl Into<Output>>,
+    span: Span,
+) -> BindResult<Relation> {
+    let columns = columns.into_iter().map(Into::into);
     let mut all: Vec<Output> = groups(&input).iter().map(pass).collect();
     let own = all.len();
-    all.extend(
-        columns
-            .into_iter()
-            .filter(|(name, ..)| !name.starts_with(HIDDEN)),
-    );
-    let names: Vec<String> = all.iter().map(|(name, ..)| name.clone()).collect();
+    all.extend(columns.filter(|o| o.role == ColumnRole::Visible));
+    let names: Vec<String> = all.iter().map(|o| o.name.clone()).collect();
     let apart = chain::ends_a_piece(&input.plan);
     let below = chain::nodes(&input.plan);
     let mut taken: HashSet<String> = names.iter().take(own).cloned().collect();
     let mut passes = Vec::with_capacity(all.len());
-    for (name, _, expr) in all.iter_mut().skip(own) {
-        let kept = passed_field(expr, &input.columns);
+    for output in all.iter_mut().skip(own) {
+        let kept = passed_field(&output.expr, &input.columns);
         let kept = kept.filter(|field| taken.insert((*field).to_owned()));
         passes.push(kept.is_some());
         if let Some(field) = kept {
-            *name = field.to_owned();
+            output.name = field.to_owned();
         }
     }
-    for ((name, _, expr), _) in all.iter_mut().skip(own).zip(passes).filter(|(_, p)| !p) {
-        if taken.contains(name.as_str()) || chain::names_field(&input.plan, name) {
-            *name = hidden_name(&format!("{below}.{name}"));
+    for (output, _) in all.iter_mut().skip(own).zip(passes).filter(|(_, p)| !p) {
+        let name = output.name.as_str();
+        if taken.contains(name) || chain::names_field(&input.plan, name) {
+            output.name = hidden_name(&format!("{below}.{name}"));
         }
-        if apart && !matches!(expr, PlanExpr::Column(_)) {
-            *expr = chain::kept_apart(expr.clone(), &input).map_err(|e| plan_error(e, span))?;
+        if apart && !matches!(output.expr, PlanExpr::Column(_)) {
+            let expr = output.expr.clone();
+            output.expr = chain::kept_apart(expr, &input).map_err(|e| plan_error(e, span))?;
         }
     }
     let mut relation = input.project(all, span)?;
@@ -181,7 +159,10 @@ pub(crate) fn aggregate(
     aggregates: Vec<Output>,
     span: Span,
 ) -> BindResult<Relation> {
-    let exprs = |list: &[Output]| list.iter().map(|(n, _, e)| named(e.clone(), n)).collect();
+    let exprs = |list: &[Output]| {
+        let named = |o: &Output| named(o.expr.clone(), &o.name);
+        list.iter().map(named).collect()
+    };
     let plan = Aggregate::try_new(Arc::new(input.plan), exprs(&keys), exprs(&aggregates))
         .map(LogicalPlan::Aggregate)
         .and_then(|plan| match keys.is_empty() {
@@ -196,32 +177,25 @@ pub(crate) fn aggregate(
         columns: keys
             .into_iter()
             .chain(aggregates)
-            .map(|(name, kind, _)| Column {
-                field: name.clone(),
-                name,
-                kind,
-            })
+            .map(|output| output.column())
             .collect(),
         serialized: false,
     })
 }
 
 /// No rows.
-pub(crate) fn no_rows(columns: &[(String, ScalarType)], span: Span) -> BindResult<Relation> {
-    let schema = DFSchema::try_from(schema_of(columns)).map_err(|e| plan_error(e, span))?;
+pub(crate) fn no_rows(columns: Vec<Column>, span: Span) -> BindResult<Relation> {
+    let fields = columns
+        .iter()
+        .map(|c| Field::new(&c.name, c.kind.arrow(), true))
+        .collect::<Vec<_>>();
+    let schema = DFSchema::try_from(Schema::new(fields)).map_err(|e| plan_error(e, span))?;
     Ok(Relation {
         plan: LogicalPlan::EmptyRelation(EmptyRelation {
             produce_one_row: false,
             schema: Arc::new(schema),
         }),
-        columns: columns
-            .iter()
-            .map(|(name, kind)| Column {
-                name: name.clone(),
-                kind: *kind,
-                field: name.clone(),
-            })
-            .collect(),
+        columns,
         serialized: false,
     })
 }
@@ -233,6 +207,7 @@ pub(crate) fn fixed_rows(
     span: Span,
 ) -> BindResult<Relation> {
     if rows.is_empty() || columns.is_empty() {
+        let columns = columns.iter().cloned().map(Column::from).collect();
         return no_rows(columns, span);
     }
     let arrays = columns
@@ -254,7 +229,7 @@ pub(crate) fn fixed_rows(
             let column = PlanExpr::Column(PlanColumn::new(Some("rows"), name));
             (name.clone(), *kind, column.alias(name))
         })
-        .collect();
+        .collect::<Vec<_>>();
     let scan = Relation {
         plan,
         columns: Vec::new(),

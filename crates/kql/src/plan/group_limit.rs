@@ -13,7 +13,7 @@ use hindsight_kql_syntax::Span;
 use crate::error::BindResult;
 use crate::exec::{InOrder, Reads, Transform, TransformState, transform};
 use crate::plan::{limit, subtable_keys};
-use crate::relation::Relation;
+use crate::relation::{Column, Relation};
 
 /// At most `count` rows; of each subtable inside `mv-apply` and `partition`.
 pub(crate) fn limit_groups(input: Relation, count: usize, span: Span) -> BindResult<Relation> {
@@ -46,11 +46,7 @@ fn limited(
     any_row: bool,
     span: Span,
 ) -> BindResult<Relation> {
-    let columns = input
-        .columns
-        .iter()
-        .map(|c| (c.name.clone(), c.kind))
-        .collect();
+    let columns = input.columns.iter().map(Column::under_its_name).collect();
     let work = GroupLimit {
         keys,
         count,
@@ -77,8 +73,7 @@ pub(crate) fn in_order(input: Relation, span: Span) -> BindResult<Relation> {
     match fields.iter().all(|name| known(name).is_some()) {
         true => {
             let input = input.finish(span)?;
-            let columns = input.columns.iter().map(|c| (c.name.clone(), c.kind));
-            let columns = columns.collect();
+            let columns = input.columns.iter().map(Column::under_its_name).collect();
             transform(Arc::new(InOrder), input.plan, columns, true, span)
         }
         // Fields of window functions are no columns and stay beside them; their node has put the rows in order.

@@ -10,8 +10,8 @@ use hindsight_kql_types::ScalarType;
 
 use crate::error::{BindResult, plan_error};
 use crate::plan::join_keys::JoinKey;
-use crate::plan::{Output, field, free_name, hidden_name, is_hidden, missing, pass};
-use crate::relation::{Column, Relation};
+use crate::plan::{Output, field, free_name, hidden_name, missing, pass};
+use crate::relation::{Column, ColumnRole, Relation};
 
 /// Which columns of the right side come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +41,13 @@ pub(crate) fn join_plan(
         .collect();
     let inner = |column: &Column| hidden_name(&format!("right.{}", column.name));
     let outputs = outputs(&left, &right, keys, kind, right_columns, &inner_names);
-    let renamed = right
+    let renamed: Vec<Output> = right
         .columns
         .iter()
-        .map(|c| (inner(c), c.kind, c.expr()))
+        .map(|c| Output {
+            name: inner(c),
+            ..pass(c)
+        })
         .collect();
     let right = right.project(renamed, span)?;
     let on = keys
@@ -91,26 +94,34 @@ fn outputs(
     for (column, inner) in right.columns.iter().zip(inner_names) {
         let is_key = keys.iter().any(|k| k.right == *column);
         // What tells subtables apart stands on the left already.
-        let is_group = is_hidden(column) && (is_key || left.column(&column.name).is_some());
+        let is_group =
+            column.role != ColumnRole::Visible && (is_key || left.column(&column.name).is_some());
         if is_group || is_key && right_columns == RightColumns::WithoutKeys {
             continue;
         }
         // A column that must be renamed leaves the names of the right side's other columns alone.
-        let taken = |n: &str| outputs.iter().any(|(taken, ..)| taken == n);
+        let taken = |n: &str| outputs.iter().any(|o| o.name == n);
         let name = match taken(&column.name) {
             false => column.name.clone(),
             true => free_name(&column.name, |n| taken(n) || right.column(n).is_some()),
         };
-        outputs.push(filled((name, column.kind, field(inner)), right_may_miss));
+        outputs.push(filled(
+            Output {
+                name,
+                expr: field(inner),
+                ..pass(column)
+            },
+            right_may_miss,
+        ));
     }
     outputs
 }
 
 /// Strings are never null: what an outer join leaves out is `""`.
-fn filled((name, kind, expr): Output, may_miss: bool) -> Output {
-    let expr = match kind == ScalarType::String && may_miss {
-        true => coalesce(vec![expr, missing(ScalarType::String)]),
-        false => expr,
+fn filled(output: Output, may_miss: bool) -> Output {
+    let expr = match output.kind == ScalarType::String && may_miss {
+        true => coalesce(vec![output.expr, missing(ScalarType::String)]),
+        false => output.expr,
     };
-    (name, kind, expr)
+    Output { expr, ..output }
 }

@@ -8,4 +8,5 @@ pub(crate) mod join;
 pub(crate) mod join_keys;
 pub(crate) mod union;
 
+pub(crate) use crate::relation::Output;
 pub(crate) use columns::*;

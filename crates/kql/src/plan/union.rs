@@ -42,11 +42,8 @@ pub(crate) fn union_plan(
         let mut outputs: Vec<Output> = Vec::with_capacity(columns.len() + 1);
         if let Some(name) = source {
             let label = value_to_scalar(&Value::String(leg.label));
-            outputs.push((
-                name.to_owned(),
-                ScalarType::String,
-                PlanExpr::Literal(label, None),
-            ));
+            let label = PlanExpr::Literal(label, None);
+            outputs.push(Output::visible(name, ScalarType::String, label));
         }
         outputs.extend(columns.iter().map(|c| output(c, &leg.relation)));
         let own = |c: &Column| leg.relation.column(&c.name).map(pass);
@@ -77,7 +74,7 @@ fn output(column: &Merged, leg: &Relation) -> Output {
         Some(own) => own.expr(),
         None => missing(column.kind),
     };
-    (column.name.clone(), column.kind, expr)
+    Output::visible(&column.name, column.kind, expr)
 }
 
 /// The columns in order of first appearance; a name with several types is a column for each type.

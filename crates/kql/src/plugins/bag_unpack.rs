@@ -98,7 +98,7 @@ pub(crate) fn bind(
             binder,
             span,
         )?;
-        let output = (output_name.clone(), value.kind, value.expr);
+        let output = Output::visible(&output_name, value.kind, value.expr);
         match outputs.iter_mut().take(own).find(|o| o.0 == output_name) {
             None => outputs.push((output_name, Some(output))),
             Some(place) if place.1.is_none() || conflict == Conflict::Replace => {
@@ -111,7 +111,10 @@ pub(crate) fn bind(
             }
         }
     }
-    let outputs = outputs.into_iter().filter_map(|(_, o)| o).collect();
+    let outputs = outputs
+        .into_iter()
+        .filter_map(|(_, o)| o)
+        .collect::<Vec<Output>>();
     plan::project(input, outputs, span)
 }
 
@@ -147,13 +150,13 @@ fn declared(
             }
             (Some(own), _) => {
                 let value = convert(own.scalar(), column.kind);
-                (written.clone(), value.kind, value.expr)
+                Output::visible(written, value.kind, value.expr)
             }
             (None, Some(key)) => {
                 let value = property(&bag, key, column.kind, binder, span)?;
-                (written.clone(), value.kind, value.expr)
+                Output::visible(written, value.kind, value.expr)
             }
-            (None, None) => (written.clone(), column.kind, plan::missing(column.kind)),
+            (None, None) => Output::visible(written, column.kind, plan::missing(column.kind)),
         };
         outputs.push(output);
     }

@@ -100,10 +100,7 @@ pub(crate) fn bind(
         .map(pass)
         .collect();
     let mut aggregates: Vec<Output> = Vec::new();
-    let mut outputs: Vec<Output> = own_keys
-        .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
-        .collect();
+    let mut outputs: Vec<Output> = own_keys.iter().map(|key| pass(&key.column())).collect();
     for (index, value) in values.into_iter().enumerate() {
         let is_value = text
             .clone()
@@ -112,14 +109,14 @@ pub(crate) fn bind(
             .end()
             .map_err(|e| plan_error(e, span))?;
         let inner = format!("$value{index}");
-        aggregates.push((inner.clone(), cell.kind, max(picked)));
+        aggregates.push(Output::scratch(&inner, cell.kind, max(picked)));
         let filled = match (is_count, cell.kind) {
             (true, _) => coalesce(vec![field(&inner), Scalar::constant(Value::Long(0)).expr]),
             (_, ScalarType::String) => coalesce(vec![field(&inner), missing(ScalarType::String)]),
             _ => field(&inner),
         };
-        let name = free_name(&value, |n| outputs.iter().any(|o| o.0 == n));
-        outputs.push((name, cell.kind, filled));
+        let name = free_name(&value, |n| outputs.iter().any(|o| o.name == n));
+        outputs.push(Output::visible(name, cell.kind, filled));
     }
     plan::aggregate(cells, own_keys, aggregates, span)?.project(outputs, span)
 }

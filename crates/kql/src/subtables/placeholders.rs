@@ -19,7 +19,7 @@ use crate::error::{BindResult, plan_error};
 use crate::exec::transform;
 use crate::operators::{OfNoRows, RowEffect, properties};
 use crate::plan::{Output, groups, hidden_name, missing, pass, subtable_keys};
-use crate::relation::{Column, Relation};
+use crate::relation::{Column, ColumnRole, Relation};
 use crate::subtables::placeholder_rows::WithPlaceholders;
 
 /// What a step does to the rows of a subtable ([`RowEffect`]), where its constants are known.
@@ -151,30 +151,24 @@ fn aggregated(
     let mut rows = each(steps, rows, binder)?;
     for flag in counted {
         match rows.relation.columns.iter_mut().find(|c| c.name == flag) {
-            Some(column) => column.name = hidden_name(&format!("{COUNTED}{flag}")),
+            Some(column) => column.role = ColumnRole::UncountedPlaceholder,
             None => return refused(binder, "steps that lose it"),
         }
     }
     binder.bind_operator(aggregation, rows)
 }
 
-/// The flags of placeholder rows: false for them. Inside one another each pipeline has its own.
-const FLAG: &str = "present";
-
-/// What begins the names of the flags of the rows that an aggregation counts.
-const COUNTED: &str = "counted";
-
-/// The rows and placeholder rows of their subtables, with the name of the flag.
+/// The rows and placeholder rows of their subtables, with the name of the flag. Inside one another each pipeline has its
+/// own.
 fn with_placeholders(input: Relation, span: Span) -> BindResult<(Relation, String)> {
     let input = input.finish(span)?;
     let keys = subtable_keys(&input);
-    let flag = hidden_name(&format!("{FLAG}{}", groups(&input).len()));
-    let mut columns: Vec<(String, ScalarType)> = input
-        .columns
-        .iter()
-        .map(|c| (c.name.clone(), c.kind))
-        .collect();
-    columns.push((flag.clone(), ScalarType::Bool));
+    let flag = hidden_name(&format!("present{}", groups(&input).len()));
+    let mut columns: Vec<Column> = input.columns.iter().map(Column::under_its_name).collect();
+    columns.push(Column {
+        role: ColumnRole::Placeholder,
+        ..Column::visible(&flag, ScalarType::Bool)
+    });
     let work = WithPlaceholders {
         keys: keys.into_iter().map(|c| c.name).collect(),
         ordered: input.serialized,
@@ -185,7 +179,7 @@ fn with_placeholders(input: Relation, span: Span) -> BindResult<(Relation, Strin
 
 fn flags(input: &Relation) -> Vec<Column> {
     let mut flags = groups(input);
-    flags.retain(|c| c.name.starts_with(&hidden_name(FLAG)));
+    flags.retain(|c| c.role == ColumnRole::Placeholder);
     flags
 }
 
@@ -218,7 +212,10 @@ pub(crate) fn as_actual_rows(
         return Ok(table);
     }
     let mut columns: Vec<Output> = table.columns.iter().map(pass).collect();
-    columns.extend(flags.into_iter().map(|c| (c.name, c.kind, lit(true))));
+    columns.extend(flags.iter().map(|flag| Output {
+        expr: lit(true),
+        ..pass(flag)
+    }));
     table.project(columns, span)
 }
 
@@ -247,7 +244,7 @@ pub(crate) fn list_unless_placeholder(
 /// The keys of subtables for an aggregation: all, but for the flags of the rows that it counts.
 pub(crate) fn aggregation_keys(input: &Relation) -> Vec<Output> {
     let keys = subtable_keys(input);
-    keys.iter().filter(|c| !is_counted(c)).map(pass).collect()
+    keys.iter().filter(|c| !is_uncounted(c)).map(pass).collect()
 }
 
 /// An aggregate call that counts no placeholder row.
@@ -255,7 +252,7 @@ pub(crate) fn call_without_placeholders(
     mut call: PlanExpr,
     input: &Relation,
 ) -> datafusion::common::Result<PlanExpr> {
-    let counted = input.columns.iter().filter(|c| is_counted(c));
+    let counted = input.columns.iter().filter(|c| is_uncounted(c));
     let counted = counted.map(Column::expr).reduce(PlanExpr::and);
     let (PlanExpr::AggregateFunction(function), Some(counted)) = (&mut call, counted) else {
         return Ok(call);
@@ -277,8 +274,8 @@ pub(crate) fn call_without_placeholders(
     Ok(call)
 }
 
-fn is_counted(column: &Column) -> bool {
-    column.name.starts_with(&hidden_name(COUNTED))
+fn is_uncounted(column: &Column) -> bool {
+    column.role == ColumnRole::UncountedPlaceholder
 }
 
 /// Whether an operator has a row also where its input has none.

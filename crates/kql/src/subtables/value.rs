@@ -31,7 +31,7 @@ pub(crate) fn note(rows: Relation, binder: &mut dyn BindContext, span: Span) -> 
     let mut keys: Vec<Column> = groups(&rows);
     keys.retain(|c| c.kind != ScalarType::Dynamic);
     let mut columns: Vec<Output> = keys.iter().map(pass).collect();
-    columns.push((name.clone(), value.kind, value.expr()));
+    columns.push(Output::scratch(&name, value.kind, value.expr()));
     let rows = rows.project(columns, span)?;
     let keys = keys.into_iter().map(|c| c.name).collect();
     let rows = limit_by(rows, keys, 1, span)?;
@@ -56,15 +56,15 @@ pub(crate) fn absorb(
     let columns = input.columns.clone();
     let fields: Vec<Output> = columns
         .iter()
-        .map(|c| (c.field.clone(), c.kind, c.expr()))
+        .map(|c| Output {
+            name: c.field.clone(),
+            ..pass(c)
+        })
         .collect();
     let mut relation = input.project(fields, span)?;
     for rows in values {
         let mut keys = Vec::new();
-        for right in groups(&rows)
-            .iter()
-            .filter(|c| !c.name.starts_with(&value_prefix()))
-        {
+        for right in &groups(&rows) {
             let left = columns.iter().find(|c| c.name == right.name);
             let Some(left) = left.and_then(|c| relation.column(&c.field)) else {
                 return Err(binder.unsupported("the value of a subtable outside of it", span));
@@ -84,9 +84,4 @@ pub(crate) fn absorb(
         columns,
         ..relation
     })
-}
-
-/// What the fields of values begin with.
-fn value_prefix() -> String {
-    hidden_name("value")
 }

@@ -120,14 +120,15 @@ fn layer(
 ) -> BindResult<Relation> {
     let mut inputs: Vec<Output> = fields
         .iter()
-        .map(|(name, kind)| (name.clone(), *kind, field(name)))
+        .map(|(name, kind)| Output::scratch(name, *kind, field(name)))
         .collect();
     let mut specs = Vec::with_capacity(calls.len());
     for (i, call) in calls {
         let mut names = Vec::new();
         for (j, argument) in call.args.iter().enumerate() {
             names.push(argument_field(*i, j));
-            inputs.push((argument_field(*i, j), argument.kind, argument.expr.clone()));
+            let (name, expr) = (argument_field(*i, j), argument.expr.clone());
+            inputs.push(Output::scratch(name, argument.kind, expr));
         }
         specs.push(WindowSpec {
             function: call.function.clone(),
@@ -135,11 +136,9 @@ fn layer(
             kind: call.kind,
         });
     }
-    let mut outputs: Vec<(String, ScalarType)> = inputs
-        .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind))
-        .collect();
-    outputs.extend(calls.iter().map(|(i, c)| (call_field(*i), c.kind)));
+    let mut outputs: Vec<Column> = inputs.iter().map(Output::column).collect();
+    let of_call = |(i, call): &(usize, WindowCall)| Column::scratch(call_field(*i), call.kind);
+    outputs.extend(calls.iter().map(of_call));
     fields.extend(calls.iter().map(|(i, c)| (call_field(*i), c.kind)));
     let span = calls.first().map_or(span, |(_, c)| c.span);
     let input = relation.project(inputs, span)?;

@@ -27,7 +27,7 @@ use crate::functions::kernel_call;
 use crate::operators::grouped_rows::by_keys;
 use crate::operators::summarize;
 use crate::plan::{self, Output, hidden_name, parameter};
-use crate::relation::{Relation, Scalar};
+use crate::relation::{Column, Relation, Scalar};
 use crate::window;
 
 impl TabularOperator for MakeSeriesOperator {
@@ -106,19 +106,24 @@ fn bind(
     let input = bins.inside(input, &axis.1, span)?;
     let mut group: Vec<Output> = keys
         .into_iter()
-        .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
+        .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
         .collect();
     // `aggregated` puts the columns that tell subtables apart before the keys.
     let subtables = plan::groups(&input);
-    let key_names: Vec<(String, ScalarType)> = subtables
+    let keys: Vec<Column> = subtables
         .iter()
-        .map(|c| (c.name.clone(), c.kind))
-        .chain(group.iter().map(|(n, k, _)| (n.clone(), *k)))
+        .map(Column::under_its_name)
+        .chain(group.iter().map(Output::column))
         .collect();
-    group.push((hidden_name("bin"), ScalarType::Long, bins.number(&axis.1)));
+    let number = bins.number(&axis.1);
+    group.push(Output::scratch(
+        hidden_name("bin"),
+        ScalarType::Long,
+        number,
+    ));
     let binned = summarize::aggregated(input, group, aggregates, span)?;
     let work = SeriesRows {
-        keys: key_names.iter().map(|(name, _)| name.clone()).collect(),
+        keys: keys.iter().map(|c| c.name.clone()).collect(),
         bin: hidden_name("bin"),
         axis: Axis {
             kind: axis.1.kind,
@@ -127,13 +132,14 @@ fn bind(
             step: bins.step.clone(),
             inclusive,
         },
-        nonempty: nonempty && key_names.is_empty(),
+        nonempty: nonempty && keys.is_empty(),
         series: series.clone(),
     };
-    let mut columns = key_names;
-    columns.extend(series.into_iter().map(|s| (s.name, ScalarType::Dynamic)));
-    let axis_name = plan::free_name(&axis.0, |n| columns.iter().any(|(taken, _)| taken == n));
-    columns.push((axis_name, ScalarType::Dynamic));
+    let mut columns = keys;
+    let series = series.into_iter();
+    columns.extend(series.map(|s| Column::visible(s.name, ScalarType::Dynamic)));
+    let axis_name = plan::free_name(&axis.0, |n| columns.iter().any(|c| c.name == n));
+    columns.push(Column::visible(axis_name, ScalarType::Dynamic));
     let subtables = subtables.into_iter().map(|c| c.name).collect();
     let work = by_keys(Arc::new(work), subtables);
     transform(work, binned.plan, columns, false, span)

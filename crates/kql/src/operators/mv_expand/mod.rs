@@ -20,7 +20,7 @@ use crate::error::BindResult;
 use crate::exec::transform;
 use crate::operators::take::row_count;
 use crate::plan::{self, Output, field, free_name, hidden_name, parameter, pass};
-use crate::relation::{Relation, Scalar};
+use crate::relation::{Column, Relation, Scalar};
 use crate::subtables::placeholders::list_unless_placeholder;
 use crate::window;
 
@@ -152,16 +152,14 @@ fn expanded_rows(
 ) -> BindResult<Relation> {
     let serialized = input.serialized;
     let mut fields: Vec<Output> = input.columns.iter().map(pass).collect();
-    let mut columns: Vec<(String, ScalarType)> = fields
-        .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind))
-        .collect();
+    let mut columns: Vec<Column> = fields.iter().map(Output::column).collect();
     for (i, list) in lists.iter().enumerate() {
-        fields.push((list_field(i), ScalarType::Dynamic, list.scalar.expr.clone()));
-        columns.push((element_field(i), list.kind));
+        let expr = list.scalar.expr.clone();
+        fields.push(Output::scratch(list_field(i), ScalarType::Dynamic, expr));
+        columns.push(Column::scratch(element_field(i), list.kind));
     }
-    columns.push((hidden_name("index"), ScalarType::Long));
-    columns.push((hidden_name("row"), ScalarType::Long));
+    columns.push(Column::scratch(hidden_name("index"), ScalarType::Long));
+    columns.push(Column::scratch(hidden_name("row"), ScalarType::Long));
     let input = input.project(fields, span)?;
     let mut relation = transform(Arc::new(work), input.plan, columns, serialized, span)?;
     // Only the input's own columns are columns of the result; the outputs read the other fields.
@@ -172,18 +170,19 @@ fn expanded_rows(
 /// The columns to show: elements in place of their column or at the end, the element's number last.
 fn outputs(input: &Relation, lists: &[List], index: Option<String>) -> Vec<Output> {
     let mut outputs: Vec<Output> = plan::visible(input)
-        .map(|c| (c.name.clone(), c.kind, field(&c.name)))
+        .map(|c| pass(&c.under_its_name()))
         .collect();
     for (i, list) in lists.iter().enumerate() {
-        let output = (list.name.clone(), list.kind, field(&element_field(i)));
-        match outputs.iter_mut().find(|o| o.0 == list.name) {
+        let output = Output::visible(&list.name, list.kind, field(&element_field(i)));
+        match outputs.iter_mut().find(|o| o.name == list.name) {
             Some(place) => *place = output,
             None => outputs.push(output),
         }
     }
-    let index = index.map(|name| free_name(&name, |n| outputs.iter().any(|o| o.0 == n)));
+    let index = index.map(|name| free_name(&name, |n| outputs.iter().any(|o| o.name == n)));
     if let Some(name) = &index {
-        outputs.push((name.clone(), ScalarType::Long, field(&hidden_name("index"))));
+        let number = field(&hidden_name("index"));
+        outputs.push(Output::visible(name, ScalarType::Long, number));
     }
     outputs
 }

@@ -18,7 +18,7 @@ use crate::convert::convert;
 use crate::error::BindResult;
 use crate::exec::transform;
 use crate::plan::{Output, field, hidden_name, parameter, pass};
-use crate::relation::Relation;
+use crate::relation::{Column, ColumnRole, Relation};
 use crate::subtables::placeholders::or_placeholder;
 use crate::window;
 
@@ -85,11 +85,12 @@ fn parsed(
     let serialized = input.serialized;
     let own = input.columns.len();
     let mut fields: Vec<Output> = input.columns.iter().map(pass).collect();
-    fields.push((hidden_name("text"), ScalarType::String, text));
-    let mut columns: Vec<(String, ScalarType)> = fields
-        .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind))
-        .collect();
+    fields.push(Output::scratch(
+        hidden_name("text"),
+        ScalarType::String,
+        text,
+    ));
+    let mut columns: Vec<Column> = fields.iter().map(Output::column).collect();
     let parsed: Vec<(String, ScalarType)> = work
         .columns()
         .iter()
@@ -98,9 +99,9 @@ fn parsed(
     columns.extend(
         parsed
             .iter()
-            .map(|(name, kind)| (hidden_name(&format!("parsed.{name}")), *kind)),
+            .map(|(name, kind)| Column::scratch(hidden_name(&format!("parsed.{name}")), *kind)),
     );
-    columns.push((hidden_name("matched"), ScalarType::Bool));
+    columns.push(Column::scratch(hidden_name("matched"), ScalarType::Bool));
     let input = input.project(fields, span)?;
     let mut relation = transform(Arc::new(work), input.plan, columns, serialized, span)?;
     relation.columns.truncate(own);
@@ -108,10 +109,10 @@ fn parsed(
         .into_iter()
         .map(|(name, kind)| {
             let field = field(&hidden_name(&format!("parsed.{name}")));
-            (name, kind, field)
+            Output::visible(name, kind, field)
         })
         .collect();
-    new.push((
+    new.push(Output::scratch(
         hidden_name("matched"),
         ScalarType::Bool,
         field(&hidden_name("matched")),
@@ -121,16 +122,15 @@ fn parsed(
 
 /// Adds the parsed columns and keeps the field `matched` without naming it a column.
 fn with_matched(relation: Relation, new: Vec<Output>, span: Span) -> BindResult<Relation> {
-    let matched = hidden_name("matched");
     let mut outputs: Vec<Output> = relation.columns.iter().map(pass).collect();
     for column in new {
-        match outputs.iter_mut().find(|o| o.0 == column.0) {
+        match outputs.iter_mut().find(|o| o.name == column.name) {
             Some(place) => *place = column,
             None => outputs.push(column),
         }
     }
     let mut relation = relation.project(outputs, span)?;
-    relation.columns.retain(|c| c.name != matched);
+    relation.columns.retain(|c| c.role != ColumnRole::Scratch);
     Ok(relation)
 }
 

@@ -55,13 +55,13 @@ fn bind(
     let mut new: Vec<Output> = Vec::new();
     for column in &node.columns {
         let name = &column.name.text;
-        if new.iter().any(|n| n.0 == *name) {
+        if new.iter().any(|n| n.name == *name) {
             let message = format!("duplicate column name '{name}'");
             return Err(binder.error("SEM0034", message, column.name.span()));
         }
         let value = rules.value(source.expr.clone(), name);
         let value = convert(Scalar::new(value, ScalarType::String), column.kind);
-        new.push((name.clone(), column.kind, value.expr));
+        new.push(Output::visible(name, column.kind, value.expr));
     }
     add_columns(input, new, span)
 }

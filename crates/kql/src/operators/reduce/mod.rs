@@ -28,7 +28,7 @@ use crate::error::BindResult;
 use crate::exec::transform;
 use crate::operators::grouped_rows::by_group;
 use crate::plan::{self, Output, free_name, groups, hidden_name, parameter, pass};
-use crate::relation::Relation;
+use crate::relation::{Column, Relation};
 use crate::window;
 
 /// The share of the rows that a word and a pattern need where `threshold` is left out.
@@ -64,7 +64,7 @@ fn bind(
         return Err(binder.error("SEM0001", message, node.by.expr.span));
     }
     let input = window::absorb(binder, input, span)?;
-    let text = (hidden_name("text"), ScalarType::String, text.expr);
+    let text = Output::scratch(hidden_name("text"), ScalarType::String, text.expr);
     match keeps_rows {
         true => with_rows(rule, text, input, span),
         false => patterns(rule, text, input, span),
@@ -76,7 +76,7 @@ fn patterns(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult
     let groups = groups(&input);
     let mut keys: Vec<Output> = groups.iter().map(pass).collect();
     keys.push(text.clone());
-    let count = (
+    let count = Output::scratch(
         hidden_name("weight"),
         ScalarType::Long,
         count_udaf().call(vec![lit(1_i64)]),
@@ -84,14 +84,14 @@ fn patterns(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult
     let counted = plan::aggregate(input, keys, vec![count.clone()], span)?;
     let work = ReduceRows {
         rule,
-        text: text.0,
+        text: text.name,
         shown: Shown::Patterns {
-            weight: count.0,
+            weight: count.name,
             groups: groups.iter().map(|c| c.name.clone()).collect(),
         },
     };
-    let mut columns: Vec<_> = groups.iter().map(|c| (c.name.clone(), c.kind)).collect();
-    columns.extend(own_columns(|_| false));
+    let mut columns: Vec<Column> = groups.iter().map(Column::under_its_name).collect();
+    columns.extend(own_columns(|_| false).map(Column::from));
     let work = by_group(Arc::new(work), &groups);
     transform(work, counted.plan, columns, false, span)
 }
@@ -99,11 +99,12 @@ fn patterns(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult
 /// `kind=source`: every row with what the row of its pattern would say.
 fn with_rows(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult<Relation> {
     let before = input.columns.clone();
-    let mut columns: Vec<_> = before.iter().map(|c| (c.name.clone(), c.kind)).collect();
-    columns.extend(own_columns(|name| before.iter().any(|c| c.name == name)));
+    let mut columns: Vec<Column> = before.iter().map(Column::under_its_name).collect();
+    let own = own_columns(|name| before.iter().any(|c| c.name == name));
+    columns.extend(own.map(Column::from));
     let work = ReduceRows {
         rule,
-        text: text.0.clone(),
+        text: text.name.clone(),
         shown: Shown::Rows,
     };
     let serialized = input.serialized;

@@ -29,7 +29,7 @@ use crate::large;
 use crate::operators::grouped_rows::by_keys;
 use crate::operators::sort;
 use crate::plan::{self, free_name, hidden_name, parameter};
-use crate::relation::{Relation, Scalar};
+use crate::relation::{Column, Relation, Scalar};
 
 impl TabularOperator for ScanOperator {
     fn properties(&self) -> Properties<'_> {
@@ -59,11 +59,7 @@ fn bind(
         return Err(binder.unsupported("the parameter 'kind'", span));
     }
     let input = input.finish(span)?;
-    let row: Vec<(String, ScalarType)> = input
-        .columns
-        .iter()
-        .map(|c| (c.name.clone(), c.kind))
-        .collect();
+    let row: Vec<Column> = input.columns.iter().map(Column::under_its_name).collect();
     let declared = declared(node, &row, binder)?;
     let scene = Scene::new(node, row, declared, span)?;
     let mut steps = Vec::with_capacity(node.steps.len());
@@ -71,14 +67,14 @@ fn bind(
         steps.push(scene.step(step, binder)?);
     }
     let mut columns = scene.row.clone();
-    columns.extend(scene.declared.iter().map(|(n, v)| (n.clone(), v.kind())));
+    columns.extend(scene.declared.iter().map(declared_column));
     let match_id = match parameter(&node.parameters, &["with_match_id"]) {
         None => None,
         Some(expr) => Some(binder.constant_word(expr)?),
     };
     if let Some(name) = &match_id {
-        let name = free_name(name, |n| columns.iter().any(|c| c.0 == n));
-        columns.push((name, ScalarType::Long));
+        let name = free_name(name, |n| columns.iter().any(|c| c.name == n));
+        columns.push(Column::visible(name, ScalarType::Long));
     }
     let defaults = scene
         .declared
@@ -88,7 +84,7 @@ fn bind(
     let nulls = scene
         .row
         .iter()
-        .map(|(_, kind)| crate::value::null_scalar(*kind))
+        .map(|c| crate::value::null_scalar(c.kind))
         .collect();
     let work = Scan {
         schema: Arc::clone(scene.names.plan.schema().inner()),
@@ -154,7 +150,7 @@ fn subtable_keys(
 /// The declared columns and their defaults.
 fn declared(
     node: &ScanOperator,
-    row: &[(String, ScalarType)],
+    row: &[Column],
     binder: &mut dyn BindContext,
 ) -> BindResult<Vec<(String, Value)>> {
     let mut declared: Vec<(String, Value)> = Vec::new();
@@ -163,7 +159,7 @@ fn declared(
         let ParameterType::Scalar(kind) = column.kind else {
             return Err(binder.error("SEM0001", "a scalar type is expected", column.name.span()));
         };
-        let taken = declared.iter().any(|d| d.0 == *name) || row.iter().any(|c| c.0 == *name);
+        let taken = declared.iter().any(|d| d.0 == *name) || row.iter().any(|c| c.name == *name);
         if taken {
             let message = format!("the column '{name}' exists already");
             return Err(binder.error("SEM0034", message, column.name.span()));
@@ -179,7 +175,7 @@ fn declared(
 
 /// What the expressions of steps see: the row, the declared columns, and the rows that the steps hold.
 struct Scene {
-    row: Vec<(String, ScalarType)>,
+    row: Vec<Column>,
     declared: Vec<(String, Value)>,
     steps: Vec<String>,
     names: Relation,
@@ -188,22 +184,20 @@ struct Scene {
 impl Scene {
     fn new(
         node: &ScanOperator,
-        row: Vec<(String, ScalarType)>,
+        row: Vec<Column>,
         declared: Vec<(String, Value)>,
         span: Span,
     ) -> BindResult<Scene> {
         let steps: Vec<String> = node.steps.iter().map(|s| s.name.text.clone()).collect();
-        let one: Vec<(String, ScalarType)> = row
-            .iter()
-            .cloned()
-            .chain(declared.iter().map(|(n, v)| (n.clone(), v.kind())))
-            .collect();
+        let declared_columns = declared.iter().map(declared_column);
+        let one: Vec<Column> = row.iter().cloned().chain(declared_columns).collect();
         let mut all = one.clone();
         for step in &steps {
-            all.extend(one.iter().map(|(n, kind)| (state_name(step, n), *kind)));
+            let of_step = |c: &Column| Column::scratch(state_name(step, &c.name), c.kind);
+            all.extend(one.iter().map(of_step));
         }
         Ok(Scene {
-            names: plan::no_rows(&all, span)?,
+            names: plan::no_rows(all, span)?,
             row,
             declared,
             steps,
@@ -336,6 +330,10 @@ impl Scene {
         };
         Expr::new(kind, expr.span)
     }
+}
+
+fn declared_column((name, value): &(String, Value)) -> Column {
+    Column::visible(name, value.kind())
 }
 
 fn state_name(step: &str, column: &str) -> String {
