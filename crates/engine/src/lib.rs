@@ -22,7 +22,6 @@ mod request;
 mod result;
 mod stream;
 mod time;
-mod tree;
 
 pub use config::EngineConfig;
 pub use engine::QueryEngine;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::ast::Query;
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, Query};
 use hindsight_store::AppId;
 
 /// Which applications a principal may read. Decided by the server's identity layer before the engine is asked.
@@ -51,6 +51,14 @@ pub struct TimeRange {
     pub start: i64,
     /// One past the last tick.
     pub end: i64,
+}
+
+impl TimeRange {
+    /// `start <= timestamp < end`
+    pub(crate) fn to_kql(self) -> Expr {
+        let bound = |op, ticks| Expr::binary(op, Expr::name("timestamp"), Expr::datetime(ticks));
+        bound(BinaryOp::GreaterOrEqual, self.start).and(bound(BinaryOp::Less, self.end))
+    }
 }
 
 /// A KQL query (operations 5 and 6).

@@ -1,8 +1,8 @@
 //! `$apply` as KQL operators, and which properties there are after it (`D14`).
 
 use hindsight_kql_syntax::ast::{
-    BinaryOp, Direction, Expr, ExtendOperator, Literal, Operator, OperatorKind, OrderedExpr,
-    ProjectOperator, SortOperator, SummarizeOperator, TakeOperator,
+    BinaryOp, Direction, Expr, ExtendOperator, Literal, NamedExpr, Operator, OperatorKind,
+    OrderedExpr, ProjectOperator, SortOperator, SummarizeOperator, TakeOperator,
 };
 use hindsight_kql_types::ScalarType;
 
@@ -12,7 +12,6 @@ use crate::odata::{
     self, Aggregate, Fault, Kind, Method, Resolved, Resolver, Transformation, computed, measure,
     predicate, sort_key,
 };
-use crate::tree::{binary, call, literal, long, name, named, operator};
 
 /// The properties of the rows at some step.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +50,7 @@ impl Scope {
     pub(super) fn resolve(&self, path: &str) -> Result<Resolved, String> {
         if let Some((made, kind)) = self.made.iter().find(|(made, _)| made == path) {
             return Ok(Resolved {
-                expr: name(&self.column(made)),
+                expr: Expr::name(self.column(made)),
                 kind: *kind,
             });
         }
@@ -86,7 +85,7 @@ impl Scope {
 
     /// What makes the order of rows definite.
     pub(super) fn tie_breakers(&self) -> Vec<OrderedExpr> {
-        let ascending = |column: &str| ordered(name(column), false);
+        let ascending = |column: &str| ordered(Expr::name(column), false);
         if self.aggregated {
             self.names().into_iter().map(ascending).collect()
         } else {
@@ -131,7 +130,7 @@ pub(super) fn ordered(expr: Expr, descending: bool) -> OrderedExpr {
 
 /// `sort by keys`
 pub(super) fn sort(by: Vec<OrderedExpr>) -> Operator {
-    operator(OperatorKind::Sort(SortOperator {
+    Operator::synthetic(OperatorKind::Sort(SortOperator {
         parameters: Vec::new(),
         by,
     }))
@@ -139,16 +138,19 @@ pub(super) fn sort(by: Vec<OrderedExpr>) -> Operator {
 
 /// `take rows`
 pub(super) fn take(rows: i64) -> Operator {
-    operator(OperatorKind::Take(TakeOperator {
+    Operator::synthetic(OperatorKind::Take(TakeOperator {
         parameters: Vec::new(),
-        count: long(rows),
+        count: Expr::long(rows),
     }))
 }
 
 /// `project` of columns as they are.
 pub(super) fn project(columns: &[&str]) -> Operator {
-    operator(OperatorKind::Project(ProjectOperator {
-        columns: columns.iter().map(|c| named(c, name(c))).collect(),
+    Operator::synthetic(OperatorKind::Project(ProjectOperator {
+        columns: columns
+            .iter()
+            .map(|c| NamedExpr::named(*c, Expr::name(*c)))
+            .collect(),
     }))
 }
 
@@ -182,10 +184,14 @@ impl Applied {
                 for one in list {
                     let value = computed(&one.value, &resolver)?;
                     self.scope.add(&one.alias.name, value.kind, one.alias.at)?;
-                    columns.push(named(&self.scope.column(&one.alias.name), value.expr));
+                    columns.push(NamedExpr::named(
+                        self.scope.column(&one.alias.name),
+                        value.expr,
+                    ));
                 }
                 let node = ExtendOperator { columns };
-                self.operators.push(operator(OperatorKind::Extend(node)));
+                self.operators
+                    .push(Operator::synthetic(OperatorKind::Extend(node)));
             }
             Transformation::TopCount { count, by } => {
                 let mut keys = vec![ordered(sort_key(by, &resolver)?, true)];
@@ -223,13 +229,13 @@ impl Applied {
                 ));
             }
             after.add(path, kind, *at)?;
-            by.push(named(path, expr));
+            by.push(NamedExpr::named(path, expr));
         }
         let mut columns = Vec::new();
         for aggregate in aggregates {
             let Resolved { expr, kind } = combined(aggregate, resolver)?;
             after.add(&aggregate.alias.name, kind, aggregate.alias.at)?;
-            columns.push(named(&aggregate.alias.name, expr));
+            columns.push(NamedExpr::named(&aggregate.alias.name, expr));
         }
         let node = SummarizeOperator {
             parameters: Vec::new(),
@@ -237,7 +243,8 @@ impl Applied {
             has_by: !by.is_empty(),
             by,
         };
-        self.operators.push(operator(OperatorKind::Summarize(node)));
+        self.operators
+            .push(Operator::synthetic(OperatorKind::Summarize(node)));
         self.scope = after;
         Ok(())
     }
@@ -246,27 +253,27 @@ impl Applied {
 /// An aggregate's KQL. What has no value does not count; where nothing has one, the result is null.
 fn combined(aggregate: &Aggregate, resolver: &Resolver<'_>) -> Result<Resolved, Fault> {
     let Some(node) = &aggregate.value else {
-        return Ok(number(call("count", Vec::new())));
+        return Ok(number(Expr::call("count", Vec::new())));
     };
-    let none = |value: &Expr| call("isnull", vec![call("min", vec![value.clone()])]);
-    let choice = |test: Expr, yes: Expr, no: Expr| call("iff", vec![test, yes, no]);
+    let none = |value: &Expr| Expr::call("isnull", vec![Expr::call("min", vec![value.clone()])]);
+    let choice = |test: Expr, yes: Expr, no: Expr| Expr::call("iff", vec![test, yes, no]);
     Ok(match aggregate.method {
         Method::Sum => {
             let Resolved { expr, kind } = measure(node, resolver)?;
-            let least = call("min", vec![expr.clone()]);
+            let least = Expr::call("min", vec![expr.clone()]);
             Resolved {
-                expr: choice(none(&expr), least, call("sum", vec![expr])),
+                expr: choice(none(&expr), least, Expr::call("sum", vec![expr])),
                 kind,
             }
         }
         Method::Average => {
             let Resolved { expr, kind } = measure(node, resolver)?;
-            let null = literal(Literal::Null(match kind {
+            let null = Expr::literal(Literal::Null(match kind {
                 Kind::Span => ScalarType::TimeSpan,
                 _ => ScalarType::Real,
             }));
             Resolved {
-                expr: choice(none(&expr), null, call("avg", vec![expr])),
+                expr: choice(none(&expr), null, Expr::call("avg", vec![expr])),
                 kind,
             }
         }
@@ -278,20 +285,20 @@ fn combined(aggregate: &Aggregate, resolver: &Resolver<'_>) -> Result<Resolved, 
             };
             let expr = match kind {
                 Kind::Bool => return Err(Fault::new(node.at, "Truth values have no order.")),
-                kind if kind.is_text() => call(chosen, vec![expr.clone(), present(expr)]),
-                _ => call(plain, vec![expr]),
+                kind if kind.is_text() => Expr::call(chosen, vec![expr.clone(), present(expr)]),
+                _ => Expr::call(plain, vec![expr]),
             };
             Resolved { expr, kind }
         }
         Method::CountDistinct => {
             let Resolved { expr, kind } = computed(node, resolver)?;
             number(if kind.is_text() {
-                call("count_distinctif", vec![expr.clone(), present(expr)])
+                Expr::call("count_distinctif", vec![expr.clone(), present(expr)])
             } else {
-                call("count_distinct", vec![expr])
+                Expr::call("count_distinct", vec![expr])
             })
         }
-        Method::Count => number(call("count", Vec::new())),
+        Method::Count => number(Expr::call("count", Vec::new())),
     })
 }
 
@@ -303,9 +310,9 @@ fn number(expr: Expr) -> Resolved {
 }
 
 fn present(text: Expr) -> Expr {
-    binary(
+    Expr::binary(
         BinaryOp::NotEqual,
         text,
-        literal(Literal::String(String::new())),
+        Expr::literal(Literal::String(String::new())),
     )
 }

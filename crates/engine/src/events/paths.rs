@@ -6,7 +6,6 @@ use hindsight_store::{Column, Table};
 
 use super::source::Source;
 use crate::odata::{Fault, Kind, Resolved};
-use crate::tree::{binary, call, key, literal, name, string};
 
 const DIMENSIONS: &str = "customDimensions";
 const MEASUREMENTS: &str = "customMeasurements";
@@ -43,7 +42,7 @@ const DERIVED: &[(Table, &str, &str, Option<&str>)] = &[
 pub(super) fn resolve(source: Source, path: &str) -> Result<Resolved, String> {
     if let Some(k) = path.strip_prefix("customDimensions/") {
         return Ok(Resolved {
-            expr: call("tostring", vec![key(name(DIMENSIONS), k)]),
+            expr: Expr::call("tostring", vec![Expr::key(Expr::name(DIMENSIONS), k)]),
             kind: Kind::Loose,
         });
     }
@@ -52,7 +51,7 @@ pub(super) fn resolve(source: Source, path: &str) -> Result<Resolved, String> {
             .columns()
             .iter()
             .any(|column| column.name == MEASUREMENTS);
-        let value = call("todouble", vec![key(name(MEASUREMENTS), k)]);
+        let value = Expr::call("todouble", vec![Expr::key(Expr::name(MEASUREMENTS), k)]);
         return Ok(Resolved {
             expr: if present {
                 value
@@ -66,11 +65,14 @@ pub(super) fn resolve(source: Source, path: &str) -> Result<Resolved, String> {
         DERIVED.iter().find(|(_, derived, _, _)| *derived == path)
     {
         let value = match part {
-            Some(part) => call(
+            Some(part) => Expr::call(
                 "tostring",
-                vec![key(call("parse_url", vec![name(column)]), part)],
+                vec![Expr::key(
+                    Expr::call("parse_url", vec![Expr::name(*column)]),
+                    part,
+                )],
             ),
-            None => name(column),
+            None => Expr::name(*column),
         };
         return Ok(Resolved {
             expr: owned(source, *table, value, ScalarType::String),
@@ -88,13 +90,13 @@ pub(super) fn resolve(source: Source, path: &str) -> Result<Resolved, String> {
     };
     // A path of several tables means the same column in each of them; a path of one belongs to its event type.
     let expr = match owners.len() {
-        1 => owned(source, *table, name(column.name), column.scalar_type),
+        1 => owned(source, *table, Expr::name(column.name), column.scalar_type),
         _ if source
             .tables()
             .iter()
             .any(|t| owners.iter().any(|(owner, _)| owner == t)) =>
         {
-            name(column.name)
+            Expr::name(column.name)
         }
         _ => absent(column.scalar_type),
     };
@@ -149,8 +151,12 @@ fn owned(source: Source, table: Table, value: Expr, kind: ScalarType) -> Expr {
         Source::One(this) if this == table => value,
         Source::One(_) => absent(kind),
         Source::All => {
-            let is_own = binary(BinaryOp::Equal, name("itemType"), string(table.item_type()));
-            call("iff", vec![is_own, value, absent(kind)])
+            let is_own = Expr::binary(
+                BinaryOp::Equal,
+                Expr::name("itemType"),
+                Expr::string(table.item_type()),
+            );
+            Expr::call("iff", vec![is_own, value, absent(kind)])
         }
     }
 }
@@ -158,8 +164,8 @@ fn owned(source: Source, table: Table, value: Expr, kind: ScalarType) -> Expr {
 /// No value: text is never null.
 fn absent(kind: ScalarType) -> Expr {
     match kind {
-        ScalarType::String => string(""),
-        other => literal(Literal::Null(other)),
+        ScalarType::String => Expr::string(""),
+        other => Expr::literal(Literal::Null(other)),
     }
 }
 

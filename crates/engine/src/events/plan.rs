@@ -1,7 +1,7 @@
 //! A request for events as KQL.
 
 use hindsight_kql_syntax::ast::{
-    BinaryOp, CountOperator, ExprKind, Operator, OperatorKind, OrderedExpr, Query,
+    BinaryOp, CountOperator, Expr, ExprKind, Operator, OperatorKind, OrderedExpr, Query,
 };
 
 use super::apply::{Applied, Scope, ordered};
@@ -11,7 +11,6 @@ use crate::error::EngineError;
 use crate::odata::{self, Fault};
 use crate::request::{EventParameters, EventsParameters};
 use crate::time::parse_period;
-use crate::tree::{binary, filter, name, operator, pipe, query, string, within};
 
 /// What to run for a request for events, and how to read its rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,8 +65,10 @@ pub(crate) fn plan(parameters: &EventsParameters, now: i64) -> Result<EventsPlan
 
     let count = counted.then(|| {
         let mut operators = matches.clone();
-        operators.push(operator(OperatorKind::Count(CountOperator { name: None })));
-        query(pipe(source.to_kql(), operators))
+        operators.push(Operator::synthetic(OperatorKind::Count(CountOperator {
+            name: None,
+        })));
+        Query::of(Expr::pipeline(source.to_kql(), operators))
     });
     let mut operators = matches;
     operators.push(sort);
@@ -77,7 +78,7 @@ pub(crate) fn plan(parameters: &EventsParameters, now: i64) -> Result<EventsPlan
         operators.push(apply::project(&paths));
     }
     Ok(EventsPlan {
-        query: query(pipe(source.to_kql(), operators)),
+        query: Query::of(Expr::pipeline(source.to_kql(), operators)),
         count,
         messages,
         skip: rows.skip,
@@ -102,15 +103,15 @@ pub(crate) fn event_plan(
     let source = Source::find(&parameters.event_type)?;
     let mut operators = Vec::new();
     if let Some(text) = &parameters.timespan {
-        operators.push(filter(within(parse_period(text)?.resolve(now))));
+        operators.push(Operator::filter(parse_period(text)?.resolve(now).to_kql()));
     }
-    operators.push(filter(binary(
+    operators.push(Operator::filter(Expr::binary(
         BinaryOp::Equal,
-        name("itemId"),
-        string(&parameters.id),
+        Expr::name("itemId"),
+        Expr::string(&parameters.id),
     )));
     operators.push(take(1));
-    let query = query(pipe(source.to_kql(), operators));
+    let query = Query::of(Expr::pipeline(source.to_kql(), operators));
     Ok(EventsPlan {
         query,
         count: None,
@@ -149,7 +150,7 @@ fn matches(
     let bounded = filter_has_time || applied.is_some_and(|applied| applied.bounds_time);
     let (mut operators, mut predicates) = (Vec::new(), Vec::new());
     if let Some(range) = limits::time(parameters.timespan.as_deref(), bounded, now, messages)? {
-        operators.push(filter(within(range)));
+        operators.push(Operator::filter(range.to_kql()));
     }
     operators.extend(applied.iter().flat_map(|applied| applied.operators.clone()));
     for condition in node.into_iter().flat_map(odata::conjuncts) {
@@ -167,11 +168,11 @@ fn matches(
     if let Some(text) = &parameters.search {
         let of_search = |fault: Fault| fault.of("$search");
         if scope.aggregated {
-            let message = "$search looks at events, and $apply has aggregated them; use filter(contains(…)) before that.";
+            let message = "$search looks at events, and $apply has aggregated them; use Operator::filter(contains(…)) before that.";
             return Err(of_search(Fault::new(0, message)));
         }
         let tree = odata::parse_search(text).map_err(of_search)?;
-        operators.push(filter(search::to_kql(source, &tree)));
+        operators.push(Operator::filter(search::to_kql(source, &tree)));
     }
     Ok(operators)
 }
@@ -189,7 +190,7 @@ fn sort(
         None => match order {
             Some(order) => return Ok(apply::sort(order)),
             None if scope.aggregated => {}
-            None => by.push(ordered(name("timestamp"), true)),
+            None => by.push(ordered(Expr::name("timestamp"), true)),
         },
         Some(text) => {
             for key in odata::order_by(text).map_err(fault)? {

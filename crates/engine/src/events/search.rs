@@ -9,7 +9,6 @@ use hindsight_kql_types::ScalarType;
 
 use super::source::Source;
 use crate::odata::{Search, balanced};
-use crate::tree::{binary, call, name, string};
 
 /// The dynamic columns that hold text of the telemetry's author.
 const BAGS: &[&str] = &["customDimensions", "details"];
@@ -29,7 +28,7 @@ pub(super) fn to_kql(source: Source, search: &Search) -> Expr {
             BinaryOp::Or,
             parts.iter().map(|part| to_kql(source, part)).collect(),
         ),
-        Search::Not(inner) => call("not", vec![to_kql(source, inner)]),
+        Search::Not(inner) => Expr::call("not", vec![to_kql(source, inner)]),
     }
 }
 
@@ -40,16 +39,16 @@ fn anywhere(source: Source, op: BinaryOp, text: &str) -> Expr {
         .into_iter()
         .filter(|column| column.odata_path.is_some());
     let texts = columns.filter_map(|column| match column.scalar_type {
-        ScalarType::String => Some(name(column.name)),
+        ScalarType::String => Some(Expr::name(column.name)),
         ScalarType::Dynamic if BAGS.contains(&column.name) => {
-            Some(call("tostring", vec![name(column.name)]))
+            Some(Expr::call("tostring", vec![Expr::name(column.name)]))
         }
         _ => None,
     });
     balanced(
         BinaryOp::Or,
         texts
-            .map(|column| binary(op, column, string(text)))
+            .map(|column| Expr::binary(op, column, Expr::string(text)))
             .collect(),
     )
 }

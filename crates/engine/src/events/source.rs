@@ -1,10 +1,9 @@
 //! Which tables an event type reads.
 
-use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, UnionOperator};
+use hindsight_kql_syntax::ast::{Expr, ExprKind, Operator, OperatorKind, UnionOperator};
 use hindsight_store::{Column, Table};
 
 use crate::error::EngineError;
-use crate::tree::{name, operator};
 
 /// The event type that means every table.
 const ALL: &str = "$all";
@@ -61,20 +60,20 @@ impl Source {
     /// The table, or the union of all.
     pub(super) fn to_kql(self) -> Expr {
         match self {
-            Source::One(table) => name(table.name()),
+            Source::One(table) => Expr::name(table.name()),
             Source::All => {
                 let tables = self
                     .tables()
                     .iter()
-                    .map(|table| name(table.name()))
+                    .map(|table| Expr::name(table.name()))
                     .collect();
                 let union = UnionOperator {
                     parameters: Vec::new(),
                     tables,
                 };
-                Expr::synthetic(ExprKind::Source(Box::new(operator(OperatorKind::Union(
-                    union,
-                )))))
+                Expr::synthetic(ExprKind::Source(Box::new(Operator::synthetic(
+                    OperatorKind::Union(union),
+                ))))
             }
         }
     }

@@ -5,7 +5,6 @@ use hindsight_kql_types::{ScalarType, Value};
 use hindsight_store::Table;
 
 use super::catalogue::{Metric, MetricSource};
-use crate::tree::{binary, call, key, name, string};
 
 /// The specification's names for dimensions, and their paths.
 const ENUM_NAMES: &[(&str, &str)] = &[
@@ -88,41 +87,53 @@ impl Dimension {
         if !self.mixed || !Table::ALL.iter().any(|t| t.item_type() == group) {
             return value;
         }
-        let own = binary(BinaryOp::Equal, name("itemType"), string(group));
-        call("iff", vec![own, value, string("")])
+        let own = Expr::binary(BinaryOp::Equal, Expr::name("itemType"), Expr::string(group));
+        Expr::call("iff", vec![own, value, Expr::string("")])
     }
 
     fn value(&self) -> Expr {
         if let Some(bag_key) = self.path.strip_prefix("customDimensions/") {
-            return call("tostring", vec![key(name("customDimensions"), bag_key)]);
+            return Expr::call(
+                "tostring",
+                vec![Expr::key(Expr::name("customDimensions"), bag_key)],
+            );
         }
         let present = |column: &str| {
-            let test = binary(BinaryOp::NotEqual, name(column), string(""));
-            call("iff", vec![test, string("True"), string("False")])
+            let test = Expr::binary(BinaryOp::NotEqual, Expr::name(column), Expr::string(""));
+            Expr::call(
+                "iff",
+                vec![test, Expr::string("True"), Expr::string("False")],
+            )
         };
         match self.path.as_str() {
             "operation/synthetic" => return present("operation_SyntheticSource"),
             "user/authenticated" => return present("user_AuthenticatedId"),
-            "type" | "billing/telemetryItemType" => return name("itemType"),
-            "billing/telemetryItemSource" => return name("sdkVersion"),
-            path if NOT_RECORDED.contains(&path) => return string(""),
+            "type" | "billing/telemetryItemType" => return Expr::name("itemType"),
+            "billing/telemetryItemSource" => return Expr::name("sdkVersion"),
+            path if NOT_RECORDED.contains(&path) => return Expr::string(""),
             _ => {}
         }
         let (group, member) = self.path.split_once('/').unwrap_or(("", &self.path));
         match (group, member) {
-            (_, "urlHost") => call(
+            (_, "urlHost") => Expr::call(
                 "tostring",
-                vec![key(call("parse_url", vec![name("url")]), "Host")],
+                vec![Expr::key(
+                    Expr::call("parse_url", vec![Expr::name("url")]),
+                    "Host",
+                )],
             ),
-            (_, "urlPath") => call(
+            (_, "urlPath") => Expr::call(
                 "tostring",
-                vec![key(call("parse_url", vec![name("url")]), "Path")],
+                vec![Expr::key(
+                    Expr::call("parse_url", vec![Expr::name("url")]),
+                    "Path",
+                )],
             ),
-            (_, "severityLevel") => call("tostring", vec![name("severityLevel")]),
+            (_, "severityLevel") => Expr::call("tostring", vec![Expr::name("severityLevel")]),
             ("operation" | "user" | "application" | "client" | "cloud", _) => {
-                name(&flat_column(group, member))
+                Expr::name(flat_column(group, member))
             }
-            _ => name(member),
+            _ => Expr::name(member),
         }
     }
 }

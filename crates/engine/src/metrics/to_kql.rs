@@ -5,8 +5,8 @@
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
-    BinaryOp, Expr, ExprKind, ExtendOperator, Literal, Operator, OperatorKind, OperatorParameter,
-    Query, SummarizeOperator, UnionOperator,
+    BinaryOp, Expr, ExprKind, ExtendOperator, Literal, NamedExpr, Operator, OperatorKind,
+    OperatorParameter, Query, SummarizeOperator, UnionOperator,
 };
 
 use hindsight_kql_types::ScalarType;
@@ -15,29 +15,28 @@ use hindsight_store::{Column, Table};
 use super::catalogue::{Aggregation, MetricSource, PEOPLE_TABLES, RowFilter};
 use super::request::MetricPlan;
 use crate::odata::balanced;
-use crate::tree::{
-    all, binary, call, filter, key, literal, name, named, operator, pipe, query, string, within,
-};
 
 /// The query of `plan`.
 pub(crate) fn to_kql(plan: &MetricPlan) -> Query {
     let (source, mut operators) = source(plan);
     if let Some(predicate) = &plan.filter {
-        operators.push(filter(predicate.clone()));
+        operators.push(Operator::filter(predicate.clone()));
     }
     operators.push(summarize(plan));
-    query(pipe(source, operators))
+    Query::of(Expr::pipeline(source, operators))
 }
 
 /// The rows of the metric: its tables, cut to the time, and what makes a row count.
 fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
-    let within = || filter(within(plan.range));
-    let table = |table: &str| (name(table), vec![within()]);
+    let within = || Operator::filter(plan.range.to_kql());
+    let table = |table: &str| (Expr::name(table), vec![within()]);
     let also = |(source, mut operators): (Expr, Vec<Operator>), predicate: Expr| {
-        operators.push(filter(predicate));
+        operators.push(Operator::filter(predicate));
         (source, operators)
     };
-    let equals = |column: &str, text: &str| binary(BinaryOp::Equal, name(column), string(text));
+    let equals = |column: &str, text: &str| {
+        Expr::binary(BinaryOp::Equal, Expr::name(column), Expr::string(text))
+    };
     match &plan.metric.source {
         MetricSource::Items {
             table: from,
@@ -48,16 +47,23 @@ fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
             RowFilter::Browser => also(table(from), equals("client_Type", "Browser")),
             RowFilter::Server => also(
                 table(from),
-                binary(BinaryOp::NotEqual, name("client_Type"), string("Browser")),
+                Expr::binary(
+                    BinaryOp::NotEqual,
+                    Expr::name("client_Type"),
+                    Expr::string("Browser"),
+                ),
             ),
         },
         MetricSource::Column {
             table: from,
             column,
-        } => also(table(from), call("isnotnull", vec![name(column)])),
+        } => also(
+            table(from),
+            Expr::call("isnotnull", vec![Expr::name(*column)]),
+        ),
         MetricSource::Distinct { column } => also(
             (union(PEOPLE_TABLES), vec![within()]),
-            call("isnotempty", vec![name(column)]),
+            Expr::call("isnotempty", vec![Expr::name(*column)]),
         ),
         MetricSource::AvailabilityPercentage => table("availabilityResults"),
         MetricSource::TelemetryItems | MetricSource::TelemetrySize => {
@@ -69,7 +75,7 @@ fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
         } => {
             let by_name = equals("name", short);
             let by_pair = match windows {
-                Some((category, counter)) => all(vec![
+                Some((category, counter)) => Expr::all(vec![
                     equals("category", category),
                     equals("counter", counter),
                 ]),
@@ -77,7 +83,7 @@ fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
             };
             also(
                 table("performanceCounters"),
-                binary(BinaryOp::Or, by_pair, by_name),
+                Expr::binary(BinaryOp::Or, by_pair, by_name),
             )
         }
         MetricSource::CustomMetric { name: metric } => {
@@ -85,13 +91,16 @@ fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
         }
         MetricSource::Measurement { key: k } | MetricSource::Bare { name: k } => {
             let (source, mut operators) = table("customEvents");
-            let value = call("todouble", vec![key(name("customMeasurements"), k)]);
-            operators.push(operator(OperatorKind::Extend(ExtendOperator {
-                columns: vec![named("measured", value)],
+            let value = Expr::call(
+                "todouble",
+                vec![Expr::key(Expr::name("customMeasurements"), k)],
+            );
+            operators.push(Operator::synthetic(OperatorKind::Extend(ExtendOperator {
+                columns: vec![NamedExpr::named("measured", value)],
             })));
             also(
                 (source, operators),
-                call("isnotnull", vec![name("measured")]),
+                Expr::call("isnotnull", vec![Expr::name("measured")]),
             )
         }
     }
@@ -100,10 +109,10 @@ fn source(plan: &MetricPlan) -> (Expr, Vec<Operator>) {
 fn union(tables: &[&str]) -> Expr {
     let node = UnionOperator {
         parameters: Vec::<OperatorParameter>::new(),
-        tables: tables.iter().map(|t| name(t)).collect(),
+        tables: tables.iter().map(|t| Expr::name(*t)).collect(),
     };
     Expr::new(
-        ExprKind::Source(Box::new(operator(OperatorKind::Union(node)))),
+        ExprKind::Source(Box::new(Operator::synthetic(OperatorKind::Union(node)))),
         Span::default(),
     )
 }
@@ -111,31 +120,37 @@ fn union(tables: &[&str]) -> Expr {
 fn summarize(plan: &MetricPlan) -> Operator {
     let mut by = Vec::new();
     if let Some(interval) = plan.interval {
-        by.push(named(
+        by.push(NamedExpr::named(
             "bin",
-            call(
+            Expr::call(
                 "bin",
-                vec![name("timestamp"), literal(Literal::TimeSpan(interval))],
+                vec![
+                    Expr::name("timestamp"),
+                    Expr::literal(Literal::TimeSpan(interval)),
+                ],
             ),
         ));
     }
     for (i, dimension) in plan.segments.iter().enumerate() {
-        by.push(named(&format!("d{i}"), dimension.to_kql()));
+        by.push(NamedExpr::named(format!("d{i}"), dimension.to_kql()));
     }
     let mut aggregates: Vec<_> = plan
         .aggregations
         .iter()
         .enumerate()
         .map(|(i, aggregation)| {
-            named(
-                &format!("a{i}"),
+            NamedExpr::named(
+                format!("a{i}"),
                 aggregate(&plan.metric.source, *aggregation),
             )
         })
         .collect();
-    aggregates.push(named("o", aggregate(&plan.metric.source, plan.order)));
-    aggregates.push(named("n", call("count", Vec::new())));
-    operator(OperatorKind::Summarize(SummarizeOperator {
+    aggregates.push(NamedExpr::named(
+        "o",
+        aggregate(&plan.metric.source, plan.order),
+    ));
+    aggregates.push(NamedExpr::named("n", Expr::call("count", Vec::new())));
+    Operator::synthetic(OperatorKind::Summarize(SummarizeOperator {
         parameters: Vec::new(),
         aggregates,
         has_by: !by.is_empty(),
@@ -145,53 +160,60 @@ fn summarize(plan: &MetricPlan) -> Operator {
 
 /// What `aggregation` means for a source; the catalogue has checked that it is supported.
 fn aggregate(source: &MetricSource, aggregation: Aggregation) -> Expr {
-    let sum = |value: Expr| call("sum", vec![value]);
-    let ratio = |a: Expr, b: Expr| binary(BinaryOp::Divide, a, b);
+    let sum = |value: Expr| Expr::call("sum", vec![value]);
+    let ratio = |a: Expr, b: Expr| Expr::binary(BinaryOp::Divide, a, b);
     let weighted = |column: &str| {
-        let product = binary(BinaryOp::Multiply, name(column), name("itemCount"));
+        let product = Expr::binary(
+            BinaryOp::Multiply,
+            Expr::name(column),
+            Expr::name("itemCount"),
+        );
         measured(
             aggregation,
-            name(column),
+            Expr::name(column),
             sum(product),
-            sum(name("itemCount")),
+            sum(Expr::name("itemCount")),
         )
     };
     match source {
-        MetricSource::Items { .. } => sum(name("itemCount")),
+        MetricSource::Items { .. } => sum(Expr::name("itemCount")),
         MetricSource::Column { column, .. } => weighted(column),
         MetricSource::Measurement { .. } | MetricSource::Bare { .. } => weighted("measured"),
-        MetricSource::Distinct { column } => call("dcount", vec![name(column)]),
+        MetricSource::Distinct { column } => Expr::call("dcount", vec![Expr::name(*column)]),
         MetricSource::AvailabilityPercentage if aggregation == Aggregation::Count => {
-            sum(name("itemCount"))
+            sum(Expr::name("itemCount"))
         }
         MetricSource::AvailabilityPercentage => {
-            let passed = binary(BinaryOp::Equal, name("success"), string("1"));
-            let percent = |value: f64| literal(Literal::Real(value));
+            let passed = Expr::binary(BinaryOp::Equal, Expr::name("success"), Expr::string("1"));
+            let percent = |value: f64| Expr::literal(Literal::Real(value));
             ratio(
-                sum(call("iff", vec![passed, percent(100.0), percent(0.0)])),
-                call("count", Vec::new()),
+                sum(Expr::call(
+                    "iff",
+                    vec![passed, percent(100.0), percent(0.0)],
+                )),
+                Expr::call("count", Vec::new()),
             )
         }
-        MetricSource::TelemetryItems => sum(call(
+        MetricSource::TelemetryItems => sum(Expr::call(
             "coalesce",
-            vec![name("itemCount"), literal(Literal::Int(1))],
+            vec![Expr::name("itemCount"), Expr::literal(Literal::Int(1))],
         )),
         MetricSource::TelemetrySize => sum(size_as_text()),
         MetricSource::Counter { .. } => measured(
             aggregation,
-            name("value"),
-            sum(name("value")),
-            call("count", vec![]),
+            Expr::name("value"),
+            sum(Expr::name("value")),
+            Expr::call("count", vec![]),
         ),
         MetricSource::CustomMetric { .. } => match aggregation {
-            Aggregation::Min => call("min", vec![name("valueMin")]),
-            Aggregation::Max => call("max", vec![name("valueMax")]),
-            Aggregation::Unique => call("dcount", vec![name("value")]),
+            Aggregation::Min => Expr::call("min", vec![Expr::name("valueMin")]),
+            Aggregation::Max => Expr::call("max", vec![Expr::name("valueMax")]),
+            Aggregation::Unique => Expr::call("dcount", vec![Expr::name("value")]),
             other => measured(
                 other,
-                name("value"),
-                sum(name("valueSum")),
-                sum(name("valueCount")),
+                Expr::name("value"),
+                sum(Expr::name("valueSum")),
+                sum(Expr::name("valueCount")),
             ),
         },
     }
@@ -211,21 +233,21 @@ fn size_as_text() -> Expr {
     }
     let size = |column: &Column| {
         let text = match column.scalar_type {
-            ScalarType::String => name(column.name),
-            _ => call("tostring", vec![name(column.name)]),
+            ScalarType::String => Expr::name(column.name),
+            _ => Expr::call("tostring", vec![Expr::name(column.name)]),
         };
-        call("string_size", vec![text])
+        Expr::call("string_size", vec![text])
     };
     balanced(BinaryOp::Add, billed.into_iter().map(size).collect())
 }
 
 fn measured(aggregation: Aggregation, value: Expr, total: Expr, weight: Expr) -> Expr {
     match aggregation {
-        Aggregation::Avg => binary(BinaryOp::Divide, total, weight),
+        Aggregation::Avg => Expr::binary(BinaryOp::Divide, total, weight),
         Aggregation::Sum => total,
         Aggregation::Count => weight,
-        Aggregation::Min => call("min", vec![value]),
-        Aggregation::Max => call("max", vec![value]),
-        Aggregation::Unique => call("dcount", vec![value]),
+        Aggregation::Min => Expr::call("min", vec![value]),
+        Aggregation::Max => Expr::call("max", vec![value]),
+        Aggregation::Unique => Expr::call("dcount", vec![value]),
     }
 }

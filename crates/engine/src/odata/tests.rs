@@ -1,15 +1,15 @@
 //! OData text and the KQL that it means.
 
+use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::ScalarType;
 
 use super::*;
-use crate::tree::{call, key, name};
 
 /// A handful of properties: one of each kind.
 fn resolve(path: &str) -> Result<Resolved, String> {
     let of = |column: &str, kind| {
         Ok(Resolved {
-            expr: name(column),
+            expr: Expr::name(column),
             kind,
         })
     };
@@ -22,7 +22,10 @@ fn resolve(path: &str) -> Result<Resolved, String> {
         "exception/details" => of("details", Kind::List),
         _ => match path.strip_prefix("customDimensions/") {
             Some(k) => Ok(Resolved {
-                expr: call("tostring", vec![key(name("customDimensions"), k)]),
+                expr: Expr::call(
+                    "tostring",
+                    vec![Expr::key(Expr::name("customDimensions"), k)],
+                ),
                 kind: Kind::Loose,
             }),
             None => Err(format!("no property {path}")),
@@ -279,8 +282,8 @@ fn nesting_does_not_multiply() {
 #[test]
 fn dimensions_of_metrics_are_text() {
     let dimension = |path: &str| match path {
-        "client/city" => Ok(name("client_City")),
-        "request/resultCode" => Ok(name("resultCode")),
+        "client/city" => Ok(Expr::name("client_City")),
+        "request/resultCode" => Ok(Expr::name("resultCode")),
         _ => Err(format!("'{path}' is not a dimension")),
     };
     let filter = |text: &str| {

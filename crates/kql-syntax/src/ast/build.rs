@@ -89,6 +89,17 @@ impl Expr {
         })
     }
 
+    /// `value['key']`
+    pub fn key(value: Expr, key: &str) -> Expr {
+        value.index(Expr::string(key))
+    }
+
+    /// All of them, joined by `and`; `true` where there are none.
+    pub fn all(terms: Vec<Expr>) -> Expr {
+        let all = terms.into_iter().reduce(Expr::and);
+        all.unwrap_or_else(|| Expr::bool(true))
+    }
+
     /// `value op (list)`
     pub fn in_list(op: ListOp, value: Expr, list: Vec<Expr>) -> Expr {
         Expr::synthetic(ExprKind::InList {
@@ -106,6 +117,14 @@ impl Expr {
             low: Box::new(low),
             high: Box::new(high),
         })
+    }
+
+    /// `source | operators`; the source alone where there are none.
+    pub fn pipeline(source: Expr, operators: Vec<Operator>) -> Expr {
+        match operators.is_empty() {
+            true => source,
+            false => Expr::synthetic(ExprKind::Pipe(Box::new(Pipeline { source, operators }))),
+        }
     }
 
     /// The expression with one more operator behind it; starts a pipeline where none is.
@@ -190,6 +209,14 @@ impl Operator {
             kind,
             span: Span::default(),
         }
+    }
+
+    /// `where predicate`
+    pub fn filter(predicate: Expr) -> Operator {
+        Operator::synthetic(OperatorKind::Where(WhereOperator {
+            parameters: Vec::new(),
+            predicate,
+        }))
     }
 }
 

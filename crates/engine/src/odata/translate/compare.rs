@@ -6,7 +6,6 @@ use super::convert::{is_flag, kql, list, loosened};
 use super::{Kind, Operand, Translator, balanced, definite};
 use crate::odata::Fault;
 use crate::odata::ast::{Comparison, Node, NodeKind};
-use crate::tree::{binary, call, literal, long, string};
 
 /// `left op right`
 pub(super) fn compare(
@@ -42,7 +41,7 @@ pub(super) fn compare(
 fn written(operand: Operand, node: &Node, other: Kind) -> Operand {
     match (&node.kind, other) {
         (NodeKind::Whole(n), Kind::Loose) => Operand {
-            expr: string(&n.to_string()),
+            expr: Expr::string(n.to_string()),
             kind: Kind::Text,
             nullable: false,
             at: operand.at,
@@ -75,14 +74,16 @@ fn null_test(
     let (l, r) = (t.value(left)?, t.value(right)?);
     let side = if l.kind == Kind::Null { r } else { l };
     let expr = match (op, side.kind) {
-        (Comparison::Equal, Kind::Null) => literal(Literal::Bool(true)),
-        (Comparison::Equal, Kind::Bool) => literal(Literal::Bool(false)),
-        (Comparison::NotEqual, Kind::Bool) => literal(Literal::Bool(true)),
-        (Comparison::Equal, kind) if kind.is_text() => call("isempty", vec![side.expr]),
-        (Comparison::NotEqual, kind) if kind.is_text() => call("isnotempty", vec![side.expr]),
-        (Comparison::Equal, _) => call("isnull", vec![side.expr]),
-        (Comparison::NotEqual, kind) if kind != Kind::Null => call("isnotnull", vec![side.expr]),
-        _ => literal(Literal::Bool(false)),
+        (Comparison::Equal, Kind::Null) => Expr::literal(Literal::Bool(true)),
+        (Comparison::Equal, Kind::Bool) => Expr::literal(Literal::Bool(false)),
+        (Comparison::NotEqual, Kind::Bool) => Expr::literal(Literal::Bool(true)),
+        (Comparison::Equal, kind) if kind.is_text() => Expr::call("isempty", vec![side.expr]),
+        (Comparison::NotEqual, kind) if kind.is_text() => Expr::call("isnotempty", vec![side.expr]),
+        (Comparison::Equal, _) => Expr::call("isnull", vec![side.expr]),
+        (Comparison::NotEqual, kind) if kind != Kind::Null => {
+            Expr::call("isnotnull", vec![side.expr])
+        }
+        _ => Expr::literal(Literal::Bool(false)),
     };
     Ok(truth(expr, false, at))
 }
@@ -97,7 +98,7 @@ fn same_kind(op: Comparison, left: Operand, right: Operand, at: usize) -> Result
             Ok(truth(texts(op, left.expr, right.expr), false, at))
         }
         (Kind::Bool, Kind::Bool) if equality => Ok(truth(
-            binary(kql(op), definite(left).expr, definite(right).expr),
+            Expr::binary(kql(op), definite(left).expr, definite(right).expr),
             false,
             at,
         )),
@@ -129,8 +130,12 @@ fn mismatch(a: Kind, b: Kind) -> String {
 /// Text has `==` in KQL but no `<`.
 fn texts(op: Comparison, left: Expr, right: Expr) -> Expr {
     match op {
-        Comparison::Equal | Comparison::NotEqual => binary(kql(op), left, right),
-        _ => binary(kql(op), call("strcmp", vec![left, right]), long(0)),
+        Comparison::Equal | Comparison::NotEqual => Expr::binary(kql(op), left, right),
+        _ => Expr::binary(
+            kql(op),
+            Expr::call("strcmp", vec![left, right]),
+            Expr::long(0),
+        ),
     }
 }
 
@@ -139,21 +144,21 @@ fn ordered(op: Comparison, left: Operand, right: Operand, at: usize) -> Operand 
     let nullable = left.nullable || right.nullable;
     let both = left.nullable && right.nullable;
     let absent = both.then(|| {
-        let null = |expr: &Expr| call("isnull", vec![expr.clone()]);
-        binary(BinaryOp::And, null(&left.expr), null(&right.expr))
+        let null = |expr: &Expr| Expr::call("isnull", vec![expr.clone()]);
+        Expr::binary(BinaryOp::And, null(&left.expr), null(&right.expr))
     });
-    let plain = binary(kql(op), left.expr, right.expr);
+    let plain = Expr::binary(kql(op), left.expr, right.expr);
     match (op, absent) {
         (Comparison::Equal, Some(absent)) => truth(
-            binary(BinaryOp::Or, definite(truth(plain, true, at)).expr, absent),
+            Expr::binary(BinaryOp::Or, definite(truth(plain, true, at)).expr, absent),
             false,
             at,
         ),
         (Comparison::NotEqual, Some(absent)) => truth(
-            binary(
+            Expr::binary(
                 BinaryOp::And,
-                call("coalesce", vec![plain, literal(Literal::Bool(true))]),
-                call("not", vec![absent]),
+                Expr::call("coalesce", vec![plain, Expr::literal(Literal::Bool(true))]),
+                Expr::call("not", vec![absent]),
             ),
             false,
             at,

@@ -4,7 +4,6 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind, ListOp};
 
 use super::{Kind, Operand};
 use crate::odata::Fault;
-use crate::tree::{call, string};
 
 /// How the tables write a truth value as text: availability results have numbers.
 const TRUE: &[&str] = &["True", "1"];
@@ -31,7 +30,11 @@ pub(super) fn is_flag(text: Expr, kind: Kind, wanted: bool, negated: bool) -> Ex
         (_, false) => FALSE,
     };
     let op = if negated { ListOp::NotIn } else { ListOp::In };
-    list(op, text, spellings.iter().map(|s| string(s)).collect())
+    list(
+        op,
+        text,
+        spellings.iter().map(|s| Expr::string(*s)).collect(),
+    )
 }
 
 /// `value in (list)`
@@ -61,7 +64,7 @@ pub(super) fn loosened(operand: Operand, wanted: Kind) -> Operand {
         (Kind::Flag, Kind::Bool) => return flag_to_bool(operand),
         (Kind::Bag | Kind::List, Kind::Text | Kind::Flag | Kind::Loose) => {
             return Operand {
-                expr: call("tostring", vec![operand.expr]),
+                expr: Expr::call("tostring", vec![operand.expr]),
                 kind: Kind::Text,
                 nullable: false,
                 at: operand.at,
@@ -70,7 +73,7 @@ pub(super) fn loosened(operand: Operand, wanted: Kind) -> Operand {
         _ => return operand,
     };
     Operand {
-        expr: call(function, vec![operand.expr]),
+        expr: Expr::call(function, vec![operand.expr]),
         kind: wanted,
         nullable: true,
         at: operand.at,
@@ -97,7 +100,7 @@ pub(super) fn loose_numbers(left: Operand, right: Operand) -> (Operand, Operand)
 pub(super) fn text(operand: Operand, function: &str) -> Result<Expr, Fault> {
     match operand.kind {
         kind if kind.is_text() => Ok(operand.expr),
-        Kind::Bag | Kind::List => Ok(call("tostring", vec![operand.expr])),
+        Kind::Bag | Kind::List => Ok(Expr::call("tostring", vec![operand.expr])),
         kind => Err(wrong(operand.at, function, "text", kind)),
     }
 }

@@ -7,7 +7,6 @@ use super::convert::{of_kind, text};
 use super::{Kind, Operand, Translator};
 use crate::odata::Fault;
 use crate::odata::ast::Node;
-use crate::tree::{binary, call, literal, long, string};
 
 /// The functions with how many arguments they take.
 const FUNCTIONS: &[(&str, usize, usize)] = &[
@@ -71,7 +70,7 @@ pub(super) fn call_of(
         }
         "length" | "tolower" | "toupper" | "trim" => of_text(name, operands)?,
         "substring" => substring(operands)?,
-        "now" => (call("now", Vec::new()), Kind::Moment, false),
+        "now" => (Expr::call("now", Vec::new()), Kind::Moment, false),
         "round" | "floor" | "ceiling" => of_number(name, operands)?,
         "totalseconds" => total_seconds(operands)?,
         _ => of_moment(name, operands)?,
@@ -122,11 +121,11 @@ fn of_two_texts(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
         "contains" => BinaryOp::ContainsCs,
         "startswith" => BinaryOp::StartsWithCs,
         "endswith" => BinaryOp::EndsWithCs,
-        "indexof" => return Ok((call("indexof", texts), Kind::Number, false)),
-        _ => return Ok((call("strcat", texts), Kind::Text, false)),
+        "indexof" => return Ok((Expr::call("indexof", texts), Kind::Number, false)),
+        _ => return Ok((Expr::call("strcat", texts), Kind::Text, false)),
     };
     match (texts.pop(), texts.pop()) {
-        (Some(right), Some(left)) => Ok((binary(op, left, right), Kind::Bool, false)),
+        (Some(right), Some(left)) => Ok((Expr::binary(op, left, right), Kind::Bool, false)),
         _ => Err(Fault::new(0, "An argument is missing.")),
     }
 }
@@ -134,13 +133,13 @@ fn of_two_texts(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
 fn of_text(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
     let argument = text(first(operands)?, name)?;
     Ok(match name {
-        "length" => (call("strlen", vec![argument]), Kind::Number, false),
+        "length" => (Expr::call("strlen", vec![argument]), Kind::Number, false),
         "trim" => (
-            call("trim", vec![string("\\s+"), argument]),
+            Expr::call("trim", vec![Expr::string("\\s+"), argument]),
             Kind::Text,
             false,
         ),
-        _ => (call(name, vec![argument]), Kind::Text, false),
+        _ => (Expr::call(name, vec![argument]), Kind::Text, false),
     })
 }
 
@@ -153,7 +152,7 @@ fn substring(operands: Vec<Operand>) -> Result<Value, Fault> {
             whole(operand)?
         });
     }
-    Ok((call("substring", arguments), Kind::Text, false))
+    Ok((Expr::call("substring", arguments), Kind::Text, false))
 }
 
 /// Places in text are whole numbers.
@@ -166,15 +165,15 @@ fn whole(operand: Operand) -> Result<Expr, Fault> {
     Ok(if is_long {
         number.expr
     } else {
-        call("tolong", vec![number.expr])
+        Expr::call("tolong", vec![number.expr])
     })
 }
 
 fn of_number(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
     let Operand { expr, nullable, .. } = of_kind(first(operands)?, Kind::Number, name)?;
     let expr = match name {
-        "floor" => call("floor", vec![expr, long(1)]),
-        _ => call(name, vec![call("todouble", vec![expr])]),
+        "floor" => Expr::call("floor", vec![expr, Expr::long(1)]),
+        _ => Expr::call(name, vec![Expr::call("todouble", vec![expr])]),
     };
     Ok((expr, Kind::Number, nullable))
 }
@@ -182,7 +181,7 @@ fn of_number(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
 fn total_seconds(operands: Vec<Operand>) -> Result<Value, Fault> {
     let Operand { expr, nullable, .. } = of_kind(first(operands)?, Kind::Span, "totalseconds")?;
     Ok((
-        binary(BinaryOp::Divide, expr, span(TICKS_PER_SECOND)),
+        Expr::binary(BinaryOp::Divide, expr, span(TICKS_PER_SECOND)),
         Kind::Number,
         nullable,
     ))
@@ -192,9 +191,9 @@ fn of_moment(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
     let Operand { expr, nullable, .. } = of_kind(first(operands)?, Kind::Moment, name)?;
     Ok(match name {
         "second" => (
-            call(
+            Expr::call(
                 "tolong",
-                vec![binary(
+                vec![Expr::binary(
                     BinaryOp::Divide,
                     since(expr, TICKS_PER_MINUTE),
                     span(TICKS_PER_SECOND),
@@ -204,7 +203,7 @@ fn of_moment(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
             nullable,
         ),
         "fractionalseconds" => (
-            binary(
+            Expr::binary(
                 BinaryOp::Divide,
                 since(expr, TICKS_PER_SECOND),
                 span(TICKS_PER_SECOND),
@@ -212,10 +211,10 @@ fn of_moment(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
             Kind::Number,
             nullable,
         ),
-        "date" => (call("startofday", vec![expr]), Kind::Moment, nullable),
+        "date" => (Expr::call("startofday", vec![expr]), Kind::Moment, nullable),
         "time" => (since(expr, TICKS_PER_DAY), Kind::Span, nullable),
         part => (
-            call("datetime_part", vec![string(part), expr]),
+            Expr::call("datetime_part", vec![Expr::string(part), expr]),
             Kind::Number,
             nullable,
         ),
@@ -224,9 +223,9 @@ fn of_moment(name: &str, operands: Vec<Operand>) -> Result<Value, Fault> {
 
 /// The time since the last multiple of `ticks`. The moment stands here once: nested calls would double it at each level.
 fn since(moment: Expr, ticks: i64) -> Expr {
-    binary(BinaryOp::Modulo, moment, span(ticks))
+    Expr::binary(BinaryOp::Modulo, moment, span(ticks))
 }
 
 fn span(ticks: i64) -> Expr {
-    literal(Literal::TimeSpan(ticks))
+    Expr::literal(Literal::TimeSpan(ticks))
 }

@@ -2,14 +2,13 @@
 //! whether the condition holds.
 
 use hindsight_kql_syntax::ast::{
-    BinaryOp, DynamicLiteral, Expr, Literal, MvApplyOperator, MvExpandColumn, Operator,
+    BinaryOp, DynamicLiteral, Expr, Literal, MvApplyOperator, MvExpandColumn, NamedExpr, Operator,
     OperatorKind, SummarizeOperator,
 };
 
 use super::{Kind, Operand, Resolved, Translator, definite};
 use crate::odata::Fault;
 use crate::odata::ast::Node;
-use crate::tree::{all as every, binary, call, key, literal, long, name, named, operator};
 
 /// The column of a list's member.
 const MEMBER: &str = "$member";
@@ -49,7 +48,7 @@ pub(super) fn translate(
         .borrow_mut()
         .push((column.clone(), apply(list, &column, holds, all)));
     Ok(Operand {
-        expr: name(&column),
+        expr: Expr::name(&column),
         kind: Kind::Bool,
         nullable: false,
         at,
@@ -63,9 +62,9 @@ fn of_members(t: &Translator<'_>, variable: &str, node: &Node) -> Result<Expr, F
         if parts.next() != Some(variable) {
             return (t.resolver)(path);
         }
-        let member = parts.fold(name(MEMBER), key);
+        let member = parts.fold(Expr::name(MEMBER), Expr::key);
         Ok(Resolved {
-            expr: call("tostring", vec![member]),
+            expr: Expr::call("tostring", vec![member]),
             kind: Kind::Loose,
         })
     };
@@ -76,40 +75,40 @@ fn of_members(t: &Translator<'_>, variable: &str, node: &Node) -> Result<Expr, F
 /// `mv-apply $member = list on (summarize column = countif(…) > 0)`
 fn apply(list: Expr, column: &str, holds: Option<Expr>, all: bool) -> Operator {
     // A row without members would be lost: it gets one that is nothing.
-    let nothing = literal(Literal::Dynamic(DynamicLiteral::Array(vec![
+    let nothing = Expr::literal(Literal::Dynamic(DynamicLiteral::Array(vec![
         DynamicLiteral::Null,
     ])));
-    let some = binary(
+    let some = Expr::binary(
         BinaryOp::Greater,
-        call("array_length", vec![list.clone()]),
-        long(0),
+        Expr::call("array_length", vec![list.clone()]),
+        Expr::long(0),
     );
-    let members = call("iff", vec![some, list, nothing]);
-    let is_member = call("isnotnull", vec![name(MEMBER)]);
+    let members = Expr::call("iff", vec![some, list, nothing]);
+    let is_member = Expr::call("isnotnull", vec![Expr::name(MEMBER)]);
     let counted = match holds {
-        Some(holds) if all => every(vec![is_member, call("not", vec![holds])]),
-        Some(holds) => every(vec![is_member, holds]),
+        Some(holds) if all => Expr::all(vec![is_member, Expr::call("not", vec![holds])]),
+        Some(holds) => Expr::all(vec![is_member, holds]),
         None => is_member,
     };
-    let count = call("countif", vec![counted]);
+    let count = Expr::call("countif", vec![counted]);
     let verdict = match all {
-        true => binary(BinaryOp::Equal, count, long(0)),
-        false => binary(BinaryOp::Greater, count, long(0)),
+        true => Expr::binary(BinaryOp::Equal, count, Expr::long(0)),
+        false => Expr::binary(BinaryOp::Greater, count, Expr::long(0)),
     };
     let summarize = SummarizeOperator {
         parameters: Vec::new(),
-        aggregates: vec![named(column, verdict)],
+        aggregates: vec![NamedExpr::named(column, verdict)],
         has_by: false,
         by: Vec::new(),
     };
-    operator(OperatorKind::MvApply(MvApplyOperator {
+    Operator::synthetic(OperatorKind::MvApply(MvApplyOperator {
         parameters: Vec::new(),
         columns: vec![MvExpandColumn {
-            expr: named(MEMBER, members),
+            expr: NamedExpr::named(MEMBER, members),
             to: None,
         }],
         limit: None,
         context_id: None,
-        subquery: vec![operator(OperatorKind::Summarize(summarize))],
+        subquery: vec![Operator::synthetic(OperatorKind::Summarize(summarize))],
     }))
 }

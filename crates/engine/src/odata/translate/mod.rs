@@ -17,7 +17,6 @@ use hindsight_kql_types::ScalarType;
 
 use super::Fault;
 use super::ast::{Arithmetic, Node, NodeKind};
-use crate::tree::{binary, call, filter, literal, long, name, operator};
 
 /// How deep the sides of `mod` may be.
 const MAX_MODULO_DEPTH: usize = 3;
@@ -140,13 +139,13 @@ pub(crate) fn filters(predicates: Vec<Predicate>) -> Vec<Operator> {
         terms.push(predicate.expr);
     }
     if !terms.is_empty() {
-        operators.push(filter(balanced(BinaryOp::And, terms)));
+        operators.push(Operator::filter(balanced(BinaryOp::And, terms)));
     }
     if !added.is_empty() {
-        let columns = added.iter().map(|column| name(column)).collect();
-        operators.push(operator(OperatorKind::ProjectAway(ProjectAwayOperator {
-            columns,
-        })));
+        let columns = added.iter().map(Expr::name).collect();
+        operators.push(Operator::synthetic(OperatorKind::ProjectAway(
+            ProjectAwayOperator { columns },
+        )));
     }
     operators
 }
@@ -239,7 +238,7 @@ impl Translator<'_> {
         let at = node.at;
         let constant = |value: Literal, kind: Kind| {
             Ok(Operand {
-                expr: literal(value),
+                expr: Expr::literal(value),
                 kind,
                 nullable: false,
                 at,
@@ -247,7 +246,7 @@ impl Translator<'_> {
         };
         match &node.kind {
             NodeKind::Null => Ok(Operand {
-                expr: literal(Literal::Dynamic(
+                expr: Expr::literal(Literal::Dynamic(
                     hindsight_kql_syntax::ast::DynamicLiteral::Null,
                 )),
                 kind: Kind::Null,
@@ -273,7 +272,7 @@ impl Translator<'_> {
             NodeKind::Not(inner) => {
                 let inner = definite(self.truth(inner)?);
                 Ok(Operand {
-                    expr: call("not", vec![inner.expr]),
+                    expr: Expr::call("not", vec![inner.expr]),
                     ..inner
                 })
             }
@@ -360,13 +359,13 @@ impl Translator<'_> {
         }
         let nullable = left.nullable || right.nullable;
         let expr = match op {
-            Arithmetic::Add => binary(BinaryOp::Add, left.expr, right.expr),
-            Arithmetic::Subtract => binary(BinaryOp::Subtract, left.expr, right.expr),
-            Arithmetic::Multiply => binary(BinaryOp::Multiply, left.expr, right.expr),
-            Arithmetic::Divide => binary(BinaryOp::Divide, left.expr, right.expr),
-            Arithmetic::DivideBy => binary(
+            Arithmetic::Add => Expr::binary(BinaryOp::Add, left.expr, right.expr),
+            Arithmetic::Subtract => Expr::binary(BinaryOp::Subtract, left.expr, right.expr),
+            Arithmetic::Multiply => Expr::binary(BinaryOp::Multiply, left.expr, right.expr),
+            Arithmetic::Divide => Expr::binary(BinaryOp::Divide, left.expr, right.expr),
+            Arithmetic::DivideBy => Expr::binary(
                 BinaryOp::Divide,
-                call("todouble", vec![left.expr]),
+                Expr::call("todouble", vec![left.expr]),
                 right.expr,
             ),
             Arithmetic::Modulo => remainder(left.expr, right.expr),
@@ -388,13 +387,17 @@ impl Translator<'_> {
 /// `left mod right` with the sign of the left side, as OData has it; KQL's `%` is never negative. Both sides are written
 /// more than once, hence [`MAX_MODULO_DEPTH`].
 fn remainder(left: Expr, right: Expr) -> Expr {
-    let plain = binary(BinaryOp::Modulo, left.clone(), right.clone());
-    let negative = binary(BinaryOp::Less, left, long(0));
-    let uneven = binary(BinaryOp::NotEqual, plain.clone(), long(0));
-    let below = binary(BinaryOp::Subtract, plain.clone(), call("abs", vec![right]));
-    call(
+    let plain = Expr::binary(BinaryOp::Modulo, left.clone(), right.clone());
+    let negative = Expr::binary(BinaryOp::Less, left, Expr::long(0));
+    let uneven = Expr::binary(BinaryOp::NotEqual, plain.clone(), Expr::long(0));
+    let below = Expr::binary(
+        BinaryOp::Subtract,
+        plain.clone(),
+        Expr::call("abs", vec![right]),
+    );
+    Expr::call(
         "iff",
-        vec![binary(BinaryOp::And, negative, uneven), below, plain],
+        vec![Expr::binary(BinaryOp::And, negative, uneven), below, plain],
     )
 }
 
@@ -403,9 +406,9 @@ fn definite(operand: Operand) -> Operand {
     if !operand.nullable {
         return operand;
     }
-    let expr = call(
+    let expr = Expr::call(
         "coalesce",
-        vec![operand.expr, literal(Literal::Bool(false))],
+        vec![operand.expr, Expr::literal(Literal::Bool(false))],
     );
     Operand {
         expr,
@@ -419,8 +422,8 @@ pub(crate) fn balanced(op: BinaryOp, mut terms: Vec<Expr>) -> Expr {
     if terms.len() < 2 {
         return terms
             .pop()
-            .unwrap_or_else(|| literal(Literal::Bool(op == BinaryOp::And)));
+            .unwrap_or_else(|| Expr::literal(Literal::Bool(op == BinaryOp::And)));
     }
     let right = terms.split_off(terms.len().div_ceil(2));
-    binary(op, balanced(op, terms), balanced(op, right))
+    Expr::binary(op, balanced(op, terms), balanced(op, right))
 }
