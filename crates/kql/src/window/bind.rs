@@ -6,19 +6,18 @@
 use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_types::{ScalarType, Value};
+use hindsight_kql_types::ScalarType;
 
 use super::call::WindowCall;
+use super::prepare::prepare;
 use crate::context::BindContext;
-use crate::convert::convert;
 use crate::error::BindResult;
 use crate::exec::transform;
-use crate::functions::real_key::as_key;
 use crate::operators::grouped_rows::by_group;
 use crate::plan::{Output, field, hidden_name};
 use crate::relation::{Column, Relation, Scalar};
 use crate::subtables;
-use crate::window::rows::{WindowFunction, WindowRows, WindowSpec};
+use crate::window::rows::{WindowRows, WindowSpec};
 
 /// Whether `name` is a window function.
 pub(crate) fn is_window(name: &str) -> bool {
@@ -149,140 +148,4 @@ fn layer(
         true,
         span,
     )
-}
-
-fn prepare(
-    name: &str,
-    args: Vec<Scalar>,
-    binder: &dyn BindContext,
-    span: Span,
-) -> BindResult<WindowCall> {
-    let long = |scalar: &Scalar| match &scalar.constant {
-        Some(Value::Long(v)) => Ok(*v),
-        Some(Value::Int(v)) => Ok(i64::from(*v)),
-        _ => Err(binder.error("SEM0040", "the argument must be a constant integer", span)),
-    };
-    let count = args.len();
-    let wrong_count = |min: usize, max: usize| match (min..=max).contains(&count) {
-        true => Ok(()),
-        false => Err(binder.error(
-            "SEM0219",
-            format!("{name}(): function expects {min} to {max} argument(s)"),
-            span,
-        )),
-    };
-    let restart = |scalar: Option<Scalar>| match scalar {
-        None => Ok(None),
-        Some(scalar) if scalar.kind == ScalarType::Bool => Ok(Some(scalar)),
-        Some(_) => Err(binder.error("SEM0001", format!("{name}(): restart must be a bool"), span)),
-    };
-    let mut args = args.into_iter();
-    let (first, second, third) = (args.next(), args.next(), args.next());
-    let call = |function, args: Vec<Option<Scalar>>, kind| WindowCall {
-        function,
-        args: args.into_iter().flatten().collect(),
-        kind,
-        span,
-    };
-    match name {
-        "row_number" => {
-            wrong_count(0, 2)?;
-            let start = first.as_ref().map_or(Ok(1), long)?;
-            let restart = restart(second)?;
-            Ok(call(
-                WindowFunction::RowNumber { start },
-                vec![restart],
-                ScalarType::Long,
-            ))
-        }
-        "prev" | "next" => {
-            wrong_count(1, 3)?;
-            let Some(value) = first else {
-                return Err(binder.error("SEM0219", format!("{name}() needs an argument"), span));
-            };
-            let distance = second.as_ref().map_or(Ok(1), long)?;
-            let distance = usize::try_from(distance)
-                .ok()
-                .filter(|d| *d > 0)
-                .ok_or_else(|| {
-                    binder.error(
-                        "SEM0001",
-                        format!("{name}(): the distance must be 1 or more"),
-                        span,
-                    )
-                })?;
-            let kind = value.kind;
-            let default = match third {
-                None => Value::null(kind),
-                Some(scalar) => convert(scalar, kind).constant.ok_or_else(|| {
-                    binder.error(
-                        "SEM0040",
-                        format!("{name}(): the default must be a constant"),
-                        span,
-                    )
-                })?,
-            };
-            let function = match name {
-                "prev" => WindowFunction::Prev { distance, default },
-                _ => WindowFunction::Next { distance, default },
-            };
-            Ok(call(function, vec![Some(value)], kind))
-        }
-        "row_cumsum" => {
-            wrong_count(1, 2)?;
-            let value = first.map(|v| match v.kind {
-                ScalarType::Int => convert(v, ScalarType::Long),
-                _ => v,
-            });
-            let kind = value.as_ref().map_or(ScalarType::Long, |v| v.kind);
-            if !matches!(
-                kind,
-                ScalarType::Long | ScalarType::Real | ScalarType::Decimal | ScalarType::TimeSpan
-            ) {
-                return Err(binder.error(
-                    "SEM0001",
-                    format!("row_cumsum() cannot add {kind}"),
-                    span,
-                ));
-            }
-            Ok(call(
-                WindowFunction::CumulativeSum,
-                vec![value, restart(second)?],
-                kind,
-            ))
-        }
-        // `row_rank` is the older name of the dense one.
-        "row_rank" | "row_rank_dense" | "row_rank_min" => {
-            wrong_count(1, 2)?;
-            let dense = name != "row_rank_min";
-            let ranked = first.map(|v| Scalar {
-                expr: as_key(v.expr, v.kind),
-                ..v
-            });
-            let args = vec![ranked, restart(second)?];
-            Ok(call(WindowFunction::Rank { dense }, args, ScalarType::Long))
-        }
-        "row_window_session" => {
-            let time = first.filter(|v| v.kind == ScalarType::DateTime);
-            let (Some(time), Some(from_first), Some(between)) = (time, second, third) else {
-                let message = "row_window_session() needs a datetime and two timespans";
-                return Err(binder.error("SEM0219", message, span));
-            };
-            let ticks = |scalar: &Scalar| match &scalar.constant {
-                Some(Value::TimeSpan(v)) => Ok(*v),
-                _ => Err(binder.error("SEM0040", "the argument must be a constant timespan", span)),
-            };
-            let function = WindowFunction::Session {
-                from_first: ticks(&from_first)?,
-                between: ticks(&between)?,
-            };
-            let restart = restart(args.next())?;
-            Ok(call(
-                function,
-                vec![Some(time), restart],
-                ScalarType::DateTime,
-            ))
-        }
-        other => Err(binder.unsupported(format_args!("the function '{other}'"), span)),
-    }
 }

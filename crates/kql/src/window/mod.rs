@@ -2,6 +2,7 @@
 
 mod bind;
 mod call;
+mod prepare;
 mod rows;
 
 pub(crate) use bind::{absorb, bind_call, is_window};

@@ -18,7 +18,7 @@ use super::OfNoRows;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
-use crate::context::{BindContext, Bound, NamingMode};
+use crate::context::{BindContext, Bound, BoundAggregate, BoundColumn, NamingMode};
 use crate::convert::{convert, widest};
 use crate::error::BindResult;
 use crate::exec::transform;
@@ -56,39 +56,90 @@ fn bind(
     binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
-    let axis = bind_axis(&node.axis, &input, binder)?;
-    let (from, to, step, inclusive) = match &node.bins {
+    let (axis_name, axis) = bind_axis(&node.axis, &input, binder)?;
+    let bins = bind_bins(&node.bins, axis.kind, binder)?;
+    let nonempty = is_nonempty(node, binder)?;
+    let keys = summarize::bind_keys(&node.by, &input, binder, span)?;
+    let (aggregates, series) = bind_series(node, &keys, &input, binder, span)?;
+    let input = window::absorb(binder, input, span)?;
+    let input = bins.inside(input, &axis, span)?;
+    let mut group: Vec<Output> = keys
+        .into_iter()
+        .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
+        .collect();
+    // `aggregated` puts the columns that tell subtables apart before the keys.
+    let subtables = plan::groups(&input);
+    let keys: Vec<Column> = subtables
+        .iter()
+        .map(Column::under_its_name)
+        .chain(group.iter().map(Output::column))
+        .collect();
+    let bin = hidden_name("bin");
+    group.push(Output::scratch(&bin, ScalarType::Long, bins.number(&axis)));
+    let binned = summarize::aggregated(input, group, aggregates, span)?;
+    let work = SeriesRows {
+        keys: keys.iter().map(|c| c.name.clone()).collect(),
+        bin,
+        axis: bins.axis(axis.kind),
+        nonempty: nonempty && keys.is_empty(),
+        series: series.clone(),
+    };
+    let mut columns = keys;
+    let series = series.into_iter();
+    columns.extend(series.map(|s| Column::visible(s.name, ScalarType::Dynamic)));
+    let axis_name = plan::free_name(&axis_name, |n| columns.iter().any(|c| c.name == n));
+    columns.push(Column::visible(axis_name, ScalarType::Dynamic));
+    let subtables = subtables.into_iter().map(|c| c.name).collect();
+    let work = by_keys(Arc::new(work), subtables);
+    transform(work, binned.plan, columns, false, span)
+}
+
+/// How the axis is cut.
+fn bind_bins(
+    bins: &SeriesBins,
+    axis: ScalarType,
+    binder: &mut dyn BindContext,
+) -> BindResult<Bins> {
+    let (from, to, step, inclusive) = match bins {
         SeriesBins::FromToStep { from, to, step } => (from.as_ref(), to.as_ref(), step, false),
         SeriesBins::InRange { from, to, step } => (Some(from), Some(to), step, true),
     };
-    let bins = Bins {
-        from: bound(from, axis.1.kind, binder)?,
-        to: bound(to, axis.1.kind, binder)?,
-        step: step_of(step, axis.1.kind, binder)?,
+    Ok(Bins {
+        from: bound(from, axis, binder)?,
+        to: bound(to, axis, binder)?,
+        step: step_of(step, axis, binder)?,
         inclusive,
+    })
+}
+
+/// Whether `kind=nonempty` is asked for, the only kind there is.
+fn is_nonempty(node: &MakeSeriesOperator, binder: &mut dyn BindContext) -> BindResult<bool> {
+    let Some(expr) = parameter(&node.parameters, &["kind"]) else {
+        return Ok(false);
     };
-    let nonempty = match parameter(&node.parameters, &["kind"]) {
-        None => false,
-        Some(expr) => match binder.constant_word(expr)?.as_str() {
-            "nonempty" => true,
-            other => {
-                return Err(binder.error("SEM0001", format!("unknown kind '{other}'"), expr.span));
-            }
-        },
-    };
-    let keys = summarize::bind_keys(&node.by, &input, binder, span)?;
+    match binder.constant_word(expr)?.as_str() {
+        "nonempty" => Ok(true),
+        other => Err(binder.error("SEM0001", format!("unknown kind '{other}'"), expr.span)),
+    }
+}
+
+/// The aggregates of a bin, and the series that each of them makes.
+fn bind_series(
+    node: &MakeSeriesOperator,
+    keys: &[BoundColumn],
+    input: &Relation,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<(Vec<BoundAggregate>, Vec<Series>)> {
     let items: Vec<NamedExpr> = node
         .aggregates
         .iter()
         .map(|a| with_aggregate(&a.aggregate, binder))
         .collect();
-    let aggregates = binder.bind_aggregates(&items, &keys, &summarize::without_groups(&input))?;
+    let aggregates = binder.bind_aggregates(&items, keys, &summarize::without_groups(input))?;
     if aggregates.len() != node.aggregates.len() {
-        return Err(binder.error(
-            "SEM0001",
-            "an aggregate of several columns makes no series",
-            span,
-        ));
+        let message = "an aggregate of several columns makes no series";
+        return Err(binder.error("SEM0001", message, span));
     }
     let mut series = Vec::new();
     for (aggregate, written) in aggregates.iter().zip(&node.aggregates) {
@@ -102,47 +153,7 @@ fn bind(
             default,
         });
     }
-    let input = window::absorb(binder, input, span)?;
-    let input = bins.inside(input, &axis.1, span)?;
-    let mut group: Vec<Output> = keys
-        .into_iter()
-        .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
-        .collect();
-    // `aggregated` puts the columns that tell subtables apart before the keys.
-    let subtables = plan::groups(&input);
-    let keys: Vec<Column> = subtables
-        .iter()
-        .map(Column::under_its_name)
-        .chain(group.iter().map(Output::column))
-        .collect();
-    let number = bins.number(&axis.1);
-    group.push(Output::scratch(
-        hidden_name("bin"),
-        ScalarType::Long,
-        number,
-    ));
-    let binned = summarize::aggregated(input, group, aggregates, span)?;
-    let work = SeriesRows {
-        keys: keys.iter().map(|c| c.name.clone()).collect(),
-        bin: hidden_name("bin"),
-        axis: Axis {
-            kind: axis.1.kind,
-            from: bins.from.clone(),
-            to: bins.to.clone(),
-            step: bins.step.clone(),
-            inclusive,
-        },
-        nonempty: nonempty && keys.is_empty(),
-        series: series.clone(),
-    };
-    let mut columns = keys;
-    let series = series.into_iter();
-    columns.extend(series.map(|s| Column::visible(s.name, ScalarType::Dynamic)));
-    let axis_name = plan::free_name(&axis.0, |n| columns.iter().any(|c| c.name == n));
-    columns.push(Column::visible(axis_name, ScalarType::Dynamic));
-    let subtables = subtables.into_iter().map(|c| c.name).collect();
-    let work = by_keys(Arc::new(work), subtables);
-    transform(work, binned.plan, columns, false, span)
+    Ok((aggregates, series))
 }
 
 /// A named constant stands for an aggregate that gives it wherever there are rows.
@@ -245,6 +256,17 @@ struct Bins {
 }
 
 impl Bins {
+    /// The axis as the arrays are filled along it.
+    fn axis(&self, kind: ScalarType) -> Axis {
+        Axis {
+            kind,
+            from: self.from.clone(),
+            to: self.to.clone(),
+            step: self.step.clone(),
+            inclusive: self.inclusive,
+        }
+    }
+
     /// The rows between the bounds; a null axis is in no bin.
     fn inside(&self, input: Relation, axis: &Scalar, span: Span) -> BindResult<Relation> {
         let mut predicate = axis.expr.clone().is_not_null();

@@ -1,14 +1,16 @@
 //! `parse` and `parse-where`: columns cut out of a text by a pattern (`semantics.md §20.1, §20.2`).
 
+mod pattern;
 mod rows;
 
 use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{ParseOperator, ParsePart};
+use hindsight_kql_syntax::ast::ParseOperator;
 use hindsight_kql_types::ScalarType;
 
-use self::rows::{ParseMode, ParseRows, ParsedColumn};
+use self::pattern::Pattern;
+use self::rows::{ParseMode, ParseRows};
 use super::OfNoRows;
 use super::Properties;
 use super::RowEffect;
@@ -51,7 +53,7 @@ fn bind(
     let flags = flags(node, mode, binder)?;
     let source = binder.bind_scalar(&node.source, &input)?;
     let source = convert(source, ScalarType::String);
-    let (pattern, columns) = pattern(node, mode, binder, span)?;
+    let (pattern, columns) = Pattern::of(node, mode, binder, span)?;
     let regex = format!("{flags}{pattern}");
     let work = ParseRows::new(hidden_name("text"), &regex, mode, columns).map_err(|e| {
         binder.error(
@@ -165,127 +167,5 @@ fn flags(
     match flags.chars().all(|c| "ismUx".contains(c)) && !flags.is_empty() {
         true => Ok(format!("(?{flags})")),
         false => Err(binder.error("SEM0473", format!("unknown flags '{flags}'"), expr.span)),
-    }
-}
-
-/// The pattern as a regular expression with a group for each column.
-fn pattern(
-    node: &ParseOperator,
-    mode: ParseMode,
-    binder: &mut dyn BindContext,
-    span: Span,
-) -> BindResult<(String, Vec<ParsedColumn>)> {
-    let any = if mode == ParseMode::Regex {
-        ".*?"
-    } else {
-        r"[\s\S]*?"
-    };
-    let mut regex = String::new();
-    if !matches!(node.pattern.first(), Some(ParsePart::Star)) {
-        regex.push('^');
-    }
-    let mut columns: Vec<ParsedColumn> = Vec::new();
-    for (index, part) in node.pattern.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|i| node.pattern.get(i));
-        let after = node.pattern.get(index + 1);
-        match part {
-            ParsePart::Star => {
-                if let Some(ParsePart::Column {
-                    kind: None | Some(ScalarType::String),
-                    name,
-                }) = before
-                {
-                    return Err(binder.error(
-                        "SEM0476",
-                        "'*' after a string column is ambiguous",
-                        name.span(),
-                    ));
-                }
-                if index > 0 && after.is_some() {
-                    regex.push_str(any);
-                } else if index == 0 {
-                    regex.push('^');
-                    regex.push_str(any);
-                }
-            }
-            ParsePart::Literal(expr) => {
-                let text = binder.constant_string(expr)?;
-                if text.is_empty() {
-                    return Err(binder.error(
-                        "SEM0476",
-                        "a literal of the pattern is empty",
-                        expr.span,
-                    ));
-                }
-                match mode {
-                    ParseMode::Regex => {
-                        regex.push_str("(?:");
-                        regex.push_str(&text);
-                        regex.push(')');
-                    }
-                    _ => regex.push_str(&regex::escape(&text)),
-                }
-            }
-            ParsePart::Column { name, kind } => {
-                if matches!(before, Some(ParsePart::Column { .. })) {
-                    return Err(binder.error(
-                        "SYN0002",
-                        "a column name must follow a string literal",
-                        name.span(),
-                    ));
-                }
-                if columns.iter().any(|c| c.name == name.text) {
-                    return Err(binder.error(
-                        "SEM0034",
-                        format!("duplicate column '{}'", name.text),
-                        name.span(),
-                    ));
-                }
-                let kind = kind.unwrap_or(ScalarType::String);
-                regex.push_str(&group(kind, mode, after));
-                columns.push(ParsedColumn {
-                    name: name.text.clone(),
-                    kind,
-                    group: format!("c{}", columns.len()),
-                });
-                // Groups are named so that groups inside literals do not shift them.
-                let group = format!("(?P<c{}>", columns.len() - 1);
-                if let Some(at) = regex.rfind("(?P<>") {
-                    regex.replace_range(at..at + 5, &group);
-                }
-            }
-        }
-    }
-    if mode != ParseMode::Regex && matches!(node.pattern.last(), Some(ParsePart::Literal(_))) {
-        regex.push('$');
-    }
-    match columns.is_empty() {
-        true => Err(binder.error("SYN0002", "the pattern has no column", span)),
-        false => Ok((regex, columns)),
-    }
-}
-
-/// The group of a column; its name is filled in by the caller.
-fn group(kind: ScalarType, mode: ParseMode, after: Option<&ParsePart>) -> String {
-    let inside = match (mode, after) {
-        (ParseMode::Regex, _) if kind == ScalarType::String => ".*",
-        (ParseMode::Regex, _) => shape(kind),
-        (_, Some(ParsePart::Star)) => shape(kind),
-        (_, None) => r"[\s\S]*",
-        _ => r"[\s\S]*?",
-    };
-    format!("(?P<>{inside})")
-}
-
-/// What a text of a type looks like.
-fn shape(kind: ScalarType) -> &'static str {
-    match kind {
-        ScalarType::Int | ScalarType::Long => r"[+-]?\d+",
-        ScalarType::Real | ScalarType::Decimal => r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?",
-        ScalarType::Bool => "(?i:true|false)",
-        ScalarType::Guid => r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}",
-        ScalarType::TimeSpan => r"[+-]?(?:\d+\.)?\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d+)?)?",
-        ScalarType::DateTime => r"\d[\dT:./+Z -]*(?:AM|PM|am|pm)?",
-        ScalarType::String | ScalarType::Dynamic => ".*",
     }
 }
