@@ -551,4 +551,12 @@ impl Expr {
             _ => self,
         }
     }
+
+    /// The name that the expression is, also in parentheses; `None` for anything else.
+    pub fn as_name(&self) -> Option<&str> {
+        match &self.unparenthesised().kind {
+            ExprKind::Name(name) => Some(&name.text),
+            _ => None,
+        }
+    }
 }

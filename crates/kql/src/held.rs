@@ -102,17 +102,19 @@ fn without_waste(batch: RecordBatch) -> Result<RecordBatch> {
             DataType::Utf8View => {
                 let views = column.as_string_view();
                 let shown = views.total_buffer_bytes_used();
-                match is_wasteful(views.data_buffers(), shown) {
-                    true => Arc::new(views.gc()),
-                    false => Arc::clone(column),
+                if is_wasteful(views.data_buffers(), shown) {
+                    Arc::new(views.gc())
+                } else {
+                    Arc::clone(column)
                 }
             }
             DataType::BinaryView => {
                 let views = column.as_binary_view();
                 let shown = views.total_buffer_bytes_used();
-                match is_wasteful(views.data_buffers(), shown) {
-                    true => Arc::new(views.gc()),
-                    false => Arc::clone(column),
+                if is_wasteful(views.data_buffers(), shown) {
+                    Arc::new(views.gc())
+                } else {
+                    Arc::clone(column)
                 }
             }
             _ => Arc::clone(column),

@@ -7,7 +7,7 @@ use datafusion::logical_expr::{Expr, Filter, LogicalPlan, Projection};
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
-use crate::bind::plan_error;
+use crate::error::plan_error;
 
 pub use hindsight_kql_library::Scalar;
 
@@ -20,6 +20,84 @@ pub struct Column {
     pub kind: ScalarType,
     /// The unqualified field of the plan that holds it; equal to `name` unless that was taken.
     pub field: String,
+    /// Who the column is for.
+    pub role: ColumnRole,
+}
+
+/// Who a column is for. What the query cannot see has a name that no query can write, so that it takes no name away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnRole {
+    /// The query sees it.
+    Visible,
+    /// It tells the subtables of `mv-apply` and `partition` apart.
+    SubtableKey,
+    /// It travels with a subtable, in all rows of which it is the same, to be given back behind it.
+    Carried,
+    /// It is false in placeholder rows of subtables, and tells subtables apart as well.
+    Placeholder,
+    /// It is false in the placeholder rows that the aggregation at hand leaves out of its counts.
+    UncountedPlaceholder,
+    /// One operator reads it and nobody else.
+    Scratch,
+}
+
+/// A column of a projection: what [`Relation::project`] makes a [`Column`] of.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    pub(crate) name: String,
+    pub(crate) kind: ScalarType,
+    pub(crate) expr: Expr,
+    pub(crate) role: ColumnRole,
+}
+
+impl Output {
+    /// A column that the query sees.
+    pub(crate) fn visible(name: impl Into<String>, kind: ScalarType, expr: Expr) -> Output {
+        Output {
+            name: name.into(),
+            kind,
+            expr,
+            role: ColumnRole::Visible,
+        }
+    }
+
+    /// A column that one operator reads and nobody else.
+    pub(crate) fn scratch(name: impl Into<String>, kind: ScalarType, expr: Expr) -> Output {
+        Output {
+            role: ColumnRole::Scratch,
+            ..Output::visible(name, kind, expr)
+        }
+    }
+
+    /// The column as it is.
+    pub(crate) fn pass(column: &Column) -> Output {
+        Output {
+            name: column.name.clone(),
+            kind: column.kind,
+            expr: column.expr(),
+            role: column.role,
+        }
+    }
+
+    /// The column that comes of it.
+    pub(crate) fn column(&self) -> Column {
+        Column {
+            role: self.role,
+            ..Column::visible(&self.name, self.kind)
+        }
+    }
+}
+
+impl From<(String, ScalarType, Expr)> for Output {
+    fn from((name, kind, expr): (String, ScalarType, Expr)) -> Output {
+        Output::visible(name, kind, expr)
+    }
+}
+
+impl From<(String, ScalarType)> for Column {
+    fn from((name, kind): (String, ScalarType)) -> Column {
+        Column::visible(name, kind)
+    }
 }
 
 /// A tabular expression: a plan and its columns in KQL order.
@@ -36,6 +114,49 @@ pub struct Relation {
 }
 
 impl Column {
+    /// A column that the query sees, in the field of its name.
+    pub fn visible(name: impl Into<String>, kind: ScalarType) -> Column {
+        let name = name.into();
+        Column {
+            field: name.clone(),
+            name,
+            kind,
+            role: ColumnRole::Visible,
+        }
+    }
+
+    /// A column that one operator reads and nobody else, in the field of its name.
+    pub(crate) fn scratch(name: impl Into<String>, kind: ScalarType) -> Column {
+        Column {
+            role: ColumnRole::Scratch,
+            ..Column::visible(name, kind)
+        }
+    }
+
+    /// The column in the field of its name.
+    pub(crate) fn under_its_name(&self) -> Column {
+        Column {
+            field: self.name.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether it serves the subtables of `mv-apply` and `partition`.
+    pub(crate) fn is_of_subtables(&self) -> bool {
+        match self.role {
+            ColumnRole::Visible | ColumnRole::Scratch => false,
+            ColumnRole::SubtableKey
+            | ColumnRole::Carried
+            | ColumnRole::Placeholder
+            | ColumnRole::UncountedPlaceholder => true,
+        }
+    }
+
+    /// Whether it tells subtables apart.
+    pub(crate) fn tells_subtables_apart(&self) -> bool {
+        self.is_of_subtables() && self.role != ColumnRole::Carried
+    }
+
     /// The expression that reads it.
     pub fn expr(&self) -> Expr {
         Expr::Column(datafusion::common::Column::new_unqualified(&self.field))
@@ -72,26 +193,21 @@ impl Relation {
     /// A projection to exactly these columns, whose fields are their names. Order of rows is kept.
     pub(crate) fn project(
         self,
-        columns: Vec<(String, ScalarType, Expr)>,
+        columns: Vec<impl Into<Output>>,
         span: Span,
     ) -> Result<Relation, Diagnostic> {
-        let exprs = columns
-            .iter()
-            .map(|(name, _, expr)| named(expr.clone(), name))
-            .collect::<Vec<_>>();
+        let outputs: Vec<Output> = columns.into_iter().map(Into::into).collect();
+        let columns = outputs.iter().map(Output::column).collect();
+        let exprs = outputs
+            .into_iter()
+            .map(|output| named(output.expr, &output.name))
+            .collect();
         let plan = Projection::try_new(exprs, Arc::new(self.plan))
             .map(LogicalPlan::Projection)
             .map_err(|e| plan_error(e, span))?;
         Ok(Relation {
             plan,
-            columns: columns
-                .into_iter()
-                .map(|(name, kind, _)| Column {
-                    field: name.clone(),
-                    name,
-                    kind,
-                })
-                .collect(),
+            columns,
             serialized: self.serialized,
         })
     }
@@ -118,11 +234,7 @@ impl Relation {
         if done {
             return Ok(self);
         }
-        let columns = self
-            .columns
-            .iter()
-            .map(|c| (c.name.clone(), c.kind, c.expr()))
-            .collect();
+        let columns: Vec<Output> = self.columns.iter().map(Output::pass).collect();
         self.project(columns, span)
     }
 }

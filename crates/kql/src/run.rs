@@ -14,15 +14,16 @@ use hindsight_kql_syntax::ast::{Query, RenderOperator};
 use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{Encoder, ScalarType};
 
-use crate::bind::{
-    BindOptions, Binding, BoundQuery, Step, StepKind, bind_or_ask, null_scalar, value_from_scalar,
-};
+use crate::bind::{Binding, bind_or_ask};
 use crate::catalog::Catalog;
 use crate::datafusion::large_literal::{literal, waits};
 use crate::datafusion::rewrite::replace_in_plan;
 use crate::held::HeldRows;
 use crate::kernel::KernelError;
+use crate::query::{BindOptions, BoundQuery};
 use crate::relation::Column;
+use crate::steps::{Step, StepKind};
+use crate::value::{null_scalar, value_from_scalar};
 use crate::work::CancellationToken;
 
 /// The rows of one result.

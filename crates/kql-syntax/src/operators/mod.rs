@@ -91,7 +91,10 @@ pub use top_nested::*;
 pub use union::*;
 pub use where_::*;
 
+use std::fmt::{self, Display, Formatter};
+
 use crate::Span;
+use crate::parser::Parser;
 
 /// A tabular operator with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,114 +105,106 @@ pub struct Operator {
     pub span: Span,
 }
 
-/// The tabular operators (`semantics.md §15–§25`).
-#[derive(Debug, Clone, PartialEq)]
-#[allow(
-    missing_docs,
-    reason = "each variant holds the node that its own file describes"
-)]
-pub enum OperatorKind {
-    As(AsOperator),
-    AssertSchema(AssertSchemaOperator),
-    Consume(ConsumeOperator),
-    Count(CountOperator),
-    Distinct(DistinctOperator),
-    Evaluate(EvaluateOperator),
-    Extend(ExtendOperator),
-    Facet(FacetOperator),
-    Find(FindOperator),
-    Fork(ForkOperator),
-    GetSchema(GetSchemaOperator),
-    Invoke(InvokeOperator),
-    Join(JoinOperator),
-    Lookup(LookupOperator),
-    MacroExpand(MacroExpandOperator),
-    MakeSeries(MakeSeriesOperator),
-    MvApply(MvApplyOperator),
-    MvExpand(MvExpandOperator),
-    Parse(ParseOperator),
-    ParseKv(ParseKvOperator),
-    Partition(PartitionOperator),
-    Print(PrintOperator),
-    Project(ProjectOperator),
-    ProjectAway(ProjectAwayOperator),
-    ProjectByNames(ProjectByNamesOperator),
-    ProjectKeep(ProjectKeepOperator),
-    ProjectRename(ProjectRenameOperator),
-    ProjectReorder(ProjectReorderOperator),
-    Range(RangeOperator),
-    Reduce(ReduceOperator),
-    Render(RenderOperator),
-    Sample(SampleOperator),
-    SampleDistinct(SampleDistinctOperator),
-    Scan(ScanOperator),
-    Search(SearchOperator),
-    Serialize(SerializeOperator),
-    Sort(SortOperator),
-    Summarize(SummarizeOperator),
-    Take(TakeOperator),
-    Top(TopOperator),
-    TopHitters(TopHittersOperator),
-    TopNested(TopNestedOperator),
-    Union(UnionOperator),
-    Where(WhereOperator),
-    /// An operator that the language has and this parser reads only so far as to refuse it by name (graph operators).
-    Unsupported {
-        name: String,
-        text: String,
-    },
+/// Reads an operator behind its keyword.
+type Read = fn(&mut Parser<'_>) -> Option<OperatorKind>;
+
+/// Makes the node, the keywords and the text form of the operators out of one list.
+macro_rules! operators {
+    ($($kind:ident($node:ident): $keyword:literal,)*) => {
+        /// The tabular operators (`semantics.md §15–§25`).
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(
+            missing_docs,
+            reason = "each variant holds the node that its own file describes"
+        )]
+        pub enum OperatorKind {
+            $($kind($node),)*
+            /// An operator that the language has and this parser reads only so far as to refuse it by name (graph
+            /// operators).
+            Unsupported {
+                name: String,
+                text: String,
+            },
+        }
+
+        /// Every operator by the keyword that it is read behind. A table and not a `match`, because one function with
+        /// all operators in it has a frame that deep nesting cannot afford.
+        const OPERATORS: &[(&str, Read)] = &[
+            $(($keyword, |p| $node::parse(p).map(OperatorKind::$kind)),)*
+        ];
+
+        impl OperatorKind {
+            /// The operator's keyword.
+            pub fn keyword(&self) -> &str {
+                match self {
+                    OperatorKind::Parse(node) if node.filtering => "parse-where",
+                    $(OperatorKind::$kind(_) => $keyword,)*
+                    OperatorKind::Unsupported { name, .. } => name,
+                }
+            }
+        }
+
+        impl Display for OperatorKind {
+            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(OperatorKind::$kind(node) => node.fmt(f),)*
+                    OperatorKind::Unsupported { name, text } if text.is_empty() => f.write_str(name),
+                    OperatorKind::Unsupported { name, text } => write!(f, "{name} {text}"),
+                }
+            }
+        }
+    };
 }
 
-impl OperatorKind {
-    /// The operator's keyword.
-    pub fn keyword(&self) -> &str {
-        match self {
-            OperatorKind::As(_) => "as",
-            OperatorKind::AssertSchema(_) => "assert-schema",
-            OperatorKind::Consume(_) => "consume",
-            OperatorKind::Count(_) => "count",
-            OperatorKind::Distinct(_) => "distinct",
-            OperatorKind::Evaluate(_) => "evaluate",
-            OperatorKind::Extend(_) => "extend",
-            OperatorKind::Facet(_) => "facet",
-            OperatorKind::Find(_) => "find",
-            OperatorKind::Fork(_) => "fork",
-            OperatorKind::GetSchema(_) => "getschema",
-            OperatorKind::Invoke(_) => "invoke",
-            OperatorKind::Join(_) => "join",
-            OperatorKind::Lookup(_) => "lookup",
-            OperatorKind::MacroExpand(_) => "macro-expand",
-            OperatorKind::MakeSeries(_) => "make-series",
-            OperatorKind::MvApply(_) => "mv-apply",
-            OperatorKind::MvExpand(_) => "mv-expand",
-            OperatorKind::Parse(node) if node.filtering => "parse-where",
-            OperatorKind::Parse(_) => "parse",
-            OperatorKind::ParseKv(_) => "parse-kv",
-            OperatorKind::Partition(_) => "partition",
-            OperatorKind::Print(_) => "print",
-            OperatorKind::Project(_) => "project",
-            OperatorKind::ProjectAway(_) => "project-away",
-            OperatorKind::ProjectByNames(_) => "project-by-names",
-            OperatorKind::ProjectKeep(_) => "project-keep",
-            OperatorKind::ProjectRename(_) => "project-rename",
-            OperatorKind::ProjectReorder(_) => "project-reorder",
-            OperatorKind::Range(_) => "range",
-            OperatorKind::Reduce(_) => "reduce",
-            OperatorKind::Render(_) => "render",
-            OperatorKind::Sample(_) => "sample",
-            OperatorKind::SampleDistinct(_) => "sample-distinct",
-            OperatorKind::Scan(_) => "scan",
-            OperatorKind::Search(_) => "search",
-            OperatorKind::Serialize(_) => "serialize",
-            OperatorKind::Sort(_) => "sort",
-            OperatorKind::Summarize(_) => "summarize",
-            OperatorKind::Take(_) => "take",
-            OperatorKind::Top(_) => "top",
-            OperatorKind::TopHitters(_) => "top-hitters",
-            OperatorKind::TopNested(_) => "top-nested",
-            OperatorKind::Union(_) => "union",
-            OperatorKind::Where(_) => "where",
-            OperatorKind::Unsupported { name, .. } => name,
-        }
+operators! {
+    As(AsOperator): "as",
+    AssertSchema(AssertSchemaOperator): "assert-schema",
+    Consume(ConsumeOperator): "consume",
+    Count(CountOperator): "count",
+    Distinct(DistinctOperator): "distinct",
+    Evaluate(EvaluateOperator): "evaluate",
+    Extend(ExtendOperator): "extend",
+    Facet(FacetOperator): "facet",
+    Find(FindOperator): "find",
+    Fork(ForkOperator): "fork",
+    GetSchema(GetSchemaOperator): "getschema",
+    Invoke(InvokeOperator): "invoke",
+    Join(JoinOperator): "join",
+    Lookup(LookupOperator): "lookup",
+    MacroExpand(MacroExpandOperator): "macro-expand",
+    MakeSeries(MakeSeriesOperator): "make-series",
+    MvApply(MvApplyOperator): "mv-apply",
+    MvExpand(MvExpandOperator): "mv-expand",
+    Parse(ParseOperator): "parse",
+    ParseKv(ParseKvOperator): "parse-kv",
+    Partition(PartitionOperator): "partition",
+    Print(PrintOperator): "print",
+    Project(ProjectOperator): "project",
+    ProjectAway(ProjectAwayOperator): "project-away",
+    ProjectByNames(ProjectByNamesOperator): "project-by-names",
+    ProjectKeep(ProjectKeepOperator): "project-keep",
+    ProjectRename(ProjectRenameOperator): "project-rename",
+    ProjectReorder(ProjectReorderOperator): "project-reorder",
+    Range(RangeOperator): "range",
+    Reduce(ReduceOperator): "reduce",
+    Render(RenderOperator): "render",
+    Sample(SampleOperator): "sample",
+    SampleDistinct(SampleDistinctOperator): "sample-distinct",
+    Scan(ScanOperator): "scan",
+    Search(SearchOperator): "search",
+    Serialize(SerializeOperator): "serialize",
+    Sort(SortOperator): "sort",
+    Summarize(SummarizeOperator): "summarize",
+    Take(TakeOperator): "take",
+    Top(TopOperator): "top",
+    TopHitters(TopHittersOperator): "top-hitters",
+    TopNested(TopNestedOperator): "top-nested",
+    Union(UnionOperator): "union",
+    Where(WhereOperator): "where",
+}
+
+impl Display for Operator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
     }
 }

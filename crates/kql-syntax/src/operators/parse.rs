@@ -37,7 +37,16 @@ pub enum ParsePart {
 
 impl ParseOperator {
     /// Reads the operator behind its keyword; `filtering` for `parse-where`.
-    pub(crate) fn parse(filtering: bool, p: &mut Parser<'_>) -> Option<ParseOperator> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ParseOperator> {
+        ParseOperator::read(false, p)
+    }
+
+    /// Reads `parse-where` behind its keyword.
+    pub(crate) fn parse_where(p: &mut Parser<'_>) -> Option<ParseOperator> {
+        ParseOperator::read(true, p)
+    }
+
+    fn read(filtering: bool, p: &mut Parser<'_>) -> Option<ParseOperator> {
         let parameters = p.parameters(&["kind", "flags"])?;
         let source = p.expr()?;
         p.expect_word("with")?;

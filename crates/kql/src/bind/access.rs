@@ -5,35 +5,10 @@ use std::sync::Arc;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind};
 
-use super::scope::ACCESS;
-use super::{BindResult, Binder, Entry, wildcard_matches};
+use super::binder::Binder;
 use crate::catalog::TableScope;
-
-/// What one statement permits.
-#[derive(Debug)]
-pub(crate) struct Access {
-    /// Names and patterns of names that lets and patterns are known by; a name without `*` is a table's too.
-    names: Vec<String>,
-    /// Tables of a scope, by name or pattern.
-    tables: Vec<(TableScope, String)>,
-}
-
-impl Access {
-    /// Whether a let or a pattern of this name stays visible.
-    pub(crate) fn permits_name(&self, name: &str) -> bool {
-        self.names.iter().any(|n| wildcard_matches(n, name))
-    }
-
-    /// Whether a table stays visible.
-    pub(crate) fn permits_table(&self, scope: &TableScope, table: &str) -> bool {
-        let bare = *scope == TableScope::Request && self.names.iter().any(|n| n == table);
-        let scoped = self
-            .tables
-            .iter()
-            .any(|(known, name)| known == scope && wildcard_matches(name, table));
-        bare || scoped
-    }
-}
+use crate::context::{ACCESS, Access, Entry, names_a_scope};
+use crate::error::BindResult;
 
 impl Binder<'_> {
     /// Makes what the entities do not name invisible from here on.
@@ -47,7 +22,7 @@ impl Binder<'_> {
             match &entity.kind {
                 ExprKind::Name(name) => access.names.push(name.text.clone()),
                 ExprKind::Wildcard(pattern) => access.names.push(pattern.clone()),
-                ExprKind::Member { value, member } if super::classify::names_a_scope(value) => {
+                ExprKind::Member { value, member } if names_a_scope(value) => {
                     let scope = self.bind_scope(value)?;
                     access.tables.push((scope, member.text.clone()));
                 }
@@ -57,13 +32,17 @@ impl Binder<'_> {
                 }
             }
         }
-        self.env = self.env.with(ACCESS, Entry::Access(Arc::new(access)));
+        self.frame.names = self
+            .frame
+            .names
+            .with(ACCESS, Entry::Access(Arc::new(access)));
         Ok(())
     }
 
     /// Whether the statements so far let this place read a table.
     pub(crate) fn may_read(&self, scope: &TableScope, table: &str) -> bool {
-        self.env
+        self.frame
+            .names
             .accesses()
             .iter()
             .all(|access| access.permits_table(scope, table))
@@ -76,14 +55,13 @@ impl Binder<'_> {
         table: &str,
         span: Span,
     ) -> BindResult<()> {
-        match self.may_read(scope, table) {
-            true => Ok(()),
-            false => {
-                let message = format!(
-                    "Failed to resolve table or column expression named '{table}': 'restrict access' does not permit it"
-                );
-                Err(self.error("SEM0100", message, span))
-            }
+        if self.may_read(scope, table) {
+            Ok(())
+        } else {
+            let message = format!(
+                "Failed to resolve table or column expression named '{table}': 'restrict access' does not permit it"
+            );
+            Err(self.error("SEM0100", message, span))
         }
     }
 }

@@ -1,47 +1,19 @@
 //! Expressions with aggregate calls: `summarize`, `make-series`, `top-nested` (`semantics.md §13.3, §16`).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, NamedExpr};
-use hindsight_kql_types::ScalarType;
 
-use super::projection::{Namer, NamingMode, Target};
-use super::result_name::{AggregateNames, result_name, result_name_with};
-use super::{BindResult, Binder, BoundColumn};
+use super::binder::{AggregateContext, Binder};
+use super::projection::{Namer, Target};
+use super::result_name::{result_name, result_name_with};
 use crate::aggregates::{self, AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::context::{BoundAggregate, BoundColumn, NamingMode};
+use crate::error::BindResult;
 use crate::relation::{Column, Relation, Scalar};
 use crate::signature::Signature;
-
-/// One column of aggregates.
-#[derive(Debug, Clone)]
-pub(crate) struct BoundAggregate {
-    /// Its name, unique among keys and aggregates.
-    pub(crate) name: String,
-    /// A scalar expression with DataFusion aggregate calls inside, over the input's fields.
-    pub(crate) expr: PlanExpr,
-    /// Its type.
-    pub(crate) kind: ScalarType,
-}
-
-/// What an aggregate call inside an expression may see.
-#[derive(Debug)]
-pub(crate) struct AggregateContext {
-    input: Relation,
-    /// The input's columns that are keys: `*` leaves them out.
-    keys: Vec<String>,
-    /// How many calls were bound.
-    calls: usize,
-    names: AggregateNames,
-}
-
-impl AggregateContext {
-    /// The names of the aggregate calls that were bound so far.
-    pub(crate) fn names(&self) -> &AggregateNames {
-        &self.names
-    }
-}
 
 impl Binder<'_> {
     /// Binds the aggregates of an operator over `input`, named so that they clash neither with `keys` nor with each
@@ -83,14 +55,13 @@ impl Binder<'_> {
         input: &Relation,
     ) -> BindResult<Vec<(Target, Scalar)>> {
         let context = AggregateContext {
-            input: input.clone(),
-            keys: key_columns(keys, input),
+            input: Arc::new(input.clone()),
+            keys: key_columns(keys, input).into(),
             calls: 0,
             names: HashMap::new(),
         };
-        let before = self.aggregates.replace(context);
-        let result = self.bind_in_context(item);
-        let context = std::mem::replace(&mut self.aggregates, before);
+        let (result, context) =
+            self.with_aggregates(Some(context), |binder| binder.bind_in_context(item));
         let columns = result?;
         if context.is_none_or(|c| c.calls == 0) {
             return Err(self.error(
@@ -116,7 +87,7 @@ impl Binder<'_> {
         let target = match item.names.first() {
             Some(name) => Target::Written(name.text.clone()),
             None => {
-                let names = self.aggregates.as_ref().map(|c| &c.names);
+                let names = self.expression.aggregates.as_ref().map(|c| &c.names);
                 result_name_with(&item.expr, names).map_or(Target::Unnamed, Target::Generated)
             }
         };
@@ -152,8 +123,8 @@ impl Binder<'_> {
         &self,
         call: &Call,
     ) -> Option<(&'static AggregateFunction, &'static [Signature])> {
-        match self.env.find(&call.function.text) {
-            Some((super::Entry::Function(_), _)) => None,
+        match self.frame.names.find(&call.function.text) {
+            Some((crate::context::Entry::Function(_), _)) => None,
             _ => aggregates::find(&call.function.text),
         }
     }
@@ -167,7 +138,7 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let columns = self.bind_aggregate_columns(call, found, span)?;
         let name = columns.first().map(|c| default_name(call, found.0, c));
-        if let (Some(context), Some(name)) = (self.aggregates.as_mut(), name) {
+        if let (Some(context), Some(name)) = (self.expression.aggregates.as_mut(), name) {
             context.names.insert(span_key(span), name);
         }
         let mut columns = columns.into_iter();
@@ -190,8 +161,7 @@ impl Binder<'_> {
         (function, signatures): (&'static AggregateFunction, &'static [Signature]),
         span: Span,
     ) -> BindResult<Vec<AggregateColumn>> {
-        // The context is taken away while the arguments are bound, so that an aggregate inside finds none.
-        let Some(mut context) = self.aggregates.take() else {
+        let Some(context) = self.expression.aggregates.as_mut() else {
             let message = format!(
                 "the aggregate function '{}' is not allowed here",
                 call.function.text
@@ -199,9 +169,12 @@ impl Binder<'_> {
             return Err(self.error("SEM0237", message, span));
         };
         context.calls += 1;
-        let result = self.bind_aggregate_arguments(call, function, signatures, &context, span);
-        self.aggregates = Some(context);
-        result
+        let seen = (Arc::clone(&context.input), Arc::clone(&context.keys));
+        // While the arguments are bound there is no context, so that an aggregate inside finds none.
+        let arguments = |binder: &mut Self| {
+            binder.bind_aggregate_arguments(call, function, signatures, &seen, span)
+        };
+        self.with_aggregates(None, arguments).0
     }
 
     fn bind_aggregate_arguments(
@@ -209,7 +182,7 @@ impl Binder<'_> {
         call: &Call,
         function: &'static AggregateFunction,
         signatures: &'static [Signature],
-        context: &AggregateContext,
+        (input, keys): &(Arc<Relation>, Arc<[String]>),
         span: Span,
     ) -> BindResult<Vec<AggregateColumn>> {
         let mut args = Vec::new();
@@ -221,10 +194,10 @@ impl Binder<'_> {
                     let message = format!("'*' is not an argument of '{}'", call.function.text);
                     return Err(self.error("SEM0001", message, argument.value.span));
                 }
-                star = star_columns(context, &names);
+                star = star_columns(input, keys, &names);
                 continue;
             }
-            args.push(self.bind_scalar(&argument.value, &context.input)?);
+            args.push(self.bind_scalar(&argument.value, input)?);
             names.push(result_name(&argument.value));
         }
         args.extend(star.iter().map(Column::scalar));
@@ -265,12 +238,10 @@ fn key_columns(keys: &[BoundColumn], input: &Relation) -> Vec<String> {
         .collect()
 }
 
-fn star_columns(context: &AggregateContext, named: &[Option<String>]) -> Vec<Column> {
-    let columns = context.input.columns.iter();
+fn star_columns(input: &Relation, keys: &[String], named: &[Option<String>]) -> Vec<Column> {
+    let columns = input.columns.iter();
     columns
-        .filter(|c| {
-            !context.keys.contains(&c.name) && !named.iter().flatten().any(|n| *n == c.name)
-        })
+        .filter(|c| !keys.contains(&c.name) && !named.iter().flatten().any(|n| *n == c.name))
         .cloned()
         .collect()
 }

@@ -4,9 +4,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::ScalarType;
 
-use super::convert::convert;
+use super::binder::Binder;
 use super::logic::balanced;
-use super::{BindResult, Binder};
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::plan::visible;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -22,7 +24,7 @@ impl Binder<'_> {
         let right = self.bind_scalar(right, input)?;
         let (positive, negated) = positive(op);
         let mut parts = Vec::new();
-        for column in input.columns.iter().filter(|c| !c.name.starts_with('\0')) {
+        for column in visible(input) {
             let value = match (positive, column.kind) {
                 (BinaryOp::Equal, _) => column.scalar(),
                 (_, ScalarType::String | ScalarType::Dynamic) => {
@@ -38,9 +40,10 @@ impl Binder<'_> {
             parts.push(datafusion::logical_expr::lit(false));
         }
         let any = balanced(parts, BinaryOp::Or);
-        let expr = match negated {
-            true => datafusion::logical_expr::Expr::Not(Box::new(any)),
-            false => any,
+        let expr = if negated {
+            datafusion::logical_expr::Expr::Not(Box::new(any))
+        } else {
+            any
         };
         Ok(Scalar::new(expr, ScalarType::Bool))
     }

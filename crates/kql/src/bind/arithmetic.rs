@@ -8,14 +8,15 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, UnaryOp};
 use hindsight_kql_types::{ScalarType, Value, decimal, ticks};
 
-use super::constant::fold;
-use super::convert::{convert, widest};
-use super::{BindResult, Binder};
+use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
+
+use super::binder::Binder;
 use crate::call::{InnerKernel, kernel_call};
+use crate::convert::{convert, widest};
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::kernel::{KernelArgs, KernelError, decimals};
 use crate::relation::{Relation, Scalar};
-
-use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
 
 impl Binder<'_> {
     /// `left op right`.
@@ -181,12 +182,13 @@ fn times(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
 }
 
 fn scaled(span: Scalar, factor: Scalar) -> Scalar {
-    match factor.kind.is_integer() {
-        true => Scalar::new(
+    if factor.kind.is_integer() {
+        Scalar::new(
             binary_expr(span.expr, Operator::Multiply, convert(factor, Long).expr),
             TimeSpan,
-        ),
-        false => call(&MULTIPLY_TIMESPAN, span, convert(factor, Real), TimeSpan),
+        )
+    } else {
+        call(&MULTIPLY_TIMESPAN, span, convert(factor, Real), TimeSpan)
     }
 }
 

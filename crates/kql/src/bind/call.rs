@@ -4,14 +4,17 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
-use super::constant::fold;
-use super::convert::{convert, widest};
-use super::{BindResult, Binder, Entry};
+use super::binder::Binder;
 use crate::call::function_call;
+use crate::context::{BindContext, Entry};
+use crate::convert::{convert, widest};
 use crate::definition::{CallArgs, Eval, ScalarFunction};
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::functions::registry;
 use crate::relation::{Relation, Scalar};
 use crate::signature::{ParameterKind, ResultKind, Signature};
+use crate::window;
 
 /// The arguments of a call as the chosen overload wants them.
 pub(crate) struct Resolved {
@@ -30,11 +33,11 @@ impl Binder<'_> {
         span: Span,
     ) -> BindResult<Scalar> {
         let name = call.function.text.as_str();
-        if let Some((Entry::Function(function), seen)) = self.env.find(name) {
+        if let Some((Entry::Function(function), seen)) = self.frame.names.find(name) {
             let (function, seen) = (function.clone(), seen.clone());
             return self.call_scalar_function(call, &function, seen, input, span);
         }
-        if self.aggregates.is_some()
+        if self.expression.aggregates.is_some()
             && let Some(found) = self.aggregate_named(call)
         {
             return self.bind_aggregate_call(call, found, span);
@@ -58,9 +61,10 @@ impl Binder<'_> {
                 span,
             ),
             None => {
-                let message = match crate::reference::has_function(name) {
-                    true => format!("The function '{name}' is not supported."),
-                    false => format!("Unknown function: '{name}'."),
+                let message = if crate::reference::has_function(name) {
+                    format!("The function '{name}' is not supported.")
+                } else {
+                    format!("Unknown function: '{name}'.")
                 };
                 self.error("SEM0260", message, call.function.span())
             }
@@ -327,7 +331,9 @@ impl Binder<'_> {
         let name = call.function.text.as_str();
         let arguments: Vec<&Expr> = call.arguments.iter().map(|a| &a.value).collect();
         match (name, arguments.as_slice()) {
-            ("now", []) => Ok(Some(Scalar::constant(Value::DateTime(self.now_ticks)))),
+            ("now", []) => Ok(Some(Scalar::constant(Value::DateTime(
+                self.request.now_ticks,
+            )))),
             ("now", [offset]) => self.shifted_now(offset, false, input, span).map(Some),
             ("ago", [offset]) => self.shifted_now(offset, true, input, span).map(Some),
             ("toscalar", [body]) => self.bind_toscalar(body, span).map(Some),
@@ -350,14 +356,14 @@ impl Binder<'_> {
                 self.bind_typed_extract(call, kind, input, span).map(Some)
             }
             ("current_database", []) => {
-                let name = Value::String(self.catalog.database_name());
+                let name = Value::String(self.request.catalog.database_name());
                 Ok(Some(Scalar::constant(name)))
             }
             ("column_names_of", [table]) => self.bind_column_names(table).map(Some),
             ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
-            _ if crate::operators::window::is_window(name) => {
+            _ if window::is_window(name) => {
                 let args = self.bind_arguments(call, input)?;
-                crate::operators::window::bind_call(name, args, input, self, span).map(Some)
+                window::bind_call(name, args, input, self, span).map(Some)
             }
             _ => Ok(None),
         }
@@ -370,11 +376,12 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
-        let now = Scalar::constant(Value::DateTime(self.now_ticks));
+        let now = Scalar::constant(Value::DateTime(self.request.now_ticks));
         let offset = self.bind_scalar(offset, input)?;
-        let op = match back {
-            true => hindsight_kql_syntax::ast::BinaryOp::Subtract,
-            false => hindsight_kql_syntax::ast::BinaryOp::Add,
+        let op = if back {
+            hindsight_kql_syntax::ast::BinaryOp::Subtract
+        } else {
+            hindsight_kql_syntax::ast::BinaryOp::Add
         };
         match offset.kind {
             ScalarType::TimeSpan => self.arithmetic(op, now, offset, span),
@@ -433,7 +440,13 @@ impl Binder<'_> {
     /// `bin_auto(x)`: `bin_at` with the size and the point that `set` statements give (`semantics.md §10`).
     fn bind_bin_auto(&mut self, value: &Expr, input: &Relation, span: Span) -> BindResult<Scalar> {
         let value = self.bind_scalar(value, input)?;
-        let option = |name: &str| self.settings.get(name).cloned().map(Scalar::constant);
+        let option = |name: &str| {
+            self.request
+                .settings
+                .get(name)
+                .cloned()
+                .map(Scalar::constant)
+        };
         let Some(size) = option("query_bin_auto_size") else {
             let message = "bin_auto() needs 'set query_bin_auto_size'";
             return Err(self.error("SEM0001", message, span));
@@ -446,12 +459,9 @@ impl Binder<'_> {
 
     /// `column_names_of(T)`: the names of a table's columns as an array. Its rows are not read.
     fn bind_column_names(&mut self, table: &Expr) -> BindResult<Scalar> {
-        let steps = self.steps.len();
-        let label = self.label.take();
-        let relation = self.bind_tabular(table);
-        self.label = label;
-        self.steps.truncate(steps);
-        let names = relation?
+        let bound = self.without_steps(|binder| binder.bind_inner_tabular(table))?;
+        let names = bound
+            .relation
             .columns
             .into_iter()
             .map(|c| Dynamic::String(c.name));

@@ -3,12 +3,12 @@
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
 use hindsight_kql_types::ScalarType;
 
-use super::aggregate::AggregateContext;
-use super::constant::fold;
+use super::binder::Binder;
 use super::dynamic::element_of;
 use super::result_name::{AggregateNames, result_name_with};
-use super::{BindResult, Binder};
 use crate::call::kernel_call;
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::functions::columns::{Columns, ColumnsFunction, find};
 use crate::functions::registry;
 use crate::relation::{Relation, Scalar};
@@ -24,7 +24,7 @@ impl Binder<'_> {
             return Ok(None);
         };
         let name = call.function.text.as_str();
-        let Some(function) = find(name).filter(|_| self.env.find(name).is_none()) else {
+        let Some(function) = find(name).filter(|_| self.frame.names.find(name).is_none()) else {
             return Ok(None);
         };
         let args = self.bind_arguments(call, input)?;
@@ -34,7 +34,7 @@ impl Binder<'_> {
         let args = self
             .resolve_overload(name, signatures, args, expr.span)?
             .args;
-        let aggregates = self.aggregates.as_ref().map(AggregateContext::names);
+        let aggregates = self.expression.aggregates.as_ref().map(|c| &c.names);
         let names = column_names(function, call, &args, aggregates);
         let constant = args.iter().all(|arg| arg.constant.is_some());
         let all = kernel_call(

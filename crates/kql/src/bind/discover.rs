@@ -14,11 +14,16 @@ use hindsight_kql_syntax::ast::{Expr, Query};
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::Value;
 
-use super::subquery::{MaterializedTable, read_materialized};
-use super::{BindOptions, BindResult, Binder, BoundQuery, Step, value_from_scalar};
+use super::binder::{Binder, Needed};
+use super::request::Request;
+use super::subquery::read_materialized;
 use crate::catalog::Catalog;
+use crate::error::BindResult;
 use crate::held::HeldRows;
+use crate::query::{BindOptions, BoundQuery};
 use crate::relation::Relation;
+use crate::steps::{MaterializedTable, Step};
+use crate::value::value_from_scalar;
 
 /// What one attempt to bind came to.
 #[derive(Debug)]
@@ -40,13 +45,6 @@ pub struct NeededRows {
     pub schema: SchemaRef,
 }
 
-/// The rows that a binder stopped at.
-#[derive(Debug)]
-pub(crate) struct Needed {
-    plan: LogicalPlan,
-    schema: SchemaRef,
-}
-
 /// Binds a whole request, or says which rows it needs first.
 ///
 /// # Errors
@@ -56,23 +54,48 @@ pub fn bind_or_ask(
     catalog: &dyn Catalog,
     options: &BindOptions,
 ) -> Result<Binding, Vec<Diagnostic>> {
-    let mut binder = Binder::new(catalog, options);
-    match binder.bind_query(query) {
+    let request = Request::new(catalog, options)
+        .with_settings(query)
+        .map_err(|error| vec![error])?;
+    let mut binder = Binder::new(&request);
+    let result = binder.bind_query(query);
+    let output = binder.output;
+    match result {
         Ok(()) => Ok(Binding::Bound(BoundQuery {
-            results: binder.results,
-            steps: binder.steps,
-            settings: binder.settings,
-            tables: binder.tables,
+            results: output.results,
+            steps: output.steps,
+            settings: request.settings,
+            tables: output.tables,
         })),
-        Err(errors) => match binder.needed {
+        Err(errors) => match output.needed {
             // What is wrong elsewhere is said before any row is read.
             Some(needed) if errors.is_empty() => Ok(Binding::NeedsRows(NeededRows {
-                steps: binder.steps,
+                steps: output.steps,
                 plan: needed.plan,
                 schema: needed.schema,
             })),
             _ => Err(errors),
         },
+    }
+}
+
+/// Binds a whole request whose columns do not depend on data.
+///
+/// # Errors
+/// As [`bind_or_ask`]; a request that needs rows to know its columns
+/// (`evaluate bag_unpack(…)`) is refused here: see [`bind_or_ask`].
+pub fn bind(
+    query: &Query,
+    catalog: &dyn Catalog,
+    options: &BindOptions,
+) -> Result<BoundQuery, Vec<Diagnostic>> {
+    match bind_or_ask(query, catalog, options)? {
+        Binding::Bound(bound) => Ok(bound),
+        Binding::NeedsRows(_) => Err(vec![Diagnostic::new(
+            "SEM0001",
+            "the columns of the result depend on data",
+            Span::default(),
+        )]),
     }
 }
 
@@ -103,10 +126,10 @@ impl Binder<'_> {
     ) -> BindResult<(Relation, Arc<HeldRows>)> {
         let input = input.finish(span)?;
         let table = MaterializedTable::empty(&input.columns);
-        let position = self.discoveries;
-        self.discoveries += 1;
-        let Some(rows) = self.options.discovered.get(position) else {
-            self.needed = Some(Needed {
+        let position = self.output.discoveries;
+        self.output.discoveries += 1;
+        let Some(rows) = self.request.options.discovered.get(position) else {
+            self.output.needed = Some(Needed {
                 plan: input.plan,
                 schema: Arc::clone(table.arrow_schema()),
             });

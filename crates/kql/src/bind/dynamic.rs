@@ -5,10 +5,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
-use super::constant::fold;
-use super::convert::convert;
-use super::{BindResult, Binder};
+use super::binder::Binder;
 use crate::call::{InnerKernel, kernel_call};
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::{Relation, Scalar};
 

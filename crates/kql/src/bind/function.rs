@@ -1,7 +1,5 @@
 //! Calls of the user's functions (`semantics.md §14.4`).
 
-use std::sync::Arc;
-
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Argument, Call, ColumnDeclaration, Expr, FunctionDeclaration, Parameter, ParameterType,
@@ -9,8 +7,10 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::convert::convert;
-use super::{BindResult, Binder, Entry, Env};
+use super::binder::Binder;
+use crate::context::{Bound, Entry, Env, Frame, UserFunction};
+use crate::convert::convert;
+use crate::error::BindResult;
 use crate::relation::{Relation, Scalar};
 
 /// How many calls may stand inside one another.
@@ -28,21 +28,21 @@ impl Binder<'_> {
     pub(crate) fn call_scalar_function(
         &mut self,
         call: &Call,
-        function: &Arc<FunctionDeclaration>,
+        function: &UserFunction,
         seen: Env,
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
-        if super::classify::function_is_tabular(function, &seen, 0) {
+        if function.tabular {
             let message = format!(
                 "'{}' is a tabular function where a scalar is expected",
                 call.function.text
             );
             return Err(self.error("SEM0085", message, span));
         }
-        let env = self.enter(call, function, seen, None, input, span)?;
+        let env = self.enter(call, &function.declaration, seen, None, input, span)?;
         self.in_function(env, span, |binder| {
-            let body = binder.bind_body(function, span)?;
+            let body = binder.bind_body(&function.declaration, span)?;
             binder.bind_scalar(body, &Relation::unit())
         })
     }
@@ -51,36 +51,40 @@ impl Binder<'_> {
     pub(crate) fn call_tabular_function(
         &mut self,
         call: &Call,
-        function: &Arc<FunctionDeclaration>,
+        function: &UserFunction,
         seen: Env,
         piped: Option<Relation>,
         span: Span,
-    ) -> BindResult<Relation> {
-        let env = self.enter(call, function, seen, piped, &Relation::unit(), span)?;
+    ) -> BindResult<Bound> {
+        let env = self.enter(
+            call,
+            &function.declaration,
+            seen,
+            piped,
+            &Relation::unit(),
+            span,
+        )?;
         self.in_function(env, span, |binder| {
-            let body = binder.bind_body(function, span)?;
+            let body = binder.bind_body(&function.declaration, span)?;
             binder.bind_tabular(body)
         })
     }
 
-    /// Runs `f` with the function's names, then comes back.
+    /// Runs `body` with the function's names. Aggregates of the operator around the call are none of the function's.
     fn in_function<T>(
         &mut self,
-        env: Env,
+        names: Env,
         span: Span,
-        f: impl FnOnce(&mut Self) -> BindResult<T>,
+        body: impl FnOnce(&mut Self) -> BindResult<T>,
     ) -> BindResult<T> {
-        if self.call_depth >= MAX_CALLS {
+        if self.frame.call_depth >= MAX_CALLS {
             return Err(self.error("SEM0057", "functions call one another too deeply", span));
         }
-        self.call_depth += 1;
-        let before = std::mem::replace(&mut self.env, env);
-        let aggregates = self.aggregates.take();
-        let result = f(self);
-        self.aggregates = aggregates;
-        self.env = before;
-        self.call_depth -= 1;
-        result
+        let frame = Frame {
+            call_depth: self.frame.call_depth + 1,
+            ..self.frame.with_names(names)
+        };
+        self.within(frame, |binder| binder.with_aggregates(None, body).0)
     }
 
     /// The local lets come into scope; the body's expression is given back.
@@ -128,16 +132,17 @@ impl Binder<'_> {
     ) -> BindResult<Vec<Given<'c>>> {
         let wrong = || {
             let least = parameters.iter().filter(|p| p.default.is_none()).count();
-            let message = match least == parameters.len() {
-                true => format!(
+            let message = if least == parameters.len() {
+                format!(
                     "{}(): function expects {least} argument(s).",
                     call.function.text
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "{}(): function expects [{least}..{}] argument(s).",
                     call.function.text,
                     parameters.len()
-                ),
+                )
             };
             self.error("SEM0219", message, span)
         };
@@ -197,14 +202,11 @@ impl Binder<'_> {
             ParameterType::Scalar(kind) => {
                 let scalar = self.bind_scalar(expr, input)?;
                 let scalar = self.scalar_argument(call, parameter, *kind, scalar, expr.span)?;
-                Ok(Entry::Value {
-                    scalar,
-                    level: self.level,
-                })
+                Ok(self.frame.value(scalar))
             }
             _ => {
-                let relation = self.bind_tabular(expr)?;
-                self.tabular_argument(call, parameter, relation, expr.span)
+                let rows = self.bind_inner_tabular(expr)?.relation;
+                self.tabular_argument(call, parameter, rows, expr.span)
             }
         }
     }

@@ -2,17 +2,19 @@
 
 use datafusion::logical_expr::{Expr as PlanExpr, expr::InList, lit};
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind, ListOp};
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, ListOp};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 
-use super::compare::Comparison;
-use super::constant::fold;
-use super::convert::convert;
+use super::binder::Binder;
+use super::comparison::Comparison;
 use super::logic::balanced;
-use super::{BindResult, Binder, value_to_scalar};
 use crate::call::{InnerKernel, kernel_call};
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::list_match::{HAS_ALL, HAS_ANY, IN, IN_FOLDED};
 use crate::relation::{Relation, Scalar};
+use crate::value::value_to_scalar;
 
 /// The right side of a list operator.
 enum List {
@@ -293,13 +295,5 @@ fn fits(value: &Value, kind: ScalarType) -> bool {
         (Value::Long(v), ScalarType::Int) => i32::try_from(*v).is_ok(),
         (Value::String(_), _) => !value.convert(kind).is_null(),
         _ => false,
-    }
-}
-
-/// Whether an expression is a bare name: its meaning is looked up before it is taken for a table.
-pub(crate) fn bare_name(expr: &Expr) -> Option<&str> {
-    match &expr.unparenthesised().kind {
-        ExprKind::Name(name) => Some(&name.text),
-        _ => None,
     }
 }

@@ -4,7 +4,8 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{DynamicLiteral, Literal};
 use hindsight_kql_types::{Encoder, Value, decimal};
 
-use super::{BindResult, Binder};
+use super::binder::Binder;
+use crate::error::BindResult;
 
 impl Binder<'_> {
     /// The value of a literal.
@@ -24,7 +25,7 @@ impl Binder<'_> {
             },
             Literal::String(v) => Value::String(v.clone()),
             Literal::DateTime(v) => Value::DateTime(*v),
-            Literal::DateTimeNow => Value::DateTime(self.now_ticks),
+            Literal::DateTimeNow => Value::DateTime(self.request.now_ticks),
             Literal::TimeSpan(v) => Value::TimeSpan(*v),
             Literal::Guid(v) => Value::Guid(*v.as_bytes()),
             Literal::Dynamic(v) => dynamic_value(v),

@@ -4,9 +4,10 @@ use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr, lit};
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
-use super::constant::fold;
-use super::convert::convert;
-use super::{BindResult, Binder};
+use super::binder::Binder;
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::relation::{Relation, Scalar};
 
 /// The operands of a chain of one operator, in order. Without recursion: chains may be long.

@@ -9,10 +9,11 @@ use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
-use super::compare::{Comparison, dynamics, reals};
-use super::convert::{convert, widest};
-use super::{BindResult, Binder};
+use super::binder::Binder;
+use super::comparison::{Comparison, dynamics, reals};
 use crate::call::{InnerKernel, kernel_call};
+use crate::convert::{convert, widest};
+use crate::error::BindResult;
 use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::Scalar;
 
@@ -32,9 +33,10 @@ pub(super) fn between_once(
     };
     let args = [value, low, high].map(|operand| convert(operand, kind).expr);
     let inside = kernel_call(&BETWEEN, args.into(), vec![kind; 3], ScalarType::Bool);
-    let expr = match negated {
-        true => PlanExpr::Not(Box::new(inside)),
-        false => inside,
+    let expr = if negated {
+        PlanExpr::Not(Box::new(inside))
+    } else {
+        inside
     };
     Ok(Scalar::new(expr, ScalarType::Bool))
 }

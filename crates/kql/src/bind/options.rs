@@ -4,30 +4,10 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder, lit};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::constant::planned;
-use super::{BindResult, Binder, Settings};
+use super::binder::Binder;
+use crate::error::{BindResult, planned};
 use crate::operators::getschema::schema_rows;
 use crate::relation::Relation;
-
-impl Settings {
-    fn number(&self, name: &str) -> Option<usize> {
-        match self.get(name)?.convert(ScalarType::Long) {
-            Value::Long(number) => usize::try_from(number).ok(),
-            _ => None,
-        }
-    }
-
-    fn ticks(&self, name: &str) -> Option<i64> {
-        match self.get(name)?.convert(ScalarType::DateTime) {
-            Value::DateTime(ticks) => Some(ticks),
-            _ => None,
-        }
-    }
-
-    fn on(&self, name: &str) -> bool {
-        !matches!(self.get(name), None | Some(Value::Bool(false)))
-    }
-}
 
 impl Binder<'_> {
     /// A result as `query_results_apply_getschema`, `maxoutputcolumns` and `query_take_max_records` want it.
@@ -37,18 +17,18 @@ impl Binder<'_> {
         span: Span,
     ) -> BindResult<Relation> {
         let mut relation = relation;
-        if self.settings.on("query_results_apply_getschema") {
+        if self.request.settings.on("query_results_apply_getschema") {
             relation = schema_rows(&relation, span)?;
         }
         let columns = relation.columns.len();
-        if let Some(most) = self.settings.number("maxoutputcolumns")
+        if let Some(most) = self.request.settings.number("maxoutputcolumns")
             && columns > most
         {
             let message =
                 format!("the result has {columns} columns and 'maxoutputcolumns' is {most}");
             return Err(self.error("SEM0004", message, span));
         }
-        if let Some(most) = self.settings.number("query_take_max_records") {
+        if let Some(most) = self.request.settings.number("query_take_max_records") {
             let plan = LogicalPlanBuilder::from(relation.plan).limit(0, Some(most));
             relation.plan = planned(plan.and_then(LogicalPlanBuilder::build), span)?;
         }
@@ -61,7 +41,8 @@ impl Binder<'_> {
         columns: &[(String, ScalarType)],
         column: impl Fn(&str) -> Expr,
     ) -> Option<Expr> {
-        let Some(Value::String(name)) = self.settings.get("query_datetimescope_column") else {
+        let Some(Value::String(name)) = self.request.settings.get("query_datetimescope_column")
+        else {
             return None;
         };
         let known =
@@ -69,8 +50,8 @@ impl Binder<'_> {
         if !columns.iter().any(known) {
             return None;
         }
-        let from = self.settings.ticks("query_datetimescope_from");
-        let to = self.settings.ticks("query_datetimescope_to");
+        let from = self.request.settings.ticks("query_datetimescope_from");
+        let to = self.request.settings.ticks("query_datetimescope_to");
         let from = from.map(|ticks| column(name).gt_eq(lit(ticks)));
         let to = to.map(|ticks| column(name).lt(lit(ticks)));
         from.into_iter().chain(to).reduce(Expr::and)

@@ -5,37 +5,13 @@ use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
-    Call, Expr, ExprKind, Literal, PatternDeclaration, PatternMapping, PatternRule,
+    Expr, ExprKind, Literal, PatternDeclaration, PatternMapping, PatternRule,
 };
 use hindsight_kql_types::ScalarType;
 
-use super::{BindResult, Binder, Entry, Env};
-use crate::relation::Relation;
-
-/// `Pattern('x')`, `Pattern('x').path` or `Pattern('x').['path']`.
-pub(crate) struct Invocation<'e> {
-    call: &'e Call,
-    path: Option<&'e str>,
-}
-
-/// The call of a pattern that an expression is, if it is one.
-pub(crate) fn invocation<'e>(expr: &'e Expr, env: &Env) -> Option<Invocation<'e>> {
-    let (value, path) = match &expr.kind {
-        ExprKind::Member { value, member } => (&**value, Some(member.text.as_str())),
-        ExprKind::Index { value, index } => match &index.kind {
-            ExprKind::Literal(Literal::String(path)) => (&**value, Some(path.as_str())),
-            _ => return None,
-        },
-        _ => (expr, None),
-    };
-    match &value.kind {
-        ExprKind::Call(call) => match env.find(&call.function.text) {
-            Some((Entry::Pattern(_), _)) => Some(Invocation { call, path }),
-            _ => None,
-        },
-        _ => None,
-    }
-}
+use super::binder::Binder;
+use crate::context::{BindContext, Bound, Entry, Invocation};
+use crate::error::BindResult;
 
 impl Binder<'_> {
     /// Takes a declaration into scope.
@@ -44,7 +20,7 @@ impl Binder<'_> {
         pattern: &PatternDeclaration,
     ) -> BindResult<()> {
         let name = &pattern.name;
-        if self.env.defined_here(&name.text) {
+        if self.frame.names.defined_here(&name.text) {
             let message = "Let with the same name was already used in current context";
             return Err(self.error("SEM0079", message, name.span()));
         }
@@ -52,7 +28,7 @@ impl Binder<'_> {
             self.check_mapping(mapping)?;
         }
         let entry = Entry::Pattern(Arc::new(pattern.clone()));
-        self.env = self.env.with(&name.text, entry);
+        self.frame.names = self.frame.names.with(&name.text, entry);
         Ok(())
     }
 
@@ -87,12 +63,12 @@ impl Binder<'_> {
         &mut self,
         invocation: &Invocation<'_>,
         span: Span,
-    ) -> BindResult<Relation> {
+    ) -> BindResult<Bound> {
         let mut arguments = Vec::new();
         for argument in &invocation.call.arguments {
             arguments.push(self.constant_string(&argument.value)?);
         }
-        let found = self.env.find(&invocation.call.function.text);
+        let found = self.frame.names.find(&invocation.call.function.text);
         let Some((Entry::Pattern(pattern), seen)) = found else {
             return Err(self.error("SEM0100", "Failed to resolve table expression", span));
         };
@@ -110,10 +86,9 @@ impl Binder<'_> {
             );
             return Err(self.error("SEM0036", message, span));
         };
-        let before = std::mem::replace(&mut self.env, seen.block());
-        let result = crate::operators::macro_expand::statements(&rule.body, self, span);
-        self.env = before;
-        result
+        self.with_names(seen.block(), |binder| {
+            binder.bind_statements(&rule.body, span)
+        })
     }
 }
 

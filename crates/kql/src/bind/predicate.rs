@@ -4,8 +4,9 @@ use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
+use super::binder::Binder;
 use super::logic::balanced;
-use super::{BindResult, Binder};
+use crate::error::BindResult;
 use crate::relation::Relation;
 
 impl Binder<'_> {
@@ -24,7 +25,7 @@ impl Binder<'_> {
                 Ok(balanced(parts, *op))
             }
             ExprKind::Binary { op, left, right } => {
-                if let Some(comparison) = super::compare::Comparison::of(*op) {
+                if let Some(comparison) = super::comparison::Comparison::of(*op) {
                     let (left, right) = (
                         self.bind_scalar(left, input)?,
                         self.bind_scalar(right, input)?,
@@ -54,7 +55,7 @@ impl Binder<'_> {
         let scalar = self.bind_scalar(expr, input)?;
         match scalar.kind {
             ScalarType::Bool => Ok(scalar.expr),
-            ScalarType::Dynamic => Ok(super::convert::convert(scalar, ScalarType::Bool).expr),
+            ScalarType::Dynamic => Ok(crate::convert::convert(scalar, ScalarType::Bool).expr),
             other => Err(self.error(
                 "SEM0001",
                 format!("the predicate must be of type bool and is {other}"),

@@ -5,35 +5,11 @@ use std::collections::HashSet;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, Name, NamedExpr};
 
+use super::binder::Binder;
 use super::result_name::result_name;
-use super::{BindResult, Binder};
-use crate::relation::{Relation, Scalar};
-
-/// Which operator's rules of numbering and clashes hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NamingMode {
-    /// `project`: numbered columns do not look at the input's names.
-    Project,
-    /// `extend`, `serialize`: a name of the input replaces that column; two targets never share a name.
-    Extend,
-    /// Keys and aggregates of `summarize`, `make-series`.
-    Summarize,
-    /// `distinct`.
-    Distinct,
-    /// `print`: unnamed columns are numbered by their position, from 0.
-    Print,
-}
-
-/// One column of a list.
-#[derive(Debug, Clone)]
-pub(crate) struct BoundColumn {
-    /// Its name, unique in the list.
-    pub(crate) name: String,
-    /// What computes it.
-    pub(crate) scalar: Scalar,
-    /// The name was written (`Name = …`, or a plain column).
-    pub(crate) explicit: bool,
-}
+use crate::context::{BoundColumn, NamingMode, wildcard_matches};
+use crate::error::BindResult;
+use crate::relation::{ColumnRole, Relation, Scalar};
 
 /// How a target got its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,9 +143,10 @@ impl Namer {
     }
 
     fn free(&self, name: &str, avoid_spelled: bool) -> String {
-        match self.used.contains(name) {
-            true => self.suffixed(name, avoid_spelled),
-            false => name.to_owned(),
+        if self.used.contains(name) {
+            self.suffixed(name, avoid_spelled)
+        } else {
+            name.to_owned()
         }
     }
 
@@ -271,7 +248,7 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Vec<crate::relation::Column>> {
-        let matches: Vec<_> = input
+        let mut matches: Vec<_> = input
             .columns
             .iter()
             .filter(|c| wildcard_matches(pattern, &c.name))
@@ -284,26 +261,7 @@ impl Binder<'_> {
                 span,
             ));
         }
+        matches.retain(|c| c.role == ColumnRole::Visible);
         Ok(matches)
     }
-}
-
-/// Whether `name` matches `pattern`, where `*` stands for any text.
-pub(crate) fn wildcard_matches(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else {
-        return rest.is_empty();
-    };
-    let mut rest = rest;
-    for part in middle {
-        match rest.find(part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or(""),
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }

@@ -3,8 +3,10 @@
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_syntax::{Diagnostic, Span};
 
-use super::compare::Comparison;
-use super::{BindResult, Binder, Entry};
+use super::binder::Binder;
+use super::comparison::Comparison;
+use crate::context::Entry;
+use crate::error::BindResult;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -59,28 +61,27 @@ impl Binder<'_> {
             return Ok(column.scalar());
         }
         let found = self
-            .env
+            .frame
+            .names
             .find(name)
             .map(|(entry, seen)| (entry.clone(), seen.clone()));
         match found {
             Some((Entry::Value { scalar, level }, _)) => {
                 let row = !scalar.expr.column_refs().is_empty();
-                match row && level != self.level {
-                    true => Err(Diagnostic::new(
+                if row && level != self.frame.level {
+                    Err(Diagnostic::new(
                         "CRT0018",
                         format!(
                             "can't use '{name}' as it is defined outside its row-context scope"
                         ),
                         span,
-                    )),
-                    false => Ok(scalar),
+                    ))
+                } else {
+                    Ok(scalar)
                 }
             }
             Some((Entry::Macro(body), seen)) => {
-                let before = std::mem::replace(&mut self.env, seen);
-                let result = self.bind_scalar(&body, &Relation::unit());
-                self.env = before;
-                result
+                self.with_names(seen, |binder| binder.bind_scalar(&body, &Relation::unit()))
             }
             Some((Entry::Tabular(_) | Entry::Relation(_), _)) => Err(self.error(
                 "SEM0085",

@@ -3,7 +3,8 @@
 use datafusion::logical_expr::LogicalPlan;
 use hindsight_kql_syntax::Span;
 
-use super::{BindResult, Binder};
+use super::binder::Binder;
+use crate::error::BindResult;
 use crate::relation::Relation;
 use crate::work::CancellationToken;
 
@@ -19,11 +20,13 @@ const ASKED_EVERY: usize = 256;
 impl Binder<'_> {
     /// Counts one more bound expression.
     pub(crate) fn count_work(&mut self, span: Span) -> BindResult<()> {
-        self.work += 1;
-        if self.work > MAX_WORK {
+        self.output.work += 1;
+        if self.output.work > MAX_WORK {
             return Err(self.error("SEM0001", "the query expands to too many expressions", span));
         }
-        if self.work.is_multiple_of(ASKED_EVERY) && CancellationToken::current().is_cancelled() {
+        if self.output.work.is_multiple_of(ASKED_EVERY)
+            && CancellationToken::current().is_cancelled()
+        {
             return Err(self.error("SEM0001", "the query was cancelled", span));
         }
         Ok(())
@@ -32,7 +35,7 @@ impl Binder<'_> {
     /// The relation, unless its plan has become too large. Looking is work too.
     pub(crate) fn bounded(&mut self, relation: Relation, span: Span) -> BindResult<Relation> {
         let size = Size::of(&relation.plan);
-        self.work += size.nodes;
+        self.output.work += size.nodes;
         let message = if size.nodes > MAX_NODES {
             format!(
                 "the query reads and combines too much: its plan has more than {MAX_NODES} steps"

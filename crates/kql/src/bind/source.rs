@@ -4,23 +4,34 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Pipeline};
 use hindsight_kql_types::Value;
 
-use super::scope::alias_name;
-use super::{BindResult, Binder, Entry};
+use super::binder::Binder;
 use crate::catalog::TableScope;
-use crate::operators::stand_in::{self, Begins};
+use crate::context::{
+    BindContext, Bound, Entry, Frame, alias_name, invocation, is_tabular, names_a_scope,
+};
+use crate::error::BindResult;
+use crate::operators::datatable;
 use crate::relation::{Relation, Scalar};
+use crate::subtables::placeholders::{self, Begins};
 
 impl Binder<'_> {
     /// Binds a tabular expression.
-    pub(crate) fn bind_tabular(&mut self, expr: &Expr) -> BindResult<Relation> {
+    pub(crate) fn bind_tabular(&mut self, expr: &Expr) -> BindResult<Bound> {
         self.count_work(expr.span)?;
-        let relation = self.bind_tabular_form(expr)?;
-        self.bounded(relation, expr.span)
+        let bound = self.bind_tabular_form(expr)?;
+        bound.map(|relation| self.bounded(relation, expr.span))
     }
 
-    fn bind_tabular_form(&mut self, expr: &Expr) -> BindResult<Relation> {
+    /// Binds a tabular expression inside another. Extra results of its own are results of the request.
+    pub(crate) fn bind_inner_tabular(&mut self, expr: &Expr) -> BindResult<Bound> {
+        let mut bound = self.bind_tabular(expr)?;
+        self.output.results.append(&mut bound.extra_results);
+        Ok(bound)
+    }
+
+    fn bind_tabular_form(&mut self, expr: &Expr) -> BindResult<Bound> {
         let span = expr.span;
-        if let Some(invocation) = super::pattern::invocation(expr, &self.env) {
+        if let Some(invocation) = invocation(expr, &self.frame.names) {
             return self.bind_invocation(&invocation, span);
         }
         match &expr.kind {
@@ -28,52 +39,49 @@ impl Binder<'_> {
             ExprKind::Name(name) => self.bind_rows_named(&name.text, span),
             ExprKind::Call(call) => self.bind_tabular_call(call, span),
             ExprKind::Pipe(pipeline) => self.bind_pipeline(pipeline),
-            ExprKind::Source(operator) => self.bind_operator(operator, Relation::unit()),
-            ExprKind::DataTable(node) => crate::operators::datatable::bind(node, self, span),
+            ExprKind::Source(operator) => self.bind_operator(operator, Relation::unit().into()),
+            ExprKind::DataTable(node) => Ok(datatable::bind(node, self, span)?.into()),
             ExprKind::ExternalData(_) => Err(self.unsupported("externaldata", span)),
-            ExprKind::Member { value, member } if super::classify::names_a_scope(value) => {
+            ExprKind::Member { value, member } if names_a_scope(value) => {
                 let scope = self.bind_scope(value)?;
-                self.bind_table(&scope, &member.text, span)
+                Ok(self.bind_table(&scope, &member.text, span)?.into())
             }
             ExprKind::Member { value, member } => {
-                self.bind_entity_member(value, &member.text, span)
+                Ok(self.bind_entity_member(value, &member.text, span)?.into())
             }
             _ => Err(self.error("SEM0100", "Failed to resolve table expression", span)),
         }
     }
 
-    fn bind_pipeline(&mut self, pipeline: &Pipeline) -> BindResult<Relation> {
-        let before = self.env.clone();
-        self.level += 1;
-        let result = self.bind_stages(pipeline);
-        self.level -= 1;
-        self.env = before;
-        result
+    fn bind_pipeline(&mut self, pipeline: &Pipeline) -> BindResult<Bound> {
+        let frame = Frame {
+            level: self.frame.level + 1,
+            ..self.frame.clone()
+        };
+        self.within(frame, |binder| binder.bind_stages(pipeline))
     }
 
-    fn bind_stages(&mut self, pipeline: &Pipeline) -> BindResult<Relation> {
-        let relation = self.bind_tabular(&pipeline.source)?;
+    fn bind_stages(&mut self, pipeline: &Pipeline) -> BindResult<Bound> {
+        let source = self.bind_tabular(&pipeline.source)?;
         // What `as` named inside a subtable is all of it; any other source has taken steps of its own.
         let begins = match &pipeline.source.kind {
             ExprKind::Name(_) => Begins::Named,
             _ => Begins::Reduced,
         };
-        stand_in::bind(&pipeline.operators, relation, begins, self)
+        placeholders::bind(&pipeline.operators, source, begins, self)
     }
 
     /// A bare name: let, then function, then table.
-    fn bind_rows_named(&mut self, name: &str, span: Span) -> BindResult<Relation> {
+    fn bind_rows_named(&mut self, name: &str, span: Span) -> BindResult<Bound> {
         let found = self
-            .env
+            .frame
+            .names
             .find(name)
             .map(|(entry, seen)| (entry.clone(), seen.clone()));
         match found {
-            Some((Entry::Relation(relation), _)) => Ok(relation),
+            Some((Entry::Relation(relation), _)) => Ok(relation.into()),
             Some((Entry::Tabular(body), seen)) => {
-                let before = std::mem::replace(&mut self.env, seen);
-                let result = self.bind_tabular(&body);
-                self.env = before;
-                result
+                self.with_names(seen, |binder| binder.bind_tabular(&body))
             }
             Some((Entry::Function(function), seen)) => {
                 let call = Call {
@@ -90,22 +98,22 @@ impl Binder<'_> {
                 format!("Failed to resolve table expression named '{name}': it is no table"),
                 span,
             )),
-            _ => self.bind_table(&TableScope::Request, name, span),
+            _ => Ok(self.bind_table(&TableScope::Request, name, span)?.into()),
         }
     }
 
-    fn bind_tabular_call(&mut self, call: &Call, span: Span) -> BindResult<Relation> {
+    fn bind_tabular_call(&mut self, call: &Call, span: Span) -> BindResult<Bound> {
         let name = call.function.text.as_str();
-        if let Some((Entry::Function(function), seen)) = self.env.find(name) {
+        if let Some((Entry::Function(function), seen)) = self.frame.names.find(name) {
             let (function, seen) = (function.clone(), seen.clone());
             return self.call_tabular_function(call, &function, seen, None, span);
         }
         match (name, call.arguments.as_slice()) {
             ("table", [table, ..]) => {
                 let table = self.constant_string(&table.value)?;
-                self.bind_table(&TableScope::Request, &table, span)
+                Ok(self.bind_table(&TableScope::Request, &table, span)?.into())
             }
-            ("materialize", [body, ..]) => self.bind_materialize(&body.value, span),
+            ("materialize", [body, ..]) => Ok(self.bind_materialize(&body.value, span)?.into()),
             _ if crate::functions::registry().find(name).is_some() => Err(self.error(
                 "SEM0100",
                 format!("Failed to resolve table expression: '{name}' is a scalar function"),
@@ -134,7 +142,7 @@ impl Binder<'_> {
         let name = self.scope_name(call, expr.span)?;
         if let ("database", Some((Entry::Alias(scope), _))) = (
             call.function.text.as_str(),
-            self.env.find(&alias_name(&name)),
+            self.frame.names.find(&alias_name(&name)),
         ) {
             return Ok(scope.clone());
         }
@@ -204,7 +212,7 @@ impl Binder<'_> {
 
     /// The entity that a name stands for inside `macro-expand`.
     pub(super) fn entity(&self, value: &Expr) -> Option<Expr> {
-        let (entry, _) = self.env.find(super::lists::bare_name(value)?)?;
+        let (entry, _) = self.frame.names.find(value.as_name()?)?;
         match entry {
             Entry::EntityGroup(entities) => entities.first().cloned(),
             _ => None,
@@ -229,5 +237,15 @@ impl Binder<'_> {
             "$current_database" if !name.is_empty() => Ok(Scalar::constant(Value::String(name))),
             _ => Err(self.unsupported(format_args!("'{property}' of an entity"), span)),
         }
+    }
+
+    /// Whether `expr`, which may read the columns of `input`, is tabular here.
+    pub(crate) fn is_tabular(&self, expr: &Expr, input: Option<&Relation>) -> bool {
+        if let (Some(name), Some(input)) = (expr.as_name(), input)
+            && input.column(name).is_some()
+        {
+            return false;
+        }
+        is_tabular(expr, &self.frame.names)
     }
 }

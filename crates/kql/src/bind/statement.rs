@@ -8,8 +8,9 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::scope::alias_name;
-use super::{BindResult, Binder, Entry};
+use super::binder::Binder;
+use crate::context::{BindContext, Bound, Entry, alias_name, function_entry};
+use crate::error::BindResult;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -18,35 +19,27 @@ impl Binder<'_> {
     /// # Errors
     /// One diagnostic for each result that cannot be bound. None where binding only waits for rows.
     pub(crate) fn bind_query(&mut self, query: &Query) -> Result<(), Vec<Diagnostic>> {
-        // `set` holds for the whole request, wherever it stands.
-        for statement in &query.statements {
-            if let Statement::Set { name, value } = statement {
-                self.bind_set(name, value.as_ref()).map_err(|e| vec![e])?;
-            }
-        }
         let mut errors = Vec::new();
         for statement in &query.statements {
             let Err(error) = self.bind_statement(statement) else {
                 continue;
             };
-            if self.needed.is_none() {
+            if self.output.needed.is_none() {
                 errors.push(error);
             }
             // No other statement reads a result, but any may read a name.
-            if self.needed.is_some() || !matches!(statement, Statement::Expression(_)) {
+            if self.output.needed.is_some() || !matches!(statement, Statement::Expression(_)) {
                 return Err(errors);
             }
-            self.operator = None;
-            self.windows.clear();
-            self.subtable_values.clear();
         }
-        if errors.is_empty() && self.results.is_empty() {
+        if errors.is_empty() && self.output.results.is_empty() {
             let message = "the query has no tabular expression";
             errors.push(self.error("SEM0001", message, Span::default()));
         }
-        match errors.is_empty() {
-            true => Ok(()),
-            false => Err(errors),
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
         }
     }
 
@@ -62,93 +55,79 @@ impl Binder<'_> {
         }
     }
 
+    /// A tabular expression as a result, behind those that stand before it.
     fn bind_result(&mut self, expr: &Expr) -> BindResult<()> {
-        self.render = None;
-        self.label = None;
-        self.no_result = false;
-        let relation = self.bind_tabular(expr)?;
-        let (name, render) = (self.label.take(), self.render.take());
-        match std::mem::take(&mut self.no_result) {
-            true => Ok(()),
-            false => self.add_result(name, relation, render, expr.span),
-        }
+        let bound = self.with_own_expressions(|binder| binder.bind_tabular(expr))?;
+        self.output.results.extend(bound.extra_results);
+        let result = self.result(bound.label, bound.relation, bound.render, expr.span)?;
+        self.output.results.push(result);
+        Ok(())
     }
 
     /// `let name = …`
     pub(crate) fn bind_let(&mut self, item: &LetStatement) -> BindResult<()> {
         let name = &item.name.text;
-        if self.env.defined_here(name) {
+        if self.frame.names.defined_here(name) {
             let message = "Let with the same name was already used in current context";
             return Err(self.error("SEM0079", message, item.name.span()));
         }
         let entry = match &item.value {
-            LetValue::Function(function) => Entry::Function(Arc::new(function.clone())),
+            LetValue::Function(function) => function_entry(function, &self.frame.names),
             LetValue::EntityGroup(entities) => Entry::EntityGroup(Arc::new(entities.clone())),
             LetValue::Expr(expr) => self.let_entry(expr)?,
         };
-        self.env = self.env.with(name, entry);
+        self.frame.names = self.frame.names.with(name, entry);
         Ok(())
     }
 
     fn let_entry(&mut self, expr: &Expr) -> BindResult<Entry> {
         let inner = expr.unparenthesised();
+        let calls =
+            |name: &str| matches!(&inner.kind, ExprKind::Call(call) if call.function.text == name);
         if self.is_tabular(expr, None) {
-            let pinned =
-                matches!(&inner.kind, ExprKind::Call(call) if call.function.text == "materialize");
-            let steps = self.steps.len();
-            let relation = self.bind_tabular(inner)?;
-            if pinned {
-                return Ok(Entry::Relation(relation));
+            if calls("materialize") {
+                return Ok(Entry::Relation(self.bind_inner_tabular(inner)?.relation));
             }
-            // It was bound to find its errors; each use binds it anew.
-            self.steps.truncate(steps);
-            self.render = None;
-            self.label = None;
+            // It is bound to find its errors; each use binds it anew.
+            self.without_steps(|binder| binder.bind_inner_tabular(inner))?;
             return Ok(Entry::Tabular(Arc::new(expr.clone())));
         }
-        let steps = self.steps.len();
+        let steps = self.output.steps.len();
         let scalar = self.bind_scalar(expr, &Relation::unit())?;
-        let pinned =
-            matches!(&inner.kind, ExprKind::Call(call) if call.function.text == "toscalar");
+        // A formula over `toscalar` keeps the values that its binding pinned.
+        let pinned = calls("toscalar") || self.output.steps.len() > steps;
         if pinned || scalar.constant.is_some() {
-            return Ok(Entry::Value {
-                scalar,
-                level: self.level,
-            });
+            Ok(self.frame.value(scalar))
+        } else {
+            Ok(Entry::Macro(Arc::new(expr.clone())))
         }
-        if self.steps.len() > steps {
-            // A formula over `toscalar` keeps the values that its binding pinned.
-            return Ok(Entry::Value {
-                scalar,
-                level: self.level,
-            });
+    }
+
+    /// The rows of a body: lets, then one tabular expression.
+    pub(crate) fn bind_statements(&mut self, body: &[Statement], span: Span) -> BindResult<Bound> {
+        let mut result = None;
+        for statement in body {
+            match statement {
+                Statement::Let(item) => self.bind_let(item)?,
+                Statement::Expression(expr) if result.is_none() => {
+                    result = Some(self.bind_tabular(expr)?);
+                }
+                _ => {
+                    let message = "the body is one tabular expression behind 'let' statements";
+                    return Err(self.error("SEM0001", message, span));
+                }
+            }
         }
-        Ok(Entry::Macro(Arc::new(expr.clone())))
+        result.ok_or_else(|| self.error("SEM0001", "the body has no tabular expression", span))
     }
 
     /// `alias database Name = app('x')`: `database('Name')` means the target from here on.
     fn bind_alias(&mut self, name: &Name, target: &Expr) -> BindResult<()> {
         let scope = self.bind_scope(target)?;
-        self.env = self.env.with(alias_name(&name.text), Entry::Alias(scope));
-        Ok(())
-    }
-
-    fn bind_set(&mut self, name: &Name, value: Option<&Expr>) -> BindResult<()> {
-        let value = match value.map(|v| (&v.kind, v)) {
-            None => Value::Bool(true),
-            Some((ExprKind::Name(word), _)) => Value::String(word.text.clone()),
-            Some((_, expr)) => self.bind_constant(expr)?,
-        };
-        if name.text == "query_now" {
-            match value {
-                Value::DateTime(ticks) => self.now_ticks = ticks,
-                _ => {
-                    let message = "the option 'query_now' takes a datetime literal";
-                    return Err(self.error("SEM0020", message, name.span()));
-                }
-            }
-        }
-        self.settings.values.insert(name.text.clone(), value);
+        self.frame.names = self
+            .frame
+            .names
+            .with(alias_name(&name.text), Entry::Alias(scope));
         Ok(())
     }
 
@@ -159,19 +138,16 @@ impl Binder<'_> {
                 return Err(self.unsupported("a tabular query parameter", parameter.name.span()));
             };
             let scalar = self.query_parameter(parameter, kind)?;
-            let entry = Entry::Value {
-                scalar,
-                level: self.level,
-            };
+            let entry = self.frame.value(scalar);
             // A later `let` may take the name over, so it belongs to an outer block.
-            self.env = self.env.with(&parameter.name.text, entry).block();
+            self.frame.names = self.frame.names.with(&parameter.name.text, entry).block();
         }
         Ok(())
     }
 
     fn query_parameter(&mut self, parameter: &Parameter, kind: ScalarType) -> BindResult<Scalar> {
         let name = &parameter.name.text;
-        if let Some(text) = self.options.parameters.get(name) {
+        if let Some(text) = self.request.options.parameters.get(name) {
             let value = Value::String(unquoted(text, kind).to_owned()).convert(kind);
             let bad = kind != ScalarType::String && value.is_null() && !text.contains("null");
             if bad {

@@ -5,9 +5,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::BinaryOp;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::constant::fold;
-use super::{BindResult, Binder};
+use super::binder::Binder;
 use crate::call::{InnerKernel, kernel_call};
+use crate::error::BindResult;
+use crate::fold::fold;
 use crate::relation::Scalar;
 use crate::text_match;
 
@@ -84,9 +85,10 @@ impl Binder<'_> {
         let kinds = vec![left.kind, right.kind];
         let args = vec![left.expr, right.expr];
         let call = kernel_call(operator.kernel, args, kinds, ScalarType::Bool);
-        let expr = match operator.negated {
-            true => PlanExpr::Not(Box::new(call)),
-            false => call,
+        let expr = if operator.negated {
+            PlanExpr::Not(Box::new(call))
+        } else {
+            call
         };
         Ok(Some(fold(Scalar::new(expr, ScalarType::Bool), constant)))
     }

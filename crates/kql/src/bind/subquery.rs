@@ -2,129 +2,43 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Field, Schema, SchemaRef};
-use async_trait::async_trait;
-use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Column as PlanColumn, DataFusionError, Result};
-use datafusion::datasource::{MemTable, TableType, provider_as_source};
+use arrow::datatypes::Field;
+use datafusion::common::Column as PlanColumn;
+use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder};
-use datafusion::physical_plan::ExecutionPlan;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Expr;
 use hindsight_kql_types::ScalarType;
-use parking_lot::RwLock;
 
-use super::constant::planned;
-use super::{BindResult, Binder};
-use crate::held::HeldRows;
-use crate::operators::subtable_value;
-use crate::operators::support::groups;
-use crate::relation::{Column, Relation, Scalar};
-
-/// A sub-query that runs before the results. Its plan may hold the placeholders of earlier steps.
-#[derive(Debug)]
-pub struct Step {
-    /// The placeholder that its value replaces: `$1`, `$2`, … (`StepKind::Scalar`, `StepKind::List`).
-    pub id: String,
-    /// What is run.
-    pub plan: LogicalPlan,
-    /// What becomes of its rows.
-    pub kind: StepKind,
-}
-
-/// What becomes of the rows of a [`Step`].
-#[derive(Debug, Clone)]
-pub enum StepKind {
-    /// The first column of the first row; null (`""`) without rows.
-    Scalar(ScalarType),
-    /// The first column of all rows as one dynamic array.
-    List(ScalarType),
-    /// All rows, which fill the table that the other plans read.
-    Table(Arc<MaterializedTable>),
-}
-
-/// The rows of a `materialize`, empty until its step has run.
-#[derive(Debug)]
-pub struct MaterializedTable {
-    schema: SchemaRef,
-    rows: RwLock<Option<Arc<HeldRows>>>,
-}
-
-impl MaterializedTable {
-    /// A table for rows with these columns.
-    pub(crate) fn empty(columns: &[Column]) -> MaterializedTable {
-        let fields = columns
-            .iter()
-            .map(|c| Field::new(&c.name, c.kind.arrow(), true))
-            .collect::<Vec<_>>();
-        MaterializedTable {
-            schema: Arc::new(Schema::new(fields)),
-            rows: RwLock::new(None),
-        }
-    }
-
-    /// The schema that the rows must have.
-    pub fn arrow_schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    /// Fills the table; the rows' memory stays reserved as long as the table is there.
-    pub fn fill(&self, rows: Arc<HeldRows>) {
-        *self.rows.write() = Some(rows);
-    }
-}
-
-#[async_trait]
-impl TableProvider for MaterializedTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Temporary
-    }
-
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[PlanExpr],
-        limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let rows = self.rows.read().clone();
-        let rows = rows.ok_or_else(|| {
-            DataFusionError::Internal(
-                "a materialised table is read before its step has run".to_owned(),
-            )
-        })?;
-        MemTable::try_new(Arc::clone(&self.schema), vec![rows.batches().to_vec()])?
-            .scan(state, projection, filters, limit)
-            .await
-    }
-}
+use super::binder::Binder;
+use crate::context::Frame;
+use crate::error::{BindResult, planned};
+use crate::plan::groups;
+use crate::relation::{Column, Output, Relation, Scalar};
+use crate::steps::{MaterializedTable, Step, StepKind};
+use crate::subtables::value;
 
 impl Binder<'_> {
     /// `toscalar(T)` and `toscalar(expr)`: a value that is computed once.
     pub(crate) fn bind_toscalar(&mut self, body: &Expr, span: Span) -> BindResult<Scalar> {
         let key = (span.start, span.end);
-        let own_place = self.call_depth == 0 && span.end > span.start;
-        if let (true, Some(scalar)) = (own_place, self.pinned.get(&key)) {
+        let own_place = self.frame.call_depth == 0 && span.end > span.start;
+        if let (true, Some(scalar)) = (own_place, self.output.pinned.get(&key)) {
             return Ok(scalar.clone());
         }
-        let relation = match self.is_tabular(body, None) {
-            true => self.bind_subquery(body)?,
-            false => {
-                let scalar = self.bind_scalar(body, &Relation::unit())?;
-                if scalar.constant.is_some() {
-                    return Ok(scalar);
-                }
-                let column = ("value".to_owned(), scalar.kind, scalar.expr);
-                Relation::unit().project(vec![column], span)?
+        let relation = if self.is_tabular(body, None) {
+            self.bind_subquery(body)?
+        } else {
+            let scalar = self.bind_scalar(body, &Relation::unit())?;
+            if scalar.constant.is_some() {
+                return Ok(scalar);
             }
+            let column = ("value".to_owned(), scalar.kind, scalar.expr);
+            Relation::unit().project(vec![column], span)?
         };
         if !groups(&relation).is_empty() {
-            return subtable_value::note(relation, self, span);
+            return value::note(relation, self, span);
         }
         let relation = first_column(relation, span)?;
         let kind = relation
@@ -138,7 +52,7 @@ impl Binder<'_> {
         let plan = planned(plan.build(), span)?;
         let scalar = self.add_step(plan, StepKind::Scalar(kind), kind);
         if own_place {
-            self.pinned.insert(key, scalar.clone());
+            self.output.pinned.insert(key, scalar.clone());
         }
         Ok(scalar)
     }
@@ -170,7 +84,7 @@ impl Binder<'_> {
         let table = Arc::new(MaterializedTable::empty(&relation.columns));
         let id = self.next_step_id();
         let name = format!("materialized{id}");
-        self.steps.push(Step {
+        self.output.steps.push(Step {
             id,
             plan: relation.plan,
             kind: StepKind::Table(Arc::clone(&table)),
@@ -180,24 +94,19 @@ impl Binder<'_> {
 
     /// A tabular body that reads no row of its surroundings.
     fn bind_subquery(&mut self, body: &Expr) -> BindResult<Relation> {
-        let label = self.label.take();
-        let aggregates = self.aggregates.take();
-        // Window calls of the operator around it wait for that operator's rows.
-        let windows = std::mem::take(&mut self.windows);
-        let values = std::mem::take(&mut self.subtable_values);
-        self.level += 1;
-        let result = self.bind_tabular(body);
-        self.level -= 1;
-        self.windows = windows;
-        self.subtable_values = values;
-        self.aggregates = aggregates;
-        self.label = label;
-        result
+        let frame = Frame {
+            level: self.frame.level + 1,
+            ..self.frame.clone()
+        };
+        let bound = self.within(frame, |binder| {
+            binder.with_own_expressions(|binder| binder.bind_inner_tabular(body))
+        })?;
+        Ok(bound.relation)
     }
 
     fn add_step(&mut self, plan: LogicalPlan, step: StepKind, kind: ScalarType) -> Scalar {
         let id = self.next_step_id();
-        self.steps.push(Step {
+        self.output.steps.push(Step {
             id: id.clone(),
             plan,
             kind: step,
@@ -210,8 +119,8 @@ impl Binder<'_> {
     }
 
     pub(super) fn next_step_id(&mut self) -> String {
-        self.step_ids += 1;
-        format!("${}", self.step_ids)
+        self.output.step_ids += 1;
+        format!("${}", self.output.step_ids)
     }
 }
 
@@ -234,7 +143,10 @@ pub(crate) fn read_materialized(
         .iter()
         .map(|c| {
             let column = PlanExpr::Column(PlanColumn::new(Some(name), &c.name));
-            (c.name.clone(), c.kind, column.alias(&c.name))
+            Output {
+                expr: column.alias(&c.name),
+                ..Output::pass(c)
+            }
         })
         .collect();
     scan.project(outputs, span)

@@ -6,9 +6,9 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlanBuilder, lit};
 use hindsight_kql_syntax::Span;
 use hindsight_kql_types::ScalarType;
 
-use super::constant::planned;
-use super::{BindResult, Binder};
+use super::binder::Binder;
 use crate::catalog::{CatalogTable, TableScope};
+use crate::error::{BindResult, planned};
 use crate::relation::Relation;
 
 impl Binder<'_> {
@@ -21,6 +21,7 @@ impl Binder<'_> {
     ) -> BindResult<Relation> {
         self.check_access(scope, name, span)?;
         let found = self
+            .request
             .catalog
             .table(scope, name)
             .map_err(|e| self.error("SEM0056", e.to_string(), span))?;
@@ -28,8 +29,8 @@ impl Binder<'_> {
             let message = format!("Failed to resolve table or column expression named '{name}'");
             return Err(self.error("SEM0100", message, span));
         };
-        if !self.tables.contains(&table.name) {
-            self.tables.push(table.name.clone());
+        if !self.output.tables.contains(&table.name) {
+            self.output.tables.push(table.name.clone());
         }
         self.scan(table, span)
     }
@@ -42,7 +43,8 @@ impl Binder<'_> {
             LogicalPlanBuilder::scan(reference.clone(), source, None),
             span,
         )?;
-        if let (Some((from, to)), Some(time)) = (self.options.timespan, time_column(&table.columns))
+        if let (Some((from, to)), Some(time)) =
+            (self.request.options.timespan, time_column(&table.columns))
         {
             let inside = column(time).gt_eq(lit(from)).and(column(time).lt(lit(to)));
             plan = planned(plan.filter(inside), span)?;

@@ -6,8 +6,8 @@
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, expr::InList, lit};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::Binder;
-use super::compare::Comparison;
+use super::binder::Binder;
+use super::comparison::Comparison;
 use crate::relation::{Relation, Scalar};
 
 /// The column and the constant of an equality between the two, the column first.
@@ -64,7 +64,10 @@ impl Binder<'_> {
     fn listed_texts(&self, plan: &LogicalPlan, field: &str) -> Option<Vec<&'static str>> {
         match plan {
             LogicalPlan::TableScan(scan) => {
-                let texts = self.catalog.listed_texts(scan.table_name.table(), field)?;
+                let texts = self
+                    .request
+                    .catalog
+                    .listed_texts(scan.table_name.table(), field)?;
                 Some(texts.to_vec())
             }
             LogicalPlan::Projection(projection) => {
@@ -146,7 +149,7 @@ fn member_of(column: &Scalar, texts: Vec<String>, negated: bool) -> Scalar {
     }
     let texts = texts
         .into_iter()
-        .map(|text| lit(super::value_to_scalar(&Value::String(text))))
+        .map(|text| lit(crate::value::value_to_scalar(&Value::String(text))))
         .collect();
     let list = InList::new(Box::new(column.expr.clone()), texts, negated);
     Scalar::new(PlanExpr::InList(list), ScalarType::Bool)

@@ -69,9 +69,10 @@ pub(super) fn check_between_projections(plan: LogicalPlan) -> Result<LogicalPlan
 fn yield_at_joins(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let wrapped = plan.transform_up(|node| {
         let unions = node.is::<UnionExec>() || node.is::<InterleaveExec>();
-        Ok(match node.children().len() > 1 && !unions {
-            true => Transformed::yes(Arc::new(CooperativeExec::new(node)) as _),
-            false => Transformed::no(node),
+        Ok(if node.children().len() > 1 && !unions {
+            Transformed::yes(Arc::new(CooperativeExec::new(node)) as _)
+        } else {
+            Transformed::no(node)
         })
     });
     wrapped.map(|transformed| transformed.data)

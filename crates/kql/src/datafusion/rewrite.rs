@@ -20,9 +20,10 @@ pub(crate) fn replace_in_plan(
             let name = names.save(&expr);
             replace(expr).map(|expr| Transformed::yes(name.restore(expr)))
         })?;
-        match expressions.transformed {
-            true => expressions.map_data(LogicalPlan::recompute_schema),
-            false => Ok(expressions),
+        if expressions.transformed {
+            expressions.map_data(LogicalPlan::recompute_schema)
+        } else {
+            Ok(expressions)
         }
     });
     rewritten.map(|transformed| transformed.data)

@@ -16,11 +16,13 @@ use super::corrections::{
 };
 use super::partitioning::increase;
 use super::planner::{KqlQueryPlanner, PlanPass};
-use super::session::DISTINCT_RULE;
 use super::wrap::{
     AddedPhysical, LogicalRule, Optimize, OptimizeWith, PhysicalRule, RewriteWith, WrappedLogical,
     WrappedPhysical,
 };
+
+/// The rule of the logical optimiser without which no plan with DISTINCT runs.
+pub const DISTINCT_RULE: &str = "replace_distinct_aggregate";
 
 /// One correction of DataFusion.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ pub(super) enum Action {
 #[derive(Debug)]
 #[cfg_attr(not(test), expect(dead_code, reason = "tests read it"))]
 pub(super) enum Canary {
-    /// A query and its right answer, in the form of [`crate::functions::Example`]. Without the correction the query has
+    /// A query and its right answer, in the form of [`crate::definition::Example`]. Without the correction the query has
     /// another answer or fails.
     Answer(&'static str, &'static str),
     /// A query and a node of its physical plan: the correction is about cancellation or cost, and without it the plan has

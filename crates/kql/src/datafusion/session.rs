@@ -7,11 +7,8 @@ use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::SessionConfig;
 
-pub use super::rules::MissingRule;
 use super::rules::{CORRECTIONS, Rules};
-
-/// The rule of the logical optimiser without which no plan with DISTINCT runs.
-pub const DISTINCT_RULE: &str = "replace_distinct_aggregate";
+pub use super::rules::{DISTINCT_RULE, MissingRule};
 
 /// The settings that the language's meaning depends on; callers add memory, partitions and object stores.
 pub fn config() -> SessionConfig {

@@ -8,8 +8,9 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
 use hindsight_kql_types::{DynamicRef, ScalarType};
 
-use crate::bind::{CONVERT, MEMBER};
+use crate::bind::MEMBER;
 use crate::call::{InnerKernel, KernelId, KernelView, kernel_call, kernel_view};
+use crate::convert::CONVERT;
 use crate::functions::{TO_REAL, TO_STRING};
 use crate::kernel::{KernelArgs, KernelError};
 use crate::list_match::IN;

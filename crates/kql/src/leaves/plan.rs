@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 use hindsight_kql_types::ScalarType;
 
 use super::path::{in_filter, instead, member};
-use super::{Leaf, LeafSource};
+use super::source::{Leaf, LeafSource};
 
 /// Keys of one query that become columns; a query that names more reads the bag for the rest.
 const MAX_KEYS: usize = 64;

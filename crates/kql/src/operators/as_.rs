@@ -3,25 +3,46 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
-use super::read_again;
-use super::support::parameter;
-use crate::bind::{BindResult, Binder, Entry};
-use crate::relation::Relation;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{determinism, parameter};
 
-pub(crate) fn bind(
+impl TabularOperator for AsOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: true,
+            names_rows: true,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &AsOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    // Rows of chance are then the same in each place that reads them.
+) -> BindResult<Bound> {
+    // Volatile rows are then the same in each place that reads them.
     let input = match parameter(&node.parameters, &["hint.materialized"]) {
-        Some(once) if binder.constant_bool(once)? => read_again::for_many(input, binder, span)?,
+        Some(once) if binder.constant_bool(once)? => {
+            input.map(|rows| determinism::materialize_if_non_deterministic(rows, binder, span))?
+        }
         _ => input,
     };
-    binder.env = binder
-        .env
-        .with(&node.name.text, Entry::Relation(input.clone()));
-    binder.label = Some(node.name.text.clone());
-    Ok(input)
+    Ok(Bound {
+        label: Some(node.name.text.clone()),
+        defines: Some(node.name.text.clone()),
+        ..input
+    })
 }

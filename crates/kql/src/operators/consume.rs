@@ -3,19 +3,40 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ConsumeOperator;
 
-use super::support;
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for ConsumeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     _node: &ConsumeOperator,
     input: Relation,
-    _binder: &mut Binder<'_>,
+    _binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     Relation {
         columns: Vec::new(),
-        ..support::limit(input, 0)
+        ..plan::limit(input, 0)
     }
     .finish(span)
 }

@@ -6,14 +6,35 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::CountOperator;
 use hindsight_kql_types::ScalarType;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use super::summarize;
-use crate::bind::{BindResult, Binder, BoundAggregate};
+use crate::context::{BindContext, Bound, BoundAggregate};
+use crate::error::BindResult;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for CountOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::OneRow,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &CountOperator,
     input: Relation,
-    _binder: &mut Binder<'_>,
+    _binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let name = node.name.as_ref().map_or("Count", |n| n.text.as_str());

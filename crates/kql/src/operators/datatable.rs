@@ -4,11 +4,16 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DataTable;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support;
-use crate::bind::{BindResult, Binder};
+use crate::context::BindContext;
+use crate::error::BindResult;
+use crate::plan;
 use crate::relation::Relation;
 
-pub(crate) fn bind(node: &DataTable, binder: &mut Binder<'_>, span: Span) -> BindResult<Relation> {
+pub(crate) fn bind(
+    node: &DataTable,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
     let columns: Vec<(String, ScalarType)> = node
         .columns
         .iter()
@@ -44,7 +49,7 @@ pub(crate) fn bind(node: &DataTable, binder: &mut Binder<'_>, span: Span) -> Bin
         }
         rows.push(values);
     }
-    support::fixed_rows(&columns, &rows, span)
+    plan::fixed_rows(&columns, &rows, span)
 }
 
 /// A value as its column's type holds it.

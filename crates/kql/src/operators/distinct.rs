@@ -7,15 +7,37 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DistinctOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::{support, window};
-use crate::bind::{BindResult, Binder, NamingMode};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::error::BindResult;
+use crate::plan;
 use crate::real_key::as_key;
 use crate::relation::Relation;
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for DistinctOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &DistinctOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let bound = binder.bind_projection(&node.columns, &input, NamingMode::Distinct)?;
@@ -37,7 +59,7 @@ pub(crate) fn bind(
             (c.name, c.scalar.kind, key)
         })
         .collect();
-    let projected = support::project(input, columns, span)?;
+    let projected = plan::project(input, columns, span)?;
     Ok(distinct(projected))
 }
 

@@ -1,30 +1,53 @@
 //! `evaluate`: the plug-ins (`semantics.md §24`).
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{EvaluateOperator, TypeOf};
+use hindsight_kql_syntax::ast::{ColumnDeclaration, EvaluateOperator, TypeOf};
 
-use super::support::{self, Output, missing, pass};
-use crate::bind::{BindResult, Binder, convert};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::plan::{self, Output, missing, pass};
 use crate::plugins::{self, Bind};
-use crate::relation::Relation;
+use crate::relation::{Column, Relation};
 
-pub(crate) fn bind(
+impl TabularOperator for EvaluateOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &EvaluateOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+) -> BindResult<Bound> {
+    plan::refuse_groups(&input.relation, binder, span)?;
     let call = &node.plugin;
     let schema = node.schema.as_ref();
-    let before = input.columns.clone();
     let name = call.function.text.as_str();
     let Some(plugin) = plugins::find(name) else {
         return Err(binder.unsupported(format_args!("the plug-in '{name}'"), span));
     };
+    let before = input.relation.columns.clone();
     let result = match plugin.bind {
-        Bind::Schema(bind) => return bind(call, schema, input, binder, span),
-        Bind::Columns(bind) => bind(call, input, binder, span)?,
+        Bind::Schema(bind) => return input.map(|rows| bind(call, schema, rows, binder, span)),
+        Bind::Columns(bind) => input.map(|rows| bind(call, rows, binder, span))?,
+        Bind::Results(bind) => bind(call, input, binder, span)?,
     };
     match schema {
         None => Ok(result),
@@ -32,22 +55,29 @@ pub(crate) fn bind(
             Err(binder.error("SEM0001", "a schema of columns is expected", span))
         }
         Some(TypeOf::Row { star, columns }) => {
-            let mut outputs: Vec<Output> = result
-                .columns
-                .iter()
-                .filter(|c| *star && before.iter().any(|b| b.name == c.name))
-                .map(pass)
-                .collect();
-            for column in columns {
-                let name = column.name.text.clone();
-                let expr = match result.column(&name) {
-                    Some(own) => convert(own.scalar(), column.kind).expr,
-                    None => missing(column.kind),
-                };
-                outputs.retain(|o| o.0 != name);
-                outputs.push((name, column.kind, expr));
-            }
-            support::project(result, outputs, span)
+            let kept = before.iter().filter(|_| *star);
+            result.map(|rows| with_schema(rows, kept, columns, span))
         }
     }
+}
+
+/// The columns that a schema declares, behind those of the input that it keeps.
+fn with_schema<'c>(
+    rows: Relation,
+    kept: impl Iterator<Item = &'c Column> + Clone,
+    columns: &[ColumnDeclaration],
+    span: Span,
+) -> BindResult<Relation> {
+    let of_input = |c: &&Column| kept.clone().any(|b| b.name == c.name);
+    let mut outputs: Vec<Output> = rows.columns.iter().filter(of_input).map(pass).collect();
+    for column in columns {
+        let name = column.name.text.clone();
+        let expr = match rows.column(&name) {
+            Some(own) => convert(own.scalar(), column.kind).expr,
+            None => missing(column.kind),
+        };
+        outputs.retain(|o| o.name != name);
+        outputs.push(Output::visible(name, column.kind, expr));
+    }
+    plan::project(rows, outputs, span)
 }

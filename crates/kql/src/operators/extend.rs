@@ -3,15 +3,36 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ExtendOperator, NamedExpr};
 
-use super::support::{self, Output, pass};
-use super::window;
-use crate::bind::{BindResult, Binder, NamingMode};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::error::BindResult;
+use crate::plan::{self, Output, pass};
 use crate::relation::Relation;
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for ExtendOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ExtendOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     extend(&node.columns, input, binder, span)
@@ -21,14 +42,14 @@ pub(crate) fn bind(
 pub(crate) fn extend(
     items: &[NamedExpr],
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let bound = binder.bind_projection(items, &input, NamingMode::Extend)?;
     let input = window::absorb(binder, input, span)?;
     let new = bound
         .into_iter()
-        .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
+        .map(|c| Output::visible(c.name, c.scalar.kind, c.scalar.expr))
         .collect();
     add_columns(input, new, span)
 }
@@ -37,10 +58,10 @@ pub(crate) fn extend(
 pub(crate) fn add_columns(input: Relation, new: Vec<Output>, span: Span) -> BindResult<Relation> {
     let mut columns: Vec<Output> = input.columns.iter().map(pass).collect();
     for column in new {
-        match columns.iter_mut().find(|c| c.0 == column.0) {
+        match columns.iter_mut().find(|c| c.name == column.name) {
             Some(place) => *place = column,
             None => columns.push(column),
         }
     }
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

@@ -3,22 +3,45 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, FacetOperator, Name, NamedExpr};
 
-use super::fork::run;
-use super::{read_again, summarize, support};
-use crate::bind::{BindResult, Binder};
-use crate::relation::Relation;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use super::summarize;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{self, determinism};
+use crate::subtables::pipeline;
 
-pub(crate) fn bind(
+impl TabularOperator for FacetOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &FacetOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
-    let input = read_again::for_many(input, binder, span)?;
+) -> BindResult<Bound> {
+    plan::refuse_groups(&input.relation, binder, span)?;
+    let mut bound =
+        input.map(|rows| determinism::materialize_if_non_deterministic(rows, binder, span))?;
+    let input = bound.relation.clone();
     let mut results = Vec::new();
     for column in &node.columns {
-        let name = support::column_named(column, &input, binder)?.name.clone();
+        let name = plan::column_named(column, &input, binder)?.name.clone();
         let call = Call {
             function: Name::new("count", span),
             arguments: vec![],
@@ -42,14 +65,25 @@ pub(crate) fn bind(
         )?);
     }
     if let Some(with) = &node.with {
-        results.push(run(with, input.clone(), binder)?.0);
+        let rows = Bound {
+            render: bound.render.take(),
+            ..input.into()
+        };
+        let rows = pipeline::run(with, rows, binder)?;
+        bound.render = rows.render;
+        bound.extra_results.extend(rows.extra_results);
+        results.push(rows.relation);
     }
     // The last result is the pipeline's own, so that results stand in the order of the text.
     let Some(last) = results.pop() else {
-        return Ok(input);
+        return Ok(bound);
     };
     for relation in results {
-        binder.add_result(None, relation, None, span)?;
+        let result = binder.result(None, relation, span)?;
+        bound.extra_results.push(result);
     }
-    Ok(last)
+    Ok(Bound {
+        relation: last,
+        ..bound
+    })
 }

@@ -8,21 +8,43 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use super::search::search_predicate;
-use super::support::{Output, missing, parameter, pass, plain_name};
 use super::union::{bind_legs, matching_tables};
-use super::union_plan::{Leg, union_plan};
-use crate::bind::{BindResult, Binder, convert};
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::error::BindResult;
 use crate::functions::bag::pack_columns;
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{Output, missing, parameter, pass};
 use crate::relation::{Column, Relation, Scalar};
 
 /// The column with what is not shown.
 const PACK: &str = "pack_";
 
-pub(crate) fn bind(
+impl TabularOperator for FindOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &FindOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     if !input.is_unit() {
@@ -54,13 +76,14 @@ pub(crate) fn bind(
         let mut outputs: Vec<Output> = shown.iter().map(|column| column.of(leg)).collect();
         if packs {
             let rest: Vec<&Column> = leg.relation.columns.iter().filter(|c| is_rest(c)).collect();
-            let bag = match rest.is_empty() {
-                true => Scalar::constant(Value::Dynamic(Dynamic::Bag(Vec::new()).encode())),
-                false => pack_columns(rest.iter().map(|c| (c.name.clone(), c.scalar())), false),
+            let bag = if rest.is_empty() {
+                Scalar::constant(Value::Dynamic(Dynamic::Bag(Vec::new()).encode()))
+            } else {
+                pack_columns(rest.iter().map(|c| (c.name.clone(), c.scalar())), false)
             };
-            outputs.push((PACK.to_owned(), ScalarType::Dynamic, bag.expr));
+            outputs.push(Output::visible(PACK, ScalarType::Dynamic, bag.expr));
         }
-        outputs.retain(|o| !node.away.iter().any(|a| plain_name(a) == Some(&o.0)));
+        outputs.retain(|o| !node.away.iter().any(|a| a.as_name() == Some(&o.name)));
         found.push(Leg {
             label: leg.label.clone(),
             relation: rows.project(outputs, span)?,
@@ -70,13 +93,14 @@ pub(crate) fn bind(
 }
 
 /// The tables that know a column of the predicate; all of them where it looks at any column.
-fn legs(node: &FindOperator, binder: &mut Binder<'_>, span: Span) -> BindResult<Vec<Leg>> {
-    let tables: Vec<Expr> = match node.tables.is_empty() {
-        false => node.tables.clone(),
-        true => matching_tables("*", binder, span)?
+fn legs(node: &FindOperator, binder: &mut dyn BindContext, span: Span) -> BindResult<Vec<Leg>> {
+    let tables: Vec<Expr> = if !node.tables.is_empty() {
+        node.tables.clone()
+    } else {
+        matching_tables("*", binder, span)?
             .into_iter()
             .map(|name| Expr::new(ExprKind::Name(Name::new(name, span)), span))
-            .collect(),
+            .collect()
     };
     let mut legs = bind_legs(&tables, 0, "union_arg", false, binder)?;
     let mut names = Vec::new();
@@ -133,9 +157,10 @@ fn read_names(expr: &Expr, term: bool, names: &mut Vec<String>) -> bool {
         }
         ExprKind::Call(call) => {
             let negation = call.function.text == "not";
-            let count = match call.function.text == SEARCH_COLUMN_TERM {
-                true => 1,
-                false => call.arguments.len(),
+            let count = if call.function.text == SEARCH_COLUMN_TERM {
+                1
+            } else {
+                call.arguments.len()
             };
             let mut any = false;
             for argument in call.arguments.iter().take(count) {
@@ -162,14 +187,11 @@ struct Shown {
 impl Shown {
     fn of(&self, leg: &Leg) -> Output {
         let (kind, expr) = match (leg.relation.column(&self.name), self.written) {
-            (Some(own), None) => {
-                let (_, kind, expr) = pass(own);
-                (kind, expr)
-            }
+            (Some(own), None) => (own.kind, own.expr()),
             (Some(own), Some(kind)) => (kind, convert(own.scalar(), kind).expr),
             (None, _) => (self.kind, missing(self.kind)),
         };
-        (self.shown.clone(), kind, expr)
+        Output::visible(&self.shown, kind, expr)
     }
 }
 
@@ -214,11 +236,11 @@ fn smart(predicate: &Expr, legs: &[Leg]) -> Vec<Shown> {
 fn written(
     columns: &[(Expr, Option<ScalarType>)],
     legs: &[Leg],
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
 ) -> BindResult<Vec<Shown>> {
     let mut all: Vec<Shown> = Vec::new();
     for (column, kind) in columns {
-        let Some(name) = plain_name(column) else {
+        let Some(name) = column.as_name() else {
             return Err(binder.error("SEM0001", "a column name is expected", column.span));
         };
         let kinds = kinds(name, legs);
@@ -257,7 +279,7 @@ fn matching(
     predicate: &Expr,
     leg: &Leg,
     legs: &[Leg],
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut names = Vec::new();
@@ -267,7 +289,7 @@ fn matching(
         if leg.relation.column(&name).is_none()
             && let Some(kind) = kinds(&name, legs).first()
         {
-            columns.push((name, *kind, missing(*kind)));
+            columns.push(Output::visible(name, *kind, missing(*kind)));
         }
     }
     let rows = leg.relation.clone().project(columns, span)?;

@@ -1,69 +1,60 @@
 //! `fork`: a result for each branch over the same input (`semantics.md §23.2`).
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{ForkOperator, Operator};
+use hindsight_kql_syntax::ast::ForkOperator;
 
-use super::read_again::{for_many, reads_again};
-use super::stand_in::{self, Begins};
-use super::support;
-use crate::bind::{BindResult, Binder};
-use crate::relation::Relation;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{self, determinism};
+use crate::subtables::pipeline;
 
-pub(crate) fn bind(
-    node: &ForkOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
-    span: Span,
-) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
-    let input = for_many(input, binder, span)?;
-    let mut last = None;
-    for branch in &node.branches {
-        let name = branch.name.as_ref().map(|n| n.text.clone());
-        if let Some((name, relation)) = last.take() {
-            binder.add_result(name, relation, None, span)?;
+impl TabularOperator for ForkOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
         }
-        let (relation, label) = run(&branch.operators, input.clone(), binder)?;
-        last = Some((name.or(label), relation));
     }
-    // The last branch is the pipeline's own result, so that results stand in the order of the text.
-    let Some((name, relation)) = last else {
-        return Ok(input);
-    };
-    binder.label = name;
-    Ok(relation)
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
 }
 
-/// A pipeline of operators over rows that are bound already, and the name that its `as` gave.
-pub(crate) fn run(
-    operators: &[Operator],
-    input: Relation,
-    binder: &mut Binder<'_>,
-) -> BindResult<(Relation, Option<String>)> {
-    let env = binder.env.clone();
-    let label = binder.label.take();
-    let result = stand_in::bind(operators, input, Begins::Whole, binder);
-    binder.env = env;
-    let inner = std::mem::replace(&mut binder.label, label);
-    result.map(|relation| (relation, inner))
-}
-
-/// A pipeline over rows whose hidden columns tell subtables apart: it runs for each of them.
-pub(crate) fn run_in_subtables(
-    operators: &[Operator],
-    input: Relation,
-    binder: &mut Binder<'_>,
+fn bind(
+    node: &ForkOperator,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    // Their rows are told apart by numbers, which another run would give to others.
-    let input = match reads_again(operators) {
-        true => for_many(input, binder, span)?,
-        false => input,
-    };
-    let keys = support::groups(&input).iter().map(support::pass).collect();
-    let subtables = super::distinct::distinct(input.clone().project(keys, span)?);
-    let before = binder.subtables.replace(subtables);
-    let result = run(operators, input, binder);
-    binder.subtables = before;
-    Ok(result?.0)
+) -> BindResult<Bound> {
+    plan::refuse_groups(&input.relation, binder, span)?;
+    let mut bound =
+        input.map(|rows| determinism::materialize_if_non_deterministic(rows, binder, span))?;
+    let rows = bound.relation.clone();
+    for (index, branch) in node.branches.iter().enumerate() {
+        // The last branch is the pipeline's own result, so that results stand in the order of the text.
+        if index > 0 {
+            let result = binder.result(bound.label.take(), bound.relation, span)?;
+            bound.extra_results.push(result);
+        }
+        let begin = Bound {
+            relation: rows.clone(),
+            label: None,
+            ..bound
+        };
+        let result = pipeline::run(&branch.operators, begin, binder)?;
+        let name = branch.name.as_ref().map(|n| n.text.clone());
+        bound = Bound {
+            label: name.or(result.label),
+            ..result
+        };
+    }
+    Ok(bound)
 }

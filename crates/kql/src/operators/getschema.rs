@@ -4,14 +4,35 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::GetSchemaOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{self, visible};
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{self, visible};
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for GetSchemaOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     _node: &GetSchemaOperator,
     input: Relation,
-    _binder: &mut Binder<'_>,
+    _binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     schema_rows(&input, span)
@@ -37,5 +58,5 @@ pub(crate) fn schema_rows(input: &Relation, span: Span) -> BindResult<Relation> 
             ]
         })
         .collect();
-    support::fixed_rows(&columns, &rows, span)
+    plan::fixed_rows(&columns, &rows, span)
 }

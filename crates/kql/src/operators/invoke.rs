@@ -2,31 +2,49 @@
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::InvokeOperator;
+use std::sync::Arc;
 
-use super::support;
-use crate::bind::{BindResult, Binder, Entry};
-use crate::relation::Relation;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, Entry};
+use crate::error::BindResult;
+use crate::plan;
 
-pub(crate) fn bind(
+impl TabularOperator for InvokeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &InvokeOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+) -> BindResult<Bound> {
+    plan::refuse_groups(&input.relation, binder, span)?;
     let name = &node.call.function;
-    let found = match binder.env.find(&name.text) {
-        Some((Entry::Function(function), seen)) => Some((function.clone(), seen.clone())),
+    let found = match binder.frame().names.find(&name.text) {
+        Some((Entry::Function(function), seen)) => Some((Arc::clone(function), seen.clone())),
         _ => None,
     };
-    match found {
-        Some((function, seen)) => {
-            binder.call_tabular_function(&node.call, &function, seen, Some(input), span)
-        }
-        None => Err(binder.error(
-            "SEM0260",
-            format!("Unknown function: '{}'.", name.text),
-            name.span(),
-        )),
-    }
+    let Some((function, seen)) = found else {
+        let message = format!("Unknown function: '{}'.", name.text);
+        return Err(binder.error("SEM0260", message, name.span()));
+    };
+    let rows = input.relation.clone();
+    let result = binder.call_tabular_function(&node.call, &function, seen, rows, span)?;
+    Ok(result.behind(input))
 }

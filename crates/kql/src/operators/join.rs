@@ -4,17 +4,41 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 
-use super::join_keys::{JoinKey, join_keys, subtable_keys};
-use super::join_plan::{RightColumns, join_plan};
-use super::stand_in::there;
-use super::support::{self, parameter};
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::join::{RightColumns, join_plan};
+use crate::plan::join_keys::{JoinKey, join_keys, subtable_keys};
+use crate::plan::{self, parameter};
 use crate::relation::Relation;
+use crate::subtables::placeholders::without_placeholders;
 
-pub(crate) fn bind(
+impl TabularOperator for JoinOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Joins {
+                kind: parameter(&self.parameters, &["kind"]),
+                default: "innerunique",
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &JoinOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let (kind, unique) = kind(parameter(&node.parameters, &["kind"]), binder)?;
@@ -23,7 +47,7 @@ pub(crate) fn bind(
         JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
     ) {
         // Rows of the right side would belong to no subtable.
-        support::refuse_groups(&input, binder, span)?;
+        plan::refuse_groups(&input, binder, span)?;
     }
     let right = bind_right(&node.right, binder)?.finish(span)?;
     let input = input.finish(span)?;
@@ -31,37 +55,31 @@ pub(crate) fn bind(
     let on: Vec<Expr> = node.on.iter().chain(&node.filter).cloned().collect();
     let mut keys = join_keys(&on, &input, &right, binder, span)?;
     keys.extend(subtable_keys(&input, &right, binder, span)?);
-    let left = match unique {
-        true => first_rows(input, &keys, span)?,
-        false => input,
+    let left = if unique {
+        first_rows(input, &keys, span)?
+    } else {
+        input
     };
     join_plan(left, right, &keys, kind, RightColumns::All, span)
 }
 
-/// The right side; what the pipeline around it has set stays as it is.
-pub(crate) fn bind_right(right: &Expr, binder: &mut Binder<'_>) -> BindResult<Relation> {
-    let before = (
-        binder.operator.take(),
-        binder.render.take(),
-        binder.label.take(),
-    );
-    let result = binder
-        .bind_tabular(right)
-        .and_then(|rows| there(rows, right.span));
-    (binder.operator, binder.render, binder.label) = before;
-    result
+/// The rows of the right side.
+pub(crate) fn bind_right(right: &Expr, binder: &mut dyn BindContext) -> BindResult<Relation> {
+    let frame = binder.frame().outside_operators();
+    let rows = binder.within(frame, |binder| binder.bind_tabular(right))?;
+    without_placeholders(rows.relation, right.span)
 }
 
 /// `innerunique`: the left side keeps one row of each key. A later filter of the left columns runs below, so that the
 /// row is one that passes (`semantics.md §17.1`).
 fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relation> {
     let left = left.finish(span)?;
-    let mut names: Vec<String> = support::groups(&left).into_iter().map(|c| c.name).collect();
+    let mut names: Vec<String> = plan::groups(&left).into_iter().map(|c| c.name).collect();
     names.extend(keys.iter().map(|k| k.left.name.clone()));
-    super::group_limit::any_row_by(left, names, span)
+    crate::plan::group_limit::any_row_by(left, names, span)
 }
 
-fn kind(word: Option<&Expr>, binder: &mut Binder<'_>) -> BindResult<(JoinType, bool)> {
+fn kind(word: Option<&Expr>, binder: &mut dyn BindContext) -> BindResult<(JoinType, bool)> {
     let Some(expr) = word else {
         return Ok((JoinType::Inner, true));
     };

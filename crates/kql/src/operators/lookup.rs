@@ -4,17 +4,41 @@ use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::LookupOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use super::join::bind_right;
-use super::join_keys::{join_keys, subtable_keys};
-use super::join_plan::{RightColumns, join_plan};
-use super::support::parameter;
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::join::{RightColumns, join_plan};
+use crate::plan::join_keys::{join_keys, subtable_keys};
+use crate::plan::parameter;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for LookupOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Joins {
+                kind: parameter(&self.parameters, &["kind"]),
+                default: "leftouter",
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &LookupOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let kind = match parameter(&node.parameters, &["kind"]) {

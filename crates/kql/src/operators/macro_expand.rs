@@ -1,20 +1,41 @@
 //! `macro-expand`: a query for each entity of a group, their results together.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Expr, MacroExpandOperator, Statement};
+use hindsight_kql_syntax::ast::{Expr, MacroExpandOperator};
+use std::sync::Arc;
 
-use super::support::{parameter, plain_name};
-use super::union_plan::{Leg, union_plan};
-use crate::bind::{BindResult, Binder, Entry};
-use crate::relation::Relation;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, Entry};
+use crate::error::BindResult;
+use crate::plan::parameter;
+use crate::plan::union::{Leg, union_plan};
 
-pub(crate) fn bind(
+impl TabularOperator for MacroExpandOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &MacroExpandOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    if !input.is_unit() {
+) -> BindResult<Bound> {
+    if !input.relation.is_unit() {
         return Err(binder.error("SEM0001", "the operator starts a pipeline", span));
     }
     let inner = match parameter(&node.parameters, &["kind"]) {
@@ -32,17 +53,21 @@ pub(crate) fn bind(
         None => false,
     };
     let entities = entities(node, binder)?;
-    let before = (binder.env.clone(), binder.operator.take());
+    let outside = binder.frame().outside_operators();
+    let mut bound = input;
     let mut legs = Vec::new();
     let mut failure = None;
     for (position, entity) in entities.into_iter().enumerate() {
-        let group = Entry::EntityGroup(std::sync::Arc::new(vec![entity]));
-        binder.env = before.0.block().with(&node.scope.text, group).block();
-        match statements(&node.body, binder, span) {
-            Ok(relation) => legs.push(Leg {
-                label: format!("union_arg{position}"),
-                relation,
-            }),
+        let group = Entry::EntityGroup(Arc::new(vec![entity]));
+        let frame = outside.with_name(&node.scope.text, group);
+        match binder.within(frame, |binder| binder.bind_statements(&node.body, span)) {
+            Ok(rows) => {
+                legs.push(Leg {
+                    label: format!("union_arg{position}"),
+                    relation: rows.relation.clone(),
+                });
+                bound = rows.behind(bound);
+            }
             Err(error) if fuzzy && matches!(error.code, "SEM0100" | "SEM0056") => {
                 failure = Some(error);
             }
@@ -53,21 +78,22 @@ pub(crate) fn bind(
             }
         }
     }
-    (binder.env, binder.operator) = before;
     match (legs.is_empty(), failure) {
         (true, Some(error)) => Err(error),
         (true, None) => Err(binder.error("SEM0001", "the entity group is empty", span)),
-        (false, _) => union_plan(legs, None, inner, span),
+        (false, _) => bound.map(|_| union_plan(legs, None, inner, span)),
     }
 }
 
-fn entities(node: &MacroExpandOperator, binder: &Binder<'_>) -> BindResult<Vec<Expr>> {
+fn entities(node: &MacroExpandOperator, binder: &dyn BindContext) -> BindResult<Vec<Expr>> {
     if node.inline {
         return Ok(node.group.clone());
     }
     let mut entities = Vec::new();
     for group in &node.group {
-        let found = plain_name(group).and_then(|name| binder.env.find(name));
+        let found = group
+            .as_name()
+            .and_then(|name| binder.frame().names.find(name));
         match found {
             Some((Entry::EntityGroup(group), _)) => entities.extend(group.iter().cloned()),
             _ => {
@@ -76,26 +102,4 @@ fn entities(node: &MacroExpandOperator, binder: &Binder<'_>) -> BindResult<Vec<E
         }
     }
     Ok(entities)
-}
-
-/// The rows of a body: lets, then one tabular expression.
-pub(crate) fn statements(
-    body: &[Statement],
-    binder: &mut Binder<'_>,
-    span: Span,
-) -> BindResult<Relation> {
-    let mut result = None;
-    for statement in body {
-        match statement {
-            Statement::Let(item) => binder.bind_let(item)?,
-            Statement::Expression(expr) if result.is_none() => {
-                result = Some(binder.bind_tabular(expr)?);
-            }
-            _ => {
-                let message = "the body is one tabular expression behind 'let' statements";
-                return Err(binder.error("SEM0001", message, span));
-            }
-        }
-    }
-    result.ok_or_else(|| binder.error("SEM0001", "the body has no tabular expression", span))
 }

@@ -7,22 +7,48 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::MvApplyOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::fork::run_in_subtables;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use super::mv_expand::expand;
-use super::support::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
-use crate::bind::{BindResult, Binder};
-use crate::relation::{Column, Relation};
+use super::rereads_rows;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{self, Output, carried_name, field, groups, hidden_name, pass, visible};
+use crate::relation::{Column, ColumnRole, Relation};
+use crate::subtables::pipeline::run_in_subtables;
 
-pub(crate) fn bind(
+impl TabularOperator for MvApplyOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Applies {
+                operators: &self.subquery,
+                limit: self.limit.as_ref(),
+            },
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: rereads_rows(&self.subquery),
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &MvApplyOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     if node.context_id.is_some() {
         return Err(binder.unsupported("'mv-apply' with an id", span));
     }
-    let input = input.finish(span)?;
+    let bound = input.map(|rows| rows.finish(span))?;
+    let input = bound.relation.clone();
     let serialized = input.serialized;
     // Inside another `mv-apply` or a `partition` the outer subtables stay apart by their own columns.
     let outer = groups(&input);
@@ -39,27 +65,25 @@ pub(crate) fn bind(
     )?;
     // The row's own columns travel with its number, so that what the pipeline drops can come back without a join: they
     // are functions of the number.
-    let mut outputs: Vec<Output> = outer
-        .iter()
-        .map(|c| (c.name.clone(), c.kind, field(&c.name)))
-        .collect();
-    outputs.push((
-        hidden_name(&format!("apply{depth}")),
-        ScalarType::Long,
-        field(&expanded.row_field),
-    ));
+    let mut outputs: Vec<Output> = outer.iter().map(|c| pass(&c.under_its_name())).collect();
+    let number = hidden_name(&format!("apply{depth}"));
+    outputs.push(Output {
+        role: ColumnRole::SubtableKey,
+        ..Output::visible(number, ScalarType::Long, field(&expanded.row_field))
+    });
     let carried: Vec<&Column> = before
         .iter()
         .filter(|c| !expanded.element_names.contains(&c.name))
         .collect();
-    outputs.extend(
-        carried
-            .iter()
-            .map(|c| (carried_name(depth, &c.name), c.kind, field(&c.name))),
-    );
+    outputs.extend(carried.iter().map(|c| Output {
+        role: ColumnRole::Carried,
+        ..Output::visible(carried_name(depth, &c.name), c.kind, field(&c.name))
+    }));
     outputs.extend(expanded.outputs);
     let rows = expanded.relation.project(outputs, span)?;
-    let result = run_in_subtables(&node.subquery, rows, binder, span)?;
+    let bound = bound.map(|_| Ok(rows))?;
+    let bound = run_in_subtables(&node.subquery, bound, binder, span)?;
+    let result = bound.relation.clone();
     let mut columns: Vec<Output> = groups(&result)
         .iter()
         .filter(|c| outer.iter().any(|o| o.name == c.name))
@@ -71,8 +95,8 @@ pub(crate) fn bind(
         // Elements that it drops are gone.
         None if expanded.element_names.contains(&c.name) => None,
         None => Some(match result.column(&carried_name(depth, &c.name)) {
-            Some(carried) => (c.name.clone(), c.kind, carried.expr()),
-            None => (c.name.clone(), c.kind, support::missing(c.kind)),
+            Some(carried) => Output::visible(&c.name, c.kind, carried.expr()),
+            None => Output::visible(&c.name, c.kind, plan::missing(c.kind)),
         }),
     }));
     let own: Vec<Output> = visible(&result)
@@ -81,8 +105,10 @@ pub(crate) fn bind(
         .collect();
     columns.extend(own);
     let result = result.project(columns, span)?;
-    Ok(Relation {
-        serialized: serialized && result.serialized,
-        ..result
+    bound.map(|_| {
+        Ok(Relation {
+            serialized: serialized && result.serialized,
+            ..result
+        })
     })
 }

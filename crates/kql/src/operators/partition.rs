@@ -5,48 +5,79 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{PartitionBody, PartitionOperator, Statement};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::fork::run_in_subtables;
-use super::macro_expand::statements;
-use super::support::{self, Output, groups, hidden_name, is_hidden, pass};
-use super::union_plan::{Leg, union_plan};
-use crate::bind::{BindResult, Binder, Entry, value_from_scalar};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use super::rereads_rows;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, Output, groups, hidden_name, pass};
 use crate::real_key::as_key;
-use crate::relation::{Relation, Scalar};
+use crate::relation::{ColumnRole, Relation, Scalar};
+use crate::subtables::pipeline::run_in_subtables;
+use crate::value::value_from_scalar;
 
 /// How many values the key of a query in braces may have.
 const MAX_QUERIES: usize = 64;
 
-pub(crate) fn bind(
+impl TabularOperator for PartitionOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: match &self.body {
+                PartitionBody::Pipe(operators) => rereads_rows(operators),
+                PartitionBody::Query(_) => true,
+            },
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &PartitionOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     let operators = match &node.body {
         PartitionBody::Pipe(operators) => operators,
         PartitionBody::Query(body) => {
-            support::refuse_groups(&input, binder, span)?;
+            plan::refuse_groups(&input.relation, binder, span)?;
             return with_query(node, body, input, binder, span);
         }
     };
-    let key = support::column_named(&node.by, &input, binder)?.clone();
+    let key = plan::column_named(&node.by, &input.relation, binder)?.clone();
     if key.kind == ScalarType::Dynamic {
         return Err(binder.error("SEM0001", "the key cannot be dynamic", node.by.span));
     }
-    let outer = groups(&input);
+    let outer = groups(&input.relation);
     let own = hidden_name(&format!("partition{}", outer.len()));
-    let mut columns: Vec<Output> = vec![(own.clone(), key.kind, as_key(key.expr(), key.kind))];
-    columns.extend(input.columns.iter().map(pass));
-    let relation = run_in_subtables(operators, input.project(columns, span)?, binder, span)?;
-    let columns = relation
-        .columns
-        .iter()
-        .filter(|c| !is_hidden(c) || outer.iter().any(|o| o.name == c.name))
-        .map(pass)
-        .collect();
-    Ok(Relation {
-        serialized: false,
-        ..relation.project(columns, span)?
+    let mut columns = vec![Output {
+        role: ColumnRole::SubtableKey,
+        ..Output::visible(own, key.kind, as_key(key.expr(), key.kind))
+    }];
+    columns.extend(input.relation.columns.iter().map(pass));
+    let rows = input.map(|rows| rows.project(columns, span))?;
+    let bound = run_in_subtables(operators, rows, binder, span)?;
+    bound.map(|relation| {
+        let columns = relation
+            .columns
+            .iter()
+            .filter(|c| c.role == ColumnRole::Visible || outer.iter().any(|o| o.name == c.name))
+            .map(pass)
+            .collect::<Vec<Output>>();
+        Ok(Relation {
+            serialized: false,
+            ..relation.project(columns, span)?
+        })
     })
 }
 
@@ -54,13 +85,14 @@ pub(crate) fn bind(
 fn with_query(
     node: &PartitionOperator,
     body: &[Statement],
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    let key = support::column_named(&node.by, &input, binder)?.clone();
+) -> BindResult<Bound> {
+    let key = plan::column_named(&node.by, &input.relation, binder)?.clone();
     let value = as_key(key.expr(), key.kind);
-    let keys = input.project(vec![(key.field.clone(), key.kind, value)], span)?;
+    let keys = vec![(key.field.clone(), key.kind, value)];
+    let keys = input.relation.clone().project(keys, span)?;
     let (_, rows) = binder.discover(super::distinct::distinct(keys), span)?;
     let mut values = Vec::new();
     for batch in rows.batches() {
@@ -75,32 +107,30 @@ fn with_query(
         let message = format!("the key has more than {MAX_QUERIES} values");
         return Err(binder.error("SEM0001", message, span));
     }
-    let before = (binder.env.clone(), binder.operator.take());
     // Over no rows the query still says which columns there are.
     let nothing = values.is_empty();
     if nothing {
         values.push(Value::null(key.kind));
     }
+    let outside = binder.frame().outside_operators();
+    let mut bound = input;
     let mut legs = Vec::new();
     for value in values {
-        let entry = Entry::Value {
-            scalar: Scalar::constant(value),
-            level: binder.level,
-        };
-        binder.env = before.0.block().with(&key.name, entry).block();
-        let relation = statements(body, binder, span);
-        if relation.is_err() {
-            binder.env = before.0.clone();
-        }
+        let entry = outside.value(Scalar::constant(value));
+        let frame = outside.with_name(&key.name, entry);
+        let rows = binder.within(frame, |binder| binder.bind_statements(body, span))?;
         legs.push(Leg {
             label: String::new(),
-            relation: relation?,
+            relation: rows.relation.clone(),
         });
+        bound = rows.behind(bound);
     }
-    (binder.env, binder.operator) = before;
     let rows = union_plan(legs, None, false, span)?;
-    match nothing {
-        true => Ok(support::limit(rows, 0)),
-        false => Ok(rows),
-    }
+    bound.map(|_| {
+        if nothing {
+            Ok(plan::limit(rows, 0))
+        } else {
+            Ok(rows)
+        }
+    })
 }

@@ -3,13 +3,34 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::PrintOperator;
 
-use crate::bind::{BindResult, Binder, NamingMode};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::error::BindResult;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for PrintOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &PrintOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let columns = binder.bind_projection(&node.columns, &input, NamingMode::Print)?;

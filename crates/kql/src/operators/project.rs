@@ -3,14 +3,36 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectOperator;
 
-use super::{support, window};
-use crate::bind::{BindResult, Binder, NamingMode};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, NamingMode};
+use crate::error::BindResult;
+use crate::plan;
 use crate::relation::Relation;
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let columns = binder.bind_projection(&node.columns, &input, NamingMode::Project)?;
@@ -19,5 +41,5 @@ pub(crate) fn bind(
         .into_iter()
         .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
         .collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

@@ -4,14 +4,35 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectByNamesOperator;
 use hindsight_kql_types::{DynamicRef, Value};
 
-use super::support::{self, pass, visible};
-use crate::bind::{BindResult, Binder, wildcard_matches};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound, wildcard_matches};
+use crate::error::BindResult;
+use crate::plan::{self, pass, visible};
 use crate::relation::{Column, Relation};
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectByNamesOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectByNamesOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut patterns = Vec::new();
@@ -41,5 +62,5 @@ pub(crate) fn bind(
         }
     }
     let columns = selected.iter().map(pass).collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

@@ -3,14 +3,35 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectKeepOperator;
 
-use super::support::{self, columns_matching, pass, visible};
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{self, columns_matching, pass, visible};
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectKeepOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectKeepOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut keep = Vec::new();
@@ -21,5 +42,5 @@ pub(crate) fn bind(
         .filter(|c| keep.contains(c))
         .map(pass)
         .collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

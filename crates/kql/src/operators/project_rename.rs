@@ -3,14 +3,35 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectRenameOperator;
 
-use super::support::{self, Output, column_named, pass};
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{self, Output, column_named, pass};
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectRenameOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectRenameOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut columns: Vec<Output> = input.columns.iter().map(pass).collect();
@@ -21,13 +42,13 @@ pub(crate) fn bind(
         };
         let index = input.columns.iter().position(|c| c.name == old.name);
         if let Some(column) = index.and_then(|i| columns.get_mut(i)) {
-            column.0.clone_from(&new.text);
+            column.name.clone_from(&new.text);
         }
     }
-    for (index, (name, ..)) in columns.iter().enumerate() {
-        if columns.iter().take(index).any(|c| c.0 == *name) {
+    for (index, Output { name, .. }) in columns.iter().enumerate() {
+        if columns.iter().take(index).any(|c| c.name == *name) {
             return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
         }
     }
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }

@@ -5,14 +5,35 @@ use std::cmp::Ordering;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ProjectReorderOperator, ReorderOrder};
 
-use super::support::{self, columns_matching, pass, visible};
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::{self, columns_matching, pass, visible};
 use crate::relation::{Column, Relation};
 
-pub(crate) fn bind(
+impl TabularOperator for ProjectReorderOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &ProjectReorderOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut order: Vec<Column> = Vec::new();
@@ -33,7 +54,7 @@ pub(crate) fn bind(
     }
     let rest = visible(&input).filter(|c| !order.contains(c));
     let columns = order.iter().chain(rest).map(pass).collect();
-    support::project(input, columns, span)
+    plan::project(input, columns, span)
 }
 
 /// Compares names with runs of digits as numbers: `a9` is before `a20`.

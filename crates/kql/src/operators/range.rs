@@ -14,18 +14,40 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::RangeOperator;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
-use super::support::transform;
-use crate::bind::{BindResult, Binder, convert, widest};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::convert::{convert, widest};
+use crate::error::BindResult;
 use crate::kernel::KernelError;
+use crate::plan::transform;
 use crate::relation::Relation;
 use crate::transform::{Reads, Transform, TransformState};
 
 const BATCH_ROWS: i128 = 8192;
 
-pub(crate) fn bind(
+impl TabularOperator for RangeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &RangeOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let from = binder.bind_scalar(&node.from, &input)?;

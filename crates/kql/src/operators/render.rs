@@ -3,8 +3,12 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{RenderOperator, RenderProperty};
 
-use crate::bind::{BindResult, Binder};
-use crate::relation::Relation;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 
 const KINDS: &[&str] = &[
     "table",
@@ -50,12 +54,28 @@ const PROPERTIES: &[&str] = &[
     "xmax",
 ];
 
-pub(crate) fn bind(
+impl TabularOperator for RenderOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &RenderOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     _span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     // The kinds are written in small letters; of this one both spellings are documented.
     let kind = match node.kind.text.as_str() {
         "Plotly" => "plotly",
@@ -71,11 +91,13 @@ pub(crate) fn bind(
     for property in &node.properties {
         check(property, binder)?;
     }
-    binder.render = Some(node.clone());
-    Ok(input)
+    Ok(Bound {
+        render: Some(node.clone()),
+        ..input
+    })
 }
 
-fn check(property: &RenderProperty, binder: &mut Binder<'_>) -> BindResult<()> {
+fn check(property: &RenderProperty, binder: &mut dyn BindContext) -> BindResult<()> {
     let name = property.name.text.as_str();
     if !PROPERTIES.contains(&name) {
         return Err(binder.error(

@@ -3,16 +3,39 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleDistinctOperator;
 
-use super::group_limit::{limit_by, limit_groups};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use super::summarize;
 use super::take::row_count;
-use super::{summarize, support, window};
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan;
+use crate::plan::group_limit::{limit_by, limit_groups};
 use crate::relation::Relation;
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for SampleDistinctOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAloneAtMost(&self.count),
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SampleDistinctOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let count = row_count(binder.constant_long(&node.count)?);
@@ -22,7 +45,7 @@ pub(crate) fn bind(
         .into_iter()
         .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
         .collect();
-    let values = support::project(input, columns, span)?.finish(span)?;
+    let values = plan::project(input, columns, span)?.finish(span)?;
     let keys = values.columns.iter().map(|c| c.name.clone()).collect();
     let first = Relation {
         serialized: false,

@@ -6,18 +6,39 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::support::{self, Output, hidden_name, parameter, pass, visible};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use super::union::{bind_legs, matching_tables};
-use super::union_plan::{Leg, union_plan};
-use crate::bind::{BindResult, Binder};
-use crate::relation::{Relation, Scalar};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, Output, hidden_name, parameter, pass, visible};
+use crate::relation::{ColumnRole, Relation, Scalar};
 
-pub(crate) fn bind(
+impl TabularOperator for SearchOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &SearchOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    mut input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     let case_sensitive = match parameter(&node.parameters, &["kind"]) {
         None => false,
         Some(expr) => match binder.constant_word(expr)?.as_str() {
@@ -33,66 +54,67 @@ pub(crate) fn bind(
         },
     };
     let source = hidden_name("source");
-    let subtables = !support::groups(&input).is_empty();
+    let subtables = !plan::groups(&input.relation).is_empty();
     if subtables && !node.tables.is_empty() {
-        support::refuse_groups(&input, binder, span)?;
+        plan::refuse_groups(&input.relation, binder, span)?;
     }
-    let legs = legs(node, input, binder, span)?;
-    let rows = match <[Leg; 1]>::try_from(legs) {
+    let legs = legs(node, &mut input, binder, span)?;
+    let mut rows = match <[Leg; 1]>::try_from(legs) {
         // Rows that are there already keep what tells subtables apart.
         Ok([leg]) if subtables => labelled(leg, &source, span)?,
         Ok([leg]) => union_plan(vec![leg], Some(&source), false, span)?,
         Err(legs) => union_plan(legs, Some(&source), false, span)?,
     };
+    // The predicate does not look at the name of the table.
+    for column in rows.columns.iter_mut().filter(|c| c.name == source) {
+        column.role = ColumnRole::Scratch;
+    }
     let predicate = Terms {
         case_sensitive,
         columns: &rows,
     }
     .rewrite(&node.predicate);
     let predicate = binder.bind_predicate(&predicate, &rows)?;
-    let mut columns: Vec<Output> = support::groups(&rows)
-        .iter()
-        .filter(|c| c.name != source)
-        .map(pass)
-        .collect();
+    let mut columns: Vec<Output> = plan::groups(&rows).iter().map(pass).collect();
     if let Some(source) = rows.column(&source) {
-        columns.push(("$table".to_owned(), source.kind, source.expr()));
+        columns.push(Output::visible("$table", source.kind, source.expr()));
     }
     columns.extend(visible(&rows).map(pass));
-    rows.filter(predicate, span)?.project(columns, span)
+    input.map(|_| rows.filter(predicate, span)?.project(columns, span))
 }
 
 /// The rows of one table with its name.
 fn labelled(leg: Leg, source: &str, span: Span) -> BindResult<Relation> {
     let label = Scalar::constant(Value::String(leg.label)).expr;
     let mut columns: Vec<Output> = leg.relation.columns.iter().map(pass).collect();
-    columns.push((source.to_owned(), ScalarType::String, label));
+    columns.push(Output::visible(source, ScalarType::String, label));
     leg.relation.project(columns, span)
 }
 
 fn legs(
     node: &SearchOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: &mut Bound,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<Leg>> {
     if !node.tables.is_empty() {
         return bind_legs(&node.tables, 0, "search_arg", false, binder);
     }
-    if !input.is_unit() {
-        let label = binder.label.take();
+    if !input.relation.is_unit() {
+        let label = input.label.take();
         return Ok(vec![Leg {
             label: label.unwrap_or_else(|| "search_arg0".to_owned()),
-            relation: input,
+            relation: input.relation.clone(),
         }]);
     }
     let tables: Vec<Expr> = matching_tables("*", binder, span)?
         .into_iter()
         .map(|name| Expr::new(ExprKind::Name(Name::new(name, span)), span))
         .collect();
-    match tables.is_empty() {
-        true => Err(binder.error("SEM0100", "there is no table to search", span)),
-        false => bind_legs(&tables, 0, "search_arg", false, binder),
+    if tables.is_empty() {
+        Err(binder.error("SEM0100", "there is no table to search", span))
+    } else {
+        bind_legs(&tables, 0, "search_arg", false, binder)
     }
 }
 

@@ -3,22 +3,44 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SerializeOperator;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use super::extend::extend;
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for SerializeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SerializeOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let input = Relation {
         serialized: true,
         ..input
     };
-    match node.columns.is_empty() {
-        true => Ok(input),
-        false => extend(&node.columns, input, binder, span),
+    if node.columns.is_empty() {
+        Ok(input)
+    } else {
+        extend(&node.columns, input, binder, span)
     }
 }

@@ -8,15 +8,36 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Direction, Nulls, OrderedExpr, SortOperator};
 use hindsight_kql_types::ScalarType;
 
-use super::window;
-use crate::bind::{BindResult, Binder, plan_error};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::{BindResult, plan_error};
 use crate::real_key::as_key;
 use crate::relation::{Relation, Scalar};
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for SortOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SortOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut keys = Vec::with_capacity(node.by.len());
@@ -44,7 +65,7 @@ pub(crate) fn sorted(input: Relation, keys: Vec<SortExpr>, fetch: Option<usize>)
 pub(crate) fn bind_key(
     key: &OrderedExpr,
     input: &Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Vec<SortExpr>> {
     let scalar = binder.bind_scalar(&key.expr, input)?;
     if scalar.kind == ScalarType::Dynamic {

@@ -8,18 +8,45 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_types::ScalarType;
 
-use super::stand_in::{keys_of_aggregation, without_stand_ins};
-use super::support::{self, Output, carried, field, hidden_name, missing, visible};
-use super::{distinct, group_limit, window};
-use crate::aggregates::{Pick, PickedRows, pick_row};
-use crate::bind::{BindResult, Binder, BoundAggregate, BoundColumn, NamingMode, plan_error};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use super::distinct;
+use crate::aggregates::pick_row;
+use crate::aggregates::{Pick, PickedRows};
+use crate::context::{BindContext, Bound, BoundAggregate, BoundColumn, NamingMode};
+use crate::error::{BindResult, plan_error};
+use crate::plan::{self, Output, carried, field, group_limit, hidden_name, missing, visible};
 use crate::real_key::as_key;
 use crate::relation::{Column, Relation};
+use crate::subtables::placeholders::{aggregation_keys, call_without_placeholders};
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for SummarizeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: if self.has_by {
+                OfNoRows::NoRows
+            } else {
+                OfNoRows::OneRow
+            },
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &SummarizeOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     summarize(&node.aggregates, &node.by, input, binder, span)
@@ -30,7 +57,7 @@ pub(crate) fn summarize(
     aggregates: &[NamedExpr],
     by: &[NamedExpr],
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let input = group_limit::in_order(input, span)?;
@@ -39,11 +66,12 @@ pub(crate) fn summarize(
     let input = window::absorb(binder, input, span)?;
     let outputs = keys
         .into_iter()
-        .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
+        .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
         .collect();
-    match aggregates.is_empty() {
-        true => Ok(distinct::distinct(support::project(input, outputs, span)?)),
-        false => aggregated(input, outputs, aggregates, span),
+    if aggregates.is_empty() {
+        Ok(distinct::distinct(plan::project(input, outputs, span)?))
+    } else {
+        aggregated(input, outputs, aggregates, span)
     }
 }
 
@@ -59,7 +87,7 @@ pub(crate) fn without_groups(input: &Relation) -> Relation {
 pub(crate) fn bind_keys(
     by: &[NamedExpr],
     input: &Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<BoundColumn>> {
     let keys = binder.bind_projection(by, &without_groups(input), NamingMode::Summarize)?;
@@ -97,33 +125,36 @@ pub(crate) fn aggregated(
             ScalarType::String => coalesce(vec![formula, missing(ScalarType::String)]),
             _ => formula,
         };
-        formulas.push((aggregate.name, aggregate.kind, formula));
+        formulas.push(Output::visible(aggregate.name, aggregate.kind, formula));
     }
-    let mut all_keys = keys_of_aggregation(&input);
+    let mut all_keys = aggregation_keys(&input);
     all_keys.extend(keys);
     let calls = calls
         .into_iter()
-        .map(|call| without_stand_ins(call, &input));
+        .map(|call| call_without_placeholders(call, &input));
     let calls: datafusion::common::Result<Vec<PlanExpr>> = calls.collect();
     let mut calls = calls.map_err(|e| plan_error(e, span))?;
     let mut travelling = Vec::new();
     for column in carried(&input) {
         let value = split(any_value(&column), &mut calls).map_err(|e| plan_error(e, span))?;
-        travelling.push((column.name, column.kind, value));
+        travelling.push(Output {
+            expr: value,
+            ..Output::pass(&column)
+        });
     }
     let outputs = all_keys
         .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
+        .map(|key| Output::pass(&key.column()))
         .chain(travelling)
         .chain(formulas)
-        .collect();
+        .collect::<Vec<Output>>();
     let only = match calls.as_slice() {
         [call] => distinct_value(call).cloned(),
         _ => None,
     };
     let groups = match only {
         Some(value) => count_of_groups(input, all_keys, value, span)?,
-        None => support::aggregate(input, all_keys, named_calls(calls), span)?,
+        None => plan::aggregate(input, all_keys, named_calls(calls), span)?,
     };
     groups.project(outputs, span)
 }
@@ -131,7 +162,7 @@ pub(crate) fn aggregated(
 fn named_calls(calls: Vec<PlanExpr>) -> Vec<Output> {
     let named = calls.into_iter().enumerate().map(|(i, call)| {
         // The type of a call inside a formula is the engine's; nobody reads it.
-        (call_name(i), ScalarType::Dynamic, call)
+        Output::scratch(call_name(i), ScalarType::Dynamic, call)
     });
     named.collect()
 }
@@ -164,15 +195,13 @@ fn count_of_groups(
     span: Span,
 ) -> BindResult<Relation> {
     let name = hidden_name("distinct");
-    let outer = keys
-        .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind, field(name)));
+    let outer = keys.iter().map(|key| Output::pass(&key.column()));
     let outer = outer.collect();
     let inner = keys
         .into_iter()
-        .chain([(name.clone(), ScalarType::Dynamic, value)]);
-    let values = support::aggregate(input, inner.collect(), Vec::new(), span)?;
-    support::aggregate(values, outer, named_calls(vec![count(field(&name))]), span)
+        .chain([Output::scratch(&name, ScalarType::Dynamic, value)]);
+    let values = plan::aggregate(input, inner.collect(), Vec::new(), span)?;
+    plan::aggregate(values, outer, named_calls(vec![count(field(&name))]), span)
 }
 
 fn call_name(index: usize) -> String {

@@ -3,14 +3,35 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TakeOperator;
 
-use super::group_limit::limit_groups;
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for TakeOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAtMost(&self.count),
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &TakeOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let count = row_count(binder.constant_long(&node.count)?);

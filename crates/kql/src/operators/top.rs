@@ -3,28 +3,51 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TopOperator;
 
-use super::group_limit::limit_groups;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use super::sort;
 use super::take::row_count;
-use super::{sort, support, window};
-use crate::bind::{BindResult, Binder};
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
+use crate::plan;
+use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for TopOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAtMost(&self.count),
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &TopOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let count = row_count(binder.constant_long(&node.count)?);
     let keys = sort::bind_key(&node.by, &input, binder)?;
     let input = window::absorb(binder, input, span)?;
-    if !support::groups(&input).is_empty() {
+    if !plan::groups(&input).is_empty() {
         return limit_groups(sort::sorted(input, keys, None), count, span);
     }
     Ok(match count {
         0 => Relation {
             serialized: true,
-            ..support::limit(input, 0)
+            ..plan::limit(input, 0)
         },
         count => sort::sorted(input, keys, Some(count)),
     })

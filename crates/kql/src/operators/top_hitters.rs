@@ -5,16 +5,38 @@ use hindsight_kql_syntax::ast::{
     Argument, Call, Expr, ExprKind, Name, NamedExpr, TopHittersOperator,
 };
 
-use super::group_limit::limit_groups;
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use super::sort;
+use super::summarize;
 use super::take::row_count;
-use super::{sort, summarize};
-use crate::bind::{BindResult, Binder, plan_error};
+use crate::context::{BindContext, Bound};
+use crate::error::{BindResult, plan_error};
+use crate::plan::group_limit::limit_groups;
 use crate::relation::Relation;
 
-pub(crate) fn bind(
+impl TabularOperator for TopHittersOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAloneAtMost(&self.count),
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &TopHittersOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let count = row_count(binder.constant_long(&node.count)?);

@@ -7,29 +7,48 @@ use hindsight_kql_syntax::ast::{
 };
 use hindsight_kql_types::ScalarType;
 
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use super::extend::add_columns;
-use super::join_keys::{JoinKey, equal_columns};
-use super::join_plan::{RightColumns, join_plan};
-use super::support::Output;
+use super::sort;
+use super::summarize;
 use super::take::row_count;
-use super::union_plan::{Leg, union_plan};
-use super::{group_limit, sort, summarize, support};
-use crate::bind::{BindResult, Binder, plan_error};
+use crate::context::{BindContext, Bound};
+use crate::error::{BindResult, plan_error};
+use crate::plan::join::{RightColumns, join_plan};
+use crate::plan::join_keys::{JoinKey, equal_columns};
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, Output, group_limit};
 use crate::relation::{Column, Relation, Scalar};
 
-pub(crate) fn bind(
+impl TabularOperator for TopNestedOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::KeepsAlone,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &TopNestedOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
-    let subtables: Vec<String> = support::groups(&input)
-        .into_iter()
-        .map(|c| c.name)
-        .collect();
+    let subtables: Vec<String> = plan::groups(&input).into_iter().map(|c| c.name).collect();
     let with_others = node.levels.iter().rposition(|l| l.others.is_some());
     if with_others.is_some() {
-        support::refuse_groups(&input, binder, span)?;
+        plan::refuse_groups(&input, binder, span)?;
     }
     let (mut rows, keys) = keyed_rows(&node.levels, input, binder, span)?;
     let mut result: Option<Relation> = None;
@@ -103,7 +122,7 @@ fn with_rests(
     keys: &[String],
     result: Relation,
     rests: Vec<Rest>,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let names: Vec<(String, String)> = keys
@@ -127,9 +146,10 @@ fn with_rests(
         let by: Vec<NamedExpr> = parents.map(|name| column_item(name, span)).collect();
         // An aggregate without keys gives a row also over nothing.
         let rows = summarize::summarize(&aggregates, &by, rest.rows.clone(), binder, span)?;
-        let rows = match rest.parents.is_empty() {
-            true => nonempty(rows, rest.rows, span)?,
-            false => rows,
+        let rows = if rest.parents.is_empty() {
+            nonempty(rows, rest.rows, span)?
+        } else {
+            rows
         };
         let rows = match rest.before {
             None => rows,
@@ -144,13 +164,13 @@ fn with_rests(
                 Some((level, (key, _))) if *key == column.name => {
                     others_value(level, column.kind, binder)?
                 }
-                Some((level, _)) if level.others.is_none() => support::missing(column.kind),
+                Some((level, _)) if level.others.is_none() => plan::missing(column.kind),
                 _ => match rows.column(&column.name) {
                     Some(own) => own.expr(),
-                    None => support::missing(column.kind),
+                    None => plan::missing(column.kind),
                 },
             };
-            outputs.push((column.name.clone(), column.kind, expr));
+            outputs.push(Output::visible(&column.name, column.kind, expr));
         }
         legs.push(rows.project(outputs, span)?);
     }
@@ -163,37 +183,39 @@ fn with_rests(
 
 /// The one row of `aggregated` where `rows` has any.
 fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Relation> {
-    let some = super::support::limit(
+    let some = crate::plan::limit(
         Relation {
             columns: Vec::new(),
             ..rows
         },
         1,
     );
-    let some = some.project(
-        vec![(support::hidden_name("some"), ScalarType::Long, lit(1_i64))],
-        span,
-    )?;
-    let mut columns: Vec<Output> = aggregated.columns.iter().map(support::pass).collect();
-    columns.push((support::hidden_name("some"), ScalarType::Long, lit(1_i64)));
+    let some = some.project(vec![some_row()], span)?;
+    let mut columns: Vec<Output> = aggregated.columns.iter().map(plan::pass).collect();
+    columns.push(some_row());
     let aggregated = aggregated.project(columns, span)?;
     join(
         aggregated,
         some,
-        &[support::hidden_name("some")],
+        &[some_row().name],
         JoinType::LeftSemi,
         span,
     )
+}
+
+/// The column by which rows are known to be there.
+fn some_row() -> Output {
+    Output::scratch(plan::hidden_name("some"), ScalarType::Long, lit(1_i64))
 }
 
 /// What a level shows for its rest.
 fn others_value(
     level: &TopNestedLevel,
     kind: ScalarType,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<PlanExpr> {
     let Some(others) = &level.others else {
-        return Ok(support::missing(kind));
+        return Ok(plan::missing(kind));
     };
     let value = binder.bind_constant(others)?;
     let converted = value.convert(kind);
@@ -218,23 +240,24 @@ fn aggregate_name(level: &TopNestedLevel, key: &str) -> String {
 fn keyed_rows(
     levels: &[TopNestedLevel],
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<(Relation, Vec<String>)> {
     let items: Vec<NamedExpr> = levels.iter().map(|l| l.of.clone()).collect();
     let bound = summarize::bind_keys(&items, &input, binder, span)?;
-    let input = super::window::absorb(binder, input, span)?;
+    let input = crate::window::absorb(binder, input, span)?;
     let keys = bound.iter().map(|k| k.name.clone()).collect();
     let columns = bound
         .into_iter()
-        .map(|k| (k.name, k.scalar.kind, k.scalar.expr))
+        .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
         .collect();
     let rows = add_columns(input, columns, span)?;
     // Each level reads them.
     let once = levels.len() == 1 && levels.iter().all(|l| l.others.is_none());
-    let rows = match once {
-        true => rows,
-        false => binder.materialize(rows, span)?,
+    let rows = if once {
+        rows
+    } else {
+        binder.materialize(rows, span)?
     };
     Ok((rows, keys))
 }
@@ -244,7 +267,7 @@ fn level_rows(
     level: &TopNestedLevel,
     path: &[String],
     rows: &Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<(Relation, String)> {
     let key = path.last().cloned().unwrap_or_default();
@@ -269,14 +292,12 @@ fn level_rows(
         order.extend(tie);
     }
     let sorted = sort::sorted(ranked, order, None).finish(span)?;
-    let mut parents: Vec<String> = support::groups(&sorted)
-        .into_iter()
-        .map(|c| c.name)
-        .collect();
+    let mut parents: Vec<String> = plan::groups(&sorted).into_iter().map(|c| c.name).collect();
     parents.extend_from_slice(path.get(..path.len() - 1).unwrap_or_default());
-    let kept = match parents.is_empty() {
-        true => support::limit(sorted, count),
-        false => group_limit::limit_by(sorted, parents, count, span)?,
+    let kept = if parents.is_empty() {
+        plan::limit(sorted, count)
+    } else {
+        group_limit::limit_by(sorted, parents, count, span)?
     };
     Ok((kept, name))
 }
@@ -310,7 +331,7 @@ fn nested(
     level: Relation,
     parents: &[String],
     value: &str,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let taken = |c: &Column| !parents.contains(&c.name) && before.column(&c.name).is_some();

@@ -4,22 +4,44 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 
-use super::stand_in::all_there;
-use super::support::{self, parameter};
-use super::union_plan::{Leg, union_plan};
-use crate::bind::{BindResult, Binder, Entry, Env, plan_error, wildcard_matches};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
 use crate::catalog::TableScope;
+use crate::context::{BindContext, Bound, Entry, Env, wildcard_matches};
+use crate::error::{BindResult, plan_error};
+use crate::plan::union::{Leg, union_plan};
+use crate::plan::{self, parameter};
 use crate::relation::Relation;
+use crate::subtables::placeholders::as_actual_rows;
 
-pub(crate) fn bind(
+impl TabularOperator for UnionOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: true,
+            names_rows: false,
+            adds_rows: true,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        bind(self, input, binder, span)
+    }
+}
+
+fn bind(
     node: &UnionOperator,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    mut input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
-    let subtables = match support::groups(&input).is_empty() {
-        true => None,
-        false => binder.subtables.clone(),
+) -> BindResult<Bound> {
+    let subtables = if plan::groups(&input.relation).is_empty() {
+        None
+    } else {
+        binder.frame().subtables.clone()
     };
     let inner = match parameter(&node.parameters, &["kind"]) {
         None => false,
@@ -44,23 +66,23 @@ pub(crate) fn bind(
         None => false,
     };
     let mut legs = Vec::new();
-    if !input.is_unit() {
-        let label = binder.label.take();
+    if !input.relation.is_unit() {
+        let label = input.label.take();
         legs.push(Leg {
             label: label.unwrap_or_else(|| "union_arg0".to_owned()),
-            relation: input,
+            relation: input.relation.clone(),
         });
     }
     let mut others = bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?;
     if let Some(subtables) = subtables {
         // The other tables stand beside each subtable.
-        let apart = |leg: &&mut Leg| support::groups(&leg.relation).is_empty();
+        let apart = |leg: &&mut Leg| plan::groups(&leg.relation).is_empty();
         for leg in others.iter_mut().filter(apart) {
-            leg.relation = beside(leg.relation.clone(), subtables.clone(), span)?;
+            leg.relation = beside(leg.relation.clone(), Relation::clone(&subtables), span)?;
         }
         if let Some(first) = legs.first() {
             for leg in &mut others {
-                leg.relation = all_there(leg.relation.clone(), &first.relation, span)?;
+                leg.relation = as_actual_rows(leg.relation.clone(), &first.relation, span)?;
             }
         }
     }
@@ -68,7 +90,7 @@ pub(crate) fn bind(
     if legs.is_empty() {
         return Err(binder.error("SEM0100", "Failed to resolve table expression", span));
     }
-    union_plan(legs, source.as_deref(), inner, span)
+    input.map(|_| union_plan(legs, source.as_deref(), inner, span))
 }
 
 /// The rows of a table for each subtable.
@@ -94,7 +116,7 @@ pub(crate) fn bind_legs(
     first: usize,
     unnamed: &str,
     fuzzy: bool,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Vec<Leg>> {
     let mut legs = Vec::new();
     for (position, table) in (first..).zip(tables) {
@@ -108,19 +130,20 @@ pub(crate) fn bind_legs(
     Ok(legs)
 }
 
-fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindResult<Vec<Leg>> {
+fn bind_table(table: &Expr, unnamed: String, binder: &mut dyn BindContext) -> BindResult<Vec<Leg>> {
     if let ExprKind::Wildcard(pattern) = &table.unparenthesised().kind {
         let mut legs = Vec::new();
         for name in matching_tables(pattern, binder, table.span)? {
             legs.extend(bind_table(&name_expr(&name, table.span), name, binder)?);
         }
-        return match legs.is_empty() {
-            true => Err(binder.error(
+        return if legs.is_empty() {
+            Err(binder.error(
                 "SEM0100",
                 format!("Failed to resolve table expression named '{pattern}'"),
                 table.span,
-            )),
-            false => Ok(legs),
+            ))
+        } else {
+            Ok(legs)
         };
     }
     if let ExprKind::Member { value, member } = &table.unparenthesised().kind
@@ -128,18 +151,12 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindRes
     {
         return scoped_tables(value, &member.text, binder, table.span);
     }
-    let before = (
-        binder.operator.take(),
-        binder.render.take(),
-        binder.label.take(),
-    );
-    let relation = binder.bind_tabular(table);
-    let inner = binder.label.take();
-    (binder.operator, binder.render, binder.label) = before;
-    let label = label_of(table, &binder.env).or(inner).unwrap_or(unnamed);
+    let frame = binder.frame().outside_operators();
+    let rows = binder.within(frame, |binder| binder.bind_tabular(table))?;
+    let label = label_of(table, &binder.frame().names);
     Ok(vec![Leg {
-        label,
-        relation: relation?,
+        label: label.or(rows.label).unwrap_or(unnamed),
+        relation: rows.relation,
     }])
 }
 
@@ -147,12 +164,12 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut Binder<'_>) -> BindRes
 fn scoped_tables(
     scope: &Expr,
     pattern: &str,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<Leg>> {
     let scope = binder.bind_scope(scope)?;
     let names = binder
-        .catalog
+        .catalog()
         .table_names(&scope)
         .map_err(|e| binder.error("SEM0056", e.to_string(), span))?;
     let mut legs = Vec::new();
@@ -162,13 +179,14 @@ fn scoped_tables(
             legs.push(Leg { label, relation });
         }
     }
-    match legs.is_empty() {
-        true => Err(binder.error(
+    if legs.is_empty() {
+        Err(binder.error(
             "SEM0100",
             format!("Failed to resolve table expression named '{pattern}'"),
             span,
-        )),
-        false => Ok(legs),
+        ))
+    } else {
+        Ok(legs)
     }
 }
 
@@ -182,17 +200,18 @@ fn name_expr(name: &str, span: Span) -> Expr {
 /// The tables of the request and the views that match a pattern, in order of creation.
 pub(crate) fn matching_tables(
     pattern: &str,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Vec<String>> {
     let mut names = binder
-        .catalog
+        .catalog()
         .table_names(&TableScope::Request)
         .map_err(|e| binder.error("SEM0001", e.to_string(), span))?;
     names.retain(|name| binder.may_read(&TableScope::Request, name));
     let views = binder
-        .env
-        .names(|entry| matches!(entry, Entry::Function(f) if f.view));
+        .frame()
+        .names
+        .names(|entry| matches!(entry, Entry::Function(f) if f.declaration.view));
     names.extend(views);
     names.retain(|name| wildcard_matches(pattern, name));
     Ok(names)
@@ -207,7 +226,7 @@ fn label_of(table: &Expr, env: &Env) -> Option<String> {
         },
         ExprKind::Member { member, .. } => Some(member.text.clone()),
         ExprKind::Call(call) => match env.find(&call.function.text) {
-            Some((Entry::Function(function), _)) if function.view => {
+            Some((Entry::Function(function), _)) if function.declaration.view => {
                 Some(call.function.text.clone())
             }
             _ => None,

@@ -3,18 +3,39 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::WhereOperator;
 
-use super::stand_in::or_stands_in;
-use super::window;
-use crate::bind::{BindResult, Binder};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::relation::Relation;
+use crate::subtables::placeholders::or_placeholder;
+use crate::window;
 
-pub(crate) fn bind(
+impl TabularOperator for WhereOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Drops,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
     node: &WhereOperator,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let predicate = binder.bind_predicate(&node.predicate, &input)?;
-    let predicate = or_stands_in(predicate, &input);
+    let predicate = or_placeholder(predicate, &input);
     window::absorb(binder, input, span)?.filter(predicate, span)
 }

@@ -9,10 +9,11 @@ use hindsight_kql_syntax::ast::{Call, Expr};
 use hindsight_kql_types::ScalarType;
 
 use super::args::Args;
-use super::rewrite::rewrite;
+use super::rewrite::{rewrite, rewrite_with};
 use super::windows::{column, columns, constant, ticks, written};
-use crate::bind::{BindResult, Binder, Entry};
-use crate::operators::support;
+use crate::context::BindContext;
+use crate::error::BindResult;
+use crate::plan;
 use crate::relation::Relation;
 
 /// A window is cut into at most so many smaller ones.
@@ -31,12 +32,12 @@ impl Timeline {
     fn read(
         args: &mut Args<'_>,
         input: &Relation,
-        binder: &mut Binder<'_>,
+        binder: &mut dyn BindContext,
         span: Span,
     ) -> BindResult<Timeline> {
         let id = column(args.required("IdColumn", binder, span)?, input, binder)?;
         let axis = args.required("TimelineColumn", binder, span)?;
-        let kind = support::column_named(axis, input, binder)?.kind;
+        let kind = plan::column_named(axis, input, binder)?.kind;
         let axis = column(axis, input, binder)?;
         let start = constant(args.required("Start", binder, span)?, kind, binder)?;
         let end = constant(args.required("End", binder, span)?, kind, binder)?;
@@ -54,7 +55,7 @@ impl Timeline {
         &self,
         args: &mut Args<'_>,
         what: &str,
-        binder: &mut Binder<'_>,
+        binder: &mut dyn BindContext,
         span: Span,
     ) -> BindResult<(String, i64)> {
         let expr = args.required(what, binder, span)?;
@@ -94,25 +95,13 @@ fn list(dimensions: &[String]) -> String {
     dimensions.iter().map(|d| format!(", {d}")).collect()
 }
 
-/// Runs `text` over `input`, in which `tables` may be read by name.
-fn with_tables(
+/// What `text` gives over `input`, computed once.
+fn once(
     text: &str,
     input: Relation,
-    tables: Vec<(&str, Relation)>,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
-    let env = binder.env.clone();
-    for (name, relation) in tables {
-        binder.env = binder.env.with(name, Entry::Relation(relation));
-    }
-    let result = rewrite(text, input, binder, span);
-    binder.env = env;
-    result
-}
-
-/// What `text` gives over `input`, computed once.
-fn once(text: &str, input: Relation, binder: &mut Binder<'_>, span: Span) -> BindResult<Relation> {
     let rows = rewrite(text, input, binder, span)?;
     binder.materialize(rows, span)
 }
@@ -121,7 +110,7 @@ fn once(text: &str, input: Relation, binder: &mut Binder<'_>, span: Span) -> Bin
 pub(crate) fn counts_metrics(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -136,9 +125,10 @@ pub(crate) fn counts_metrics(
         .iter()
         .map(|d| format!("{d} != prev({d})"))
         .collect();
-    let restart = match restart.is_empty() {
-        true => String::new(),
-        false => format!(", {}", restart.join(" or ")),
+    let restart = if restart.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", restart.join(" or "))
     };
     let text = format!(
         "summarize ['count'] = count(), dcount = count_distinct({id}) by ['$bin']{by} \
@@ -149,7 +139,7 @@ pub(crate) fn counts_metrics(
          | extend aggregated_dcount = row_cumsum(new_dcount{restart}) \
          | project {axis} = ['$bin']{by}, ['count'], dcount, new_dcount, aggregated_dcount"
     );
-    with_tables(&text, rows.clone(), vec![("$rows", rows)], binder, span)
+    rewrite_with(&text, rows.clone(), vec![("$rows", rows)], binder, span)
 }
 
 /// `activity_metrics(id, axis, start, end, window [, dimensions…])`: each window compared with the one before it. Where
@@ -157,7 +147,7 @@ pub(crate) fn counts_metrics(
 pub(crate) fn metrics(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -178,7 +168,7 @@ pub(crate) fn metrics(
          | project {axis} = ['$bin'], dcount_values, dcount_newvalues, retention_rate, \
              churn_rate = 1.0 - retention_rate{by}"
     );
-    with_tables(&text, ids.clone(), vec![("$ids", ids)], binder, span)
+    rewrite_with(&text, ids.clone(), vec![("$ids", ids)], binder, span)
 }
 
 /// `new_activity_metrics(id, axis, start, end, window [, cohort] [, dimensions…] [, lookback])`: what became of those
@@ -186,14 +176,13 @@ pub(crate) fn metrics(
 pub(crate) fn new_metrics(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
     let timeline = Timeline::read(&mut args, &input, binder, span)?;
     let (width, _) = timeline.width(&mut args, "Window", binder, span)?;
-    let is_column =
-        |expr: &Expr| support::plain_name(expr).is_some_and(|n| input.column(n).is_some());
+    let is_column = |expr: &Expr| expr.as_name().is_some_and(|n| input.column(n).is_some());
     let mut rest = args.rest();
     args.end(binder, span)?;
     let cohort = match rest.first() {
@@ -204,7 +193,7 @@ pub(crate) fn new_metrics(
     };
     let lookback = match rest.last() {
         Some(last) if !is_column(last) => {
-            let rows = binder.bind_tabular(last)?;
+            let rows = binder.bind_tabular(last)?.relation;
             rest.pop();
             Some(rows)
         }
@@ -226,7 +215,7 @@ pub(crate) fn new_metrics(
         firsts.push_str(&format!(" | join kind=leftanti (['$lookback']) on {id}"));
         tables.push(("$lookback", lookback));
     }
-    let firsts = with_tables(&firsts, ids, tables.clone(), binder, span)?;
+    let firsts = rewrite_with(&firsts, ids, tables.clone(), binder, span)?;
     let firsts = binder.materialize(firsts, span)?;
     tables.push(("$firsts", firsts.clone()));
     // How many of those who came first in one window are there in another.
@@ -234,7 +223,7 @@ pub(crate) fn new_metrics(
         "join kind=inner (['$ids']) on {id}{by} \
          | summarize ['$found'] = count() by ['$to'] = ['$bin'], ['$first'] = ['$from']{by}"
     );
-    let found = with_tables(&found, firsts.clone(), tables, binder, span)?;
+    let found = rewrite_with(&found, firsts.clone(), tables, binder, span)?;
     let found = binder.materialize(found, span)?;
     let cohort = cohort.map_or(String::new(), |c| format!("| where ['$from'] == {c} "));
     let name = |prefix: &str| super::rewrite::name(&format!("{prefix}_{}", bare(axis)));
@@ -254,7 +243,7 @@ pub(crate) fn new_metrics(
              churn_rate = toreal(['$size'] - ['$kept']) / ['$size']{by}"
     );
     let tables = vec![("$found", found), ("$firsts", firsts.clone())];
-    with_tables(&text, firsts, tables, binder, span)
+    rewrite_with(&text, firsts, tables, binder, span)
 }
 
 /// The name that the language's text of a column stands for.
@@ -270,7 +259,7 @@ fn bare(written: &str) -> &str {
 pub(crate) fn engagement(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -304,7 +293,7 @@ pub(crate) fn engagement(
 pub(crate) fn users_count(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -335,5 +324,5 @@ pub(crate) fn users_count(
          | where ['$periods'] >= {least} \
          | summarize dcount = count_distinct({id}) by {axis} = bin_at(['$time'], {bin}, {start}){by}"
     );
-    with_tables(&text, times.clone(), vec![("$times", times)], binder, span)
+    rewrite_with(&text, times.clone(), vec![("$times", times)], binder, span)
 }

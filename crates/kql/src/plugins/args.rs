@@ -3,7 +3,8 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr};
 
-use crate::bind::{BindResult, Binder};
+use crate::context::BindContext;
+use crate::error::BindResult;
 
 /// Reads a plug-in's arguments and notes what was read, so that nothing is ignored in silence.
 pub(crate) struct Args<'c> {
@@ -40,7 +41,7 @@ impl<'c> Args<'c> {
     pub(crate) fn required(
         &mut self,
         what: &str,
-        binder: &Binder<'_>,
+        binder: &dyn BindContext,
         span: Span,
     ) -> BindResult<&'c Expr> {
         self.next()
@@ -70,7 +71,7 @@ impl<'c> Args<'c> {
     }
 
     /// Refuses what nobody read.
-    pub(crate) fn end(self, binder: &Binder<'_>, span: Span) -> BindResult<()> {
+    pub(crate) fn end(self, binder: &dyn BindContext, span: Span) -> BindResult<()> {
         if self.taken < self.positional.len() {
             return Err(binder.error("SEM0219", "the plug-in has too many arguments", span));
         }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Call, ColumnDeclaration, TypeOf};
+use hindsight_kql_syntax::ast::{Call, ColumnDeclaration, Expr, TypeOf};
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::args::Args;
-use crate::bind::{BindResult, Binder, convert};
-use crate::operators::support::{self, Output, pass};
+use crate::context::BindContext;
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::plan::{self, Output, pass};
 use crate::relation::{Column, Relation, Scalar};
 
 /// More keys than this make no table.
@@ -24,145 +26,180 @@ enum Conflict {
     Keep,
 }
 
+impl Conflict {
+    fn read(expr: &Expr, binder: &mut dyn BindContext) -> BindResult<Conflict> {
+        match binder.constant_string(expr)?.as_str() {
+            "error" => Ok(Conflict::Error),
+            "replace_source" => Ok(Conflict::Replace),
+            "keep_source" => Ok(Conflict::Keep),
+            other => {
+                let message = format!("unknown columnsConflict '{other}'");
+                Err(binder.error("SEM0001", message, expr.span))
+            }
+        }
+    }
+}
+
+/// The arguments of a call.
+struct Unpack {
+    /// The column of bags.
+    column: String,
+    /// What the names of the new columns begin with.
+    prefix: String,
+    conflict: Conflict,
+    /// Keys that are left out.
+    ignored: Vec<String>,
+}
+
 pub(crate) fn bind(
     call: &Call,
     schema: Option<&TypeOf>,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
-    let mut args = Args::new(call);
-    let column = args.required("Column", binder, span)?;
-    let name = support::column_named(column, &input, binder)?.name.clone();
-    let prefix = match args.option("OutputColumnPrefix") {
-        Some(expr) => binder.constant_string(expr)?,
-        None => String::new(),
-    };
-    let conflict = match args.option("columnsConflict") {
-        None => Conflict::Error,
-        Some(expr) => match binder.constant_string(expr)?.as_str() {
-            "error" => Conflict::Error,
-            "replace_source" => Conflict::Replace,
-            "keep_source" => Conflict::Keep,
-            other => {
-                let message = format!("unknown columnsConflict '{other}'");
-                return Err(binder.error("SEM0001", message, expr.span));
-            }
-        },
-    };
-    let ignored = match args.option("ignoredProperties") {
-        None => Vec::new(),
-        Some(expr) => texts(&binder.bind_constant(expr)?),
-    };
-    args.end(binder, span)?;
-    if input
-        .column(&name)
-        .is_none_or(|c| c.kind != ScalarType::Dynamic)
-    {
-        return Err(binder.error("SEM0001", "the unpacked column must be dynamic", span));
-    }
-    let (input, keys) = match schema {
-        Some(TypeOf::Row { star, columns }) => {
-            return declared(*star, columns, &prefix, &name, input, binder, span);
-        }
+    let unpack = Unpack::read(call, &input, binder, span)?;
+    match schema {
+        Some(TypeOf::Row { star, columns }) => unpack.declared(*star, columns, input, binder, span),
         Some(TypeOf::Scalar(_)) => {
-            return Err(binder.error("SEM0001", "a schema of columns is expected", span));
+            Err(binder.error("SEM0001", "a schema of columns is expected", span))
         }
         None => {
             let (input, rows) = binder.discover(input, span)?;
-            let keys = keys_of(rows.batches(), &name);
-            (input, keys)
-        }
-    };
-    if keys.len() > MAX_COLUMNS {
-        let message = format!("the bags have more than {MAX_COLUMNS} keys");
-        return Err(binder.error("SEM0001", message, span));
-    }
-    let Some(bag) = input.column(&name).cloned() else {
-        return Ok(input);
-    };
-    let mut outputs: Vec<(String, Option<Output>)> = input
-        .columns
-        .iter()
-        .map(|c| (c.name.clone(), (c.name != name).then(|| pass(c))))
-        .collect();
-    let own = outputs.len();
-    for (key, kind) in keys.into_iter().filter(|(key, _)| !ignored.contains(key)) {
-        let output_name = format!("{prefix}{key}");
-        let value = property(
-            &bag,
-            &key,
-            kind.unwrap_or(ScalarType::Dynamic),
-            binder,
-            span,
-        )?;
-        let output = (output_name.clone(), value.kind, value.expr);
-        match outputs.iter_mut().take(own).find(|o| o.0 == output_name) {
-            None => outputs.push((output_name, Some(output))),
-            Some(place) if place.1.is_none() || conflict == Conflict::Replace => {
-                place.1 = Some(output);
-            }
-            Some(_) if conflict == Conflict::Keep => {}
-            Some(_) => {
-                let message = format!("the key '{output_name}' is a column already");
-                return Err(binder.error("SEM0001", message, span));
-            }
+            let keys = keys_of(rows.batches(), &unpack.column);
+            unpack.found(keys, input, binder, span)
         }
     }
-    let outputs = outputs.into_iter().filter_map(|(_, o)| o).collect();
-    support::project(input, outputs, span)
 }
 
-/// The columns that the query declares; the data is not looked at.
-fn declared(
-    star: bool,
-    columns: &[ColumnDeclaration],
-    prefix: &str,
-    name: &str,
-    input: Relation,
-    binder: &Binder<'_>,
-    span: Span,
-) -> BindResult<Relation> {
-    let Some(bag) = input.column(name).cloned() else {
-        return Ok(input);
-    };
-    let mut outputs: Vec<Output> = match star {
-        true => input
+impl Unpack {
+    fn read(
+        call: &Call,
+        input: &Relation,
+        binder: &mut dyn BindContext,
+        span: Span,
+    ) -> BindResult<Unpack> {
+        let mut args = Args::new(call);
+        let column = args.required("Column", binder, span)?;
+        let column = plan::column_named(column, input, binder)?.clone();
+        let prefix = match args.option("OutputColumnPrefix") {
+            Some(expr) => binder.constant_string(expr)?,
+            None => String::new(),
+        };
+        let conflict = match args.option("columnsConflict") {
+            None => Conflict::Error,
+            Some(expr) => Conflict::read(expr, binder)?,
+        };
+        let ignored = match args.option("ignoredProperties") {
+            None => Vec::new(),
+            Some(expr) => texts(&binder.bind_constant(expr)?),
+        };
+        args.end(binder, span)?;
+        if column.kind != ScalarType::Dynamic {
+            return Err(binder.error("SEM0001", "the unpacked column must be dynamic", span));
+        }
+        Ok(Unpack {
+            column: column.name,
+            prefix,
+            conflict,
+            ignored,
+        })
+    }
+
+    /// The columns of the keys that the bags have, behind those of the input.
+    fn found(
+        &self,
+        keys: BTreeMap<String, Option<ScalarType>>,
+        input: Relation,
+        binder: &dyn BindContext,
+        span: Span,
+    ) -> BindResult<Relation> {
+        if keys.len() > MAX_COLUMNS {
+            let message = format!("the bags have more than {MAX_COLUMNS} keys");
+            return Err(binder.error("SEM0001", message, span));
+        }
+        let Some(bag) = input.column(&self.column).cloned() else {
+            return Ok(input);
+        };
+        let mut outputs: Vec<(String, Option<Output>)> = input
             .columns
             .iter()
-            .filter(|c| c.name != name)
-            .map(pass)
-            .collect(),
-        false => Vec::new(),
-    };
-    for column in columns {
-        let written = &column.name.text;
-        let own = input.column(written).filter(|c| c.name != name);
-        let output = match (own, written.strip_prefix(prefix)) {
-            (Some(own), _) if star => {
-                let message = format!("the column '{}' is declared twice", own.name);
-                return Err(binder.error("SEM0001", message, column.name.span()));
+            .map(|c| (c.name.clone(), (c.name != self.column).then(|| pass(c))))
+            .collect();
+        let own = outputs.len();
+        let keys = keys.into_iter();
+        for (key, kind) in keys.filter(|(key, _)| !self.ignored.contains(key)) {
+            let name = format!("{}{key}", self.prefix);
+            let kind = kind.unwrap_or(ScalarType::Dynamic);
+            let value = property(&bag, &key, kind, binder, span)?;
+            let output = Output::visible(&name, value.kind, value.expr);
+            match outputs.iter_mut().take(own).find(|o| o.0 == name) {
+                None => outputs.push((name, Some(output))),
+                Some(place) if place.1.is_none() || self.conflict == Conflict::Replace => {
+                    place.1 = Some(output);
+                }
+                Some(_) if self.conflict == Conflict::Keep => {}
+                Some(_) => {
+                    let message = format!("the key '{name}' is a column already");
+                    return Err(binder.error("SEM0001", message, span));
+                }
             }
-            (Some(own), _) => {
-                let value = convert(own.scalar(), column.kind);
-                (written.clone(), value.kind, value.expr)
-            }
-            (None, Some(key)) => {
-                let value = property(&bag, key, column.kind, binder, span)?;
-                (written.clone(), value.kind, value.expr)
-            }
-            (None, None) => (written.clone(), column.kind, support::missing(column.kind)),
-        };
-        outputs.push(output);
+        }
+        let outputs = outputs.into_iter().filter_map(|(_, o)| o);
+        plan::project(input, outputs.collect::<Vec<Output>>(), span)
     }
-    support::project(input, outputs, span)
+
+    /// The columns that the query declares; the data is not looked at.
+    fn declared(
+        &self,
+        star: bool,
+        columns: &[ColumnDeclaration],
+        input: Relation,
+        binder: &dyn BindContext,
+        span: Span,
+    ) -> BindResult<Relation> {
+        let Some(bag) = input.column(&self.column).cloned() else {
+            return Ok(input);
+        };
+        let mut outputs: Vec<Output> = if star {
+            input
+                .columns
+                .iter()
+                .filter(|c| c.name != self.column)
+                .map(pass)
+                .collect()
+        } else {
+            Vec::new()
+        };
+        for column in columns {
+            let written = &column.name.text;
+            let own = input.column(written).filter(|c| c.name != self.column);
+            let output = match (own, written.strip_prefix(&self.prefix)) {
+                (Some(own), _) if star => {
+                    let message = format!("the column '{}' is declared twice", own.name);
+                    return Err(binder.error("SEM0001", message, column.name.span()));
+                }
+                (Some(own), _) => {
+                    let value = convert(own.scalar(), column.kind);
+                    Output::visible(written, value.kind, value.expr)
+                }
+                (None, Some(key)) => {
+                    let value = property(&bag, key, column.kind, binder, span)?;
+                    Output::visible(written, value.kind, value.expr)
+                }
+                (None, None) => Output::visible(written, column.kind, plan::missing(column.kind)),
+            };
+            outputs.push(output);
+        }
+        plan::project(input, outputs, span)
+    }
 }
 
 fn property(
     bag: &Column,
     key: &str,
     kind: ScalarType,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
     span: Span,
 ) -> BindResult<Scalar> {
     let key = Scalar::constant(Value::String(key.to_owned()));
@@ -217,7 +254,7 @@ fn common(a: Option<ScalarType>, b: Option<ScalarType>) -> Option<ScalarType> {
     match (a, b) {
         (None, other) | (other, None) => other,
         (Some(a), Some(b)) if a == b => Some(a),
-        (Some(a), Some(b)) => Some(crate::bind::widest(a, b).unwrap_or(ScalarType::Dynamic)),
+        (Some(a), Some(b)) => Some(crate::convert::widest(a, b).unwrap_or(ScalarType::Dynamic)),
     }
 }
 

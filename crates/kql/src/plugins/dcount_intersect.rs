@@ -9,7 +9,8 @@ use hindsight_kql_syntax::ast::Call;
 use super::args::Args;
 use super::rewrite::rewrite;
 use super::windows::columns;
-use crate::bind::{BindResult, Binder};
+use crate::context::BindContext;
+use crate::error::BindResult;
 use crate::relation::Relation;
 
 /// The unions double with every set.
@@ -19,7 +20,7 @@ const MOST_SETS: usize = 8;
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);

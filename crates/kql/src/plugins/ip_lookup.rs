@@ -4,9 +4,10 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Call;
 
 use super::args::Args;
-use super::rewrite::{name, rewrite};
-use crate::bind::{BindResult, Binder, Entry};
-use crate::operators::support;
+use super::rewrite::{name, rewrite, rewrite_with};
+use crate::context::BindContext;
+use crate::error::BindResult;
+use crate::plan;
 use crate::relation::Relation;
 
 /// Which addresses.
@@ -22,10 +23,10 @@ pub(crate) fn bind(
     family: Family,
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
-    support::refuse_groups(&input, binder, span)?;
+    plan::refuse_groups(&input, binder, span)?;
     let mut args = Args::new(call);
     let lookup = args.required("LookupTable", binder, span)?;
     let address = args.required("SourceKey", binder, span)?;
@@ -35,11 +36,9 @@ pub(crate) fn bind(
         None => false,
     };
     args.end(binder, span)?;
-    let address = support::column_named(address, &input, binder)?.name.clone();
-    let lookup = binder.bind_tabular(lookup)?.finish(span)?;
-    let network = support::column_named(network, &lookup, binder)?
-        .name
-        .clone();
+    let address = plan::column_named(address, &input, binder)?.name.clone();
+    let lookup = binder.bind_tabular(lookup)?.relation.finish(span)?;
+    let network = plan::column_named(network, &lookup, binder)?.name.clone();
     let own: Vec<String> = input.columns.iter().map(|c| name(&c.name)).collect();
     let found: Vec<String> = lookup.columns.iter().map(|c| name(&c.name)).collect();
     if own.iter().any(|c| found.contains(c)) {
@@ -56,31 +55,24 @@ pub(crate) fn bind(
     };
     let input = rewrite("serialize ['$row'] = row_number()", input, binder, span)?;
     let input = binder.materialize(input, span)?;
-    let env = binder.env.clone();
-    binder.env = env
-        .with("$lookup", Entry::Relation(lookup))
-        .with("$source", Entry::Relation(input.clone()));
     let operators = format!(
         "extend ['$one'] = 1 | join kind=inner (['$lookup'] | extend ['$one'] = 1) on ['$one'] \
          | where {test}({}, {})",
         name(&address),
         name(&network)
     );
-    let result = rewrite(&operators, input, binder, span).and_then(|matched| {
-        let matched = match unmatched {
-            false => matched,
-            true => {
-                let matched = binder.materialize(matched, span)?;
-                binder.env = binder
-                    .env
-                    .with("$matched", Entry::Relation(matched.clone()));
-                let rest = "union (['$source'] | join kind=leftanti (['$matched']) on ['$row'])";
-                rewrite(rest, matched, binder, span)?
-            }
-        };
-        let last = format!("project {}", order.join(", "));
-        rewrite(&last, matched, binder, span)
-    });
-    binder.env = env;
-    result
+    let tables = vec![("$lookup", lookup), ("$source", input.clone())];
+    let mut matched = rewrite_with(&operators, input.clone(), tables, binder, span)?;
+    if unmatched {
+        matched = binder.materialize(matched, span)?;
+        let tables = vec![("$source", input), ("$matched", matched.clone())];
+        let rest = "union (['$source'] | join kind=leftanti (['$matched']) on ['$row'])";
+        matched = rewrite_with(rest, matched, tables, binder, span)?;
+    }
+    rewrite(
+        &format!("project {}", order.join(", ")),
+        matched,
+        binder,
+        span,
+    )
 }

@@ -5,14 +5,15 @@ use hindsight_kql_syntax::ast::Call;
 
 use super::args::Args;
 use super::rewrite::{name, rewrite, text};
-use crate::bind::{BindResult, Binder};
-use crate::operators::support::visible;
+use crate::context::BindContext;
+use crate::error::BindResult;
+use crate::plan::visible;
 use crate::relation::Relation;
 
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     Args::new(call).end(binder, span)?;

@@ -12,10 +12,13 @@ use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Name, NamedExpr};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
-use crate::bind::{BindResult, Binder, convert, plan_error, value_from_scalar};
+use crate::context::BindContext;
+use crate::convert::convert;
+use crate::error::{BindResult, plan_error};
 use crate::operators::summarize;
-use crate::operators::support::{self, Output, field, free_name, missing, pass};
-use crate::relation::{Relation, Scalar};
+use crate::plan::{self, Output, field, free_name, missing, pass};
+use crate::relation::{Column, Relation, Scalar};
+use crate::value::value_from_scalar;
 
 /// More values than this make no table.
 const MAX_COLUMNS: usize = 10_000;
@@ -23,29 +26,17 @@ const MAX_COLUMNS: usize = 10_000;
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
     let column = args.required("pivotColumn", binder, span)?;
-    let pivoted = support::column_named(column, &input, binder)?.clone();
+    let pivoted = plan::column_named(column, &input, binder)?.clone();
     let mut rest = args.rest();
     args.end(binder, span)?;
     let aggregate = match rest.first().map(|e| &e.kind) {
         Some(ExprKind::Call(_)) => rest.remove(0).clone(),
-        _ => Expr::new(
-            ExprKind::Call(Call {
-                function: Name::new("count", span),
-                arguments: Vec::new(),
-            }),
-            span,
-        ),
-    };
-    let is_count = matches!(&aggregate.kind, ExprKind::Call(c) if c.function.text == "count");
-    let aggregate = NamedExpr {
-        names: vec![Name::new("$value", span)],
-        tuple: false,
-        expr: aggregate,
+        _ => Expr::new(ExprKind::Call(Call::new("count", [])), span),
     };
     let (input, rows) = binder.discover(input, span)?;
     let values = values_of(rows.batches(), &pivoted.name, pivoted.kind);
@@ -53,31 +44,16 @@ pub(crate) fn bind(
         let message = "the pivoted column has too many values, or an empty one";
         return Err(binder.unsupported(message, span));
     }
-    let read: Vec<String> = binder
-        .bind_aggregates(std::slice::from_ref(&aggregate), &[], &input)?
-        .iter()
-        .flat_map(|a| a.expr.column_refs().into_iter().map(|c| c.name.clone()))
-        .collect();
-    let mut keys: Vec<String> = Vec::new();
-    for key in rest.iter().copied() {
-        keys.push(support::column_named(key, &input, binder)?.name.clone());
-    }
-    if rest.is_empty() {
-        let others = input.columns.iter().map(|c| &c.name);
-        keys.extend(
-            others
-                .filter(|c| **c != pivoted.name && !read.contains(c))
-                .cloned(),
-        );
-    }
-    let by: Vec<NamedExpr> = keys
-        .iter()
-        .chain([&pivoted.name])
-        .map(|name| NamedExpr {
-            names: Vec::new(),
-            tuple: false,
-            expr: Expr::new(ExprKind::Name(Name::new(name, span)), span),
-        })
+    let empty = match &aggregate.kind {
+        ExprKind::Call(c) if c.function.text == "count" => Empty::Zero,
+        _ => Empty::Null,
+    };
+    let aggregate = NamedExpr::named("$value", aggregate);
+    let keys = keys(&rest, &pivoted, &aggregate, &input, binder)?;
+    let names = keys.iter().chain([&pivoted.name]);
+    let by: Vec<NamedExpr> = names
+        .map(|name| ExprKind::Name(Name::new(name, span)))
+        .map(|name| NamedExpr::bare(Expr::new(name, span)))
         .collect();
     let cells = summarize::summarize(&[aggregate], &by, input, binder, span)?;
     let Some(cell) = cells.columns.last().cloned() else {
@@ -89,36 +65,75 @@ pub(crate) fn bind(
     let Some(of) = cells.column(&pivoted.name).cloned() else {
         return Ok(cells);
     };
-    let text = convert(of.scalar(), ScalarType::String).expr;
-    let own_keys: Vec<Output> = cells
-        .columns
+    spread(cells, &keys, &of, &cell, values, empty, span)
+}
+
+/// What a cell without rows shows.
+#[derive(Clone, Copy)]
+enum Empty {
+    Zero,
+    Null,
+}
+
+/// The keys as they are written; without any, the columns that neither the pivot nor its aggregate reads.
+fn keys(
+    written: &[&Expr],
+    pivoted: &Column,
+    aggregate: &NamedExpr,
+    input: &Relation,
+    binder: &mut dyn BindContext,
+) -> BindResult<Vec<String>> {
+    let read: Vec<String> = binder
+        .bind_aggregates(std::slice::from_ref(aggregate), &[], input)?
         .iter()
+        .flat_map(|a| a.expr.column_refs().into_iter().map(|c| c.name.clone()))
+        .collect();
+    if written.is_empty() {
+        let others = input.columns.iter().map(|c| &c.name);
+        let is_key = |c: &&String| **c != pivoted.name && !read.contains(c);
+        return Ok(others.filter(is_key).cloned().collect());
+    }
+    let named = |key: &&Expr| Ok(plan::column_named(key, input, binder)?.name.clone());
+    written.iter().map(named).collect()
+}
+
+/// A row for each combination of `keys`, with the cells of each value of the column `of` in a column of its own.
+fn spread(
+    cells: Relation,
+    keys: &[String],
+    of: &Column,
+    cell: &Column,
+    values: BTreeSet<String>,
+    empty: Empty,
+    span: Span,
+) -> BindResult<Relation> {
+    let text = convert(of.scalar(), ScalarType::String).expr;
+    let columns = cells.columns.iter();
+    let keys: Vec<Output> = columns
         .filter(|c| keys.contains(&c.name))
         .map(pass)
         .collect();
     let mut aggregates: Vec<Output> = Vec::new();
-    let mut outputs: Vec<Output> = own_keys
-        .iter()
-        .map(|(name, kind, _)| (name.clone(), *kind, field(name)))
-        .collect();
+    let mut outputs: Vec<Output> = keys.iter().map(|key| pass(&key.column())).collect();
     for (index, value) in values.into_iter().enumerate() {
-        let is_value = text
-            .clone()
-            .eq(Scalar::constant(Value::String(value.clone())).expr);
+        let value_text = Scalar::constant(Value::String(value.clone())).expr;
+        let is_value = text.clone().eq(value_text);
         let picked = when(is_value, cell.expr())
             .end()
             .map_err(|e| plan_error(e, span))?;
         let inner = format!("$value{index}");
-        aggregates.push((inner.clone(), cell.kind, max(picked)));
-        let filled = match (is_count, cell.kind) {
-            (true, _) => coalesce(vec![field(&inner), Scalar::constant(Value::Long(0)).expr]),
+        aggregates.push(Output::scratch(&inner, cell.kind, max(picked)));
+        let filled = match (empty, cell.kind) {
+            (Empty::Zero, _) => {
+                coalesce(vec![field(&inner), Scalar::constant(Value::Long(0)).expr])
+            }
             (_, ScalarType::String) => coalesce(vec![field(&inner), missing(ScalarType::String)]),
             _ => field(&inner),
         };
-        let name = free_name(&value, |n| outputs.iter().any(|o| o.0 == n));
-        outputs.push((name, cell.kind, filled));
+        let name = free_name(&value, |n| outputs.iter().any(|o| o.name == n));
+        outputs.push(Output::visible(name, cell.kind, filled));
     }
-    support::aggregate(cells, own_keys, aggregates, span)?.project(outputs, span)
+    plan::aggregate(cells, keys, aggregates, span)?.project(outputs, span)
 }
 
 /// The texts of a column's values.

@@ -5,26 +5,24 @@ use hindsight_kql_syntax::ast::Call;
 
 use super::args::Args;
 use super::rewrite::rewrite;
-use crate::bind::{BindResult, Binder};
-use crate::relation::Relation;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 
 /// `preview(rows)`; it ends its pipeline.
 pub(crate) fn bind(
     call: &Call,
-    input: Relation,
-    binder: &mut Binder<'_>,
+    input: Bound,
+    binder: &mut dyn BindContext,
     span: Span,
-) -> BindResult<Relation> {
+) -> BindResult<Bound> {
     let mut args = Args::new(call);
     let count = binder.constant_long(args.required("NumberOfRows", binder, span)?)?;
     args.end(binder, span)?;
-    let rows = rewrite(
-        &format!("take {}", count.max(0)),
-        input.clone(),
-        binder,
-        span,
-    )?;
-    binder.add_result(None, rows, None, span)?;
+    let first = format!("take {}", count.max(0));
+    let rows = rewrite(&first, input.relation.clone(), binder, span)?;
+    let result = binder.result(None, rows, span)?;
     // The count is the pipeline's own result, so that results stand in their order.
-    rewrite("count", input, binder, span)
+    let mut bound = input.map(|rows| rewrite("count", rows, binder, span))?;
+    bound.extra_results.push(result);
+    Ok(bound)
 }

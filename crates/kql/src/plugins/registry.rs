@@ -3,11 +3,18 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, TypeOf};
 
-use super::{
-    activity, bag_unpack, dcount_intersect, ip_lookup, narrow, pivot, preview, rows_near,
-    schema_merge, windows,
-};
-use crate::bind::{BindResult, Binder};
+use super::activity;
+use super::bag_unpack;
+use super::dcount_intersect;
+use super::ip_lookup;
+use super::narrow;
+use super::pivot;
+use super::preview;
+use super::rows_near;
+use super::schema_merge;
+use super::windows;
+use crate::context::{BindContext, Bound};
+use crate::error::BindResult;
 use crate::relation::Relation;
 
 /// A plug-in of the language.
@@ -24,10 +31,19 @@ pub(crate) struct Plugin {
 #[derive(Clone, Copy)]
 pub(crate) enum Bind {
     /// Its columns are its own; a declared schema is applied to them.
-    Columns(fn(&Call, Relation, &mut Binder<'_>, Span) -> BindResult<Relation>),
+    Columns(BindColumns),
+    /// It has results beside its rows.
+    Results(fn(&Call, Bound, &mut dyn BindContext, Span) -> BindResult<Bound>),
     /// It heeds a declared schema itself.
-    Schema(fn(&Call, Option<&TypeOf>, Relation, &mut Binder<'_>, Span) -> BindResult<Relation>),
+    Schema(BindSchema),
 }
+
+/// Makes rows of a call and its input.
+type BindColumns = fn(&Call, Relation, &mut dyn BindContext, Span) -> BindResult<Relation>;
+
+/// Makes rows of a call, the schema that it declares, and its input.
+type BindSchema =
+    fn(&Call, Option<&TypeOf>, Relation, &mut dyn BindContext, Span) -> BindResult<Relation>;
 
 static PLUGINS: &[Plugin] = &[
     Plugin {
@@ -92,7 +108,7 @@ static PLUGINS: &[Plugin] = &[
     Plugin {
         form: "preview(rows)",
         summary: "The first rows as a result of their own, then how many there are in all.",
-        bind: Bind::Columns(preview::bind),
+        bind: Bind::Results(preview::bind),
     },
     Plugin {
         form: "rolling_percentile(value, percentile, axis, bin, bins, [dimension, …])",

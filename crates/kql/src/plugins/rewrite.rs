@@ -3,15 +3,16 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, Literal, Name, Statement};
 
-use crate::bind::{BindResult, Binder};
-use crate::operators::fork::run;
+use crate::context::{BindContext, Entry};
+use crate::error::BindResult;
 use crate::relation::Relation;
+use crate::subtables::pipeline;
 
 /// Runs the operators written in `text` (`where … | project …`) over `input`.
 pub(crate) fn rewrite(
     text: &str,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let parsed = hindsight_kql_syntax::parse(&format!("input | {text}"));
@@ -26,11 +27,28 @@ pub(crate) fn rewrite(
         _ => None,
     });
     match expr {
-        Some(pipeline) => run(&pipeline.operators, input, binder)
-            .map(|(relation, _)| relation)
+        Some(written) => pipeline::run(&written.operators, input.into(), binder)
+            .map(|bound| bound.relation)
             .map_err(|error| hindsight_kql_syntax::Diagnostic { span, ..error }),
         None => Ok(input),
     }
+}
+
+/// Runs the operators written in `text` over `input`; they may read `tables` by name.
+pub(crate) fn rewrite_with(
+    text: &str,
+    input: Relation,
+    tables: Vec<(&str, Relation)>,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
+    let names = tables
+        .into_iter()
+        .fold(binder.frame().names.clone(), |names, (name, rows)| {
+            names.with(name, Entry::Relation(rows))
+        });
+    let frame = binder.frame().with_names(names);
+    binder.within(frame, |binder| rewrite(text, input, binder, span))
 }
 
 /// A name as the language writes it.

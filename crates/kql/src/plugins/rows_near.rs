@@ -5,7 +5,8 @@ use hindsight_kql_syntax::ast::Call;
 
 use super::args::Args;
 use super::rewrite::rewrite;
-use crate::bind::{BindResult, Binder};
+use crate::context::BindContext;
+use crate::error::BindResult;
 use crate::relation::Relation;
 
 /// The distance is written out row by row.
@@ -14,7 +15,7 @@ const MAX_DISTANCE: i64 = 64;
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
@@ -42,7 +43,10 @@ pub(crate) fn bind(
     rewrite(&operators, input, binder, span)
 }
 
-fn distance(expr: &hindsight_kql_syntax::ast::Expr, binder: &mut Binder<'_>) -> BindResult<i64> {
+fn distance(
+    expr: &hindsight_kql_syntax::ast::Expr,
+    binder: &mut dyn BindContext,
+) -> BindResult<i64> {
     match binder.constant_long(expr)? {
         n if (0..=MAX_DISTANCE).contains(&n) => Ok(n),
         _ => Err(binder.error(

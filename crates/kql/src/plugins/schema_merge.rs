@@ -6,7 +6,8 @@ use hindsight_kql_syntax::ast::Call;
 
 use super::args::Args;
 use super::rewrite::rewrite;
-use crate::bind::{BindResult, Binder};
+use crate::context::BindContext;
+use crate::error::BindResult;
 use crate::relation::Relation;
 
 /// One row for each name; equal names must have one type.
@@ -26,7 +27,7 @@ const RENUMBERED: &str = "sort by ['$high'] asc, ColumnName asc \
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);

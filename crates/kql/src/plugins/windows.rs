@@ -8,9 +8,10 @@ use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
-use super::rewrite::{name, rewrite};
-use crate::bind::{BindResult, Binder};
-use crate::operators::support;
+use super::rewrite::{name, rewrite, rewrite_with};
+use crate::context::BindContext;
+use crate::error::BindResult;
+use crate::plan;
 use crate::relation::Relation;
 
 /// A row is given to at most so many bins.
@@ -20,13 +21,13 @@ const MAX_BINS: i64 = 10_000;
 pub(crate) fn counts(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
     let id = column(args.required("IdColumn", binder, span)?, &input, binder)?;
     let axis = args.required("TimelineColumn", binder, span)?;
-    let axis_kind = support::column_named(axis, &input, binder)?.kind;
+    let axis_kind = plan::column_named(axis, &input, binder)?.kind;
     let axis = column(axis, &input, binder)?;
     let start = constant(args.required("Start", binder, span)?, axis_kind, binder)?;
     let end = constant(args.required("End", binder, span)?, axis_kind, binder)?;
@@ -67,19 +68,17 @@ pub(crate) fn counts(
 pub(crate) fn percentile(
     call: &Call,
     input: Relation,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
     let value_expr = args.required("ValueColumn", binder, span)?;
-    let value_name = support::column_named(value_expr, &input, binder)?
-        .name
-        .clone();
+    let value_name = plan::column_named(value_expr, &input, binder)?.name.clone();
     let value = column(value_expr, &input, binder)?;
     let percentile_expr = args.required("Percentile", binder, span)?;
     let percentile = binder.bind_constant(percentile_expr)?.to_text();
     let axis = args.required("IndexColumn", binder, span)?;
-    let axis_kind = support::column_named(axis, &input, binder)?.kind;
+    let axis_kind = plan::column_named(axis, &input, binder)?.kind;
     let axis = column(axis, &input, binder)?;
     let step_kind = match axis_kind {
         ScalarType::DateTime => ScalarType::TimeSpan,
@@ -104,8 +103,6 @@ pub(crate) fn percentile(
         span,
     )?;
     let input = binder.materialize(input, span)?;
-    let env = binder.env.clone();
-    binder.env = env.with("$rows", crate::bind::Entry::Relation(input.clone()));
     // Windows end where rows are; a bin without rows has none.
     let on: String = std::iter::once("['$bin']".to_owned())
         .chain(dimensions.iter().cloned())
@@ -118,21 +115,24 @@ pub(crate) fn percentile(
          | summarize {result} = percentile({value}, {percentile}) by {axis} = ['$bin']{by}",
         last = bins - 1
     );
-    let rows = rewrite(&operators, input, binder, span);
-    binder.env = env;
-    rows
+    let tables = vec![("$rows", input.clone())];
+    rewrite_with(&operators, input, tables, binder, span)
 }
 
 /// A column as the language writes it.
-pub(super) fn column(expr: &Expr, input: &Relation, binder: &Binder<'_>) -> BindResult<String> {
-    Ok(name(&support::column_named(expr, input, binder)?.name))
+pub(super) fn column(
+    expr: &Expr,
+    input: &Relation,
+    binder: &dyn BindContext,
+) -> BindResult<String> {
+    Ok(name(&plan::column_named(expr, input, binder)?.name))
 }
 
 /// Columns as the language writes them.
 pub(super) fn columns(
     list: Vec<&Expr>,
     input: &Relation,
-    binder: &Binder<'_>,
+    binder: &dyn BindContext,
 ) -> BindResult<Vec<String>> {
     list.into_iter().map(|e| column(e, input, binder)).collect()
 }
@@ -141,13 +141,14 @@ pub(super) fn columns(
 pub(super) fn constant(
     expr: &Expr,
     kind: ScalarType,
-    binder: &mut Binder<'_>,
+    binder: &mut dyn BindContext,
 ) -> BindResult<Value> {
     let value = binder.bind_constant(expr)?;
-    let numbers = crate::bind::widest(value.kind(), kind).is_some();
-    match value.is_null() || (value.kind() != kind && !numbers) {
-        false => Ok(value.convert(kind)),
-        true => Err(binder.error("SEM0001", format!("a {kind} is expected"), expr.span)),
+    let numbers = crate::convert::widest(value.kind(), kind).is_some();
+    if !(value.is_null() || (value.kind() != kind && !numbers)) {
+        Ok(value.convert(kind))
+    } else {
+        Err(binder.error("SEM0001", format!("a {kind} is expected"), expr.span))
     }
 }
 

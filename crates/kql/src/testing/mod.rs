@@ -13,9 +13,9 @@ use hindsight_kql_types::{ScalarType, Value};
 
 pub(crate) use catalog::Requests as TestCatalog;
 
-use crate::bind::value_from_scalar;
 use crate::run::{BindError, ResultTable, bind_with_rows, collect};
 use crate::session;
+use crate::value::value_from_scalar;
 use crate::{BindOptions, BoundQuery, Catalog};
 
 /// What became of a query.

@@ -179,9 +179,10 @@ impl Run {
             if self.ended {
                 return Ok(None);
             }
-            let next = match self.state.done() {
-                true => None,
-                false => self.input.next().await.transpose()?,
+            let next = if self.state.done() {
+                None
+            } else {
+                self.input.next().await.transpose()?
             };
             match next {
                 Some(batch) => self.state.push(batch)?,

@@ -14,9 +14,10 @@ use crate::work::CancellationToken;
 /// `work` over the rows of each combination of the fields `keys`, in the order of their first rows; over all rows
 /// where there are no keys.
 pub(crate) fn by_keys(work: Arc<dyn Transform>, keys: Vec<String>) -> Arc<dyn Transform> {
-    match keys.is_empty() {
-        true => work,
-        false => Arc::new(Grouped { work, keys }),
+    if keys.is_empty() {
+        work
+    } else {
+        Arc::new(Grouped { work, keys })
     }
 }
 
@@ -107,9 +108,10 @@ impl TransformState for State {
             count += batch.num_rows();
             ready.push(batch);
         }
-        match ready.is_empty() {
-            true => Ok(None),
-            false => Ok(Some(concat_batches(&self.output, &ready)?)),
+        if ready.is_empty() {
+            Ok(None)
+        } else {
+            Ok(Some(concat_batches(&self.output, &ready)?))
         }
     }
 

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use arrow::datatypes::{Field, Schema};
 use datafusion::common::{DFSchema, DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
-use hindsight_kql_types::ScalarType;
 
+use super::Reads;
+use super::Transform;
 use super::only_input::only_input;
-use super::{Reads, Transform};
 use crate::relation::{Column, Relation};
 
 /// A transform, what it reads and what it gives.
@@ -31,12 +31,13 @@ pub(crate) struct TransformNode {
 pub(crate) fn transformed(
     transform: Arc<dyn Transform>,
     input: LogicalPlan,
-    columns: Vec<(String, ScalarType)>,
+    columns: Vec<impl Into<Column>>,
     serialized: bool,
 ) -> Result<Relation> {
+    let columns: Vec<Column> = columns.into_iter().map(Into::into).collect();
     let fields = columns
         .iter()
-        .map(|(name, kind)| Field::new(name, kind.arrow(), true))
+        .map(|c| Field::new(&c.name, c.kind.arrow(), true))
         .collect::<Vec<_>>();
     let schema = DFSchema::try_from(Schema::new(fields))?;
     let node = TransformNode {
@@ -49,14 +50,7 @@ pub(crate) fn transformed(
         plan: LogicalPlan::Extension(Extension {
             node: Arc::new(node),
         }),
-        columns: columns
-            .into_iter()
-            .map(|(name, kind)| Column {
-                field: name.clone(),
-                name,
-                kind,
-            })
-            .collect(),
+        columns,
         serialized,
     })
 }

@@ -39,8 +39,8 @@ async fn every_flipped_byte_of_a_segment_is_noticed_where_it_is_read() {
         file.seek(SeekFrom::Start(place as u64)).unwrap();
         file.write_all(&[byte]).unwrap();
     };
-    for place in 0..bytes.len() {
-        put(place, bytes[place] ^ (1 << (place % 8)));
+    for (place, byte) in bytes.iter().enumerate() {
+        put(place, byte ^ (1 << (place % 8)));
         let near = place as u64..place as u64 + 1;
         let error = SegmentFileReader::open(&segments[0]).unwrap().read(&near);
         let error = error.expect_err("a flipped bit").to_string();
@@ -48,7 +48,7 @@ async fn every_flipped_byte_of_a_segment_is_noticed_where_it_is_read() {
             error.contains(path.to_str().unwrap()),
             "byte {place}: {error}"
         );
-        put(place, bytes[place]);
+        put(place, *byte);
     }
 }
 

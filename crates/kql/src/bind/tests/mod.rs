@@ -1,5 +1,6 @@
 //! What the binder promises, by subject.
 
 mod expressions;
+mod frame;
 mod names;
 mod statements;

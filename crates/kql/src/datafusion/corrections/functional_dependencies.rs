@@ -35,12 +35,11 @@ fn forget_output(node: LogicalPlan) -> Result<LogicalPlan> {
             | LogicalPlan::Distinct(_)
             | LogicalPlan::Repartition(_)
     );
-    match of_input {
-        true => {
-            let node = node.map_children(|input| forget_output(input).map(Transformed::yes))?;
-            Ok(node.data)
-        }
-        false => Ok(forget(node).data),
+    if of_input {
+        let node = node.map_children(|input| forget_output(input).map(Transformed::yes))?;
+        Ok(node.data)
+    } else {
+        Ok(forget(node).data)
     }
 }
 
@@ -55,9 +54,10 @@ fn forget(mut node: LogicalPlan) -> Transformed<LogicalPlan> {
         LogicalPlan::Window(node) => without_dependencies(&mut node.schema),
         _ => false,
     };
-    match changed {
-        true => Transformed::yes(node),
-        false => Transformed::no(node),
+    if changed {
+        Transformed::yes(node)
+    } else {
+        Transformed::no(node)
     }
 }
 

@@ -15,9 +15,10 @@ use crate::datafusion::marker::{Marker, MarkerNode};
 /// constant in one input, also where the join fills the column with nulls. It removes sorts by such columns.
 pub(in crate::datafusion) fn hide_in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let hidden = plan.transform_up_with_subqueries(|node| {
-        Ok(match inherits_equivalences(&node) {
-            true => Transformed::yes(MarkerNode::plan(Marker::HideEquivalences, Arc::new(node))),
-            false => Transformed::no(node),
+        Ok(if inherits_equivalences(&node) {
+            Transformed::yes(MarkerNode::plan(Marker::HideEquivalences, Arc::new(node)))
+        } else {
+            Transformed::no(node)
         })
     });
     hidden.map(|transformed| transformed.data)

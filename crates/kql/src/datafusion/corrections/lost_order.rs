@@ -41,9 +41,10 @@ fn mark(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             LogicalPlan::Extension(extension) => !depends_on_order(extension),
             _ => false,
         };
-        let further = match keeps_order {
-            true => TreeNodeRecursion::Continue,
-            false => TreeNodeRecursion::Stop,
+        let further = if keeps_order {
+            TreeNodeRecursion::Continue
+        } else {
+            TreeNodeRecursion::Stop
         };
         Ok(Transformed::new(node, false, further))
     })?;
@@ -63,9 +64,10 @@ fn gives_order(node: &LogicalPlan) -> bool {
 /// The rows of `input` as one stream in its order; a leaf is hidden, so that it keeps its partitions.
 pub(in crate::datafusion) fn ordered(input: Arc<dyn ExecutionPlan>) -> TransformExec {
     let schema = input.schema();
-    let input = match input.children().is_empty() {
-        true => Arc::new(HiddenExec::new(Hide::Children, input)),
-        false => input,
+    let input = if input.children().is_empty() {
+        Arc::new(HiddenExec::new(Hide::Children, input))
+    } else {
+        input
     };
     TransformExec::new(Arc::new(InOrder), input, schema)
 }

@@ -14,9 +14,10 @@ pub(in crate::datafusion) fn rewrite(
     plan: LogicalPlan,
     config: &dyn OptimizerConfig,
 ) -> Result<Transformed<LogicalPlan>> {
-    match must_stay(&plan) {
-        true => Ok(Transformed::no(plan)),
-        false => rule.rewrite(plan, config),
+    if must_stay(&plan) {
+        Ok(Transformed::no(plan))
+    } else {
+        rule.rewrite(plan, config)
     }
 }
 

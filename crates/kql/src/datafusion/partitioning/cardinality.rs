@@ -25,9 +25,10 @@ pub(crate) fn estimated_rows(plan: &Plan) -> usize {
     if let Some(node) = plan.downcast_ref::<TransformExec>() {
         return node.estimated_rows(estimated_input_rows(plan));
     }
-    match plan.children().is_empty() {
-        true => rows_of_leaf(plan.as_ref()),
-        false => estimated_input_rows(plan),
+    if plan.children().is_empty() {
+        rows_of_leaf(plan.as_ref())
+    } else {
+        estimated_input_rows(plan)
     }
 }
 

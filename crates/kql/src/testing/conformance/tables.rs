@@ -9,8 +9,8 @@ use datafusion::datasource::MemTable;
 use hindsight_kql_types::dynamic::Dynamic;
 use hindsight_kql_types::{ScalarType, Value};
 
-use crate::bind::value_to_scalar;
 use crate::testing::catalog::Visits;
+use crate::value::value_to_scalar;
 use crate::{Catalog, CatalogError, CatalogTable, TableScope};
 
 /// A table in the form of the files: the line `table name (column:type, …)` and a line for each row.

@@ -1,0 +1,34 @@
+//! `set` statements (`semantics.md §14.1`).
+
+use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_syntax::ast::{ExprKind, Query, Statement};
+use hindsight_kql_types::Value;
+
+use super::binder::Binder;
+use super::request::Request;
+use crate::context::BindContext;
+
+impl<'a> Request<'a> {
+    /// This request with the `set` statements of `query`, which hold for the whole of it, wherever they stand.
+    pub(crate) fn with_settings(mut self, query: &Query) -> Result<Request<'a>, Diagnostic> {
+        for statement in &query.statements {
+            let Statement::Set { name, value } = statement else {
+                continue;
+            };
+            let value = match value.as_ref().map(|v| (&v.kind, v)) {
+                None => Value::Bool(true),
+                Some((ExprKind::Name(word), _)) => Value::String(word.text.clone()),
+                Some((_, expr)) => Binder::new(&self).bind_constant(expr)?,
+            };
+            if name.text == "query_now" {
+                let Value::DateTime(ticks) = value else {
+                    let message = "the option 'query_now' takes a datetime literal";
+                    return Err(Diagnostic::new("SEM0020", message, name.span()));
+                };
+                self.now_ticks = ticks;
+            }
+            self.settings.insert(&name.text, value);
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,199 @@
+//! The seam between the binder and the operators: what an operator is given and may ask, and what it answers.
+//!
+//! Operators, plug-ins and window functions see the binder as a [`BindContext`] and import nothing of `bind`; the binder
+//! calls them with itself. So imports have one direction.
+
+mod access;
+mod bound;
+mod classify;
+mod frame;
+mod names;
+mod pending;
+mod wildcard;
+
+use std::sync::Arc;
+
+use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, NamedExpr, Operator, Statement};
+use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_types::Value;
+
+use crate::catalog::{Catalog, TableScope};
+use crate::error::BindResult;
+use crate::held::HeldRows;
+use crate::query::BoundResult;
+use crate::relation::{Relation, Scalar};
+
+pub(crate) use access::Access;
+pub(crate) use bound::{Bound, BoundAggregate, BoundColumn, NamingMode};
+pub(crate) use classify::{Invocation, function_entry, invocation, is_tabular, names_a_scope};
+pub(crate) use frame::Frame;
+pub(crate) use names::{ACCESS, Entry, Env, UserFunction, alias_name};
+pub(crate) use pending::Pending;
+pub(crate) use wildcard::wildcard_matches;
+
+/// What operators may ask of the binder.
+pub(crate) trait BindContext {
+    /// The place that is being bound.
+    fn frame(&self) -> &Frame;
+
+    /// Goes to another place and gives the one before. Only `within` calls it, which comes back.
+    fn replace_frame(&mut self, frame: Frame) -> Frame;
+
+    /// The calls that the operator being bound has to compute for its expressions.
+    fn pending(&mut self) -> &mut Pending;
+
+    /// The tables.
+    fn catalog(&self) -> &dyn Catalog;
+
+    /// Binds a scalar expression that may read the columns of `input`.
+    fn bind_scalar(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar>;
+
+    /// Binds the predicate of a filter: the rows where it is true are those where the KQL expression is.
+    fn bind_predicate(&mut self, expr: &Expr, input: &Relation) -> BindResult<PlanExpr>;
+
+    /// Binds a list of columns (`project`, `extend`, keys of `summarize`, …) and names them.
+    fn bind_projection(
+        &mut self,
+        items: &[NamedExpr],
+        input: &Relation,
+        mode: NamingMode,
+    ) -> BindResult<Vec<BoundColumn>>;
+
+    /// Binds aggregates over `input`, named so that they clash neither with `keys` nor with each other.
+    fn bind_aggregates(
+        &mut self,
+        items: &[NamedExpr],
+        keys: &[BoundColumn],
+        input: &Relation,
+    ) -> BindResult<Vec<BoundAggregate>>;
+
+    /// The value of an expression that must be a constant: a literal, or what folds from literals.
+    fn bind_constant(&mut self, expr: &Expr) -> BindResult<Value>;
+
+    /// The value of an expression that reads no row, also where it is known only when the query runs (`toscalar`).
+    fn value_now(&mut self, expr: &Expr) -> BindResult<Value>;
+
+    /// `base.step` for values that are bound already.
+    fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar>;
+
+    /// Whether `expr`, which may read the columns of `input`, is tabular here.
+    fn is_tabular(&self, expr: &Expr, input: Option<&Relation>) -> bool;
+
+    /// Binds a tabular expression inside an operator. Extra results of its own are results of the request.
+    fn bind_tabular(&mut self, expr: &Expr) -> BindResult<Bound>;
+
+    /// Binds one operator over `input`.
+    fn bind_operator(&mut self, operator: &Operator, input: Bound) -> BindResult<Bound>;
+
+    /// The rows of a body: lets, then one tabular expression.
+    fn bind_statements(&mut self, body: &[Statement], span: Span) -> BindResult<Bound>;
+
+    /// Calls a user's tabular function; `piped` is its first argument.
+    fn call_tabular_function(
+        &mut self,
+        call: &Call,
+        function: &UserFunction,
+        seen: Env,
+        piped: Relation,
+        span: Span,
+    ) -> BindResult<Bound>;
+
+    /// `app('x')`, `cluster('c').database('d')`, …
+    fn bind_scope(&mut self, expr: &Expr) -> BindResult<TableScope>;
+
+    /// The rows of a table, within the request's timespan.
+    fn bind_table(&mut self, scope: &TableScope, name: &str, span: Span) -> BindResult<Relation>;
+
+    /// Whether the statements so far let this place read a table.
+    fn may_read(&self, scope: &TableScope, table: &str) -> bool;
+
+    /// The same rows, computed once and read from memory.
+    fn materialize(&mut self, relation: Relation, span: Span) -> BindResult<Relation>;
+
+    /// The rows of `input`, now; the relation reads the same rows again.
+    fn discover(&mut self, input: Relation, span: Span) -> BindResult<(Relation, Arc<HeldRows>)>;
+
+    /// Rows as a result, as `set` statements want results.
+    fn result(
+        &self,
+        name: Option<String>,
+        relation: Relation,
+        span: Span,
+    ) -> BindResult<BoundResult>;
+
+    /// A constant integer.
+    fn constant_long(&mut self, expr: &Expr) -> BindResult<i64> {
+        match self.bind_constant(expr)? {
+            Value::Int(v) => Ok(i64::from(v)),
+            Value::Long(v) => Ok(v),
+            other => Err(self.frame().error(
+                "SEM0025",
+                format!("the value must be an integer and is {}", other.kind()),
+                expr.span,
+            )),
+        }
+    }
+
+    /// A constant string.
+    fn constant_string(&mut self, expr: &Expr) -> BindResult<String> {
+        match self.bind_constant(expr)? {
+            Value::String(v) => Ok(v),
+            other => Err(self.frame().error(
+                "SEM0207",
+                format!("the value must be a string literal and is {}", other.kind()),
+                expr.span,
+            )),
+        }
+    }
+
+    /// A constant bool.
+    fn constant_bool(&mut self, expr: &Expr) -> BindResult<bool> {
+        match self.bind_constant(expr)? {
+            Value::Bool(v) => Ok(v),
+            Value::Long(v) => Ok(v != 0),
+            other => Err(self.frame().error(
+                "SEM0040",
+                format!("the value must be a bool and is {}", other.kind()),
+                expr.span,
+            )),
+        }
+    }
+
+    /// The word of an operator's parameter (`kind=inner`): a bare name or a string.
+    fn constant_word(&mut self, expr: &Expr) -> BindResult<String> {
+        match &expr.unparenthesised().kind {
+            ExprKind::Name(name) => Ok(name.text.clone()),
+            _ => self.constant_string(expr),
+        }
+    }
+}
+
+impl<'c> dyn BindContext + 'c {
+    /// A diagnostic whose message begins with the operator being bound.
+    pub(crate) fn error(
+        &self,
+        code: &'static str,
+        message: impl AsRef<str>,
+        span: Span,
+    ) -> Diagnostic {
+        self.frame().error(code, message, span)
+    }
+
+    /// The diagnostic of a construct that the language has and this service has not.
+    pub(crate) fn unsupported(&self, what: impl std::fmt::Display, span: Span) -> Diagnostic {
+        self.frame().unsupported(what, span)
+    }
+
+    /// Runs `body` at another place and comes back, whatever `body` answers.
+    pub(crate) fn within<T>(
+        &mut self,
+        frame: Frame,
+        body: impl FnOnce(&mut (dyn BindContext + 'c)) -> T,
+    ) -> T {
+        let outer = self.replace_frame(frame);
+        let result = body(self);
+        self.replace_frame(outer);
+        result
+    }
+}

@@ -1,0 +1,175 @@
+//! The names of `let`, parameters and `as`: a persistent list, so that a function keeps what it saw where it was written.
+
+use std::sync::Arc;
+
+use hindsight_kql_syntax::ast::{Expr, FunctionDeclaration, PatternDeclaration};
+
+use super::access::Access;
+use crate::catalog::TableScope;
+use crate::relation::{Relation, Scalar};
+
+/// What a name stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Entry {
+    /// A scalar `let`: bound anew at each use, where it sees what its own place saw.
+    Macro(Arc<Expr>),
+    /// A tabular `let`: bound anew at each use.
+    Tabular(Arc<Expr>),
+    /// A scalar that is bound already: an argument. `level` tells the pipeline whose row it may read.
+    Value {
+        /// The scalar.
+        scalar: Scalar,
+        /// [`super::Frame::level`] where it was bound.
+        level: usize,
+    },
+    /// Rows that are bound already: a tabular argument, `materialize`, `as`.
+    Relation(Relation),
+    /// A function.
+    Function(Arc<UserFunction>),
+    /// `entity_group [ … ]`
+    EntityGroup(Arc<Vec<Expr>>),
+    /// `declare pattern`
+    Pattern(Arc<PatternDeclaration>),
+    /// `alias database`: kept under [`alias_name`], because `database('name')` is where it is read.
+    Alias(TableScope),
+    /// `restrict access to (…)`: tables and tabular names defined before it are visible only where it permits them.
+    Access(Arc<Access>),
+    /// A scalar parameter of a function whose body is only being looked at.
+    ScalarMarker,
+    /// A tabular parameter of a function whose body is only being looked at.
+    TabularMarker,
+}
+
+/// A function of the query's own.
+#[derive(Debug)]
+pub(crate) struct UserFunction {
+    /// As it is written.
+    pub(crate) declaration: FunctionDeclaration,
+    /// Whether it gives rows, where it is written.
+    pub(crate) tabular: bool,
+}
+
+#[derive(Debug)]
+struct Node {
+    name: String,
+    entry: Entry,
+    /// Which block defined it: two lets of one name in one block are refused.
+    block: usize,
+    parent: Env,
+}
+
+/// The visible names, newest first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Env {
+    head: Option<Arc<Node>>,
+    block: usize,
+}
+
+impl Env {
+    /// This environment with one more name.
+    pub(crate) fn with(&self, name: impl Into<String>, entry: Entry) -> Env {
+        Env {
+            head: Some(Arc::new(Node {
+                name: name.into(),
+                entry,
+                block: self.block,
+                parent: self.clone(),
+            })),
+            block: self.block,
+        }
+    }
+
+    /// This environment, in which names may be defined again.
+    pub(crate) fn block(&self) -> Env {
+        Env {
+            head: self.head.clone(),
+            block: self.block + 1,
+        }
+    }
+
+    /// What `name` stands for, and what its definition saw.
+    pub(crate) fn find(&self, name: &str) -> Option<(&Entry, &Env)> {
+        self.node(name).map(|node| (&node.entry, &node.parent))
+    }
+
+    /// Whether `name` was defined in the present block.
+    pub(crate) fn defined_here(&self, name: &str) -> bool {
+        self.node(name).is_some_and(|node| node.block == self.block)
+    }
+
+    /// The names of every visible entry that `select` accepts, oldest first, each once.
+    pub(crate) fn names(&self, select: impl Fn(&Entry) -> bool) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let mut next = self.head.as_deref();
+        while let Some(node) = next {
+            let visible = select(&node.entry) && self.node(&node.name).is_some();
+            if visible && !names.contains(&node.name) {
+                names.push(node.name.clone());
+            }
+            next = node.parent.head.as_deref();
+        }
+        names.reverse();
+        names
+    }
+
+    /// The restrictions that hold here, newest first.
+    pub(crate) fn accesses(&self) -> Vec<Arc<Access>> {
+        let mut accesses = Vec::new();
+        let mut next = self.head.as_deref();
+        while let Some(node) = next {
+            if let Entry::Access(access) = &node.entry {
+                accesses.push(Arc::clone(access));
+            }
+            next = node.parent.head.as_deref();
+        }
+        accesses
+    }
+
+    fn node(&self, name: &str) -> Option<&Node> {
+        let mut next = self.head.as_deref();
+        let mut hidden = false;
+        while let Some(node) = next {
+            if let Entry::Access(access) = &node.entry {
+                hidden |= !access.permits_name(name);
+            } else if node.name == name {
+                return if hidden && is_restricted(node) {
+                    None
+                } else {
+                    Some(node)
+                };
+            }
+            next = node.parent.head.as_deref();
+        }
+        None
+    }
+}
+
+/// The name that an alias of a database is kept under; no query can write it.
+pub(crate) fn alias_name(database: &str) -> String {
+    format!("\0alias.{database}")
+}
+
+/// The name of a restriction; no query can write it.
+pub(crate) const ACCESS: &str = "\0access";
+
+/// Whether `restrict access` hides what it does not name: rows and patterns, but no scalars.
+fn is_restricted(node: &Node) -> bool {
+    match &node.entry {
+        Entry::Tabular(_) | Entry::Relation(_) | Entry::Pattern(_) => true,
+        Entry::Function(function) => function.tabular,
+        _ => false,
+    }
+}
+
+impl Drop for Node {
+    /// Unlinks a long list without recursion.
+    fn drop(&mut self) {
+        let mut next = self.parent.head.take();
+        while let Some(node) = next {
+            next = match Arc::try_unwrap(node) {
+                Ok(mut node) => node.parent.head.take(),
+                Err(_) => None,
+            };
+        }
+    }
+}

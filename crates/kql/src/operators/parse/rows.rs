@@ -1,0 +1,168 @@
+//! The row work of `parse`: one regular expression over each text.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result};
+use hindsight_kql_types::{ScalarType, Value};
+use regex::Regex;
+
+use crate::plan::array_of;
+use crate::transform::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
+use crate::work::CancellationToken;
+
+/// `kind=` of `parse`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParseMode {
+    /// One column that does not convert blanks the row.
+    Simple,
+    /// Each column converts alone.
+    Relaxed,
+    /// Literals are regular expressions.
+    Regex,
+}
+
+/// A column and the group of the expression that holds it.
+#[derive(Debug, Clone)]
+pub(crate) struct ParsedColumn {
+    pub(crate) name: String,
+    pub(crate) kind: ScalarType,
+    pub(crate) group: String,
+}
+
+/// Adds a field for each column, then whether the row matched and converted.
+#[derive(Debug, Clone)]
+pub(crate) struct ParseRows {
+    text: String,
+    regex: Regex,
+    mode: ParseMode,
+    columns: Vec<ParsedColumn>,
+}
+
+impl ParseRows {
+    /// Parses the field `text` by `pattern`.
+    pub(crate) fn new(
+        text: String,
+        pattern: &str,
+        mode: ParseMode,
+        columns: Vec<ParsedColumn>,
+    ) -> std::result::Result<ParseRows, regex::Error> {
+        Ok(ParseRows {
+            text,
+            regex: Regex::new(pattern)?,
+            mode,
+            columns,
+        })
+    }
+
+    /// The columns, in order.
+    pub(crate) fn columns(&self) -> &[ParsedColumn] {
+        &self.columns
+    }
+
+    /// The values of a row, and whether the row matched and all of them converted.
+    fn row(&self, text: &str) -> (Vec<Value>, bool) {
+        let blank = || self.columns.iter().map(|c| Value::null(c.kind)).collect();
+        let Some(captures) = self.regex.captures(text) else {
+            return (blank(), false);
+        };
+        let mut all = true;
+        let values = self
+            .columns
+            .iter()
+            .map(|column| {
+                let text = captures.name(&column.group).map_or("", |m| m.as_str());
+                let value = Value::String(text.to_owned()).convert(column.kind);
+                all &= !value.is_null();
+                value
+            })
+            .collect();
+        match (all, self.mode) {
+            (false, ParseMode::Simple) => (blank(), false),
+            _ => (values, all),
+        }
+    }
+}
+
+impl Transform for ParseRows {
+    fn name(&self) -> &'static str {
+        "ParseRows"
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Partitions
+    }
+
+    fn allows_predicate_pushdown(&self) -> bool {
+        true
+    }
+
+    fn required_columns(&self) -> Option<Vec<String>> {
+        Some(vec![self.text.clone()])
+    }
+
+    fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
+        Ok(Box::new(State {
+            work: self.clone(),
+            schema: Arc::clone(output),
+            batch: None,
+            row: 0,
+            cancellation: CancellationToken::current(),
+        }))
+    }
+}
+
+struct State {
+    work: ParseRows,
+    schema: SchemaRef,
+    batch: Option<RecordBatch>,
+    /// The row that comes next: the parts of long texts fill more than one batch.
+    row: usize,
+    cancellation: CancellationToken,
+}
+
+impl TransformState for State {
+    fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        self.batch = Some(batch);
+        self.row = 0;
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batch) = self.batch.clone().filter(|b| self.row < b.num_rows()) else {
+            self.batch = None;
+            return Ok(None);
+        };
+        let texts = batch
+            .column_by_name(&self.work.text)
+            .and_then(|array| array.as_string_view_opt())
+            .ok_or_else(|| DataFusionError::Internal("the parsed field is no string".to_owned()))?;
+        let mut columns: Vec<Vec<Value>> = vec![Vec::new(); self.work.columns.len()];
+        let (mut matched, mut bytes) = (Vec::new(), 0);
+        let first = self.row;
+        while self.row < batch.num_rows() && bytes < MAX_BATCH_BYTES {
+            self.cancellation.check()?;
+            let text = if texts.is_valid(self.row) {
+                texts.value(self.row)
+            } else {
+                ""
+            };
+            let (values, fits) = self.work.row(text);
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(value);
+            }
+            matched.push(fits);
+            bytes += text.len();
+            self.row += 1;
+        }
+        let mut arrays = batch.slice(first, self.row - first).columns().to_vec();
+        for (values, column) in columns.iter().zip(&self.work.columns) {
+            let array: ArrayRef = array_of(values.iter(), column.kind)?;
+            arrays.push(array);
+        }
+        arrays.push(Arc::new(BooleanArray::from(matched)));
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), arrays)?;
+        Ok(Some(batch))
+    }
+}

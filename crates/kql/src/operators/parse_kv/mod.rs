@@ -1,0 +1,160 @@
+//! `parse-kv`: columns from a text of keys and values (`semantics.md §20.3`).
+
+mod text;
+
+use std::collections::HashMap;
+
+use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{OperatorParameter, ParseKvOperator};
+use hindsight_kql_types::{ScalarType, Value};
+use regex::Regex;
+
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::call::{InnerKernel, kernel_call};
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::operators::extend::add_columns;
+use crate::plan::Output;
+use crate::relation::{Relation, Scalar};
+use crate::window;
+
+impl TabularOperator for ParseKvOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Keeps,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
+    node: &ParseKvOperator,
+    input: Relation,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
+    let rules = Rules::read(&node.properties, binder, span)?;
+    let source = convert(
+        binder.bind_scalar(&node.source, &input)?,
+        ScalarType::String,
+    );
+    let input = window::absorb(binder, input, span)?;
+    let mut new: Vec<Output> = Vec::new();
+    for column in &node.columns {
+        let name = &column.name.text;
+        if new.iter().any(|n| n.name == *name) {
+            let message = format!("duplicate column name '{name}'");
+            return Err(binder.error("SEM0034", message, column.name.span()));
+        }
+        let value = rules.value(source.expr.clone(), name);
+        let value = convert(Scalar::new(value, ScalarType::String), column.kind);
+        new.push(Output::visible(name, column.kind, value.expr));
+    }
+    add_columns(input, new, span)
+}
+
+/// How the text is taken apart.
+struct Rules {
+    kernel: &'static InnerKernel,
+    /// What the kernel takes beside the text and the key.
+    arguments: Vec<String>,
+}
+
+static BY_REGEX: InnerKernel = InnerKernel::new("$parse_kv_regex", text::value_by_regex);
+static AFTER_KEY: InnerKernel = InnerKernel::new("$parse_kv_words", text::value_after);
+static BETWEEN_DELIMITERS: InnerKernel = InnerKernel::new("$parse_kv", text::value_between);
+
+impl Rules {
+    fn read(
+        properties: &[OperatorParameter],
+        binder: &mut dyn BindContext,
+        span: Span,
+    ) -> BindResult<Rules> {
+        let mut found: HashMap<&str, Vec<String>> = HashMap::new();
+        for property in properties {
+            let name = property.name.text.as_str();
+            let value = match name {
+                "greedy" => {
+                    if binder.constant_bool(&property.value)? {
+                        "greedy".to_owned()
+                    } else {
+                        String::new()
+                    }
+                }
+                "pair_delimiter" | "kv_delimiter" | "quote" | "escape" | "regex" => {
+                    binder.constant_string(&property.value)?
+                }
+                _ => {
+                    let message = format!("unknown property '{name}'");
+                    return Err(binder.error("SEM0001", message, property.name.span()));
+                }
+            };
+            found.entry(name).or_default().push(value);
+        }
+        let one = |name: &str| found.get(name).and_then(|all| all.last()).cloned();
+        let all = |name: &str| found.get(name).cloned().unwrap_or_default();
+        let refuse = |message: &str| Err(binder.error("SEM0001", message, span));
+        if let Some(pattern) = one("regex") {
+            if found.len() > 1 {
+                return refuse("'regex' stands alone");
+            }
+            return match Regex::new(&pattern) {
+                Err(_) => {
+                    let message = format!("Regex pattern is ill-formed: '{pattern}'");
+                    Err(binder.error("SEM0420", message, span))
+                }
+                Ok(regex) if regex.captures_len() != 3 => {
+                    refuse("'regex' needs two groups, for the key and the value")
+                }
+                Ok(_) => Ok(Rules {
+                    kernel: &BY_REGEX,
+                    arguments: vec![pattern],
+                }),
+            };
+        }
+        let mut quotes = String::new();
+        for quote in all("quote") {
+            match quote.chars().collect::<Vec<char>>().as_slice() {
+                [both] => quotes.extend([*both, *both]),
+                [open, close] => quotes.extend([*open, *close]),
+                _ => return refuse("'quote' has one or two characters"),
+            }
+        }
+        let escapes = all("escape").concat();
+        let greedy = one("greedy").unwrap_or_default();
+        match (one("pair_delimiter"), one("kv_delimiter")) {
+            (None, None) if greedy.is_empty() => Ok(Rules {
+                kernel: &AFTER_KEY,
+                arguments: vec![quotes, escapes],
+            }),
+            (Some(pair), Some(separator)) if !pair.is_empty() && !separator.is_empty() => {
+                Ok(Rules {
+                    kernel: &BETWEEN_DELIMITERS,
+                    arguments: vec![pair, separator, quotes, escapes, greedy],
+                })
+            }
+            _ => refuse("'pair_delimiter' and 'kv_delimiter' are given together and not empty"),
+        }
+    }
+
+    /// The text of the value of `key`; empty where the key is missing.
+    fn value(&self, source: PlanExpr, key: &str) -> PlanExpr {
+        let constant = |text: &str| Scalar::constant(Value::String(text.to_owned())).expr;
+        let mut args = vec![source, constant(key)];
+        args.extend(self.arguments.iter().map(|text| constant(text)));
+        let kinds = vec![ScalarType::String; args.len()];
+        kernel_call(self.kernel, args, kinds, ScalarType::String)
+    }
+}

@@ -1,0 +1,342 @@
+//! `scan`: sequences of rows that match steps (`semantics.md §22.3`).
+
+mod rows;
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::TreeNode;
+use datafusion::execution::context::ExecutionProps;
+use datafusion::logical_expr::Expr as PlanExpr;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::physical_expr::create_physical_expr;
+use datafusion::physical_plan::PhysicalExpr;
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{
+    Argument, Call, Expr, ExprKind, Name, ParameterType, ScanOperator, ScanStep,
+};
+use hindsight_kql_types::{ScalarType, Value};
+
+use self::rows::{Output, Scan, Step};
+use super::OfNoRows;
+use super::Properties;
+use super::RowEffect;
+use super::TabularOperator;
+use crate::context::{BindContext, Bound};
+use crate::convert::convert;
+use crate::datafusion::large_literal as large;
+use crate::error::{BindResult, plan_error};
+use crate::operators::sort;
+use crate::plan::transform;
+use crate::plan::{self, free_name, hidden_name, parameter};
+use crate::relation::{Column, Relation, Scalar};
+use crate::transform::by_keys;
+
+impl TabularOperator for ScanOperator {
+    fn properties(&self) -> Properties<'_> {
+        Properties {
+            rows: RowEffect::Loses,
+            of_no_rows: OfNoRows::NoRows,
+            rereads_rows: false,
+            names_rows: false,
+            adds_rows: false,
+        }
+    }
+
+    fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound> {
+        input.map(|rows| bind(self, rows, binder, span))
+    }
+}
+
+fn bind(
+    node: &ScanOperator,
+    input: Relation,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
+    let input = ordered(node, input, binder, span)?;
+    let keys = subtable_keys(node, &input, binder)?;
+    if parameter(&node.parameters, &["kind"]).is_some() {
+        return Err(binder.unsupported("the parameter 'kind'", span));
+    }
+    let input = input.finish(span)?;
+    let row: Vec<Column> = input.columns.iter().map(Column::under_its_name).collect();
+    let declared = declared(node, &row, binder)?;
+    let scene = Scene::new(node, row, declared, span)?;
+    let mut steps = Vec::with_capacity(node.steps.len());
+    for step in &node.steps {
+        steps.push(scene.step(step, binder)?);
+    }
+    let mut columns = scene.row.clone();
+    columns.extend(scene.declared.iter().map(declared_column));
+    let match_id = match parameter(&node.parameters, &["with_match_id"]) {
+        None => None,
+        Some(expr) => Some(binder.constant_word(expr)?),
+    };
+    if let Some(name) = &match_id {
+        let name = free_name(name, |n| columns.iter().any(|c| c.name == n));
+        columns.push(Column::visible(name, ScalarType::Long));
+    }
+    let defaults = scene
+        .declared
+        .iter()
+        .map(|(_, value)| crate::value::value_to_scalar(value))
+        .collect();
+    let nulls = scene
+        .row
+        .iter()
+        .map(|c| crate::value::null_scalar(c.kind))
+        .collect();
+    let work = Scan {
+        schema: Arc::clone(scene.names.plan.schema().inner()),
+        steps,
+        nulls,
+        defaults,
+        match_id: match_id.is_some(),
+    };
+    transform(
+        by_keys(Arc::new(work), keys),
+        input.plan,
+        columns,
+        true,
+        span,
+    )
+}
+
+/// The input in the order of `order by`; without it, the input must have an order.
+fn ordered(
+    node: &ScanOperator,
+    input: Relation,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
+    if !node.order_by.is_empty() {
+        let mut keys = Vec::new();
+        for key in &node.order_by {
+            keys.extend(sort::bind_key(key, &input, binder)?);
+        }
+        return Ok(sort::sorted(input, keys, None));
+    }
+    if input.serialized {
+        Ok(input)
+    } else {
+        Err(binder.error(
+            "SEM0001",
+            "the input must be serialized: sort it first",
+            span,
+        ))
+    }
+}
+
+/// The columns whose values each have matches of their own: those of `partition by`, and those of the subtables that
+/// `mv-apply` and `partition` keep apart.
+fn subtable_keys(
+    node: &ScanOperator,
+    input: &Relation,
+    binder: &dyn BindContext,
+) -> BindResult<Vec<String>> {
+    let mut keys: Vec<String> = plan::subtable_keys(input)
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    for expr in &node.partition_by {
+        let column = plan::column_named(expr, input, binder)?;
+        if column.kind == ScalarType::Dynamic {
+            return Err(binder.error("SEM0001", "the key cannot be dynamic", expr.span));
+        }
+        keys.push(column.name.clone());
+    }
+    Ok(keys)
+}
+
+/// The declared columns and their defaults.
+fn declared(
+    node: &ScanOperator,
+    row: &[Column],
+    binder: &mut dyn BindContext,
+) -> BindResult<Vec<(String, Value)>> {
+    let mut declared: Vec<(String, Value)> = Vec::new();
+    for column in &node.declare {
+        let name = &column.name.text;
+        let ParameterType::Scalar(kind) = column.kind else {
+            return Err(binder.error("SEM0001", "a scalar type is expected", column.name.span()));
+        };
+        let taken = declared.iter().any(|d| d.0 == *name) || row.iter().any(|c| c.name == *name);
+        if taken {
+            let message = format!("the column '{name}' exists already");
+            return Err(binder.error("SEM0034", message, column.name.span()));
+        }
+        let default = match &column.default {
+            None => Value::null(kind).convert(kind),
+            Some(expr) => binder.bind_constant(expr)?.convert(kind),
+        };
+        declared.push((name.clone(), default));
+    }
+    Ok(declared)
+}
+
+/// What the expressions of steps see: the row, the declared columns, and the rows that the steps hold.
+struct Scene {
+    row: Vec<Column>,
+    declared: Vec<(String, Value)>,
+    steps: Vec<String>,
+    names: Relation,
+}
+
+impl Scene {
+    fn new(
+        node: &ScanOperator,
+        row: Vec<Column>,
+        declared: Vec<(String, Value)>,
+        span: Span,
+    ) -> BindResult<Scene> {
+        let steps: Vec<String> = node.steps.iter().map(|s| s.name.text.clone()).collect();
+        let declared_columns = declared.iter().map(declared_column);
+        let one: Vec<Column> = row.iter().cloned().chain(declared_columns).collect();
+        let mut all = one.clone();
+        for step in &steps {
+            let of_step = |c: &Column| Column::scratch(state_name(step, &c.name), c.kind);
+            all.extend(one.iter().map(of_step));
+        }
+        Ok(Scene {
+            names: plan::no_rows(all, span)?,
+            row,
+            declared,
+            steps,
+        })
+    }
+
+    fn step(&self, step: &ScanStep, binder: &mut dyn BindContext) -> BindResult<Step> {
+        let span = step.name.span();
+        if step.optional {
+            return Err(binder.unsupported("an optional step", span));
+        }
+        if self.steps.iter().filter(|s| **s == step.name.text).count() > 1 {
+            let message = format!("two steps are called '{}'", step.name.text);
+            return Err(binder.error("SEM0001", message, span));
+        }
+        let output = match step.output.as_ref().map(|o| o.text.as_str()) {
+            None | Some("all") => Output::All,
+            Some("last") => Output::Last,
+            Some("none") => Output::None,
+            Some(other) => {
+                return Err(binder.error("SEM0001", format!("unknown output '{other}'"), span));
+            }
+        };
+        let condition = binder.bind_predicate(&self.reads(&step.condition), &self.names)?;
+        let mut assignments = Vec::new();
+        for (name, expr) in &step.assignments {
+            let Some((index, (_, default))) = self
+                .declared
+                .iter()
+                .enumerate()
+                .find(|(_, d)| d.0 == name.text)
+            else {
+                let message = format!("the column '{}' is not declared", name.text);
+                return Err(binder.error("SEM0001", message, name.span()));
+            };
+            let scalar = binder.bind_scalar(&self.reads(expr), &self.names)?;
+            let scalar: Scalar = convert(scalar, default.kind());
+            assignments.push((index, self.physical(scalar.expr, binder, expr.span)?));
+        }
+        Ok(Step {
+            condition: self.physical(condition, binder, step.condition.span)?,
+            assignments,
+            output,
+        })
+    }
+
+    fn physical(
+        &self,
+        expr: PlanExpr,
+        binder: &dyn BindContext,
+        span: Span,
+    ) -> BindResult<Arc<dyn PhysicalExpr>> {
+        let waits = expr.exists(|e| Ok(large::waits(e)));
+        if waits.map_err(|e| plan_error(e, span))? {
+            return Err(binder.unsupported("a sub-query inside a step", span));
+        }
+        let schema = self.names.plan.schema();
+        let context = datafusion::optimizer::simplify_expressions::SimplifyContext::builder()
+            .with_schema(Arc::clone(schema))
+            .build();
+        let expr = datafusion::optimizer::simplify_expressions::ExprSimplifier::new(context)
+            .coerce(expr, schema)
+            .and_then(large::in_place)
+            .map_err(|e| plan_error(e, span))?;
+        create_physical_expr(
+            &expr,
+            schema,
+            &ExecutionProps::new(),
+            &PhysicalPlanningContext::default(),
+        )
+        .map_err(|e| plan_error(e, span))
+    }
+
+    /// The expression with `step.column` as a name of its own.
+    fn reads(&self, expr: &Expr) -> Expr {
+        let boxed = |e: &Expr| Box::new(self.reads(e));
+        let call = |call: &Call| Call {
+            function: call.function.clone(),
+            arguments: call
+                .arguments
+                .iter()
+                .map(|a| Argument {
+                    name: a.name.clone(),
+                    value: self.reads(&a.value),
+                })
+                .collect(),
+        };
+        let kind = match &expr.kind {
+            ExprKind::Member { value, member } => match value.as_name() {
+                Some(step) if self.steps.iter().any(|s| s == step) => {
+                    ExprKind::Name(Name::new(state_name(step, &member.text), expr.span))
+                }
+                _ => ExprKind::Member {
+                    value: boxed(value),
+                    member: member.clone(),
+                },
+            },
+            ExprKind::Index { value, index } => ExprKind::Index {
+                value: boxed(value),
+                index: boxed(index),
+            },
+            ExprKind::Call(inner) => ExprKind::Call(call(inner)),
+            ExprKind::Unary { op, value } => ExprKind::Unary {
+                op: *op,
+                value: boxed(value),
+            },
+            ExprKind::Binary { op, left, right } => ExprKind::Binary {
+                op: *op,
+                left: boxed(left),
+                right: boxed(right),
+            },
+            ExprKind::InList { op, value, list } => ExprKind::InList {
+                op: *op,
+                value: boxed(value),
+                list: list.iter().map(|e| self.reads(e)).collect(),
+            },
+            ExprKind::Between {
+                negated,
+                value,
+                low,
+                high,
+            } => ExprKind::Between {
+                negated: *negated,
+                value: boxed(value),
+                low: boxed(low),
+                high: boxed(high),
+            },
+            ExprKind::Parenthesised(inner) => ExprKind::Parenthesised(boxed(inner)),
+            other => other.clone(),
+        };
+        Expr::new(kind, expr.span)
+    }
+}
+
+fn declared_column((name, value): &(String, Value)) -> Column {
+    Column::visible(name, value.kind())
+}
+
+fn state_name(step: &str, column: &str) -> String {
+    hidden_name(&format!("{step}.{column}"))
+}

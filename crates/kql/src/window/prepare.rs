@@ -1,0 +1,201 @@
+//! What each window function makes of its arguments.
+
+use std::vec::IntoIter;
+
+use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_types::{ScalarType, Value};
+
+use super::call::WindowCall;
+use super::rows::WindowFunction;
+use crate::context::BindContext;
+use crate::convert::convert;
+use crate::error::BindResult;
+use crate::real_key::as_key;
+use crate::relation::Scalar;
+
+/// A call of the window function `name`.
+pub(super) fn prepare(
+    name: &str,
+    args: Vec<Scalar>,
+    binder: &dyn BindContext,
+    span: Span,
+) -> BindResult<WindowCall> {
+    let args = Arguments {
+        name,
+        count: args.len(),
+        rest: args.into_iter(),
+        binder,
+        span,
+    };
+    match name {
+        "row_number" => row_number(args),
+        "prev" | "next" => neighbour(args),
+        "row_cumsum" => cumulative_sum(args),
+        // `row_rank` is the older name of the dense one.
+        "row_rank" | "row_rank_dense" => rank(args, true),
+        "row_rank_min" => rank(args, false),
+        "row_window_session" => session(args),
+        other => Err(binder.unsupported(format_args!("the function '{other}'"), span)),
+    }
+}
+
+/// The arguments of a call that were not read yet.
+struct Arguments<'a> {
+    name: &'a str,
+    count: usize,
+    rest: IntoIter<Scalar>,
+    binder: &'a dyn BindContext,
+    span: Span,
+}
+
+impl Arguments<'_> {
+    fn error(&self, code: &'static str, message: impl AsRef<str>) -> Diagnostic {
+        self.binder.error(code, message, self.span)
+    }
+
+    /// Refuses a call with another number of arguments.
+    fn expect(&self, min: usize, max: usize) -> BindResult<()> {
+        if (min..=max).contains(&self.count) {
+            Ok(())
+        } else {
+            let name = self.name;
+            let message = format!("{name}(): function expects {min} to {max} argument(s)");
+            Err(self.error("SEM0219", message))
+        }
+    }
+
+    fn next(&mut self) -> Option<Scalar> {
+        self.rest.next()
+    }
+
+    /// A constant integer; `default` where it is left out.
+    fn long(&self, scalar: Option<&Scalar>, default: i64) -> BindResult<i64> {
+        match scalar.map(|scalar| &scalar.constant) {
+            None => Ok(default),
+            Some(Some(Value::Long(v))) => Ok(*v),
+            Some(Some(Value::Int(v))) => Ok(i64::from(*v)),
+            Some(_) => Err(self.error("SEM0040", "the argument must be a constant integer")),
+        }
+    }
+
+    /// A constant timespan, in ticks.
+    fn ticks(&self, scalar: &Scalar) -> BindResult<i64> {
+        match &scalar.constant {
+            Some(Value::TimeSpan(v)) => Ok(*v),
+            _ => Err(self.error("SEM0040", "the argument must be a constant timespan")),
+        }
+    }
+
+    /// The condition that begins the function anew.
+    fn restart(&self, scalar: Option<Scalar>) -> BindResult<Option<Scalar>> {
+        match scalar {
+            None => Ok(None),
+            Some(scalar) if scalar.kind == ScalarType::Bool => Ok(Some(scalar)),
+            Some(_) => {
+                let message = format!("{}(): restart must be a bool", self.name);
+                Err(self.error("SEM0001", message))
+            }
+        }
+    }
+
+    fn call(
+        &self,
+        function: WindowFunction,
+        args: [Option<Scalar>; 2],
+        kind: ScalarType,
+    ) -> WindowCall {
+        WindowCall {
+            function,
+            args: args.into_iter().flatten().collect(),
+            kind,
+            span: self.span,
+        }
+    }
+}
+
+/// `row_number([start, [restart]])`
+fn row_number(mut args: Arguments<'_>) -> BindResult<WindowCall> {
+    args.expect(0, 2)?;
+    let (start, restart) = (args.next(), args.next());
+    let start = args.long(start.as_ref(), 1)?;
+    let restart = args.restart(restart)?;
+    let function = WindowFunction::RowNumber { start };
+    Ok(args.call(function, [restart, None], ScalarType::Long))
+}
+
+/// `prev(value, [distance, [default]])`, `next(…)`
+fn neighbour(mut args: Arguments<'_>) -> BindResult<WindowCall> {
+    args.expect(1, 3)?;
+    let name = args.name;
+    let Some(value) = args.next() else {
+        return Err(args.error("SEM0219", format!("{name}() needs an argument")));
+    };
+    let (distance, default) = (args.next(), args.next());
+    let distance = args.long(distance.as_ref(), 1)?;
+    let distance = usize::try_from(distance).ok().filter(|d| *d > 0);
+    let distance = distance.ok_or_else(|| {
+        let message = format!("{name}(): the distance must be 1 or more");
+        args.error("SEM0001", message)
+    })?;
+    let kind = value.kind;
+    let default = match default {
+        None => Value::null(kind),
+        Some(scalar) => convert(scalar, kind).constant.ok_or_else(|| {
+            let message = format!("{name}(): the default must be a constant");
+            args.error("SEM0040", message)
+        })?,
+    };
+    let function = match name {
+        "prev" => WindowFunction::Prev { distance, default },
+        _ => WindowFunction::Next { distance, default },
+    };
+    Ok(args.call(function, [Some(value), None], kind))
+}
+
+/// `row_cumsum(value, [restart])`
+fn cumulative_sum(mut args: Arguments<'_>) -> BindResult<WindowCall> {
+    args.expect(1, 2)?;
+    let value = args.next().map(|v| match v.kind {
+        ScalarType::Int => convert(v, ScalarType::Long),
+        _ => v,
+    });
+    let kind = value.as_ref().map_or(ScalarType::Long, |v| v.kind);
+    if !matches!(
+        kind,
+        ScalarType::Long | ScalarType::Real | ScalarType::Decimal | ScalarType::TimeSpan
+    ) {
+        return Err(args.error("SEM0001", format!("row_cumsum() cannot add {kind}")));
+    }
+    let restart = args.next();
+    let restart = args.restart(restart)?;
+    Ok(args.call(WindowFunction::CumulativeSum, [value, restart], kind))
+}
+
+/// `row_rank_dense(value, [restart])`, `row_rank_min(…)`
+fn rank(mut args: Arguments<'_>, dense: bool) -> BindResult<WindowCall> {
+    args.expect(1, 2)?;
+    let ranked = args.next().map(|v| Scalar {
+        expr: as_key(v.expr, v.kind),
+        ..v
+    });
+    let restart = args.next();
+    let restart = args.restart(restart)?;
+    let function = WindowFunction::Rank { dense };
+    Ok(args.call(function, [ranked, restart], ScalarType::Long))
+}
+
+/// `row_window_session(time, longest, between, [restart])`
+fn session(mut args: Arguments<'_>) -> BindResult<WindowCall> {
+    let time = args.next().filter(|v| v.kind == ScalarType::DateTime);
+    let (Some(time), Some(from_first), Some(between)) = (time, args.next(), args.next()) else {
+        let message = "row_window_session() needs a datetime and two timespans";
+        return Err(args.error("SEM0219", message));
+    };
+    let function = WindowFunction::Session {
+        from_first: args.ticks(&from_first)?,
+        between: args.ticks(&between)?,
+    };
+    let restart = args.next();
+    let restart = args.restart(restart)?;
+    Ok(args.call(function, [Some(time), restart], ScalarType::DateTime))
+}
