@@ -1,9 +1,10 @@
 //! Damage on the disk: no flipped bit of a segment is answered from, and the error names the file.
 
-use super::*;
-use crate::segment::SegmentFileReader;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
+
+use super::*;
+use crate::segment::SegmentFileReader;
 
 /// A closed store with one segment; its file.
 async fn one_segment(root: &Path) -> PathBuf {
@@ -39,8 +40,8 @@ async fn every_flipped_byte_of_a_segment_is_noticed_where_it_is_read() {
         file.seek(SeekFrom::Start(place as u64)).unwrap();
         file.write_all(&[byte]).unwrap();
     };
-    for place in 0..bytes.len() {
-        put(place, bytes[place] ^ (1 << (place % 8)));
+    for (place, byte) in bytes.iter().copied().enumerate() {
+        put(place, byte ^ (1 << (place % 8)));
         let near = place as u64..place as u64 + 1;
         let error = SegmentFileReader::open(&segments[0]).unwrap().read(&near);
         let error = error.expect_err("a flipped bit").to_string();
@@ -48,7 +49,7 @@ async fn every_flipped_byte_of_a_segment_is_noticed_where_it_is_read() {
             error.contains(path.to_str().unwrap()),
             "byte {place}: {error}"
         );
-        put(place, bytes[place]);
+        put(place, byte);
     }
 }
 
