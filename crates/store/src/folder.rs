@@ -1,12 +1,13 @@
 //! The data folder: its layout, its lock, its format version and who holds it.
 
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
 use crate::error::{Result, StoreError};
 use crate::format_file;
 use crate::log;
 use crate::quarantine;
 use crate::store_id::StoreId;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::path::{Path, PathBuf};
 
 const LOG: &str = "log";
 const SEGMENTS: &str = "segments";

@@ -1,10 +1,11 @@
 //! The file `format`: the version of the data folder and the identity of its store. `FORMAT.md` describes it.
 
-use crate::error::{Result, StoreError};
-use crate::store_id::StoreId;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+use crate::error::{Result, StoreError};
+use crate::store_id::StoreId;
 
 /// The format that this program writes; see `FORMAT.md`.
 pub const FORMAT_VERSION: u32 = 1;

@@ -1,7 +1,8 @@
 //! The quarantine: segments that the catalogue does not list are moved there, and nothing ever removes them.
 
-use crate::error::{Result, StoreError};
 use std::path::{Path, PathBuf};
+
+use crate::error::{Result, StoreError};
 
 /// What lies in the quarantine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

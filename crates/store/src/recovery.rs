@@ -1,5 +1,9 @@
 //! Opening after a clean end or a crash: the catalogue says what is data, the log adds what came after.
 
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use crate::batch::{Unknown, normalise};
 use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
@@ -9,9 +13,6 @@ use crate::log::{self, Appended, Payload};
 use crate::quarantine::{self, Quarantine};
 use crate::segment::{Segment, TEMPORARY};
 use crate::view::ViewCell;
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What recovery found.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+
 use uuid::Uuid;
 
 /// The identity of a store, drawn when its folder is made.

@@ -21,15 +21,17 @@ pub use keys::{KeyRecord, NewKey};
 pub use segments::SegmentRecord;
 pub use users::{RoleRecord, UserRecord};
 
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+
 use crate::error::{Result, StoreError};
 use crate::folder::{self, Folder};
 use crate::format_file;
 use crate::store_id::StoreId;
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
-use std::path::Path;
-use std::time::Duration;
 
 /// The catalogue of one data folder. Clones share it.
 #[derive(Debug, Clone)]

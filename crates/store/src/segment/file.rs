@@ -1,15 +1,17 @@
 //! An open segment: bytes are given out only after their blocks were compared with their checksums.
 
-use super::Segment;
-use super::checksums::{Checksums, blocks_around};
-use crate::error::StoreError;
-use bytes::Bytes;
-use parquet::errors::{ParquetError, Result};
-use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::Segment;
+use super::checksums::{Checksums, blocks_around};
+use crate::error::StoreError;
 
 /// The file of a segment, opened for reading.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! Opening never destroys: a catalogue that is empty, older or another store's is refused, and every file stays (`D31`).
 
-use super::*;
-use crate::{Catalogue, StoreError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use super::*;
+use crate::{Catalogue, StoreError};
 
 /// Every file of telemetry with its bytes.
 fn telemetry(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {

@@ -1,10 +1,11 @@
 //! What is there again after the store was opened anew.
 
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
 use crate::vfs::{Vfs, WriteFile};
 use crate::{Quarantine, RealFs, StoreError};
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_store_was_dropped_without_closing() {
