@@ -205,6 +205,85 @@ impl OrderedExpr {
 }
 
 impl Operator {
+    /// `count`
+    pub fn count() -> Operator {
+        Operator::synthetic(OperatorKind::Count(CountOperator { name: None }))
+    }
+
+    /// `take count`
+    pub fn take(count: Expr) -> Operator {
+        Operator::synthetic(OperatorKind::Take(TakeOperator {
+            parameters: Vec::new(),
+            count,
+        }))
+    }
+
+    /// `extend columns`
+    pub fn extend(columns: Vec<NamedExpr>) -> Operator {
+        Operator::synthetic(OperatorKind::Extend(ExtendOperator { columns }))
+    }
+
+    /// `project columns`
+    pub fn project(columns: Vec<NamedExpr>) -> Operator {
+        Operator::synthetic(OperatorKind::Project(ProjectOperator { columns }))
+    }
+
+    /// `project-away columns`
+    pub fn project_away(columns: Vec<Expr>) -> Operator {
+        Operator::synthetic(OperatorKind::ProjectAway(ProjectAwayOperator { columns }))
+    }
+
+    /// `serialize columns`
+    pub fn serialize(columns: Vec<NamedExpr>) -> Operator {
+        Operator::synthetic(OperatorKind::Serialize(SerializeOperator { columns }))
+    }
+
+    /// `summarize aggregates by by`
+    pub fn summarize(aggregates: Vec<NamedExpr>, by: Vec<NamedExpr>) -> Operator {
+        Operator::synthetic(OperatorKind::Summarize(SummarizeOperator {
+            parameters: Vec::new(),
+            aggregates,
+            has_by: !by.is_empty(),
+            by,
+        }))
+    }
+
+    /// `sort by by`
+    pub fn sort(by: Vec<OrderedExpr>) -> Operator {
+        Operator::synthetic(OperatorKind::Sort(SortOperator {
+            parameters: Vec::new(),
+            by,
+        }))
+    }
+
+    /// `join kind=kind (right) on on`
+    pub fn join(kind: &str, right: Expr, on: Vec<Expr>) -> Operator {
+        Operator::synthetic(OperatorKind::Join(JoinOperator {
+            parameters: vec![OperatorParameter::new("kind", Expr::name(kind))],
+            right,
+            on,
+            filter: None,
+        }))
+    }
+
+    /// `union tables`
+    pub fn union(tables: Vec<Expr>) -> Operator {
+        Operator::synthetic(OperatorKind::Union(UnionOperator {
+            parameters: Vec::new(),
+            tables,
+        }))
+    }
+
+    /// `mv-expand list`, or `mv-expand list to typeof(to)`
+    pub fn mv_expand(list: NamedExpr, to: Option<ScalarType>) -> Operator {
+        let to = to.map(TypeOf::Scalar);
+        Operator::synthetic(OperatorKind::MvExpand(MvExpandOperator {
+            parameters: Vec::new(),
+            columns: vec![MvExpandColumn { expr: list, to }],
+            limit: None,
+        }))
+    }
+
     /// `where predicate`
     pub fn filter(predicate: Expr) -> Operator {
         Operator::synthetic(OperatorKind::Where(WhereOperator {

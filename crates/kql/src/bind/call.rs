@@ -12,6 +12,7 @@ use crate::definition::{CallArgs, Eval, ScalarFunction};
 use crate::error::BindResult;
 use crate::fold::fold;
 use crate::functions::registry;
+use crate::plan::visible;
 use crate::relation::{Relation, Scalar};
 use crate::signature::{ParameterKind, ResultKind, Signature};
 use crate::window;
@@ -400,7 +401,7 @@ impl Binder<'_> {
         input: &Relation,
     ) -> BindResult<Scalar> {
         let skip_empty = ignore_empty.map_or(Ok(false), |expr| self.constant_bool(expr))?;
-        let columns = input.columns.iter().map(|c| (c.name.clone(), c.scalar()));
+        let columns = visible(input).map(|c| (c.name.clone(), c.scalar()));
         Ok(crate::functions::bag::pack_columns(columns, skip_empty))
     }
 
@@ -460,11 +461,7 @@ impl Binder<'_> {
     /// `column_names_of(T)`: the names of a table's columns as an array. Its rows are not read.
     fn bind_column_names(&mut self, table: &Expr) -> BindResult<Scalar> {
         let bound = self.without_steps(|binder| binder.bind_inner_tabular(table))?;
-        let names = bound
-            .relation
-            .columns
-            .into_iter()
-            .map(|c| Dynamic::String(c.name));
+        let names = visible(&bound.relation).map(|c| Dynamic::String(c.name.clone()));
         let names = Dynamic::Array(names.collect()).encode();
         Ok(Scalar::constant(Value::Dynamic(names)))
     }

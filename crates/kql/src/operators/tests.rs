@@ -215,3 +215,19 @@ fn long_chains_of_computed_columns_stay_in_pieces() {
     assert!(longest < Some(3000), "{longest:?}");
     assert!(text.lines().count() > 8, "{text}");
 }
+
+#[test]
+fn bags_of_all_columns_hold_what_the_query_sees() {
+    check(
+        "print a = 1, l = dynamic([7]) | mv-apply l on (project p = tostring(pack_all()))",
+        "a:long, p:string\n1 | {\"a\":1,\"l\":7}",
+    );
+    check(
+        "print a = 1, k = 'x' | partition by k (project p = tostring(pack_all()))",
+        "p:string\n{\"a\":1,\"k\":\"x\"}",
+    );
+    check(
+        "print a = 1, k = 'x' | partition by k (as all | project p = tostring(column_names_of(all)))",
+        "p:string\n[\"a\",\"k\"]",
+    );
+}

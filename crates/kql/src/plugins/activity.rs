@@ -1,16 +1,21 @@
 //! Plug-ins that count who is active in the windows of a timeline: `activity_counts_metrics`, `activity_metrics`,
 //! `new_activity_metrics`, `activity_engagement` and `active_users_count` (`semantics.md §24`).
 //!
-//! Windows are aligned to the start of the timeline; rows outside of it are ignored. Each plug-in says in the language
-//! itself what it counts. Distinct counts are exact.
+//! Windows are aligned to the start of the timeline; rows outside of it are ignored. Each plug-in is a pipeline
+//! of the language. Distinct counts are exact.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Call, Expr};
+use hindsight_kql_syntax::ast::{
+    BinaryOp, Call, Direction, Expr, NamedExpr, Operator, OrderedExpr,
+};
 use hindsight_kql_types::ScalarType;
 
 use super::args::Args;
-use super::rewrite::{rewrite, rewrite_with};
-use super::windows::{column, columns, constant, ticks, written};
+use super::tree::{
+    add, bare, divide, equal, greater, inside, multiply, name, named, names, op, run, run_with,
+    subtract,
+};
+use super::windows::{column, columns, constant, literal, numbers, ticks};
 use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::plan;
@@ -19,13 +24,13 @@ use crate::relation::Relation;
 /// A window is cut into at most so many smaller ones.
 const MAX_WINDOWS: i64 = 10_000;
 
-/// The arguments that all of these plug-ins begin with, as the language writes them.
+/// The arguments that all of these plug-ins begin with.
 struct Timeline {
     id: String,
     axis: String,
     kind: ScalarType,
-    start: String,
-    end: String,
+    start: Expr,
+    end: Expr,
 }
 
 impl Timeline {
@@ -45,19 +50,19 @@ impl Timeline {
             id,
             axis,
             kind,
-            start: written(&start),
-            end: written(&end),
+            start: literal(&start),
+            end: literal(&end),
         })
     }
 
-    /// A width on the axis: its text and its units.
+    /// A width on the axis: as an expression, and its units.
     fn width(
         &self,
         args: &mut Args<'_>,
         what: &str,
         binder: &mut dyn BindContext,
         span: Span,
-    ) -> BindResult<(String, i64)> {
+    ) -> BindResult<(Expr, i64)> {
         let expr = args.required(what, binder, span)?;
         let kind = match self.kind {
             ScalarType::DateTime => ScalarType::TimeSpan,
@@ -65,44 +70,71 @@ impl Timeline {
         };
         let value = constant(expr, kind, binder)?;
         match ticks(&value).filter(|units| *units > 0) {
-            Some(units) => Ok((written(&value), units)),
+            Some(units) => Ok((literal(&value), units)),
             None => Err(binder.error("SEM0001", format!("{what} must be greater than zero"), span)),
         }
     }
 
+    /// The start of the window that holds `value`.
+    fn window_of(&self, value: Expr, width: &Expr) -> Expr {
+        Expr::call("bin_at", [value, width.clone(), self.start.clone()])
+    }
+
     /// The rows of the timeline with the start of their window.
-    fn windows(&self, width: &str) -> String {
-        let Timeline {
-            axis, start, end, ..
-        } = self;
-        format!(
-            "where {axis} >= {start} and {axis} <= {end} | extend ['$bin'] = bin_at({axis}, {width}, {start})"
-        )
+    fn windows(&self, width: &Expr) -> Vec<Operator> {
+        let axis = name(&self.axis);
+        let window = self.window_of(axis.clone(), width);
+        vec![
+            Operator::filter(inside(&axis, &self.start, &self.end)),
+            Operator::extend(vec![named("$bin", window)]),
+        ]
     }
 
     /// The ids of each window, once each.
-    fn ids(&self, width: &str, by: &str) -> String {
-        format!(
-            "{} | summarize by ['$bin'], {}{by}",
-            self.windows(width),
-            self.id
-        )
+    fn ids(&self, width: &Expr, dimensions: &[String]) -> Vec<Operator> {
+        let mut operators = self.windows(width);
+        operators.push(Operator::summarize(
+            Vec::new(),
+            columns_of(&["$bin", &self.id], dimensions),
+        ));
+        operators
     }
 }
 
-/// Dimensions behind a comma each.
-fn list(dimensions: &[String]) -> String {
-    dimensions.iter().map(|d| format!(", {d}")).collect()
+/// The columns `first`, then the dimensions.
+fn columns_of(first: &[&str], dimensions: &[String]) -> Vec<NamedExpr> {
+    let columns = names(first, dimensions).into_iter();
+    columns.map(NamedExpr::bare).collect()
 }
 
-/// What `text` gives over `input`, computed once.
+/// `column`, then the dimensions.
+fn keyed(column: NamedExpr, dimensions: &[String]) -> Vec<NamedExpr> {
+    [column].into_iter().chain(bare(dimensions)).collect()
+}
+
+/// The operators over a table of their own.
+fn over(table: &str, operators: impl IntoIterator<Item = Operator>) -> Expr {
+    Expr::pipeline(name(table), operators.into_iter().collect())
+}
+
+/// `count()`
+fn count() -> Expr {
+    Expr::call("count", [])
+}
+
+/// `function(column)`
+fn of(function: &str, column: &str) -> Expr {
+    Expr::call(function, [name(column)])
+}
+
+/// What operators give over `input`, computed once.
 fn once(
-    text: &str,
+    operators: Vec<Operator>,
     input: Relation,
     binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Relation> {
-    let rows = rewrite(text, input, binder, span)?;
+    let rows = run(operators, input, binder, span)?;
     binder.materialize(rows, span)
 }
 
@@ -118,28 +150,46 @@ pub(crate) fn counts_metrics(
     let (width, _) = timeline.width(&mut args, "Step", binder, span)?;
     let dimensions = columns(args.rest(), &input, binder)?;
     args.end(binder, span)?;
-    let (by, Timeline { id, axis, .. }) = (list(&dimensions), &timeline);
-    let rows = once(&timeline.windows(&width), input, binder, span)?;
-    let order: String = dimensions.iter().map(|d| format!("{d} asc, ")).collect();
-    let restart: Vec<String> = dimensions
-        .iter()
-        .map(|d| format!("{d} != prev({d})"))
-        .collect();
-    let restart = if restart.is_empty() {
-        String::new()
-    } else {
-        format!(", {}", restart.join(" or "))
-    };
-    let text = format!(
-        "summarize ['count'] = count(), dcount = count_distinct({id}) by ['$bin']{by} \
-         | join kind=leftouter (['$rows'] | summarize ['$bin'] = min(['$bin']) by {id}{by} \
-             | summarize ['$new'] = count() by ['$bin']{by}) on ['$bin']{by} \
-         | extend new_dcount = coalesce(['$new'], 0) \
-         | sort by {order}['$bin'] asc \
-         | extend aggregated_dcount = row_cumsum(new_dcount{restart}) \
-         | project {axis} = ['$bin']{by}, ['count'], dcount, new_dcount, aggregated_dcount"
+    let Timeline { id, axis, .. } = &timeline;
+    let rows = once(timeline.windows(&width), input, binder, span)?;
+    let by = || columns_of(&["$bin"], &dimensions);
+    let firsts = over(
+        "$rows",
+        [
+            Operator::summarize(
+                vec![named("$bin", of("min", "$bin"))],
+                columns_of(&[id], &dimensions),
+            ),
+            Operator::summarize(vec![named("$new", count())], by()),
+        ],
     );
-    rewrite_with(&text, rows.clone(), vec![("$rows", rows)], binder, span)
+    let new = Expr::call("coalesce", [name("$new"), Expr::long(0)]);
+    let ascending = |column| OrderedExpr::new(column, Direction::Asc);
+    let order = dimensions.iter().map(|d| name(d)).chain([name("$bin")]);
+    let changes = |d: &String| op(BinaryOp::NotEqual, name(d), of("prev", d));
+    let restart = dimensions.iter().map(changes).reduce(Expr::or);
+    let total = Expr::call(
+        "row_cumsum",
+        [name("new_dcount")].into_iter().chain(restart),
+    );
+    let mut shown = keyed(named(axis, name("$bin")), &dimensions);
+    let counts = ["count", "dcount", "new_dcount", "aggregated_dcount"];
+    shown.extend(columns_of(&counts, &[]));
+    let operators = vec![
+        Operator::summarize(
+            vec![
+                named("count", count()),
+                named("dcount", of("count_distinct", id)),
+            ],
+            by(),
+        ),
+        Operator::join("leftouter", firsts, names(&["$bin"], &dimensions)),
+        Operator::extend(vec![named("new_dcount", new)]),
+        Operator::sort(order.map(ascending).collect()),
+        Operator::extend(vec![named("aggregated_dcount", total)]),
+        Operator::project(shown),
+    ];
+    run_with(operators, rows.clone(), vec![("$rows", rows)], binder, span)
 }
 
 /// `activity_metrics(id, axis, start, end, window [, dimensions…])`: each window compared with the one before it. Where
@@ -155,20 +205,50 @@ pub(crate) fn metrics(
     let (width, _) = timeline.width(&mut args, "Window", binder, span)?;
     let dimensions = columns(args.rest(), &input, binder)?;
     args.end(binder, span)?;
-    let (by, Timeline { id, axis, .. }) = (list(&dimensions), &timeline);
-    let ids = once(&timeline.ids(&width, &by), input, binder, span)?;
-    let text = format!(
-        "join kind=leftouter (['$ids'] | project ['$bin'] = ['$bin'] + {width}, {id}{by}, ['$seen'] = true) \
-             on ['$bin'], {id}{by} \
-         | summarize dcount_values = count(), ['$kept'] = countif(['$seen']) by ['$bin']{by} \
-         | join kind=leftouter (['$ids'] | summarize ['$before'] = count() by ['$bin']{by} \
-             | extend ['$bin'] = ['$bin'] + {width}) on ['$bin']{by} \
-         | extend dcount_newvalues = dcount_values - ['$kept'], \
-             retention_rate = iff(['$before'] > 0, toreal(['$kept']) / ['$before'], 1.0) \
-         | project {axis} = ['$bin'], dcount_values, dcount_newvalues, retention_rate, \
-             churn_rate = 1.0 - retention_rate{by}"
+    let Timeline { id, axis, .. } = &timeline;
+    let ids = once(timeline.ids(&width, &dimensions), input, binder, span)?;
+    let next = || named("$bin", add(name("$bin"), width.clone()));
+    let mut seen = vec![next()];
+    seen.extend(columns_of(&[id], &dimensions));
+    seen.push(named("$seen", Expr::bool(true)));
+    let by = || columns_of(&["$bin"], &dimensions);
+    let before = over(
+        "$ids",
+        [
+            Operator::summarize(vec![named("$before", count())], by()),
+            Operator::extend(vec![next()]),
+        ],
     );
-    rewrite_with(&text, ids.clone(), vec![("$ids", ids)], binder, span)
+    let rate = divide(of("toreal", "$kept"), name("$before"));
+    let known = greater(name("$before"), Expr::long(0));
+    let rate = Expr::call("iff", [known, rate, Expr::real(1.0)]);
+    let fresh = subtract(name("dcount_values"), name("$kept"));
+    let churn = subtract(Expr::real(1.0), name("retention_rate"));
+    let mut shown = vec![named(axis, name("$bin"))];
+    let rates = ["dcount_values", "dcount_newvalues", "retention_rate"];
+    shown.extend(columns_of(&rates, &[]));
+    shown.extend(keyed(named("churn_rate", churn), &dimensions));
+    let operators = vec![
+        Operator::join(
+            "leftouter",
+            over("$ids", [Operator::project(seen)]),
+            names(&["$bin", id], &dimensions),
+        ),
+        Operator::summarize(
+            vec![
+                named("dcount_values", count()),
+                named("$kept", of("countif", "$seen")),
+            ],
+            by(),
+        ),
+        Operator::join("leftouter", before, names(&["$bin"], &dimensions)),
+        Operator::extend(vec![
+            named("dcount_newvalues", fresh),
+            named("retention_rate", rate),
+        ]),
+        Operator::project(shown),
+    ];
+    run_with(operators, ids.clone(), vec![("$ids", ids)], binder, span)
 }
 
 /// `new_activity_metrics(id, axis, start, end, window [, cohort] [, dimensions…] [, lookback])`: what became of those
@@ -187,7 +267,7 @@ pub(crate) fn new_metrics(
     args.end(binder, span)?;
     let cohort = match rest.first() {
         Some(first) if !is_column(first) && !binder.is_tabular(first, Some(&input)) => {
-            Some(written(&constant(rest.remove(0), timeline.kind, binder)?))
+            Some(literal(&constant(rest.remove(0), timeline.kind, binder)?))
         }
         _ => None,
     };
@@ -200,58 +280,95 @@ pub(crate) fn new_metrics(
         _ => None,
     };
     let dimensions = columns(rest, &input, binder)?;
-    let by = list(&dimensions);
-    let Timeline {
-        id,
-        axis,
-        kind,
-        start,
-        end,
-    } = &timeline;
-    let ids = once(&timeline.ids(&width, &by), input, binder, span)?;
+    let id = timeline.id.as_str();
+    let ids = once(timeline.ids(&width, &dimensions), input, binder, span)?;
     let mut tables = vec![("$ids", ids.clone())];
-    let mut firsts = format!("summarize ['$from'] = min(['$bin']) by {id}{by}");
+    let first = named("$from", of("min", "$bin"));
+    let mut firsts = vec![Operator::summarize(
+        vec![first],
+        columns_of(&[id], &dimensions),
+    )];
     if let Some(lookback) = lookback {
-        firsts.push_str(&format!(" | join kind=leftanti (['$lookback']) on {id}"));
+        firsts.push(Operator::join(
+            "leftanti",
+            name("$lookback"),
+            vec![name(id)],
+        ));
         tables.push(("$lookback", lookback));
     }
-    let firsts = rewrite_with(&firsts, ids, tables.clone(), binder, span)?;
+    let firsts = run_with(firsts, ids, tables.clone(), binder, span)?;
     let firsts = binder.materialize(firsts, span)?;
     tables.push(("$firsts", firsts.clone()));
     // How many of those who came first in one window are there in another.
-    let found = format!(
-        "join kind=inner (['$ids']) on {id}{by} \
-         | summarize ['$found'] = count() by ['$to'] = ['$bin'], ['$first'] = ['$from']{by}"
-    );
-    let found = rewrite_with(&found, firsts.clone(), tables, binder, span)?;
+    let mut windows = vec![named("$to", name("$bin")), named("$first", name("$from"))];
+    windows.extend(bare(&dimensions));
+    let found = vec![
+        Operator::join("inner", name("$ids"), names(&[id], &dimensions)),
+        Operator::summarize(vec![named("$found", count())], windows),
+    ];
+    let found = run_with(found, firsts.clone(), tables, binder, span)?;
     let found = binder.materialize(found, span)?;
-    let cohort = cohort.map_or(String::new(), |c| format!("| where ['$from'] == {c} "));
-    let name = |prefix: &str| super::rewrite::name(&format!("{prefix}_{}", bare(axis)));
-    let (from_name, to_name) = (name("from"), name("to"));
-    let text = format!(
-        "summarize by ['$one'] = 1{by} \
-         | mv-expand ['$from'] = range({start}, {end}, {width}) to typeof({kind}) {cohort}\
-         | join kind=leftouter (['$firsts'] | summarize ['$size'] = count() by ['$from']{by}) on ['$from']{by} \
-         | extend ['$size'] = coalesce(['$size'], 0) \
-         | mv-expand ['$to'] = range(['$from'], {end}, {width}) to typeof({kind}) \
-         | join kind=leftouter (['$found']) on ['$to']{by} \
-         | summarize ['$new'] = sumif(['$found'], ['$first'] > ['$from'] or ['$first'] == ['$to']), \
-             ['$kept'] = sumif(['$found'], ['$first'] == ['$from']) by ['$from'], ['$to'], ['$size']{by} \
-         | project {from_name} = ['$from'], {to_name} = ['$to'], dcount_new_values = ['$new'], \
-             dcount_retained_values = ['$kept'], dcount_churn_values = ['$size'] - ['$kept'], \
-             retention_rate = toreal(['$kept']) / ['$size'], \
-             churn_rate = toreal(['$size'] - ['$kept']) / ['$size']{by}"
-    );
+    let operators = pairs_of_windows(&timeline, &width, cohort, &dimensions);
     let tables = vec![("$found", found), ("$firsts", firsts.clone())];
-    rewrite_with(&text, firsts, tables, binder, span)
+    run_with(operators, firsts, tables, binder, span)
 }
 
-/// The name that the language's text of a column stands for.
-fn bare(written: &str) -> &str {
-    let inner = written
-        .strip_prefix("['")
-        .and_then(|w| w.strip_suffix("']"));
-    inner.unwrap_or(written)
+/// A row for each window and each window from it on, over those who came first and who was found where.
+fn pairs_of_windows(
+    timeline: &Timeline,
+    width: &Expr,
+    cohort: Option<Expr>,
+    dimensions: &[String],
+) -> Vec<Operator> {
+    let range = |from: Expr| Expr::call("range", [from, timeline.end.clone(), width.clone()]);
+    let expand = |column: &str, from: Expr| {
+        Operator::mv_expand(named(column, range(from)), Some(timeline.kind))
+    };
+    let one = keyed(named("$one", Expr::long(1)), dimensions);
+    let size = Operator::summarize(
+        vec![named("$size", count())],
+        columns_of(&["$from"], dimensions),
+    );
+    let known_size = Expr::call("coalesce", [name("$size"), Expr::long(0)]);
+    let of_window = equal(name("$first"), name("$from"));
+    let later = greater(name("$first"), name("$from"));
+    let new = later.or(equal(name("$first"), name("$to")));
+    let found = |condition| Expr::call("sumif", [name("$found"), condition]);
+    let lost = || subtract(name("$size"), name("$kept"));
+    let rate = |part: Expr| divide(Expr::call("toreal", [part]), name("$size"));
+    let axis = &timeline.axis;
+    let mut operators = vec![
+        Operator::summarize(Vec::new(), one),
+        expand("$from", timeline.start.clone()),
+    ];
+    let cohort = cohort.map(|cohort| Operator::filter(equal(name("$from"), cohort)));
+    operators.extend(cohort);
+    operators.extend([
+        Operator::join(
+            "leftouter",
+            over("$firsts", [size]),
+            names(&["$from"], dimensions),
+        ),
+        Operator::extend(vec![named("$size", known_size)]),
+        expand("$to", name("$from")),
+        Operator::join("leftouter", name("$found"), names(&["$to"], dimensions)),
+        Operator::summarize(
+            vec![named("$new", found(new)), named("$kept", found(of_window))],
+            columns_of(&["$from", "$to", "$size"], dimensions),
+        ),
+    ]);
+    let mut shown = vec![
+        named(&format!("from_{axis}"), name("$from")),
+        named(&format!("to_{axis}"), name("$to")),
+        named("dcount_new_values", name("$new")),
+        named("dcount_retained_values", name("$kept")),
+        named("dcount_churn_values", lost()),
+        named("retention_rate", rate(name("$kept"))),
+        named("churn_rate", rate(lost())),
+    ];
+    shown.extend(bare(dimensions));
+    operators.push(Operator::project(shown));
+    operators
 }
 
 /// `activity_engagement(id, axis, start, end, inner, outer [, dimensions…])`: who is active in a small window beside
@@ -273,19 +390,28 @@ pub(crate) fn engagement(
         let message = format!("the outer window must be 1 to {MAX_WINDOWS} times the inner one");
         return Err(binder.error("SEM0001", message, span));
     }
-    let by = list(&dimensions);
     let Timeline { id, axis, end, .. } = &timeline;
-    let text = format!(
-        "{} | mv-expand ['$n'] = range(0, {last}) to typeof(long) \
-         | extend ['$window'] = ['$bin'] + ['$n'] * {inner} \
-         | where ['$window'] <= {end} \
-         | summarize dcount_activities_inner = count_distinctif({id}, ['$n'] == 0), \
-             dcount_activities_outer = count_distinct({id}) by ['$window']{by} \
-         | project {axis} = ['$window'], dcount_activities_inner, dcount_activities_outer, \
-             activity_ratio = toreal(dcount_activities_inner) / dcount_activities_outer{by}",
-        timeline.ids(&inner, &by)
-    );
-    rewrite(&text, input, binder, span)
+    let window = || name("$window");
+    let moved = add(name("$bin"), multiply(name("$n"), inner.clone()));
+    let is_own = equal(name("$n"), Expr::long(0));
+    let own = Expr::call("count_distinctif", [name(id), is_own]);
+    let (small, large) = ("dcount_activities_inner", "dcount_activities_outer");
+    let ratio = divide(of("toreal", small), name(large));
+    let mut shown = vec![named(axis, window())];
+    shown.extend(columns_of(&[small, large], &[]));
+    shown.extend(keyed(named("activity_ratio", ratio), &dimensions));
+    let mut operators = timeline.ids(&inner, &dimensions);
+    operators.extend([
+        numbers(last),
+        Operator::extend(vec![named("$window", moved)]),
+        Operator::filter(op(BinaryOp::LessOrEqual, window(), end.clone())),
+        Operator::summarize(
+            vec![named(small, own), named(large, of("count_distinct", id))],
+            columns_of(&["$window"], &dimensions),
+        ),
+        Operator::project(shown),
+    ]);
+    run(operators, input, binder, span)
 }
 
 /// `active_users_count(id, axis, start, end, lookback, period, count, bin [, dimensions…])`: those who, when they appear,
@@ -304,7 +430,6 @@ pub(crate) fn users_count(
     let (bin, _) = timeline.width(&mut args, "Bin", binder, span)?;
     let dimensions = columns(args.rest(), &input, binder)?;
     args.end(binder, span)?;
-    let by = list(&dimensions);
     let Timeline {
         id,
         axis,
@@ -312,17 +437,51 @@ pub(crate) fn users_count(
         end,
         ..
     } = &timeline;
-    let times = format!(
-        "where {axis} > {start} - {lookback} and {axis} <= {end} | summarize by {id}, ['$time'] = {axis}{by}"
+    let (at, time, before) = (name(axis), name("$time"), name("$before"));
+    let earliest = subtract(start.clone(), lookback.clone());
+    let reached =
+        greater(at.clone(), earliest).and(op(BinaryOp::LessOrEqual, at.clone(), end.clone()));
+    let mut keys = vec![NamedExpr::bare(name(id)), named("$time", at)];
+    keys.extend(bare(&dimensions));
+    let times = vec![
+        Operator::filter(reached),
+        Operator::summarize(Vec::new(), keys),
+    ];
+    let times = once(times, input, binder, span)?;
+    let mut earlier = columns_of(&[id], &dimensions);
+    earlier.push(named("$before", time.clone()));
+    let no_later = op(BinaryOp::LessOrEqual, before.clone(), time.clone());
+    let recent = greater(before.clone(), subtract(time.clone(), lookback));
+    let periods = Expr::call("count_distinct", [timeline.window_of(before, &period)]);
+    let enough = op(
+        BinaryOp::GreaterOrEqual,
+        name("$periods"),
+        Expr::long(least),
     );
-    let times = once(&times, input, binder, span)?;
-    let text = format!(
-        "where ['$time'] >= {start} \
-         | join kind=inner (['$times'] | project {id}{by}, ['$before'] = ['$time']) on {id}{by} \
-         | where ['$before'] <= ['$time'] and ['$before'] > ['$time'] - {lookback} \
-         | summarize ['$periods'] = count_distinct(bin_at(['$before'], {period}, {start})) by {id}, ['$time']{by} \
-         | where ['$periods'] >= {least} \
-         | summarize dcount = count_distinct({id}) by {axis} = bin_at(['$time'], {bin}, {start}){by}"
-    );
-    rewrite_with(&text, times.clone(), vec![("$times", times)], binder, span)
+    let window = named(axis, timeline.window_of(time.clone(), &bin));
+    let operators = vec![
+        Operator::filter(op(BinaryOp::GreaterOrEqual, time, start.clone())),
+        Operator::join(
+            "inner",
+            over("$times", [Operator::project(earlier)]),
+            names(&[id], &dimensions),
+        ),
+        Operator::filter(no_later.and(recent)),
+        Operator::summarize(
+            vec![named("$periods", periods)],
+            columns_of(&[id, "$time"], &dimensions),
+        ),
+        Operator::filter(enough),
+        Operator::summarize(
+            vec![named("dcount", of("count_distinct", id))],
+            keyed(window, &dimensions),
+        ),
+    ];
+    run_with(
+        operators,
+        times.clone(),
+        vec![("$times", times)],
+        binder,
+        span,
+    )
 }

@@ -4,10 +4,10 @@
 //! the sets are small enough to be exact, the answer is exact too.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::Call;
+use hindsight_kql_syntax::ast::{Call, Expr, Operator};
 
 use super::args::Args;
-use super::rewrite::rewrite;
+use super::tree::{add, name, named, run, subtract};
 use super::windows::columns;
 use crate::context::BindContext;
 use crate::error::BindResult;
@@ -30,41 +30,36 @@ pub(crate) fn bind(
         let message = format!("dcount_intersect() takes 2 to {MOST_SETS} columns");
         return Err(binder.error("SEM0219", message, span));
     }
-    let counts: Vec<String> = (0..sets.len())
-        .map(|last| {
-            format!(
-                "s{last} = {}",
-                shared(sets.get(..=last).unwrap_or_default())
-            )
-        })
-        .collect();
-    rewrite(
-        &format!("project {}", counts.join(", ")),
-        input,
-        binder,
-        span,
-    )
+    let count = |last: usize| {
+        let sets = sets.get(..=last).unwrap_or_default();
+        named(&format!("s{last}"), shared(sets))
+    };
+    let counts = (0..sets.len()).map(count).collect();
+    run(vec![Operator::project(counts)], input, binder, span)
 }
 
 /// The formula of how many values all of `sets` have.
-fn shared(sets: &[String]) -> String {
-    let mut formula = String::new();
-    for choice in 1_u32..1 << sets.len() {
-        let chosen: Vec<&str> = (0..)
+fn shared(sets: &[String]) -> Expr {
+    let counts = (1_u32..1 << sets.len()).map(|choice| {
+        let chosen: Vec<Expr> = (0..)
             .zip(sets)
             .filter(|(bit, _)| choice >> bit & 1 == 1)
-            .map(|(_, set)| set.as_str())
+            .map(|(_, set)| name(set))
             .collect();
-        formula.push_str(match (formula.is_empty(), chosen.len() % 2) {
-            (true, _) => "",
-            (false, 0) => " - ",
-            (false, _) => " + ",
-        });
-        let union = match chosen.as_slice() {
-            [one] => (*one).to_owned(),
-            several => format!("hll_merge({})", several.join(", ")),
+        let even = chosen.len().is_multiple_of(2);
+        let union = match <[Expr; 1]>::try_from(chosen) {
+            Ok([one]) => one,
+            Err(chosen) => Expr::call("hll_merge", chosen),
         };
-        formula.push_str(&format!("dcount_hll({union})"));
-    }
-    formula
+        (even, Expr::call("dcount_hll", [union]))
+    });
+    // The first choice is of one set, which is added.
+    let formula = counts.reduce(|(_, formula), (even, count)| {
+        if even {
+            (even, subtract(formula, count))
+        } else {
+            (even, add(formula, count))
+        }
+    });
+    formula.map_or_else(|| Expr::long(0), |(_, formula)| formula)
 }

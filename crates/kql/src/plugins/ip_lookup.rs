@@ -1,10 +1,10 @@
 //! `ipv4_lookup` and `ipv6_lookup`: the rows of a table whose network holds a row's address.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::Call;
+use hindsight_kql_syntax::ast::{Call, Expr, Operator};
 
 use super::args::Args;
-use super::rewrite::{name, rewrite, rewrite_with};
+use super::tree::{bare, name, named, run, run_with};
 use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::plan;
@@ -39,8 +39,8 @@ pub(crate) fn bind(
     let address = plan::column_named(address, &input, binder)?.name.clone();
     let lookup = binder.bind_tabular(lookup)?.relation.finish(span)?;
     let network = plan::column_named(network, &lookup, binder)?.name.clone();
-    let own: Vec<String> = input.columns.iter().map(|c| name(&c.name)).collect();
-    let found: Vec<String> = lookup.columns.iter().map(|c| name(&c.name)).collect();
+    let own: Vec<String> = input.columns.iter().map(|c| c.name.clone()).collect();
+    let found: Vec<String> = lookup.columns.iter().map(|c| c.name.clone()).collect();
     if own.iter().any(|c| found.contains(c)) {
         let message = "the lookup table and the source have columns of one name";
         return Err(binder.unsupported(message, span));
@@ -53,26 +53,27 @@ pub(crate) fn bind(
         Family::V4 => [own, found].concat(),
         Family::V6 => [found, own].concat(),
     };
-    let input = rewrite("serialize ['$row'] = row_number()", input, binder, span)?;
+    let number = named("$row", Expr::call("row_number", []));
+    let numbered = vec![Operator::serialize(vec![number])];
+    let input = run(numbered, input, binder, span)?;
     let input = binder.materialize(input, span)?;
-    let operators = format!(
-        "extend ['$one'] = 1 | join kind=inner (['$lookup'] | extend ['$one'] = 1) on ['$one'] \
-         | where {test}({}, {})",
-        name(&address),
-        name(&network)
-    );
+    let one = || Operator::extend(vec![named("$one", Expr::long(1))]);
+    let all = Expr::pipeline(name("$lookup"), vec![one()]);
+    let operators = vec![
+        one(),
+        Operator::join("inner", all, vec![name("$one")]),
+        Operator::filter(Expr::call(test, [name(&address), name(&network)])),
+    ];
     let tables = vec![("$lookup", lookup), ("$source", input.clone())];
-    let mut matched = rewrite_with(&operators, input.clone(), tables, binder, span)?;
+    let mut matched = run_with(operators, input.clone(), tables, binder, span)?;
     if unmatched {
         matched = binder.materialize(matched, span)?;
         let tables = vec![("$source", input), ("$matched", matched.clone())];
-        let rest = "union (['$source'] | join kind=leftanti (['$matched']) on ['$row'])";
-        matched = rewrite_with(rest, matched, tables, binder, span)?;
+        let unknown = Operator::join("leftanti", name("$matched"), vec![name("$row")]);
+        let rest = Expr::pipeline(name("$source"), vec![unknown]);
+        let both = vec![Operator::union(vec![rest])];
+        matched = run_with(both, matched, tables, binder, span)?;
     }
-    rewrite(
-        &format!("project {}", order.join(", ")),
-        matched,
-        binder,
-        span,
-    )
+    let columns = bare(&order).collect();
+    run(vec![Operator::project(columns)], matched, binder, span)
 }

@@ -9,9 +9,9 @@ mod narrow;
 mod pivot;
 mod preview;
 mod registry;
-mod rewrite;
 mod rows_near;
 mod schema_merge;
+mod tree;
 mod windows;
 
 pub(crate) use registry::{Bind, all, find};

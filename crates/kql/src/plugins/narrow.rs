@@ -1,10 +1,10 @@
 //! `narrow`: a row for each cell.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::Call;
+use hindsight_kql_syntax::ast::{Call, Expr, Operator};
 
 use super::args::Args;
-use super::rewrite::{name, rewrite, text};
+use super::tree::{name, named, run};
 use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::plan::visible;
@@ -17,13 +17,24 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     Args::new(call).end(binder, span)?;
-    let cells: Vec<String> = visible(&input)
-        .map(|c| format!("pack_array({}, tostring({}))", text(&c.name), name(&c.name)))
-        .collect();
-    let operators = format!(
-        "serialize ['$row'] = row_number(0) | mv-expand ['$cell'] = pack_array({}) \
-         | project Row = ['$row'], Column = tostring(['$cell'][0]), Value = tostring(['$cell'][1])",
-        cells.join(", ")
-    );
-    rewrite(&operators, input, binder, span)
+    let text = |value: Expr| Expr::call("tostring", [value]);
+    let cells = visible(&input).map(|c| {
+        let value = text(Expr::name(&c.name));
+        Expr::call("pack_array", [Expr::string(&c.name), value])
+    });
+    let cells = Expr::call("pack_array", cells);
+    let part = |index| text(name("$cell").index(Expr::long(index)));
+    let operators = vec![
+        Operator::serialize(vec![named(
+            "$row",
+            Expr::call("row_number", [Expr::long(0)]),
+        )]),
+        Operator::mv_expand(named("$cell", cells), None),
+        Operator::project(vec![
+            named("Row", name("$row")),
+            named("Column", part(0)),
+            named("Value", part(1)),
+        ]),
+    ];
+    run(operators, input, binder, span)
 }

@@ -1,10 +1,10 @@
 //! `rows_near`: the rows close to those that meet a condition.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::Call;
+use hindsight_kql_syntax::ast::{Call, Expr, Operator};
 
 use super::args::Args;
-use super::rewrite::rewrite;
+use super::tree::{name, named, run};
 use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::relation::Relation;
@@ -19,7 +19,7 @@ pub(crate) fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     let mut args = Args::new(call);
-    let condition = args.required("Condition", binder, span)?.to_string();
+    let condition = args.required("Condition", binder, span)?.clone();
     let before = distance(args.required("NumRows", binder, span)?, binder)?;
     let after = match args.option("RowsAfter") {
         Some(expr) => distance(expr, binder)?,
@@ -33,14 +33,17 @@ pub(crate) fn bind(
             span,
         ));
     }
-    let mut tests = vec!["['$near']".to_owned()];
-    tests.extend((1..=after).map(|n| format!("prev(['$near'], {n})")));
-    tests.extend((1..=before).map(|n| format!("next(['$near'], {n})")));
-    let operators = format!(
-        "extend ['$near'] = tobool({condition}) | where {} | project-away ['$near']",
-        tests.join(" or ")
-    );
-    rewrite(&operators, input, binder, span)
+    let near = || name("$near");
+    let at = |function: &str, n| Expr::call(function, [near(), Expr::long(n)]);
+    let before = (1..=before).map(|n| at("next", n));
+    let after = (1..=after).map(|n| at("prev", n));
+    let test = after.chain(before).fold(near(), Expr::or);
+    let operators = vec![
+        Operator::extend(vec![named("$near", Expr::call("tobool", [condition]))]),
+        Operator::filter(test),
+        Operator::project_away(vec![near()]),
+    ];
+    run(operators, input, binder, span)
 }
 
 fn distance(

@@ -4,11 +4,13 @@
 //! own place, which it includes.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
+use hindsight_kql_syntax::ast::{Call, Expr, Literal, Operator};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
-use super::rewrite::{name, rewrite, rewrite_with};
+use super::tree::{
+    add, bare, greater, inside, multiply, name, named, names, run, run_with, subtract,
+};
 use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::plan;
@@ -49,19 +51,36 @@ pub(crate) fn counts(
     else {
         return Err(binder.unsupported("this window", span));
     };
-    let (start, end, bin) = (written(&start), written(&end), written(&bin));
-    let lookback = written(&lookback);
-    let by: String = dimensions.iter().map(|d| format!(", {d}")).collect();
+    let (start, end, bin) = (literal(&start), literal(&end), literal(&bin));
+    let at = name(&axis);
+    let bin_of = Expr::call("bin_at", [at.clone(), bin.clone(), start.clone()]);
+    let own = name("$bin");
+    let shifted = add(name("$first"), multiply(name("$n"), bin));
+    let reached = greater(bin_of.clone(), subtract(own.clone(), literal(&lookback)));
+    let mut by = vec![named(&axis, own.clone())];
+    by.extend(bare(&dimensions));
     // A row counts in the bins from its own on, while its time is later than the bin's less the window.
-    let operators = format!(
-        "where {axis} >= {start} and {axis} <= {end} \
-         | extend ['$first'] = bin_at({axis}, {bin}, {start}) \
-         | mv-expand ['$n'] = range(0, {bins}) to typeof(long) \
-         | extend ['$bin'] = ['$first'] + ['$n'] * {bin} \
-         | where ['$bin'] >= {start} and ['$bin'] <= {end} and bin_at({axis}, {bin}, {start}) > ['$bin'] - {lookback} \
-         | summarize Count = count(), Dcount = dcount({id}, 4) by {axis} = ['$bin']{by}"
-    );
-    rewrite(&operators, input, binder, span)
+    let operators = vec![
+        Operator::filter(inside(&at, &start, &end)),
+        Operator::extend(vec![named("$first", bin_of)]),
+        numbers(bins),
+        Operator::extend(vec![named("$bin", shifted)]),
+        Operator::filter(inside(&own, &start, &end).and(reached)),
+        Operator::summarize(
+            vec![
+                named("Count", Expr::call("count", [])),
+                named("Dcount", Expr::call("dcount", [name(&id), Expr::long(4)])),
+            ],
+            by,
+        ),
+    ];
+    run(operators, input, binder, span)
+}
+
+/// A row for each of the numbers from 0 to `last`, in the column `$n`.
+pub(super) fn numbers(last: i64) -> Operator {
+    let range = Expr::call("range", [Expr::long(0), Expr::long(last)]);
+    Operator::mv_expand(named("$n", range), Some(ScalarType::Long))
 }
 
 /// `rolling_percentile(value, percentile, axis, bin, bins per window [, dimensions…])`
@@ -76,7 +95,9 @@ pub(crate) fn percentile(
     let value_name = plan::column_named(value_expr, &input, binder)?.name.clone();
     let value = column(value_expr, &input, binder)?;
     let percentile_expr = args.required("Percentile", binder, span)?;
-    let percentile = binder.bind_constant(percentile_expr)?.to_text();
+    let percentile = binder.bind_constant(percentile_expr)?;
+    let share = share(&percentile);
+    let percentile = percentile.to_text();
     let axis = args.required("IndexColumn", binder, span)?;
     let axis_kind = plan::column_named(axis, &input, binder)?.kind;
     let axis = column(axis, &input, binder)?;
@@ -91,44 +112,37 @@ pub(crate) fn percentile(
     if !(1..=MAX_BINS).contains(&bins) || ticks(&bin).is_none_or(|b| b <= 0) {
         return Err(binder.unsupported("this window", span));
     }
-    let bin = written(&bin);
-    let by: String = dimensions.iter().map(|d| format!(", {d}")).collect();
-    let result = name(&format!(
-        "rolling_{bins}_percentile_{value_name}_{percentile}"
-    ));
-    let input = rewrite(
-        &format!("extend ['$bin'] = bin({axis}, {bin})"),
-        input,
-        binder,
-        span,
-    )?;
+    let bin = literal(&bin);
+    let result = format!("rolling_{bins}_percentile_{value_name}_{percentile}");
+    let own = named("$bin", Expr::call("bin", [name(&axis), bin.clone()]));
+    let input = run(vec![Operator::extend(vec![own])], input, binder, span)?;
     let input = binder.materialize(input, span)?;
     // Windows end where rows are; a bin without rows has none.
-    let on: String = std::iter::once("['$bin']".to_owned())
-        .chain(dimensions.iter().cloned())
-        .collect::<Vec<_>>()
-        .join(", ");
-    let operators = format!(
-        "mv-expand ['$n'] = range(0, {last}) to typeof(long) \
-         | extend ['$bin'] = ['$bin'] + ['$n'] * {bin} \
-         | join kind=leftsemi (['$rows']) on {on} \
-         | summarize {result} = percentile({value}, {percentile}) by {axis} = ['$bin']{by}",
-        last = bins - 1
-    );
+    let on = names(&["$bin"], &dimensions);
+    let shifted = add(name("$bin"), multiply(name("$n"), bin));
+    let mut by = vec![named(&axis, name("$bin"))];
+    by.extend(bare(&dimensions));
+    let percentile = Expr::call("percentile", [name(&value), share]);
+    let operators = vec![
+        numbers(bins - 1),
+        Operator::extend(vec![named("$bin", shifted)]),
+        Operator::join("leftsemi", name("$rows"), on),
+        Operator::summarize(vec![named(&result, percentile)], by),
+    ];
     let tables = vec![("$rows", input.clone())];
-    rewrite_with(&operators, input, tables, binder, span)
+    run_with(operators, input, tables, binder, span)
 }
 
-/// A column as the language writes it.
+/// The name of a column.
 pub(super) fn column(
     expr: &Expr,
     input: &Relation,
     binder: &dyn BindContext,
 ) -> BindResult<String> {
-    Ok(name(&plan::column_named(expr, input, binder)?.name))
+    Ok(plan::column_named(expr, input, binder)?.name.clone())
 }
 
-/// Columns as the language writes them.
+/// The names of columns.
 pub(super) fn columns(
     list: Vec<&Expr>,
     input: &Relation,
@@ -161,14 +175,24 @@ pub(super) fn ticks(value: &Value) -> Option<i64> {
     }
 }
 
-/// A constant as the language writes it.
-pub(super) fn written(value: &Value) -> String {
-    let literal = match value {
+/// A percentile as an argument.
+fn share(value: &Value) -> Expr {
+    match value.convert(ScalarType::Real) {
+        Value::Real(share) if !value.kind().is_integer() => Expr::real(share),
+        _ => match value.convert(ScalarType::Long) {
+            Value::Long(share) => Expr::long(share),
+            null => literal(&null),
+        },
+    }
+}
+
+/// A constant as an expression.
+pub(super) fn literal(value: &Value) -> Expr {
+    Expr::literal(match value {
         Value::DateTime(v) => Literal::DateTime(*v),
         Value::TimeSpan(v) => Literal::TimeSpan(*v),
         Value::Int(v) => Literal::Int(*v),
         Value::Long(v) => Literal::Long(*v),
         other => Literal::Null(other.kind()),
-    };
-    Expr::synthetic(ExprKind::Literal(literal)).to_string()
+    })
 }

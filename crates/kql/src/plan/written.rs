@@ -1,0 +1,79 @@
+//! What an operator's text says of columns: names, patterns and parameters.
+
+use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
+
+use super::columns::{groups, visible};
+use crate::context::{BindContext, wildcard_matches};
+use crate::error::BindResult;
+use crate::relation::{Column, Relation};
+
+/// Refuses an operator that cannot keep subtables apart.
+pub(crate) fn refuse_groups(
+    input: &Relation,
+    binder: &dyn BindContext,
+    span: Span,
+) -> BindResult<()> {
+    if groups(input).is_empty() {
+        Ok(())
+    } else {
+        Err(binder.unsupported("this operator inside 'mv-apply' or 'partition'", span))
+    }
+}
+
+/// The column that a plain name means.
+pub(crate) fn column_named<'r>(
+    expr: &Expr,
+    input: &'r Relation,
+    binder: &dyn BindContext,
+) -> BindResult<&'r Column> {
+    let Some(name) = expr.as_name() else {
+        return Err(binder.error("SEM0001", "a column name is expected here", expr.span));
+    };
+    input.column(name).ok_or_else(|| {
+        binder.error(
+            "SEM0100",
+            format!("Failed to resolve column or scalar expression named '{name}'"),
+            expr.span,
+        )
+    })
+}
+
+/// The visible columns that a name or a pattern with `*` means, in the input's order. A pattern may match nothing.
+pub(crate) fn columns_matching(
+    expr: &Expr,
+    input: &Relation,
+    binder: &dyn BindContext,
+) -> BindResult<Vec<Column>> {
+    match &expr.unparenthesised().kind {
+        ExprKind::Wildcard(pattern) => Ok(visible(input)
+            .filter(|c| wildcard_matches(pattern, &c.name))
+            .cloned()
+            .collect()),
+        _ => Ok(vec![column_named(expr, input, binder)?.clone()]),
+    }
+}
+
+/// The value of an operator's parameter, by any of its spellings.
+pub(crate) fn parameter<'p>(
+    parameters: &'p [OperatorParameter],
+    names: &[&str],
+) -> Option<&'p Expr> {
+    parameters
+        .iter()
+        .rev()
+        .find(|p| names.iter().any(|n| p.name.text.eq_ignore_ascii_case(n)))
+        .map(|p| &p.value)
+}
+
+/// `name`, or `name1`, `name2`, … where it is taken.
+pub(crate) fn free_name(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    if !taken(name) {
+        name.to_owned()
+    } else {
+        (1..)
+            .map(|n: usize| format!("{name}{n}"))
+            .find(|n| !taken(n))
+            .unwrap_or_default()
+    }
+}

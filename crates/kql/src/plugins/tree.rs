@@ -1,0 +1,100 @@
+//! Plug-ins that are pipelines of the language: their trees, and how they run.
+
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, NamedExpr, Operator};
+use hindsight_kql_syntax::{Diagnostic, Span};
+
+use crate::context::{BindContext, Entry};
+use crate::error::BindResult;
+use crate::relation::Relation;
+use crate::subtables::pipeline;
+
+/// Runs operators over `input`.
+pub(super) fn run(
+    operators: Vec<Operator>,
+    input: Relation,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
+    pipeline::run(&operators, input.into(), binder)
+        .map(|bound| bound.relation)
+        .map_err(|error| Diagnostic { span, ..error })
+}
+
+/// Runs operators over `input`; they may read `tables` by name.
+pub(super) fn run_with(
+    operators: Vec<Operator>,
+    input: Relation,
+    tables: Vec<(&str, Relation)>,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
+    let names = tables
+        .into_iter()
+        .fold(binder.frame().names.clone(), |names, (name, rows)| {
+            names.with(name, Entry::Relation(rows))
+        });
+    let frame = binder.frame().with_names(names);
+    binder.within(frame, |binder| run(operators, input, binder, span))
+}
+
+/// A name: a column, or a table of [`run_with`].
+pub(super) fn name(text: &str) -> Expr {
+    Expr::name(text)
+}
+
+/// `name = expr`
+pub(super) fn named(name: &str, expr: Expr) -> NamedExpr {
+    NamedExpr::named(name, expr)
+}
+
+/// The columns as they are.
+pub(super) fn bare(columns: &[String]) -> impl Iterator<Item = NamedExpr> {
+    columns.iter().map(|c| NamedExpr::bare(Expr::name(c)))
+}
+
+/// `first` and the columns of these names.
+pub(super) fn names(first: &[&str], more: &[String]) -> Vec<Expr> {
+    let more = more.iter().map(String::as_str);
+    first.iter().copied().chain(more).map(Expr::name).collect()
+}
+
+/// `left op right`
+pub(super) fn op(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    Expr::binary(op, left, right)
+}
+
+/// `left + right`
+pub(super) fn add(left: Expr, right: Expr) -> Expr {
+    op(BinaryOp::Add, left, right)
+}
+
+/// `left - right`
+pub(super) fn subtract(left: Expr, right: Expr) -> Expr {
+    op(BinaryOp::Subtract, left, right)
+}
+
+/// `left * right`
+pub(super) fn multiply(left: Expr, right: Expr) -> Expr {
+    op(BinaryOp::Multiply, left, right)
+}
+
+/// `left / right`
+pub(super) fn divide(left: Expr, right: Expr) -> Expr {
+    op(BinaryOp::Divide, left, right)
+}
+
+/// `left == right`
+pub(super) fn equal(left: Expr, right: Expr) -> Expr {
+    op(BinaryOp::Equal, left, right)
+}
+
+/// `left > right`
+pub(super) fn greater(left: Expr, right: Expr) -> Expr {
+    op(BinaryOp::Greater, left, right)
+}
+
+/// `low <= value <= high`
+pub(super) fn inside(value: &Expr, low: &Expr, high: &Expr) -> Expr {
+    let above = op(BinaryOp::GreaterOrEqual, value.clone(), low.clone());
+    above.and(op(BinaryOp::LessOrEqual, value.clone(), high.clone()))
+}
