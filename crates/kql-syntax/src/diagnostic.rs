@@ -1,12 +1,12 @@
 //! What can be wrong with a query, as data: a code, a message, a place.
 
-use crate::Span;
+use crate::{Code, Span};
 
 /// One error found in a query by the lexer, the parser or the binder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The engine's code: `SYN0002`, `SEM0100`, … (`semantics.md §28.4`).
-    pub code: &'static str,
+    /// What is wrong, by its code.
+    pub code: Code,
     /// A sentence that says what is wrong.
     pub message: String,
     /// Where.
@@ -15,7 +15,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A diagnostic with this code, message and place.
-    pub fn new(code: &'static str, message: impl Into<String>, span: Span) -> Diagnostic {
+    pub fn new(code: Code, message: impl Into<String>, span: Span) -> Diagnostic {
         Diagnostic {
             code,
             message: message.into(),
@@ -23,9 +23,9 @@ impl Diagnostic {
         }
     }
 
-    /// Whether the code is one of the syntax family (`SYN…`).
+    /// Whether the error is one of syntax.
     pub fn is_syntax(&self) -> bool {
-        self.code.starts_with("SYN")
+        self.code.is_syntax()
     }
 
     /// Line (from 1), column (from 0, in characters) and token of the place in `text`, as the query API reports them.

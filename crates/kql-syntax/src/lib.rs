@@ -1,6 +1,7 @@
 //! KQL text to tokens to syntax tree and back. Knows neither Arrow nor the query engine.
 
 pub mod ast;
+mod code;
 mod diagnostic;
 mod lexer;
 mod limits;
@@ -12,6 +13,7 @@ pub mod reference;
 mod span;
 mod token;
 
+pub use code::Code;
 pub use diagnostic::Diagnostic;
 pub use limits::Limits;
 pub use parsed::Parsed;

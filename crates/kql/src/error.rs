@@ -1,7 +1,7 @@
 //! What binding answers where it cannot go on: diagnostics.
 
 use datafusion::common::DataFusionError;
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 /// What binding gives.
 pub(crate) type BindResult<T> = Result<T, Diagnostic>;
@@ -9,7 +9,7 @@ pub(crate) type BindResult<T> = Result<T, Diagnostic>;
 /// What DataFusion says about a plan that the binder built: a mistake of the binder, shown rather than hidden.
 pub(crate) fn plan_error(error: DataFusionError, span: Span) -> Diagnostic {
     Diagnostic::new(
-        "SEM0001",
+        Code::Semantics,
         format!("the query cannot be planned: {error}"),
         span,
     )

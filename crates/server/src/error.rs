@@ -355,7 +355,7 @@ fn diagnosed(text: &str, diagnostics: &[hindsight_engine::Diagnostic], message: 
     };
     let described = |one: &hindsight_engine::Diagnostic| {
         let (line, pos, token) = one.position(text);
-        json!({ "code": one.code, "message": one.message, "line": line, "pos": pos, "token": token })
+        json!({ "code": one.code.as_str(), "message": one.message, "line": line, "pos": pos, "token": token })
     };
     let (code, message) = if first.is_syntax() {
         ("SyntaxError", "A recognition error occurred in the query.")
@@ -416,15 +416,9 @@ impl IntoResponse for ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hindsight_engine::{Diagnostic, Span};
+    use hindsight_engine::{Code, Diagnostic, Span};
 
-    fn query_error(
-        code: &'static str,
-        text: &str,
-        start: usize,
-        end: usize,
-        message: &str,
-    ) -> ApiError {
+    fn query_error(code: Code, text: &str, start: usize, end: usize, message: &str) -> ApiError {
         ApiError::Engine(EngineError::Query {
             text: text.to_owned(),
             diagnostics: vec![Diagnostic::new(code, message, Span::new(start, end))],
@@ -434,7 +428,7 @@ mod tests {
     #[test]
     fn a_syntax_error_has_the_recorded_shape() {
         let error = query_error(
-            "SYN0002",
+            Code::Syntax,
             "print 1\n| oops",
             10,
             14,
@@ -454,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_semantic_error_is_told_from_a_syntax_error() {
-        let body = query_error("SEM0100", "where x", 6, 7, "no x").body(None);
+        let body = query_error(Code::UnresolvedName, "where x", 6, 7, "no x").body(None);
         assert_eq!(
             body.pointer("/error/innererror/code"),
             Some(&json!("SemanticError"))

@@ -341,7 +341,7 @@ async fn errors_carry_code_and_place() {
         match f.run(&f.request(query)).await {
             Err(EngineError::Query { text, diagnostics }) => {
                 let first = &diagnostics[0];
-                assert_eq!(first.code, code, "{query}: {first:?}");
+                assert_eq!(first.code.as_str(), code, "{query}: {first:?}");
                 let token = text.get(first.span.start as usize..first.span.end as usize);
                 assert_eq!(token, at, "{query}: {first:?}");
             }

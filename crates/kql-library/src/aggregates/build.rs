@@ -3,7 +3,7 @@
 use datafusion::common::ScalarValue;
 use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::logical_expr::{Expr, ExprFunctionExt, cast, lit};
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
@@ -36,7 +36,11 @@ impl<'a> AggregateCall<'a> {
     /// Argument `index`; a missing one is refused although the signature already asks for it.
     pub(crate) fn arg(&self, index: usize) -> Result<&'a Scalar, Diagnostic> {
         self.args.get(index).ok_or_else(|| {
-            Diagnostic::new("SEM0219", "the aggregate expects more arguments", self.span)
+            Diagnostic::new(
+                Code::ArgumentCount,
+                "the aggregate expects more arguments",
+                self.span,
+            )
         })
     }
 
@@ -86,7 +90,7 @@ impl<'a> AggregateCall<'a> {
 /// `SEM0040` for argument `index`.
 pub(crate) fn not_constant(index: usize, span: Span) -> Diagnostic {
     Diagnostic::new(
-        "SEM0040",
+        Code::NotConstant,
         format!("failed to cast argument {} to scalar constant", index + 1),
         span,
     )
@@ -103,7 +107,7 @@ pub(crate) fn filtered(
         Some(predicate) => aggregate
             .filter(predicate)
             .build()
-            .map_err(|error| Diagnostic::new("SEM0001", error.to_string(), span)),
+            .map_err(|error| Diagnostic::new(Code::Semantics, error.to_string(), span)),
     }
 }
 

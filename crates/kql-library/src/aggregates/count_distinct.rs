@@ -2,7 +2,7 @@
 
 use datafusion::functions_aggregate::expr_fn::count_distinct;
 use datafusion::logical_expr::when;
-use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_syntax::{Code, Diagnostic};
 
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
@@ -42,7 +42,7 @@ fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColu
     let value = if conditional {
         when(call.expr(1)?, value)
             .end()
-            .map_err(|e| Diagnostic::new("SEM0001", e.to_string(), call.span))?
+            .map_err(|e| Diagnostic::new(Code::Semantics, e.to_string(), call.span))?
     } else {
         value
     };

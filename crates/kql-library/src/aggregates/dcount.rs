@@ -1,7 +1,7 @@
 //! `dcount` and `dcountif`: the estimated number of distinct values (`semantics.md §16.3`).
 
 use arrow::datatypes::DataType;
-use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_syntax::{Code, Diagnostic};
 
 use super::build::filtered;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
@@ -44,7 +44,7 @@ pub(crate) fn bits_of(call: &AggregateCall<'_>, index: usize) -> Result<u8, Diag
     let accuracy = call.constant_long(index)?.unwrap_or(1);
     index_bits(accuracy).ok_or_else(|| {
         Diagnostic::new(
-            "SEM0001",
+            Code::Semantics,
             format!("the accuracy must be 0, 1, 2, 3 or 4, not {accuracy}"),
             call.span,
         )

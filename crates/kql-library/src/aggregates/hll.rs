@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BinaryViewBuilder};
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
-use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_syntax::{Code, Diagnostic};
 use hindsight_kql_types::{Encoder, ScalarType};
 
 use super::build::filtered;
@@ -72,7 +72,7 @@ fn bind(
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
     if matches!(call.arg(0)?.kind, ScalarType::Real | ScalarType::Bool) {
         let message = format!("hll does not accept {}", call.arg(0)?.kind);
-        return Err(Diagnostic::new("SEM0252", message, call.span));
+        return Err(Diagnostic::new(Code::ArgumentType, message, call.span));
     }
     let bits = bits_of(call, predicate.map_or(1, |p| p + 1))?;
     let predicate = predicate.map(|index| call.expr(index)).transpose()?;

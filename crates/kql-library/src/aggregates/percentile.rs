@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::functions::core::expr_fn::get_field;
 use datafusion::logical_expr::Expr;
-use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_syntax::{Code, Diagnostic};
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::build::{aggregate, not_constant, to_kind};
@@ -138,7 +138,7 @@ fn percents(call: &AggregateCall<'_>, first: usize) -> Result<Vec<f64>, Diagnost
     }
     match all.iter().find(|percent| !(0.0..=100.0).contains(*percent)) {
         Some(wrong) => Err(Diagnostic::new(
-            "SEM0001",
+            Code::Semantics,
             format!("the percentage must be from 0 to 100, not {wrong}"),
             call.span,
         )),

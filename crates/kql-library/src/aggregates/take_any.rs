@@ -1,7 +1,7 @@
 //! `take_any` and `take_anyif`: some row of the group (`semantics.md §16.4`).
 
 use datafusion::logical_expr::{Expr, lit, when};
-use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_syntax::{Code, Diagnostic};
 
 use super::arg_max::{Wanted, picked, wanted};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
@@ -96,5 +96,5 @@ fn key(wanted: &[Wanted], call: &AggregateCall<'_>) -> Result<Expr, Diagnostic> 
     };
     when(first_choice, lit(true))
         .end()
-        .map_err(|error| Diagnostic::new("SEM0001", error.to_string(), call.span))
+        .map_err(|error| Diagnostic::new(Code::Semantics, error.to_string(), call.span))
 }

@@ -1,5 +1,6 @@
 //! What the file of a function needs.
 
+use hindsight_kql_syntax::Code;
 pub(crate) use std::borrow::Cow;
 pub(crate) use std::sync::Arc;
 
@@ -61,10 +62,6 @@ pub(crate) fn constant_text(call: &CallArgs<'_>, index: usize) -> Option<String>
 }
 
 /// Why a call is refused.
-pub(crate) fn refuse(
-    call: &CallArgs<'_>,
-    code: &'static str,
-    message: impl Into<String>,
-) -> Diagnostic {
+pub(crate) fn refuse(call: &CallArgs<'_>, code: Code, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, message, call.span)
 }

@@ -15,7 +15,7 @@ use hindsight_kql_types::ScalarType;
 use crate::ast::{Query, TypeOf};
 use crate::lexer::tokenize;
 use crate::token::{Token, TokenKind};
-use crate::{Diagnostic, Limits, Parsed, Span};
+use crate::{Code, Diagnostic, Limits, Parsed, Span};
 
 /// Reads a query with these limits.
 pub(crate) fn parse(text: &str, limits: &Limits) -> Parsed {
@@ -55,7 +55,7 @@ fn refused(text: &str, message: String) -> Parsed {
     Parsed {
         query: Query::default(),
         diagnostics: vec![Diagnostic::new(
-            "SYN0002",
+            Code::Syntax,
             message,
             Span::new(0, text.len().min(1)),
         )],
@@ -281,11 +281,11 @@ impl<'a> Parser<'a> {
         if self.aborted {
             return None;
         }
-        let place = Diagnostic::new("SYN0002", "", span);
+        let place = Diagnostic::new(Code::Syntax, "", span);
         let (line, column, token) = place.position(self.text);
         let message = format!("Query could not be parsed at '{token}' on line [{line},{column}]");
         self.diagnostics
-            .push(Diagnostic::new("SYN0002", message, span));
+            .push(Diagnostic::new(Code::Syntax, message, span));
         None
     }
 
@@ -295,7 +295,7 @@ impl<'a> Parser<'a> {
             self.aborted = true;
             self.diagnostics.clear();
             self.diagnostics.push(Diagnostic::new(
-                "SYN0002",
+                Code::Syntax,
                 format!("The query is too {what}: the limit {limit} is {value}."),
                 self.token(0).span,
             ));

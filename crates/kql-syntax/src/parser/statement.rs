@@ -3,12 +3,12 @@
 use hindsight_kql_types::ScalarType;
 
 use super::Parser;
-use crate::Diagnostic;
 use crate::ast::{
     Expr, FunctionDeclaration, LetStatement, LetValue, Parameter, ParameterType,
     PatternDeclaration, PatternMapping, PatternRule, Query, Statement,
 };
 use crate::token::TokenKind;
+use crate::{Code, Diagnostic};
 
 impl Parser<'_> {
     /// Reads the whole request.
@@ -18,11 +18,11 @@ impl Parser<'_> {
                 "The management command '.{}' is not part of a query.",
                 self.text(1)
             );
-            return self.refused("SYN0100", message);
+            return self.refused(Code::ManagementCommand, message);
         }
         if self.at(TokenKind::Bad) && self.text(0).starts_with('#') {
             let message = "A line that begins with '#' is an instruction to a client program and not part of a query.";
-            return self.refused("SYN0002", message.to_owned());
+            return self.refused(Code::Syntax, message.to_owned());
         }
         let statements = self.statements();
         if statements.is_empty() && self.diagnostics.is_empty() {
@@ -31,7 +31,7 @@ impl Parser<'_> {
         Query { statements }
     }
 
-    fn refused(&mut self, code: &'static str, message: String) -> Query {
+    fn refused(&mut self, code: Code, message: String) -> Query {
         let span = self.token(0).span;
         self.diagnostics.push(Diagnostic::new(code, message, span));
         Query::default()

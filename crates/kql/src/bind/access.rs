@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::binder::Binder;
 use crate::catalog::TableScope;
@@ -28,7 +28,7 @@ impl Binder<'_> {
                 }
                 _ => {
                     let message = "restrict access: a table, a name of 'let' or a pattern of names is expected";
-                    return Err(self.error("SEM0001", message, entity.span));
+                    return Err(self.error(Code::Semantics, message, entity.span));
                 }
             }
         }
@@ -61,7 +61,7 @@ impl Binder<'_> {
             let message = format!(
                 "Failed to resolve table or column expression named '{table}': 'restrict access' does not permit it"
             );
-            Err(self.error("SEM0100", message, span))
+            Err(self.error(Code::UnresolvedName, message, span))
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, NamedExpr};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::binder::{AggregateContext, Binder};
 use super::projection::{Namer, Target};
@@ -65,7 +65,7 @@ impl Binder<'_> {
         let columns = result?;
         if context.is_none_or(|c| c.calls == 0) {
             return Err(self.error(
-                "SEM0237",
+                Code::MisplacedAggregate,
                 "the expression must contain an aggregate function",
                 item.expr.span,
             ));
@@ -102,7 +102,7 @@ impl Binder<'_> {
         columns: Vec<AggregateColumn>,
     ) -> BindResult<Vec<(Target, Scalar)>> {
         if let Some(extra) = item.names.get(columns.len()) {
-            return Err(self.error("SEM0001", "more names than columns", extra.span()));
+            return Err(self.error(Code::Semantics, "more names than columns", extra.span()));
         }
         let target = |i: usize, column: &AggregateColumn| match item.names.get(i) {
             Some(name) => Target::Written(name.text.clone()),
@@ -145,7 +145,7 @@ impl Binder<'_> {
         match (columns.next(), columns.next()) {
             (Some(column), None) => Ok(Scalar::new(column.expr, column.kind)),
             _ => Err(self.error(
-                "SEM0237",
+                Code::MisplacedAggregate,
                 format!(
                     "'{}' has several columns and cannot stand inside an expression",
                     call.function.text
@@ -166,7 +166,7 @@ impl Binder<'_> {
                 "the aggregate function '{}' is not allowed here",
                 call.function.text
             );
-            return Err(self.error("SEM0237", message, span));
+            return Err(self.error(Code::MisplacedAggregate, message, span));
         };
         context.calls += 1;
         let seen = (Arc::clone(&context.input), Arc::clone(&context.keys));
@@ -192,7 +192,7 @@ impl Binder<'_> {
             if matches!(&argument.value.kind, ExprKind::Wildcard(p) if p == "*") {
                 if !function.star {
                     let message = format!("'*' is not an argument of '{}'", call.function.text);
-                    return Err(self.error("SEM0001", message, argument.value.span));
+                    return Err(self.error(Code::Semantics, message, argument.value.span));
                 }
                 star = star_columns(input, keys, &names);
                 continue;

@@ -4,8 +4,8 @@ use arrow::array::{ArrayRef, Decimal128Array};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, UnaryOp};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value, decimal, ticks};
 
 use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
@@ -41,7 +41,7 @@ impl Binder<'_> {
         match scalar {
             Some(scalar) => Ok(fold(scalar, constant)),
             None => Err(self.error(
-                "SEM0001",
+                Code::Semantics,
                 format!("Arithmetic expression cannot be carried-out between {l} and {r}"),
                 span,
             )),
@@ -62,7 +62,7 @@ impl Binder<'_> {
                 "the operand of a sign must be a number and is {}",
                 scalar.kind
             );
-            return Err(self.error("SEM0001", message, value.span));
+            return Err(self.error(Code::Semantics, message, value.span));
         }
         if op == UnaryOp::Plus {
             return Ok(scalar);

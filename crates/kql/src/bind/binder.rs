@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::request::Request;
 use super::result_name::AggregateNames;
@@ -132,12 +132,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A diagnostic whose message begins with the operator being bound.
-    pub(crate) fn error(
-        &self,
-        code: &'static str,
-        message: impl AsRef<str>,
-        span: Span,
-    ) -> Diagnostic {
+    pub(crate) fn error(&self, code: Code, message: impl AsRef<str>, span: Span) -> Diagnostic {
         self.frame.error(code, message, span)
     }
 

@@ -1,7 +1,7 @@
 //! Calls of the language's functions: overloads, conversions of arguments, constants (`semantics.md §28.4`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::binder::Binder;
@@ -57,7 +57,7 @@ impl Binder<'_> {
         let name = &call.function.text;
         match crate::aggregates::find(name) {
             Some(_) => self.error(
-                "SEM0237",
+                Code::MisplacedAggregate,
                 format!("the aggregate function '{name}' is not allowed here"),
                 span,
             ),
@@ -67,7 +67,7 @@ impl Binder<'_> {
                 } else {
                     format!("Unknown function: '{name}'.")
                 };
-                self.error("SEM0260", message, call.function.span())
+                self.error(Code::UnknownFunction, message, call.function.span())
             }
         }
     }
@@ -104,7 +104,11 @@ impl Binder<'_> {
             Some((function, signatures)) => {
                 self.call_builtin(function, signatures, name, args, span)
             }
-            None => Err(self.error("SEM0260", format!("Unknown function: '{name}'."), span)),
+            None => Err(self.error(
+                Code::UnknownFunction,
+                format!("Unknown function: '{name}'."),
+                span,
+            )),
         }
     }
 
@@ -191,17 +195,17 @@ impl Binder<'_> {
             .try_fold(0, |most, max| max.map(|max| most.max(max)));
         match max {
             Some(max) if max == min => self.error(
-                "SEM0219",
+                Code::ArgumentCount,
                 format!("{name}(): function expects {min} argument(s)."),
                 span,
             ),
             Some(max) => self.error(
-                "SEM0223",
+                Code::ArgumentRange,
                 format!("{name}(): function expects [{min}..{max}] argument(s)."),
                 span,
             ),
             None => self.error(
-                "SEM0223",
+                Code::ArgumentRange,
                 format!("{name}(): function expects at least {min} argument(s)."),
                 span,
             ),
@@ -231,7 +235,7 @@ impl Binder<'_> {
                     "{name}(): failed to cast argument {} to scalar constant",
                     index + 1
                 );
-                return Err(self.error("SEM0040", message, span));
+                return Err(self.error(Code::NotConstant, message, span));
             }
             let Some(target) = target_kind(*kind, arg, common) else {
                 return Err(self.wrong_type(name, index, *kind, arg.kind, span));
@@ -270,15 +274,17 @@ impl Binder<'_> {
     ) -> hindsight_kql_syntax::Diagnostic {
         let (code, what) = match expected {
             ParameterKind::Number | ParameterKind::Exact(ScalarType::Real) => {
-                ("SEM0201", "a number".to_owned())
+                (Code::OperandType, "a number".to_owned())
             }
             ParameterKind::Integer | ParameterKind::Exact(ScalarType::Long) => {
-                ("SEM0252", "an integer".to_owned())
+                (Code::ArgumentType, "an integer".to_owned())
             }
-            ParameterKind::Time => ("SEM0252", "a datetime or timespan".to_owned()),
-            ParameterKind::Orderable => ("SEM0252", "a value that has an order".to_owned()),
-            ParameterKind::Exact(kind) => ("SEM0252", format!("{kind}")),
-            _ => ("SEM0252", "another type".to_owned()),
+            ParameterKind::Time => (Code::ArgumentType, "a datetime or timespan".to_owned()),
+            ParameterKind::Orderable => {
+                (Code::ArgumentType, "a value that has an order".to_owned())
+            }
+            ParameterKind::Exact(kind) => (Code::ArgumentType, format!("{kind}")),
+            _ => (Code::ArgumentType, "another type".to_owned()),
         };
         self.error(
             code,
@@ -314,7 +320,7 @@ impl Binder<'_> {
                             "{name}(): the arguments have no common type ({kind} and {})",
                             arg.kind
                         );
-                        return Err(self.error("SEM0525", message, span));
+                        return Err(self.error(Code::NoCommonType, message, span));
                     }
                 },
             };
@@ -340,7 +346,7 @@ impl Binder<'_> {
             ("toscalar", [body]) => self.bind_toscalar(body, span).map(Some),
             ("toscalar", [.., body]) => self.bind_toscalar(body, span).map(Some),
             ("materialize", _) => Err(self.error(
-                "SEM0085",
+                Code::NotScalar,
                 "materialize() is tabular and a scalar is expected",
                 span,
             )),
@@ -387,7 +393,7 @@ impl Binder<'_> {
         match offset.kind {
             ScalarType::TimeSpan => self.arithmetic(op, now, offset, span),
             other => Err(self.error(
-                "SEM0252",
+                Code::ArgumentType,
                 format!("the offset must be a timespan and is {other}"),
                 span,
             )),
@@ -410,7 +416,11 @@ impl Binder<'_> {
         let mut named = Vec::new();
         for column in columns {
             let name = super::result_name::result_name(column).ok_or_else(|| {
-                self.error("SEM0001", "bag_pack_columns takes columns", column.span)
+                self.error(
+                    Code::Semantics,
+                    "bag_pack_columns takes columns",
+                    column.span,
+                )
             })?;
             named.push((name, self.bind_scalar(column, input)?));
         }
@@ -450,7 +460,7 @@ impl Binder<'_> {
         };
         let Some(size) = option("query_bin_auto_size") else {
             let message = "bin_auto() needs 'set query_bin_auto_size'";
-            return Err(self.error("SEM0001", message, span));
+            return Err(self.error(Code::Semantics, message, span));
         };
         match option("query_bin_auto_at") {
             Some(at) => self.call_by_name("bin_at", vec![value, size, at], span),

@@ -2,8 +2,8 @@
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr, lit, when};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
@@ -94,7 +94,7 @@ impl Binder<'_> {
         let (l, r) = (left.kind, right.kind);
         if l == ScalarType::Dynamic && r == ScalarType::Dynamic {
             let message = "Cannot compare dynamic values without explicit cast";
-            return Err(self.error("SEM0001", message, span));
+            return Err(self.error(Code::Semantics, message, span));
         }
         if l == r {
             return match l {
@@ -179,7 +179,7 @@ impl Binder<'_> {
         span: Span,
     ) -> hindsight_kql_syntax::Diagnostic {
         self.error(
-            "SEM0064",
+            Code::Incomparable,
             format!("Cannot compare values of types {l} and {r}. Try adding explicit casts"),
             span,
         )
@@ -209,19 +209,19 @@ impl Binder<'_> {
                 "between cannot be applied to a value of type {}",
                 value.kind
             );
-            return Err(self.error("SEM0208", message, span));
+            return Err(self.error(Code::UnorderedBetween, message, span));
         }
         if let (ScalarType::DateTime, ScalarType::DateTime, ScalarType::TimeSpan) = kinds {
             high = self.arithmetic(BinaryOp::Add, low.clone(), high, span)?;
         } else if high.kind == ScalarType::TimeSpan && value.kind != ScalarType::TimeSpan {
             return Err(self.error(
-                "SEM0234",
+                Code::BetweenValue,
                 "the bounds of between do not fit its value",
                 span,
             ));
         } else if low.kind == ScalarType::TimeSpan && high.kind == ScalarType::DateTime {
             return Err(self.error(
-                "SEM0232",
+                Code::BetweenBounds,
                 "the bounds of between do not fit each other",
                 span,
             ));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::logical_expr::Expr as PlanExpr;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, NamedExpr, Operator, Statement};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::Value;
 
 use super::binder::Binder;
@@ -63,7 +63,13 @@ impl BindContext for Binder<'_> {
     fn bind_constant(&mut self, expr: &Expr) -> BindResult<Value> {
         self.bind_scalar(expr, &Relation::unit())?
             .constant
-            .ok_or_else(|| self.error("SEM0040", "the value must be a scalar constant", expr.span))
+            .ok_or_else(|| {
+                self.error(
+                    Code::NotConstant,
+                    "the value must be a scalar constant",
+                    expr.span,
+                )
+            })
     }
 
     fn value_now(&mut self, expr: &Expr) -> BindResult<Value> {

@@ -11,7 +11,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 use hindsight_kql_syntax::ast::{Expr, Query};
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::Value;
 
 use super::binder::{Binder, Needed};
@@ -92,7 +92,7 @@ pub fn bind(
     match bind_or_ask(query, catalog, options)? {
         Binding::Bound(bound) => Ok(bound),
         Binding::NeedsRows(_) => Err(vec![Diagnostic::new(
-            "SEM0001",
+            Code::Semantics,
             "the columns of the result depend on data",
             Span::default(),
         )]),
@@ -133,7 +133,7 @@ impl Binder<'_> {
                 plan: input.plan,
                 schema: Arc::clone(table.arrow_schema()),
             });
-            return Err(self.error("SEM0001", "the columns depend on data", span));
+            return Err(self.error(Code::Semantics, "the columns depend on data", span));
         };
         table.fill(Arc::clone(rows));
         let name = format!("discovered${position}");

@@ -1,8 +1,8 @@
 //! Paths into dynamic values (`semantics.md §9.3`).
 
 use arrow::array::ArrayRef;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Expr;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use super::binder::Binder;
@@ -47,7 +47,7 @@ impl Binder<'_> {
     pub(crate) fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar> {
         if base.kind != ScalarType::Dynamic {
             let message = format!("a path needs a dynamic value and got {}", base.kind);
-            return Err(self.error("SEM0001", message, span));
+            return Err(self.error(Code::Semantics, message, span));
         }
         let constant = base.constant.is_some() && step.constant.is_some();
         let step = match step.kind {
@@ -56,7 +56,7 @@ impl Binder<'_> {
             ScalarType::Dynamic => step,
             other => {
                 let message = format!("a path's step must be a string or a long and is {other}");
-                return Err(self.error("SEM0001", message, span));
+                return Err(self.error(Code::Semantics, message, span));
             }
         };
         let kinds = vec![base.kind, step.kind];

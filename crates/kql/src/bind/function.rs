@@ -1,10 +1,10 @@
 //! Calls of the user's functions (`semantics.md §14.4`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Argument, Call, ColumnDeclaration, Expr, FunctionDeclaration, Parameter, ParameterType,
     Statement,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
@@ -38,7 +38,7 @@ impl Binder<'_> {
                 "'{}' is a tabular function where a scalar is expected",
                 call.function.text
             );
-            return Err(self.error("SEM0085", message, span));
+            return Err(self.error(Code::NotScalar, message, span));
         }
         let env = self.enter(call, &function.declaration, seen, None, input, span)?;
         self.in_function(env, span, |binder| {
@@ -78,7 +78,11 @@ impl Binder<'_> {
         body: impl FnOnce(&mut Self) -> BindResult<T>,
     ) -> BindResult<T> {
         if self.frame.call_depth >= MAX_CALLS {
-            return Err(self.error("SEM0057", "functions call one another too deeply", span));
+            return Err(self.error(
+                Code::RecursiveFunction,
+                "functions call one another too deeply",
+                span,
+            ));
         }
         let frame = Frame {
             call_depth: self.frame.call_depth + 1,
@@ -101,7 +105,7 @@ impl Binder<'_> {
                 _ => return Err(self.unsupported("this statement in a function's body", span)),
             }
         }
-        Err(self.error("SYN0002", "the function has no expression", span))
+        Err(self.error(Code::Syntax, "the function has no expression", span))
     }
 
     /// The names that the body sees: what existed where it was written, and the parameters.
@@ -144,7 +148,7 @@ impl Binder<'_> {
                     parameters.len()
                 )
             };
-            self.error("SEM0219", message, span)
+            self.error(Code::ArgumentCount, message, span)
         };
         let mut given: Vec<Option<Given<'c>>> = parameters.iter().map(|_| None).collect();
         if let Some(relation) = piped {
@@ -196,7 +200,7 @@ impl Binder<'_> {
             Given::Default => parameter.default.as_ref(),
         };
         let Some(expr) = expr else {
-            return Err(self.error("SEM0219", "an argument is missing", span));
+            return Err(self.error(Code::ArgumentCount, "an argument is missing", span));
         };
         match &parameter.kind {
             ParameterType::Scalar(kind) => {
@@ -235,7 +239,7 @@ impl Binder<'_> {
             "{}(): argument '{}' is {} and must be {kind}",
             call.function.text, parameter.name.text, scalar.kind
         );
-        Err(self.error("SEM0252", message, span))
+        Err(self.error(Code::ArgumentType, message, span))
     }
 
     /// A tabular argument must have the declared columns; only those are visible inside.
@@ -250,7 +254,7 @@ impl Binder<'_> {
             return match &parameter.kind {
                 ParameterType::AnyTable => Ok(Entry::Relation(relation)),
                 _ => Err(self.error(
-                    "SEM0252",
+                    Code::ArgumentType,
                     format!(
                         "{}(): argument '{}' must be a scalar",
                         call.function.text, parameter.name.text
@@ -268,7 +272,7 @@ impl Binder<'_> {
                         "{}(): the rows of argument '{}' have no column '{}' of type {kind}",
                         call.function.text, parameter.name.text, name.text
                     );
-                    return Err(self.error("SEM0252", message, span));
+                    return Err(self.error(Code::ArgumentType, message, span));
                 }
             }
         }

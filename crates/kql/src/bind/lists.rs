@@ -1,8 +1,8 @@
 //! `in`, `in~`, `has_any`, `has_all` and their negations (`semantics.md §6.3`).
 
 use datafusion::logical_expr::{Expr as PlanExpr, expr::InList, lit};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ListOp};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 
 use super::binder::Binder;
@@ -72,7 +72,7 @@ impl Binder<'_> {
                 None if scalar.expr.column_refs().is_empty() => scalars.push(scalar),
                 None => {
                     let message = "the items of a list must be scalar constants";
-                    return Err(self.error("SEM0040", message, item.span));
+                    return Err(self.error(Code::NotConstant, message, item.span));
                 }
             }
         }
@@ -200,9 +200,9 @@ impl Binder<'_> {
     /// An operator over a text and a list of texts.
     fn text_list(&self, op: ListOp, value: Scalar, list: List, span: Span) -> BindResult<Scalar> {
         let (kernel, code, combination) = match op {
-            ListOp::HasAll => (&HAS_ALL, "SEM0709", BinaryOp::And),
-            ListOp::HasAny => (&HAS_ANY, "SEM0709", BinaryOp::Or),
-            _ => (&IN_FOLDED, "SEM0065", BinaryOp::Or),
+            ListOp::HasAll => (&HAS_ALL, Code::NotText, BinaryOp::And),
+            ListOp::HasAny => (&HAS_ANY, Code::NotText, BinaryOp::Or),
+            _ => (&IN_FOLDED, Code::TextEqualityOfOtherType, BinaryOp::Or),
         };
         if !matches!(value.kind, ScalarType::String | ScalarType::Dynamic) {
             let message = format!(

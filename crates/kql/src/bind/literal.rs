@@ -1,7 +1,7 @@
 //! Literals (`semantics.md §1.3, §9.1`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{DynamicLiteral, Literal};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{Encoder, Value, decimal};
 
 use super::binder::Binder;
@@ -20,7 +20,7 @@ impl Binder<'_> {
                 None => {
                     let message =
                         format!("'{text}' could not be parsed as a literal of type decimal");
-                    return Err(self.error("SYN0002", message, span));
+                    return Err(self.error(Code::Syntax, message, span));
                 }
             },
             Literal::String(v) => Value::String(v.clone()),

@@ -1,6 +1,7 @@
 //! `and`, `or`, `not`: three-valued (`semantics.md §5.3`).
 
 use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr, lit};
+use hindsight_kql_syntax::Code;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
@@ -77,7 +78,7 @@ impl Binder<'_> {
             ScalarType::Bool => Ok(scalar),
             ScalarType::Dynamic => Ok(convert(scalar, ScalarType::Bool)),
             other => Err(self.error(
-                "SEM0001",
+                Code::Semantics,
                 format!("expected a bool and got {other}"),
                 expr.span,
             )),

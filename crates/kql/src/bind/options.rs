@@ -1,7 +1,7 @@
 //! What `set` changes about tables and results (`semantics.md §14.1`).
 
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, lit};
-use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
@@ -26,7 +26,7 @@ impl Binder<'_> {
         {
             let message =
                 format!("the result has {columns} columns and 'maxoutputcolumns' is {most}");
-            return Err(self.error("SEM0004", message, span));
+            return Err(self.error(Code::TooManyColumns, message, span));
         }
         if let Some(most) = self.request.settings.number("query_take_max_records") {
             let plan = LogicalPlanBuilder::from(relation.plan).limit(0, Some(most));

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Expr, ExprKind, Literal, PatternDeclaration, PatternMapping, PatternRule,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::binder::Binder;
@@ -22,7 +22,7 @@ impl Binder<'_> {
         let name = &pattern.name;
         if self.frame.names.defined_here(&name.text) {
             let message = "Let with the same name was already used in current context";
-            return Err(self.error("SEM0079", message, name.span()));
+            return Err(self.error(Code::DuplicateLet, message, name.span()));
         }
         if let Some(mapping) = &pattern.mapping {
             self.check_mapping(mapping)?;
@@ -37,7 +37,7 @@ impl Binder<'_> {
         for parameter in parameters {
             if parameter.kind != ScalarType::String {
                 let message = "a pattern's arguments and its path are strings";
-                return Err(self.error("SEM0001", message, parameter.name.span()));
+                return Err(self.error(Code::Semantics, message, parameter.name.span()));
             }
         }
         for rule in &mapping.rules {
@@ -48,11 +48,11 @@ impl Binder<'_> {
             let span = rule.arguments.first().map_or(Span::default(), |a| a.span);
             if !fits {
                 let message = "the rule has other arguments than the pattern declares";
-                return Err(self.error("SEM0001", message, span));
+                return Err(self.error(Code::Semantics, message, span));
             }
             if let Some(other) = values.into_iter().find(|v| !is_text(v)) {
                 let message = "a pattern's values are string literals";
-                return Err(self.error("SEM0001", message, other.span));
+                return Err(self.error(Code::Semantics, message, other.span));
             }
         }
         Ok(())
@@ -70,7 +70,11 @@ impl Binder<'_> {
         }
         let found = self.frame.names.find(&invocation.call.function.text);
         let Some((Entry::Pattern(pattern), seen)) = found else {
-            return Err(self.error("SEM0100", "Failed to resolve table expression", span));
+            return Err(self.error(
+                Code::UnresolvedName,
+                "Failed to resolve table expression",
+                span,
+            ));
         };
         let (pattern, seen) = (Arc::clone(pattern), seen.clone());
         let mapping = pattern.mapping.as_ref();
@@ -84,7 +88,7 @@ impl Binder<'_> {
                 "One or more pattern references were not declared. Detected pattern references: [\"{}\"]",
                 reference(&pattern.name.text, &arguments, invocation.path)
             );
-            return Err(self.error("SEM0036", message, span));
+            return Err(self.error(Code::UndeclaredPattern, message, span));
         };
         self.with_names(seen.block(), |binder| {
             binder.bind_statements(&rule.body, span)

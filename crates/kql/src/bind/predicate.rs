@@ -1,6 +1,7 @@
 //! Predicates of `where`: null counts as false there, so comparisons become plain ones that push down and prune.
 
 use datafusion::logical_expr::Expr as PlanExpr;
+use hindsight_kql_syntax::Code;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_types::ScalarType;
 
@@ -57,7 +58,7 @@ impl Binder<'_> {
             ScalarType::Bool => Ok(scalar.expr),
             ScalarType::Dynamic => Ok(crate::convert::convert(scalar, ScalarType::Bool).expr),
             other => Err(self.error(
-                "SEM0001",
+                Code::Semantics,
                 format!("the predicate must be of type bool and is {other}"),
                 expr.span,
             )),

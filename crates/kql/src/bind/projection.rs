@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, Name, NamedExpr};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::binder::Binder;
 use super::result_name::result_name;
@@ -83,8 +83,13 @@ impl Namer {
     ) -> BindResult<String> {
         let position = self.position;
         self.position += 1;
-        let duplicate =
-            |name: &str| binder.error("SEM0034", format!("duplicate column name '{name}'"), span);
+        let duplicate = |name: &str| {
+            binder.error(
+                Code::DuplicateColumn,
+                format!("duplicate column name '{name}'"),
+                span,
+            )
+        };
         let name = match target {
             Target::Written(name) | Target::Plain(name) => {
                 let taken = match self.mode {
@@ -210,7 +215,7 @@ impl Binder<'_> {
             [name] => Target::Written(name.text.clone()),
             [_, second, ..] => {
                 return Err(self.error(
-                    "SEM0001",
+                    Code::Semantics,
                     "the expression has one column and more names were given",
                     second.span(),
                 ));
@@ -256,7 +261,7 @@ impl Binder<'_> {
             .collect();
         if matches.is_empty() {
             return Err(self.error(
-                "SEM0100",
+                Code::UnresolvedName,
                 format!("Failed to resolve column name pattern '{pattern}'"),
                 span,
             ));

@@ -1,7 +1,7 @@
 //! Scalar expressions: the dispatch over the forms of the syntax, and names.
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::binder::Binder;
 use super::comparison::Comparison;
@@ -38,7 +38,7 @@ impl Binder<'_> {
             } => self.bind_between(*negated, value, low, high, input, span, false),
             ExprKind::AnyColumn { op, right } => self.bind_any_column(*op, right, input, span),
             ExprKind::Wildcard(_) => {
-                Err(self.error("SEM0100", "'*' is not an expression here", span))
+                Err(self.error(Code::UnresolvedName, "'*' is not an expression here", span))
             }
             ExprKind::TypeOf(_) => {
                 Err(self.unsupported("typeof() outside the calls that take a type", span))
@@ -47,11 +47,11 @@ impl Binder<'_> {
             | ExprKind::DataTable(_)
             | ExprKind::ExternalData(_)
             | ExprKind::Source(_) => Err(self.error(
-                "SEM0085",
+                Code::NotScalar,
                 "a tabular expression stands where a scalar is expected",
                 span,
             )),
-            ExprKind::Missing => Err(self.error("SYN0002", "an expression is missing", span)),
+            ExprKind::Missing => Err(self.error(Code::Syntax, "an expression is missing", span)),
         }
     }
 
@@ -70,7 +70,7 @@ impl Binder<'_> {
                 let row = !scalar.expr.column_refs().is_empty();
                 if row && level != self.frame.level {
                     Err(Diagnostic::new(
-                        "CRT0018",
+                        Code::RowScope,
                         format!(
                             "can't use '{name}' as it is defined outside its row-context scope"
                         ),
@@ -84,12 +84,12 @@ impl Binder<'_> {
                 self.with_names(seen, |binder| binder.bind_scalar(&body, &Relation::unit()))
             }
             Some((Entry::Tabular(_) | Entry::Relation(_), _)) => Err(self.error(
-                "SEM0085",
+                Code::NotScalar,
                 format!("'{name}' is a tabular expression where a scalar is expected"),
                 span,
             )),
             _ => Err(self.error(
-                "SEM0100",
+                Code::UnresolvedName,
                 format!("Failed to resolve column or scalar expression named '{name}'"),
                 span,
             )),

@@ -1,7 +1,7 @@
 //! `set` statements (`semantics.md §14.1`).
 
-use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_syntax::ast::{ExprKind, Query, Statement};
+use hindsight_kql_syntax::{Code, Diagnostic};
 use hindsight_kql_types::Value;
 
 use super::binder::Binder;
@@ -23,7 +23,7 @@ impl<'a> Request<'a> {
             if name.text == "query_now" {
                 let Value::DateTime(ticks) = value else {
                     let message = "the option 'query_now' takes a datetime literal";
-                    return Err(Diagnostic::new("SEM0020", message, name.span()));
+                    return Err(Diagnostic::new(Code::BadOption, message, name.span()));
                 };
                 self.now_ticks = ticks;
             }

@@ -1,7 +1,7 @@
 //! How large a query may become: macros of macros, and unions of unions, grow without bound from a short text.
 
 use datafusion::logical_expr::LogicalPlan;
-use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::{Code, Span};
 
 use super::binder::Binder;
 use crate::error::BindResult;
@@ -22,12 +22,16 @@ impl Binder<'_> {
     pub(crate) fn count_work(&mut self, span: Span) -> BindResult<()> {
         self.output.work += 1;
         if self.output.work > MAX_WORK {
-            return Err(self.error("SEM0001", "the query expands to too many expressions", span));
+            return Err(self.error(
+                Code::Semantics,
+                "the query expands to too many expressions",
+                span,
+            ));
         }
         if self.output.work.is_multiple_of(ASKED_EVERY)
             && CancellationToken::current().is_cancelled()
         {
-            return Err(self.error("SEM0001", "the query was cancelled", span));
+            return Err(self.error(Code::Semantics, "the query was cancelled", span));
         }
         Ok(())
     }
@@ -45,7 +49,7 @@ impl Binder<'_> {
         } else {
             return Ok(relation);
         };
-        Err(self.error("SEM0001", message, span))
+        Err(self.error(Code::Semantics, message, span))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tabular expressions: what may start a pipeline, and pipelines (`semantics.md §14.3, §15.1`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Pipeline};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::Value;
 
 use super::binder::Binder;
@@ -49,7 +49,11 @@ impl Binder<'_> {
             ExprKind::Member { value, member } => {
                 Ok(self.bind_entity_member(value, &member.text, span)?.into())
             }
-            _ => Err(self.error("SEM0100", "Failed to resolve table expression", span)),
+            _ => Err(self.error(
+                Code::UnresolvedName,
+                "Failed to resolve table expression",
+                span,
+            )),
         }
     }
 
@@ -94,7 +98,7 @@ impl Binder<'_> {
                 Entry::Macro(_) | Entry::Value { .. } | Entry::EntityGroup(_) | Entry::Pattern(_),
                 _,
             )) => Err(self.error(
-                "SEM0100",
+                Code::UnresolvedName,
                 format!("Failed to resolve table expression named '{name}': it is no table"),
                 span,
             )),
@@ -115,12 +119,12 @@ impl Binder<'_> {
             }
             ("materialize", [body, ..]) => Ok(self.bind_materialize(&body.value, span)?.into()),
             _ if crate::functions::registry().find(name).is_some() => Err(self.error(
-                "SEM0100",
+                Code::UnresolvedName,
                 format!("Failed to resolve table expression: '{name}' is a scalar function"),
                 span,
             )),
             _ => Err(self.error(
-                "SEM0260",
+                Code::UnknownFunction,
                 format!("Unknown function: '{name}'."),
                 call.function.span(),
             )),
@@ -134,7 +138,11 @@ impl Binder<'_> {
             return self.bind_cluster_database(value, call, expr.span);
         }
         let ExprKind::Call(call) = &expr.kind else {
-            return Err(self.error("SEM0100", "Failed to resolve table expression", expr.span));
+            return Err(self.error(
+                Code::UnresolvedName,
+                "Failed to resolve table expression",
+                expr.span,
+            ));
         };
         if call.function.text == "database" && call.arguments.is_empty() {
             return Ok(TableScope::Request);
@@ -155,7 +163,7 @@ impl Binder<'_> {
                 database: name,
             }),
             _ => Err(self.error(
-                "SEM0048",
+                Code::ClusterWithoutDatabase,
                 "cluster() must be followed by database()",
                 expr.span,
             )),
@@ -167,7 +175,7 @@ impl Binder<'_> {
             [argument] => self.constant_string(&argument.value),
             _ => {
                 let message = format!("{}(): function expects 1 argument(s).", call.function.text);
-                Err(self.error("SEM0219", message, span))
+                Err(self.error(Code::ArgumentCount, message, span))
             }
         }
     }
@@ -183,14 +191,24 @@ impl Binder<'_> {
             ExprKind::Call(outer) if outer.function.text == "cluster" => {
                 self.scope_name(outer, span)?
             }
-            _ => return Err(self.error("SEM0100", "Failed to resolve table expression", span)),
+            _ => {
+                return Err(self.error(
+                    Code::UnresolvedName,
+                    "Failed to resolve table expression",
+                    span,
+                ));
+            }
         };
         match call.function.text.as_str() {
             "database" => Ok(TableScope::Database {
                 cluster: Some(cluster),
                 database: self.scope_name(call, span)?,
             }),
-            _ => Err(self.error("SEM0048", "cluster() must be followed by database()", span)),
+            _ => Err(self.error(
+                Code::ClusterWithoutDatabase,
+                "cluster() must be followed by database()",
+                span,
+            )),
         }
     }
 
@@ -206,7 +224,11 @@ impl Binder<'_> {
                 let scope = self.bind_scope(&entity)?;
                 self.bind_table(&scope, member, span)
             }
-            None => Err(self.error("SEM0100", "Failed to resolve table expression", span)),
+            None => Err(self.error(
+                Code::UnresolvedName,
+                "Failed to resolve table expression",
+                span,
+            )),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hindsight_kql_syntax::ast::{
     Expr, ExprKind, LetStatement, LetValue, Name, Parameter, ParameterType, Query, Statement,
 };
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
@@ -34,7 +34,7 @@ impl Binder<'_> {
         }
         if errors.is_empty() && self.output.results.is_empty() {
             let message = "the query has no tabular expression";
-            errors.push(self.error("SEM0001", message, Span::default()));
+            errors.push(self.error(Code::Semantics, message, Span::default()));
         }
         if errors.is_empty() {
             Ok(())
@@ -69,7 +69,7 @@ impl Binder<'_> {
         let name = &item.name.text;
         if self.frame.names.defined_here(name) {
             let message = "Let with the same name was already used in current context";
-            return Err(self.error("SEM0079", message, item.name.span()));
+            return Err(self.error(Code::DuplicateLet, message, item.name.span()));
         }
         let entry = match &item.value {
             LetValue::Function(function) => function_entry(function, &self.frame.names),
@@ -114,11 +114,12 @@ impl Binder<'_> {
                 }
                 _ => {
                     let message = "the body is one tabular expression behind 'let' statements";
-                    return Err(self.error("SEM0001", message, span));
+                    return Err(self.error(Code::Semantics, message, span));
                 }
             }
         }
-        result.ok_or_else(|| self.error("SEM0001", "the body has no tabular expression", span))
+        result
+            .ok_or_else(|| self.error(Code::Semantics, "the body has no tabular expression", span))
     }
 
     /// `alias database Name = app('x')`: `database('Name')` means the target from here on.
@@ -152,14 +153,14 @@ impl Binder<'_> {
             let bad = kind != ScalarType::String && value.is_null() && !text.contains("null");
             if bad {
                 let message = format!("the value of the query parameter '{name}' is no {kind}");
-                return Err(self.error("SEM0001", message, parameter.name.span()));
+                return Err(self.error(Code::Semantics, message, parameter.name.span()));
             }
             return Ok(Scalar::constant(value));
         }
         match &parameter.default {
             Some(default) => Ok(Scalar::constant(self.bind_constant(default)?.convert(kind))),
             None => Err(self.error(
-                "SEM0001",
+                Code::Semantics,
                 format!("the query parameter '{name}' has no value"),
                 parameter.name.span(),
             )),

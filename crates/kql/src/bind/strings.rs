@@ -1,8 +1,8 @@
 //! The operators over text (`semantics.md §6`). A dynamic stands for its text.
 
 use datafusion::logical_expr::Expr as PlanExpr;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::BinaryOp;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
@@ -102,19 +102,24 @@ impl Binder<'_> {
     ) -> BindResult<()> {
         let text = |s: &Scalar| matches!(s.kind, ScalarType::String | ScalarType::Dynamic);
         if operator.family == Family::Term && right.kind != ScalarType::String {
-            return Err(self.error("SEM0001", "'has' operator requires string arguments", span));
+            return Err(self.error(
+                Code::Semantics,
+                "'has' operator requires string arguments",
+                span,
+            ));
         }
         if !text(left) || !text(right) {
             let kind = if text(left) { right.kind } else { left.kind };
             let code = match operator.family {
-                Family::Equality => "SEM0065",
-                _ => "SEM0709",
+                Family::Equality => Code::TextEqualityOfOtherType,
+                _ => Code::NotText,
             };
             let message = format!("the operator needs string operands and got {kind}");
             return Err(self.error(code, message, span));
         }
         if let (Family::Regex, Some(Value::String(pattern))) = (&operator.family, &right.constant) {
-            text_match::compile(pattern).map_err(|e| self.error("SEM0420", e.to_string(), span))?;
+            text_match::compile(pattern)
+                .map_err(|e| self.error(Code::RegularExpression, e.to_string(), span))?;
         }
         Ok(())
     }

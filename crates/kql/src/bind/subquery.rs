@@ -7,8 +7,8 @@ use datafusion::common::Column as PlanColumn;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Expr;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::binder::Binder;
@@ -155,7 +155,7 @@ pub(crate) fn read_materialized(
 fn first_column(relation: Relation, span: Span) -> BindResult<Relation> {
     let Some(first) = relation.columns.first().cloned() else {
         return Err(hindsight_kql_syntax::Diagnostic::new(
-            "SEM0001",
+            Code::Semantics,
             "the sub-query has no column",
             span,
         ));

@@ -3,7 +3,7 @@
 use datafusion::common::{Column as PlanColumn, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlanBuilder, lit};
-use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::binder::Binder;
@@ -24,10 +24,10 @@ impl Binder<'_> {
             .request
             .catalog
             .table(scope, name)
-            .map_err(|e| self.error("SEM0056", e.to_string(), span))?;
+            .map_err(|e| self.error(Code::UnresolvedDatabase, e.to_string(), span))?;
         let Some(table) = found else {
             let message = format!("Failed to resolve table or column expression named '{name}'");
-            return Err(self.error("SEM0100", message, span));
+            return Err(self.error(Code::UnresolvedName, message, span));
         };
         if !self.output.tables.contains(&table.name) {
             self.output.tables.push(table.name.clone());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::names::{Entry, Env};
 use crate::relation::{Relation, Scalar};
@@ -61,12 +61,7 @@ impl Frame {
     }
 
     /// A diagnostic whose message begins with the operator being bound.
-    pub(crate) fn error(
-        &self,
-        code: &'static str,
-        message: impl AsRef<str>,
-        span: Span,
-    ) -> Diagnostic {
+    pub(crate) fn error(&self, code: Code, message: impl AsRef<str>, span: Span) -> Diagnostic {
         match &self.operator {
             Some(operator) => Diagnostic::new(
                 code,
@@ -79,6 +74,6 @@ impl Frame {
 
     /// The diagnostic of a construct that the language has and this service has not.
     pub(crate) fn unsupported(&self, what: impl std::fmt::Display, span: Span) -> Diagnostic {
-        self.error("SEM0001", format!("{what} is not supported"), span)
+        self.error(Code::Semantics, format!("{what} is not supported"), span)
     }
 }

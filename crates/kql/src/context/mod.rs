@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, NamedExpr, Operator, Statement};
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::Value;
 
 use crate::catalog::{Catalog, TableScope};
@@ -128,7 +128,7 @@ pub(crate) trait BindContext {
             Value::Int(v) => Ok(i64::from(v)),
             Value::Long(v) => Ok(v),
             other => Err(self.frame().error(
-                "SEM0025",
+                Code::BadRowCount,
                 format!("the value must be an integer and is {}", other.kind()),
                 expr.span,
             )),
@@ -140,7 +140,7 @@ pub(crate) trait BindContext {
         match self.bind_constant(expr)? {
             Value::String(v) => Ok(v),
             other => Err(self.frame().error(
-                "SEM0207",
+                Code::NotStringLiteral,
                 format!("the value must be a string literal and is {}", other.kind()),
                 expr.span,
             )),
@@ -153,7 +153,7 @@ pub(crate) trait BindContext {
             Value::Bool(v) => Ok(v),
             Value::Long(v) => Ok(v != 0),
             other => Err(self.frame().error(
-                "SEM0040",
+                Code::NotConstant,
                 format!("the value must be a bool and is {}", other.kind()),
                 expr.span,
             )),
@@ -171,12 +171,7 @@ pub(crate) trait BindContext {
 
 impl<'c> dyn BindContext + 'c {
     /// A diagnostic whose message begins with the operator being bound.
-    pub(crate) fn error(
-        &self,
-        code: &'static str,
-        message: impl AsRef<str>,
-        span: Span,
-    ) -> Diagnostic {
+    pub(crate) fn error(&self, code: Code, message: impl AsRef<str>, span: Span) -> Diagnostic {
         self.frame().error(code, message, span)
     }
 

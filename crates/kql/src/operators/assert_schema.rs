@@ -1,7 +1,7 @@
 //! `assert-schema`: the rows as they are, where the columns are those written (`semantics.md §15.11`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AssertSchemaOperator;
+use hindsight_kql_syntax::{Code, Span};
 
 use super::OfNoRows;
 use super::Properties;
@@ -43,7 +43,7 @@ fn bind(
         .map(|c| format!("{}:{}", c.name, c.kind))
         .collect();
     Err(binder.error(
-        "SEM0001",
+        Code::Semantics,
         format!(
             "the schema is not the asserted one; it is ({})",
             columns.join(", ")

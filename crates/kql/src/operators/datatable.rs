@@ -1,7 +1,7 @@
 //! `datatable`: rows written in the query (`semantics.md §15.1`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DataTable;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use crate::context::BindContext;
@@ -21,7 +21,11 @@ pub(crate) fn bind(
         .collect();
     for (index, (name, _)) in columns.iter().enumerate() {
         if columns.iter().take(index).any(|(other, _)| other == name) {
-            return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
+            return Err(binder.error(
+                Code::DuplicateColumn,
+                format!("duplicate column name '{name}'"),
+                span,
+            ));
         }
     }
     if node
@@ -32,7 +36,7 @@ pub(crate) fn bind(
         != 0
     {
         return Err(binder.error(
-            "SYN0002",
+            Code::Syntax,
             format!(
                 "the number of values ({}) is not a multiple of the number of columns ({})",
                 node.values.len(),

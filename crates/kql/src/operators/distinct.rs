@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::logical_expr::{Distinct, LogicalPlan};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::DistinctOperator;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::OfNoRows;
@@ -43,7 +43,7 @@ fn bind(
     let bound = binder.bind_projection(&node.columns, &input, NamingMode::Distinct)?;
     if let Some(column) = bound.iter().find(|c| c.scalar.kind == ScalarType::Dynamic) {
         return Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!(
                 "the column '{}' is of type dynamic, which cannot be a key",
                 column.name

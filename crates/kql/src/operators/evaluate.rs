@@ -1,7 +1,7 @@
 //! `evaluate`: the plug-ins (`semantics.md §24`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ColumnDeclaration, EvaluateOperator, TypeOf};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::OfNoRows;
 use super::Properties;
@@ -52,7 +52,7 @@ fn bind(
     match schema {
         None => Ok(result),
         Some(TypeOf::Scalar(_)) => {
-            Err(binder.error("SEM0001", "a schema of columns is expected", span))
+            Err(binder.error(Code::Semantics, "a schema of columns is expected", span))
         }
         Some(TypeOf::Row { star, columns }) => {
             let kept = before.iter().filter(|_| *star);

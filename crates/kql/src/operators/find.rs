@@ -2,10 +2,10 @@
 //!
 //! The predicate holds over each table for itself, so that a column may have another type in every table.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Expr, ExprKind, FindOperator, FindProjection, Name, SEARCH_COLUMN_TERM,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::OfNoRows;
@@ -48,7 +48,7 @@ fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     if !input.is_unit() {
-        return Err(binder.error("SEM0001", "the operator starts a pipeline", span));
+        return Err(binder.error(Code::Semantics, "the operator starts a pipeline", span));
     }
     let source = match parameter(&node.parameters, &["withsource", "with_source"]) {
         Some(expr) => binder.constant_word(expr)?,
@@ -110,7 +110,7 @@ fn legs(node: &FindOperator, binder: &mut dyn BindContext, span: Span) -> BindRe
         legs.retain(knows);
     }
     if legs.is_empty() {
-        return Err(binder.error("SEM0100", "there is no table to search", span));
+        return Err(binder.error(Code::UnresolvedName, "there is no table to search", span));
     }
     let finished = legs.into_iter().map(|leg| {
         let relation = leg.relation.finish(span)?;
@@ -241,26 +241,26 @@ fn written(
     let mut all: Vec<Shown> = Vec::new();
     for (column, kind) in columns {
         let Some(name) = column.as_name() else {
-            return Err(binder.error("SEM0001", "a column name is expected", column.span));
+            return Err(binder.error(Code::Semantics, "a column name is expected", column.span));
         };
         let kinds = kinds(name, legs);
         let shown = match (kinds.as_slice(), kind) {
             ([], None) => {
                 let message =
                     format!("Failed to resolve column or scalar expression named '{name}'");
-                return Err(binder.error("SEM0100", message, column.span));
+                return Err(binder.error(Code::UnresolvedName, message, column.span));
             }
             ([_, _, ..], None) => {
                 let message =
                     format!("the column '{name}' has several types: write the wanted one");
-                return Err(binder.error("SEM0001", message, column.span));
+                return Err(binder.error(Code::Semantics, message, column.span));
             }
             ([_, _, ..], Some(kind)) => format!("{name}_{kind}"),
             _ => name.to_owned(),
         };
         if all.iter().any(|s| s.shown == shown) {
             let message = format!("duplicate column name '{shown}'");
-            return Err(binder.error("SEM0034", message, column.span));
+            return Err(binder.error(Code::DuplicateColumn, message, column.span));
         }
         all.push(Shown {
             name: name.to_owned(),

@@ -1,7 +1,7 @@
 //! `invoke`: the rows so far as the first argument of a function (`semantics.md §15.11`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::InvokeOperator;
+use hindsight_kql_syntax::{Code, Span};
 use std::sync::Arc;
 
 use super::OfNoRows;
@@ -42,7 +42,7 @@ fn bind(
     };
     let Some((function, seen)) = found else {
         let message = format!("Unknown function: '{}'.", name.text);
-        return Err(binder.error("SEM0260", message, name.span()));
+        return Err(binder.error(Code::UnknownFunction, message, name.span()));
     };
     let rows = input.relation.clone();
     let result = binder.call_tabular_function(&node.call, &function, seen, rows, span)?;

@@ -1,8 +1,8 @@
 //! `join` (`semantics.md §17.1`).
 
 use datafusion::logical_expr::JoinType;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, JoinOperator};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::OfNoRows;
 use super::Properties;
@@ -95,7 +95,11 @@ fn kind(word: Option<&Expr>, binder: &mut dyn BindContext) -> BindResult<(JoinTy
         "anti" | "leftanti" | "leftantisemi" => (JoinType::LeftAnti, false),
         "rightanti" | "rightantisemi" => (JoinType::RightAnti, false),
         other => {
-            return Err(binder.error("SEM0001", format!("unknown join kind '{other}'"), expr.span));
+            return Err(binder.error(
+                Code::Semantics,
+                format!("unknown join kind '{other}'"),
+                expr.span,
+            ));
         }
     })
 }

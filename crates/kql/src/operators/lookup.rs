@@ -1,8 +1,8 @@
 //! `lookup`: a join with a small table that never drops or repeats keys' columns (`semantics.md §17.2`).
 
 use datafusion::logical_expr::JoinType;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::LookupOperator;
+use hindsight_kql_syntax::{Code, Span};
 
 use super::OfNoRows;
 use super::Properties;
@@ -48,7 +48,7 @@ fn bind(
             "inner" => JoinType::Inner,
             other => {
                 return Err(binder.error(
-                    "SEM0001",
+                    Code::Semantics,
                     format!("unknown lookup kind '{other}'"),
                     expr.span,
                 ));

@@ -1,7 +1,7 @@
 //! `macro-expand`: a query for each entity of a group, their results together.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, MacroExpandOperator};
+use hindsight_kql_syntax::{Code, Span};
 use std::sync::Arc;
 
 use super::OfNoRows;
@@ -36,7 +36,7 @@ fn bind(
     span: Span,
 ) -> BindResult<Bound> {
     if !input.relation.is_unit() {
-        return Err(binder.error("SEM0001", "the operator starts a pipeline", span));
+        return Err(binder.error(Code::Semantics, "the operator starts a pipeline", span));
     }
     let inner = match parameter(&node.parameters, &["kind"]) {
         None => false,
@@ -44,7 +44,11 @@ fn bind(
             "inner" => true,
             "outer" => false,
             other => {
-                return Err(binder.error("SEM0001", format!("unknown kind '{other}'"), expr.span));
+                return Err(binder.error(
+                    Code::Semantics,
+                    format!("unknown kind '{other}'"),
+                    expr.span,
+                ));
             }
         },
     };
@@ -68,7 +72,10 @@ fn bind(
                 });
                 bound = rows.behind(bound);
             }
-            Err(error) if fuzzy && matches!(error.code, "SEM0100" | "SEM0056") => {
+            Err(error)
+                if fuzzy
+                    && matches!(error.code, Code::UnresolvedName | Code::UnresolvedDatabase) =>
+            {
                 failure = Some(error);
             }
             Err(error) => {
@@ -80,7 +87,7 @@ fn bind(
     }
     match (legs.is_empty(), failure) {
         (true, Some(error)) => Err(error),
-        (true, None) => Err(binder.error("SEM0001", "the entity group is empty", span)),
+        (true, None) => Err(binder.error(Code::Semantics, "the entity group is empty", span)),
         (false, _) => bound.map(|_| union_plan(legs, None, inner, span)),
     }
 }
@@ -97,7 +104,11 @@ fn entities(node: &MacroExpandOperator, binder: &dyn BindContext) -> BindResult<
         match found {
             Some((Entry::EntityGroup(group), _)) => entities.extend(group.iter().cloned()),
             _ => {
-                return Err(binder.error("SEM0100", "an entity group is expected", group.span));
+                return Err(binder.error(
+                    Code::UnresolvedName,
+                    "an entity group is expected",
+                    group.span,
+                ));
             }
         }
     }

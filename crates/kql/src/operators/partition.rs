@@ -1,8 +1,8 @@
 //! `partition`: a pipeline over each group of rows, their results together (`semantics.md §23.1`).
 
 use datafusion::common::ScalarValue;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{PartitionBody, PartitionOperator, Statement};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::OfNoRows;
@@ -56,7 +56,7 @@ fn bind(
     };
     let key = plan::column_named(&node.by, &input.relation, binder)?.clone();
     if key.kind == ScalarType::Dynamic {
-        return Err(binder.error("SEM0001", "the key cannot be dynamic", node.by.span));
+        return Err(binder.error(Code::Semantics, "the key cannot be dynamic", node.by.span));
     }
     let outer = groups(&input.relation);
     let own = hidden_name(&format!("partition{}", outer.len()));
@@ -105,7 +105,7 @@ fn with_query(
     }
     if values.len() > MAX_QUERIES {
         let message = format!("the key has more than {MAX_QUERIES} values");
-        return Err(binder.error("SEM0001", message, span));
+        return Err(binder.error(Code::Semantics, message, span));
     }
     // Over no rows the query still says which columns there are.
     let nothing = values.is_empty();

@@ -1,7 +1,7 @@
 //! `project-by-names`: the columns that names, patterns and arrays of them select (`semantics.md §15.3`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectByNamesOperator;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DynamicRef, Value};
 
 use super::OfNoRows;
@@ -46,7 +46,7 @@ fn bind(
             ),
             other => {
                 return Err(binder.error(
-                    "SEM0001",
+                    Code::Semantics,
                     format!("a column name must be a string and is {}", other.kind()),
                     expr.span,
                 ));

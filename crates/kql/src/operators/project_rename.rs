@@ -1,7 +1,7 @@
 //! `project-rename`: new names at the old places (`semantics.md §15.3`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectRenameOperator;
+use hindsight_kql_syntax::{Code, Span};
 
 use super::OfNoRows;
 use super::Properties;
@@ -47,7 +47,11 @@ fn bind(
     }
     for (index, Output { name, .. }) in columns.iter().enumerate() {
         if columns.iter().take(index).any(|c| c.name == *name) {
-            return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
+            return Err(binder.error(
+                Code::DuplicateColumn,
+                format!("duplicate column name '{name}'"),
+                span,
+            ));
         }
     }
     plan::project(input, columns, span)

@@ -10,8 +10,8 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::RangeOperator;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
 use super::OfNoRows;
@@ -55,7 +55,7 @@ fn bind(
     let step = binder.bind_scalar(&node.step, &input)?;
     let Some((kind, step_kind)) = kinds(from.kind, to.kind, step.kind) else {
         return Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!(
                 "no range runs from {} to {} by {}",
                 from.kind, to.kind, step.kind

@@ -1,7 +1,7 @@
 //! `render`: how a result wants to be drawn; the rows stay as they are (`semantics.md §28.3`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{RenderOperator, RenderProperty};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::OfNoRows;
 use super::Properties;
@@ -83,7 +83,7 @@ fn bind(
     };
     if !KINDS.contains(&kind) {
         return Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!("unknown visualization '{}'", node.kind.text),
             node.kind.span(),
         ));
@@ -101,7 +101,7 @@ fn check(property: &RenderProperty, binder: &mut dyn BindContext) -> BindResult<
     let name = property.name.text.as_str();
     if !PROPERTIES.contains(&name) {
         return Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!("unknown property '{name}'"),
             property.name.span(),
         ));
@@ -117,7 +117,7 @@ fn check(property: &RenderProperty, binder: &mut dyn BindContext) -> BindResult<
         let word = binder.constant_word(value)?;
         if !allowed.contains(&word.as_str()) {
             return Err(binder.error(
-                "SEM0001",
+                Code::Semantics,
                 format!("the property '{name}' cannot be '{word}'"),
                 value.span,
             ));

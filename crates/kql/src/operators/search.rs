@@ -1,9 +1,9 @@
 //! `search`: rows of which some column matches (`semantics.md §23.4`).
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Argument, BinaryOp, Call, Expr, ExprKind, Literal, Name, SEARCH_COLUMN_TERM, SearchOperator,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::OfNoRows;
@@ -46,7 +46,7 @@ fn bind(
             "case_insensitive" | "default" => false,
             other => {
                 return Err(binder.error(
-                    "SEM0001",
+                    Code::Semantics,
                     format!("unknown search kind '{other}'"),
                     expr.span,
                 ));
@@ -112,7 +112,7 @@ fn legs(
         .map(|name| Expr::new(ExprKind::Name(Name::new(name, span)), span))
         .collect();
     if tables.is_empty() {
-        Err(binder.error("SEM0100", "there is no table to search", span))
+        Err(binder.error(Code::UnresolvedName, "there is no table to search", span))
     } else {
         bind_legs(&tables, 0, "search_arg", false, binder)
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use datafusion::functions::expr_fn::isnan;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Sort, SortExpr, lit, when};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Direction, Nulls, OrderedExpr, SortOperator};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::OfNoRows;
@@ -69,7 +69,11 @@ pub(crate) fn bind_key(
 ) -> BindResult<Vec<SortExpr>> {
     let scalar = binder.bind_scalar(&key.expr, input)?;
     if scalar.kind == ScalarType::Dynamic {
-        return Err(binder.error("SEM0480", "key can't be of dynamic type", key.expr.span));
+        return Err(binder.error(
+            Code::DynamicSortKey,
+            "key can't be of dynamic type",
+            key.expr.span,
+        ));
     }
     let ascending = key.direction == Some(Direction::Asc);
     let nulls_first = key.nulls.map_or(ascending, |n| n == Nulls::First);

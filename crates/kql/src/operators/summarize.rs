@@ -4,8 +4,8 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::functions::expr_fn::{coalesce, get_field};
 use datafusion::functions_aggregate::count::{count, count_udaf};
 use datafusion::logical_expr::Expr as PlanExpr;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::OfNoRows;
@@ -94,7 +94,7 @@ pub(crate) fn bind_keys(
     match keys.iter().find(|k| k.scalar.kind == ScalarType::Dynamic) {
         None => Ok(keys.into_iter().map(as_key_column).collect()),
         Some(key) => Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!(
                 "the key '{}' is of type dynamic, which cannot be a key",
                 key.name

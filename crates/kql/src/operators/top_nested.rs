@@ -1,10 +1,10 @@
 //! `top-nested`: the greatest values of a column, within them those of the next, … (`semantics.md §21`).
 
 use datafusion::logical_expr::{Expr as PlanExpr, JoinType, SortExpr, lit};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Direction, Expr, ExprKind, Name, NamedExpr, TopNestedLevel, TopNestedOperator,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::OfNoRows;
@@ -224,7 +224,7 @@ fn others_value(
             "'with others' is {} and the values are {kind}",
             value.kind()
         );
-        return Err(binder.error("SEM0001", message, others.span));
+        return Err(binder.error(Code::Semantics, message, others.span));
     }
     Ok(Scalar::constant(converted).expr)
 }
@@ -337,7 +337,7 @@ fn nested(
     let taken = |c: &Column| !parents.contains(&c.name) && before.column(&c.name).is_some();
     if let Some(column) = level.columns.iter().find(|c| taken(c)) {
         let message = format!("'{}' is the name of two columns ('{value}')", column.name);
-        return Err(binder.error("SEM0034", message, span));
+        return Err(binder.error(Code::DuplicateColumn, message, span));
     }
     join(before, level, parents, JoinType::Inner, span)
 }

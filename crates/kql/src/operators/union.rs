@@ -1,8 +1,8 @@
 //! `union`: the rows of several tables, columns by name (`semantics.md §17.4`).
 
 use datafusion::logical_expr::LogicalPlanBuilder;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::OfNoRows;
 use super::Properties;
@@ -50,7 +50,7 @@ fn bind(
             "outer" => false,
             other => {
                 return Err(binder.error(
-                    "SEM0001",
+                    Code::Semantics,
                     format!("unknown union kind '{other}'"),
                     expr.span,
                 ));
@@ -88,7 +88,11 @@ fn bind(
     }
     legs.extend(others);
     if legs.is_empty() {
-        return Err(binder.error("SEM0100", "Failed to resolve table expression", span));
+        return Err(binder.error(
+            Code::UnresolvedName,
+            "Failed to resolve table expression",
+            span,
+        ));
     }
     input.map(|_| union_plan(legs, source.as_deref(), inner, span))
 }
@@ -123,7 +127,7 @@ pub(crate) fn bind_legs(
         let label = format!("{unnamed}{position}");
         match bind_table(table, label, binder) {
             Ok(found) => legs.extend(found),
-            Err(error) if fuzzy && error.code == "SEM0100" => {}
+            Err(error) if fuzzy && error.code == Code::UnresolvedName => {}
             Err(error) => return Err(error),
         }
     }
@@ -138,7 +142,7 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut dyn BindContext) -> Bi
         }
         return if legs.is_empty() {
             Err(binder.error(
-                "SEM0100",
+                Code::UnresolvedName,
                 format!("Failed to resolve table expression named '{pattern}'"),
                 table.span,
             ))
@@ -171,7 +175,7 @@ fn scoped_tables(
     let names = binder
         .catalog()
         .table_names(&scope)
-        .map_err(|e| binder.error("SEM0056", e.to_string(), span))?;
+        .map_err(|e| binder.error(Code::UnresolvedDatabase, e.to_string(), span))?;
     let mut legs = Vec::new();
     for label in names {
         if wildcard_matches(pattern, &label) && binder.may_read(&scope, &label) {
@@ -181,7 +185,7 @@ fn scoped_tables(
     }
     if legs.is_empty() {
         Err(binder.error(
-            "SEM0100",
+            Code::UnresolvedName,
             format!("Failed to resolve table expression named '{pattern}'"),
             span,
         ))
@@ -206,7 +210,7 @@ pub(crate) fn matching_tables(
     let mut names = binder
         .catalog()
         .table_names(&TableScope::Request)
-        .map_err(|e| binder.error("SEM0001", e.to_string(), span))?;
+        .map_err(|e| binder.error(Code::Semantics, e.to_string(), span))?;
     names.retain(|name| binder.may_read(&TableScope::Request, name));
     let views = binder
         .frame()

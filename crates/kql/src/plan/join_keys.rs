@@ -1,8 +1,8 @@
 //! The conditions of `join` and `lookup`: pairs of columns that must be equal.
 
 use datafusion::logical_expr::Expr as PlanExpr;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use crate::context::BindContext;
@@ -76,7 +76,7 @@ pub(crate) fn join_keys(
         add_condition(condition, left, right, binder, &mut keys)?;
     }
     if keys.is_empty() {
-        Err(binder.error("SYN0002", "a join condition ('on …') is expected", span))
+        Err(binder.error(Code::Syntax, "a join condition ('on …') is expected", span))
     } else {
         Ok(keys)
     }
@@ -108,7 +108,7 @@ fn add_condition(
     };
     let Some((left_name, right_name)) = pair else {
         return Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             "join conditions must be column names, or equalities between '$left.x' and '$right.y'",
             condition.span,
         ));
@@ -120,7 +120,7 @@ fn add_condition(
             "the join key '{left_name}' is {} on the left and '{right_name}' is {} on the right",
             left.kind, right.kind
         );
-        binder.error("SEM0001", message, condition.span)
+        binder.error(Code::Semantics, message, condition.span)
     })?;
     keys.push(JoinKey { left, right, kind });
     Ok(())
@@ -149,7 +149,7 @@ fn column(
 ) -> BindResult<Column> {
     relation.column(name).cloned().ok_or_else(|| {
         let message = format!("Failed to resolve column or scalar expression named '{name}'");
-        binder.error("SEM0100", message, span)
+        binder.error(Code::UnresolvedName, message, span)
     })
 }
 

@@ -1,7 +1,7 @@
 //! What an operator's text says of columns: names, patterns and parameters.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::columns::{groups, visible};
 use crate::context::{BindContext, wildcard_matches};
@@ -28,11 +28,11 @@ pub(crate) fn column_named<'r>(
     binder: &dyn BindContext,
 ) -> BindResult<&'r Column> {
     let Some(name) = expr.as_name() else {
-        return Err(binder.error("SEM0001", "a column name is expected here", expr.span));
+        return Err(binder.error(Code::Semantics, "a column name is expected here", expr.span));
     };
     input.column(name).ok_or_else(|| {
         binder.error(
-            "SEM0100",
+            Code::UnresolvedName,
             format!("Failed to resolve column or scalar expression named '{name}'"),
             expr.span,
         )

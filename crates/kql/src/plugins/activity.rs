@@ -4,10 +4,10 @@
 //! Windows are aligned to the start of the timeline; rows outside of it are ignored. Each plug-in is a pipeline
 //! of the language. Distinct counts are exact.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     BinaryOp, Call, Direction, Expr, NamedExpr, Operator, OrderedExpr,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::args::Args;
@@ -71,7 +71,11 @@ impl Timeline {
         let value = constant(expr, kind, binder)?;
         match ticks(&value).filter(|units| *units > 0) {
             Some(units) => Ok((literal(&value), units)),
-            None => Err(binder.error("SEM0001", format!("{what} must be greater than zero"), span)),
+            None => Err(binder.error(
+                Code::Semantics,
+                format!("{what} must be greater than zero"),
+                span,
+            )),
         }
     }
 
@@ -388,7 +392,7 @@ pub(crate) fn engagement(
     let last = outer_units / inner_units - 1;
     if outer_units % inner_units != 0 || !(0..MAX_WINDOWS).contains(&last) {
         let message = format!("the outer window must be 1 to {MAX_WINDOWS} times the inner one");
-        return Err(binder.error("SEM0001", message, span));
+        return Err(binder.error(Code::Semantics, message, span));
     }
     let Timeline { id, axis, end, .. } = &timeline;
     let window = || name("$window");

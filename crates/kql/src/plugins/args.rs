@@ -1,7 +1,7 @@
 //! The arguments of a plug-in: by position, or by name.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr};
+use hindsight_kql_syntax::{Code, Span};
 
 use crate::context::BindContext;
 use crate::error::BindResult;
@@ -44,8 +44,13 @@ impl<'c> Args<'c> {
         binder: &dyn BindContext,
         span: Span,
     ) -> BindResult<&'c Expr> {
-        self.next()
-            .ok_or_else(|| binder.error("SEM0219", format!("the argument {what} is missing"), span))
+        self.next().ok_or_else(|| {
+            binder.error(
+                Code::ArgumentCount,
+                format!("the argument {what} is missing"),
+                span,
+            )
+        })
     }
 
     /// The argument called `name`, by name or else the next by position.
@@ -73,12 +78,16 @@ impl<'c> Args<'c> {
     /// Refuses what nobody read.
     pub(crate) fn end(self, binder: &dyn BindContext, span: Span) -> BindResult<()> {
         if self.taken < self.positional.len() {
-            return Err(binder.error("SEM0219", "the plug-in has too many arguments", span));
+            return Err(binder.error(
+                Code::ArgumentCount,
+                "the plug-in has too many arguments",
+                span,
+            ));
         }
         match self.named.first() {
             None => Ok(()),
             Some((name, expr)) => Err(binder.error(
-                "SEM0219",
+                Code::ArgumentCount,
                 format!("the plug-in has no argument '{name}'"),
                 expr.span,
             )),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use arrow::array::{Array, AsArray, RecordBatch};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, ColumnDeclaration, Expr, TypeOf};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
@@ -34,7 +34,7 @@ impl Conflict {
             "keep_source" => Ok(Conflict::Keep),
             other => {
                 let message = format!("unknown columnsConflict '{other}'");
-                Err(binder.error("SEM0001", message, expr.span))
+                Err(binder.error(Code::Semantics, message, expr.span))
             }
         }
     }
@@ -62,7 +62,7 @@ pub(crate) fn bind(
     match schema {
         Some(TypeOf::Row { star, columns }) => unpack.declared(*star, columns, input, binder, span),
         Some(TypeOf::Scalar(_)) => {
-            Err(binder.error("SEM0001", "a schema of columns is expected", span))
+            Err(binder.error(Code::Semantics, "a schema of columns is expected", span))
         }
         None => {
             let (input, rows) = binder.discover(input, span)?;
@@ -96,7 +96,7 @@ impl Unpack {
         };
         args.end(binder, span)?;
         if column.kind != ScalarType::Dynamic {
-            return Err(binder.error("SEM0001", "the unpacked column must be dynamic", span));
+            return Err(binder.error(Code::Semantics, "the unpacked column must be dynamic", span));
         }
         Ok(Unpack {
             column: column.name,
@@ -116,7 +116,7 @@ impl Unpack {
     ) -> BindResult<Relation> {
         if keys.len() > MAX_COLUMNS {
             let message = format!("the bags have more than {MAX_COLUMNS} keys");
-            return Err(binder.error("SEM0001", message, span));
+            return Err(binder.error(Code::Semantics, message, span));
         }
         let Some(bag) = input.column(&self.column).cloned() else {
             return Ok(input);
@@ -141,7 +141,7 @@ impl Unpack {
                 Some(_) if self.conflict == Conflict::Keep => {}
                 Some(_) => {
                     let message = format!("the key '{name}' is a column already");
-                    return Err(binder.error("SEM0001", message, span));
+                    return Err(binder.error(Code::Semantics, message, span));
                 }
             }
         }
@@ -177,7 +177,7 @@ impl Unpack {
             let output = match (own, written.strip_prefix(&self.prefix)) {
                 (Some(own), _) if star => {
                     let message = format!("the column '{}' is declared twice", own.name);
-                    return Err(binder.error("SEM0001", message, column.name.span()));
+                    return Err(binder.error(Code::Semantics, message, column.name.span()));
                 }
                 (Some(own), _) => {
                     let value = convert(own.scalar(), column.kind);

@@ -3,8 +3,8 @@
 //! The states of `hll` can be joined but not cut, so that a cut is counted by inclusion and exclusion of unions. While
 //! the sets are small enough to be exact, the answer is exact too.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, Operator};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::args::Args;
 use super::tree::{add, name, named, run, subtract};
@@ -28,7 +28,7 @@ pub(crate) fn bind(
     args.end(binder, span)?;
     if !(2..=MOST_SETS).contains(&sets.len()) {
         let message = format!("dcount_intersect() takes 2 to {MOST_SETS} columns");
-        return Err(binder.error("SEM0219", message, span));
+        return Err(binder.error(Code::ArgumentCount, message, span));
     }
     let count = |last: usize| {
         let sets = sets.get(..=last).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `rows_near`: the rows close to those that meet a condition.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, Operator};
+use hindsight_kql_syntax::{Code, Span};
 
 use super::args::Args;
 use super::tree::{name, named, run};
@@ -28,7 +28,7 @@ pub(crate) fn bind(
     args.end(binder, span)?;
     if !input.serialized {
         return Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             "the plug-in 'rows_near' needs serialized rows",
             span,
         ));
@@ -53,7 +53,7 @@ fn distance(
     match binder.constant_long(expr)? {
         n if (0..=MAX_DISTANCE).contains(&n) => Ok(n),
         _ => Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!("a distance of 0 to {MAX_DISTANCE} rows is supported"),
             expr.span,
         )),

@@ -3,8 +3,8 @@
 //! Each row is given to every bin whose window it is in; then bins are aggregated. A window reaches back from its bin's
 //! own place, which it includes.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, Literal, Operator};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
@@ -162,7 +162,7 @@ pub(super) fn constant(
     if !(value.is_null() || (value.kind() != kind && !numbers)) {
         Ok(value.convert(kind))
     } else {
-        Err(binder.error("SEM0001", format!("a {kind} is expected"), expr.span))
+        Err(binder.error(Code::Semantics, format!("a {kind} is expected"), expr.span))
     }
 }
 

@@ -4,7 +4,7 @@
 //! it joins the values to its rows ([`absorb`]).
 
 use datafusion::logical_expr::JoinType;
-use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use crate::context::BindContext;
@@ -24,7 +24,7 @@ fn value_field(index: usize) -> String {
 pub(crate) fn note(rows: Relation, binder: &mut dyn BindContext, span: Span) -> BindResult<Scalar> {
     let rows = without_placeholders(rows, span)?;
     let Some(value) = visible(&rows).next().cloned() else {
-        return Err(binder.error("SEM0001", "the sub-query has no column", span));
+        return Err(binder.error(Code::Semantics, "the sub-query has no column", span));
     };
     let name = value_field(binder.pending().subtable_values.len());
     // A dynamic column tells nothing that the row's number beside it does not.

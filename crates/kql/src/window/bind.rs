@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::call::WindowCall;
@@ -44,7 +44,7 @@ pub(crate) fn bind_call(
 ) -> BindResult<Scalar> {
     if !input.serialized {
         return Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!("the function '{name}' needs serialized rows: sort them, or use 'serialize'"),
             span,
         ));
@@ -90,7 +90,7 @@ pub(crate) fn absorb(
             .into_iter()
             .partition(|(_, call)| !call.args.iter().any(|a| reads_any(a, &pending)));
         if ready.is_empty() {
-            return Err(binder.error("SEM0001", "window functions over themselves", span));
+            return Err(binder.error(Code::Semantics, "window functions over themselves", span));
         }
         relation = layer(relation, &columns, &mut fields, &ready, span)?;
         waiting = later;

@@ -2,7 +2,7 @@
 
 use std::vec::IntoIter;
 
-use hindsight_kql_syntax::{Diagnostic, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::call::WindowCall;
@@ -49,7 +49,7 @@ struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    fn error(&self, code: &'static str, message: impl AsRef<str>) -> Diagnostic {
+    fn error(&self, code: Code, message: impl AsRef<str>) -> Diagnostic {
         self.binder.error(code, message, self.span)
     }
 
@@ -60,7 +60,7 @@ impl Arguments<'_> {
         } else {
             let name = self.name;
             let message = format!("{name}(): function expects {min} to {max} argument(s)");
-            Err(self.error("SEM0219", message))
+            Err(self.error(Code::ArgumentCount, message))
         }
     }
 
@@ -74,7 +74,9 @@ impl Arguments<'_> {
             None => Ok(default),
             Some(Some(Value::Long(v))) => Ok(*v),
             Some(Some(Value::Int(v))) => Ok(i64::from(*v)),
-            Some(_) => Err(self.error("SEM0040", "the argument must be a constant integer")),
+            Some(_) => {
+                Err(self.error(Code::NotConstant, "the argument must be a constant integer"))
+            }
         }
     }
 
@@ -82,7 +84,10 @@ impl Arguments<'_> {
     fn ticks(&self, scalar: &Scalar) -> BindResult<i64> {
         match &scalar.constant {
             Some(Value::TimeSpan(v)) => Ok(*v),
-            _ => Err(self.error("SEM0040", "the argument must be a constant timespan")),
+            _ => Err(self.error(
+                Code::NotConstant,
+                "the argument must be a constant timespan",
+            )),
         }
     }
 
@@ -93,7 +98,7 @@ impl Arguments<'_> {
             Some(scalar) if scalar.kind == ScalarType::Bool => Ok(Some(scalar)),
             Some(_) => {
                 let message = format!("{}(): restart must be a bool", self.name);
-                Err(self.error("SEM0001", message))
+                Err(self.error(Code::Semantics, message))
             }
         }
     }
@@ -128,21 +133,21 @@ fn neighbour(mut args: Arguments<'_>) -> BindResult<WindowCall> {
     args.expect(1, 3)?;
     let name = args.name;
     let Some(value) = args.next() else {
-        return Err(args.error("SEM0219", format!("{name}() needs an argument")));
+        return Err(args.error(Code::ArgumentCount, format!("{name}() needs an argument")));
     };
     let (distance, default) = (args.next(), args.next());
     let distance = args.long(distance.as_ref(), 1)?;
     let distance = usize::try_from(distance).ok().filter(|d| *d > 0);
     let distance = distance.ok_or_else(|| {
         let message = format!("{name}(): the distance must be 1 or more");
-        args.error("SEM0001", message)
+        args.error(Code::Semantics, message)
     })?;
     let kind = value.kind;
     let default = match default {
         None => Value::null(kind),
         Some(scalar) => convert(scalar, kind).constant.ok_or_else(|| {
             let message = format!("{name}(): the default must be a constant");
-            args.error("SEM0040", message)
+            args.error(Code::NotConstant, message)
         })?,
     };
     let function = match name {
@@ -164,7 +169,7 @@ fn cumulative_sum(mut args: Arguments<'_>) -> BindResult<WindowCall> {
         kind,
         ScalarType::Long | ScalarType::Real | ScalarType::Decimal | ScalarType::TimeSpan
     ) {
-        return Err(args.error("SEM0001", format!("row_cumsum() cannot add {kind}")));
+        return Err(args.error(Code::Semantics, format!("row_cumsum() cannot add {kind}")));
     }
     let restart = args.next();
     let restart = args.restart(restart)?;
@@ -189,7 +194,7 @@ fn session(mut args: Arguments<'_>) -> BindResult<WindowCall> {
     let time = args.next().filter(|v| v.kind == ScalarType::DateTime);
     let (Some(time), Some(from_first), Some(between)) = (time, args.next(), args.next()) else {
         let message = "row_window_session() needs a datetime and two timespans";
-        return Err(args.error("SEM0219", message));
+        return Err(args.error(Code::ArgumentCount, message));
     };
     let function = WindowFunction::Session {
         from_first: args.ticks(&from_first)?,

@@ -1,5 +1,7 @@
 //! `datetime_add`.
 
+use hindsight_kql_syntax::Code;
+
 use super::period::Period;
 use crate::functions::prelude::*;
 
@@ -30,7 +32,7 @@ pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
         Some(_) => Ok(()),
         None => Err(refuse(
             call,
-            "SEM0235",
+            Code::UnknownDatePart,
             format!("'{part}' is not a part that datetimes are counted in"),
         )),
     }

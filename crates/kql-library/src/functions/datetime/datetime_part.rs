@@ -1,5 +1,6 @@
 //! `datetime_part`.
 
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::datetime::day_of_year;
 
@@ -34,7 +35,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Some(_) => Ok(call_kernel(call, &KERNEL)),
         None => Err(refuse(
             call,
-            "SEM0235",
+            Code::UnknownDatePart,
             format!("'{part}' is not a part of a datetime"),
         )),
     }

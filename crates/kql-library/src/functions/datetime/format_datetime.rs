@@ -1,5 +1,6 @@
 //! `format_datetime` (`semantics.md §10.7`): no names of days or months, a fixed set of delimiters.
 
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::Civil;
 
 use super::pattern::{Letters, Piece, write_fraction, write_padded};
@@ -42,7 +43,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     if pattern.is_empty() {
         return Err(refuse(
             call,
-            "SEM0217",
+            Code::EmptyLiteral,
             "format_datetime(): the format must not be empty",
         ));
     }
@@ -50,7 +51,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Ok(_) => Ok(call_kernel(call, &KERNEL)),
         Err(unknown) => Err(refuse(
             call,
-            "SEM0255",
+            Code::FormatElement,
             format!("format_datetime(): '{unknown}' is no part of a format"),
         )),
     }

@@ -1,5 +1,6 @@
 //! `format_timespan` (`semantics.md §10.8`).
 
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::ticks::{
     TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND,
 };
@@ -41,7 +42,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     if pattern.is_empty() {
         return Err(refuse(
             call,
-            "SEM0217",
+            Code::EmptyLiteral,
             "format_timespan(): the format must not be empty",
         ));
     }
@@ -49,7 +50,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Ok(_) => Ok(call_kernel(call, &KERNEL)),
         Err(unknown) => Err(refuse(
             call,
-            "SEM0255",
+            Code::FormatElement,
             format!("format_timespan(): '{unknown}' is no part of a format"),
         )),
     }

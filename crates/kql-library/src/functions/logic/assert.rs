@@ -1,6 +1,7 @@
 //! `assert`: checked while binding, so its condition must be a constant.
 
 use datafusion::logical_expr::lit;
+use hindsight_kql_syntax::Code;
 
 use crate::functions::prelude::*;
 
@@ -25,7 +26,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
             let message = constant_text(call, 1).unwrap_or_default();
             Err(refuse(
                 call,
-                "SEM0001",
+                Code::Semantics,
                 format!("assert() has failed: {message}"),
             ))
         }

@@ -4,6 +4,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{cast, lit};
 
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::Encoder;
 
 use crate::Scalar;
@@ -39,14 +40,14 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
     let Some((otherwise, pairs)) = call.args.split_last() else {
         return Err(refuse(
             call,
-            "SEM0219",
+            Code::ArgumentCount,
             "case(): function expects 3 or more arguments",
         ));
     };
     if pairs.is_empty() || pairs.len() % 2 != 0 {
         return Err(refuse(
             call,
-            "SEM0219",
+            Code::ArgumentCount,
             "case(): function expects an odd number of arguments",
         ));
     }
@@ -96,7 +97,7 @@ fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnos
         }
         other => Err(refuse(
             call,
-            "SEM0252",
+            Code::ArgumentType,
             format!("a condition must be bool and is {other}"),
         )),
     }
@@ -120,7 +121,7 @@ fn common(
         (Some(old), new) if integer(old) && integer(new) => Ok(Some(ScalarType::Long)),
         (Some(old), new) => Err(refuse(
             call,
-            "SEM0525",
+            Code::NoCommonType,
             format!("the branches must be of one type and are {old} and {new}"),
         )),
     }
@@ -139,7 +140,7 @@ fn converted(call: &CallArgs<'_>, branch: &Scalar, kind: ScalarType) -> Result<E
             ScalarType::String => Ok(lit(ScalarValue::Utf8View(Some(String::new())))),
             kind => ScalarValue::try_from(&kind.arrow())
                 .map(lit)
-                .map_err(|error| refuse(call, "SEM0001", error.to_string())),
+                .map_err(|error| refuse(call, Code::Semantics, error.to_string())),
         };
     }
     if kind == ScalarType::Dynamic {

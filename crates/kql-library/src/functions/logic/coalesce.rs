@@ -7,6 +7,7 @@ use arrow::compute::kernels::zip::zip;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::lit;
+use hindsight_kql_syntax::Code;
 
 use crate::functions::prelude::*;
 
@@ -27,7 +28,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     if call.args.len() < 2 || call.args.len() > 64 {
         return Err(refuse(
             call,
-            "SEM0223",
+            Code::ArgumentRange,
             "coalesce(): function expects [2..64] argument(s)",
         ));
     }

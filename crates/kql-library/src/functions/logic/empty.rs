@@ -2,6 +2,7 @@
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::lit;
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::DynamicRef;
 
 use crate::functions::prelude::*;
@@ -54,7 +55,7 @@ pub(crate) static ISNOTEMPTY: ScalarFunction = ScalarFunction {
 
 fn only<'a>(call: &CallArgs<'a>) -> Result<&'a crate::Scalar, Diagnostic> {
     let first = call.args.first();
-    first.ok_or_else(|| refuse(call, "SEM0219", "function expects 1 argument(s)"))
+    first.ok_or_else(|| refuse(call, Code::ArgumentCount, "function expects 1 argument(s)"))
 }
 
 fn null(call: &CallArgs<'_>, expected: bool) -> Result<Expr, Diagnostic> {

@@ -2,6 +2,7 @@
 
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::{cast, lit};
+use hindsight_kql_syntax::Code;
 
 use crate::functions::prelude::*;
 
@@ -26,7 +27,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         [value] => Ok(Expr::Not(Box::new(value.expr.clone()))),
         _ => Err(refuse(
             call,
-            "SEM0219",
+            Code::ArgumentCount,
             "not(): function expects 1 argument(s)",
         )),
     }),

@@ -1,5 +1,6 @@
 //! `parse_command_line`: only the parser `windows` exists.
 
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::Encoder;
 
 use crate::functions::prelude::*;
@@ -22,7 +23,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Some(parser) if parser.eq_ignore_ascii_case("windows") => Ok(call_kernel(call, &KERNEL)),
         _ => Err(refuse(
             call,
-            "SEM0001",
+            Code::Semantics,
             "parse_command_line(): the only parser is 'windows'",
         )),
     }

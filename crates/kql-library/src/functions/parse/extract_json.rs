@@ -1,5 +1,6 @@
 //! `extract_json`: one value of JSON text by a path.
 
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::dynamic::{DynamicRef, Encoder, encode_json};
 
 use crate::functions::prelude::*;
@@ -35,7 +36,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Some(_) => Ok(call_kernel(call, &KERNEL)),
         None => Err(refuse(
             call,
-            "SEM0001",
+            Code::Semantics,
             format!("extract_json(): '{path}' is not a path"),
         )),
     }

@@ -1,6 +1,7 @@
 //! `unicode_codepoints_from_string` and `unicode_codepoints_to_string`.
 
 use arrow::array::{BinaryViewArray, Int64Array};
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
@@ -49,7 +50,7 @@ pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
             None => Ok(call_kernel(call, &KERNEL)),
             Some(arg) => Err(refuse(
                 call,
-                "SEM0252",
+                Code::ArgumentType,
                 format!(
                     "a code point is an integer or an array of them and not a {}",
                     arg.kind

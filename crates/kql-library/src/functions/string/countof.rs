@@ -1,5 +1,7 @@
 //! `countof`.
 
+use hindsight_kql_syntax::Code;
+
 use super::regex::{Patterns, check};
 use crate::functions::prelude::*;
 
@@ -25,7 +27,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         }
         Some(other) => Err(refuse(
             call,
-            "SEM0001",
+            Code::Semantics,
             format!("countof(): the kind is 'normal' or 'regex' and not '{other}'"),
         )),
     }

@@ -1,6 +1,7 @@
 //! `extract_all`.
 
 use ::regex::Regex;
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
@@ -38,7 +39,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     let Ok(regex) = Regex::new(&pattern) else {
         return Err(refuse(
             call,
-            "SEM0420",
+            Code::RegularExpression,
             format!("Regex pattern is ill-formed: '{pattern}'"),
         ));
     };
@@ -46,7 +47,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         2..=17 => Ok(call_kernel(call, &KERNEL)),
         _ => Err(refuse(
             call,
-            "SEM0213",
+            Code::GroupCount,
             "extract_all(): the regular expression must have 1 to 16 capture groups",
         )),
     }

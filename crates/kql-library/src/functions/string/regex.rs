@@ -1,5 +1,7 @@
 //! Regular expressions as arguments (`semantics.md §7`): RE2 syntax, replacements with backslashes.
 
+use hindsight_kql_syntax::Code;
+
 use ::regex::Regex;
 
 use crate::functions::prelude::*;
@@ -66,7 +68,7 @@ pub(super) fn check(call: &CallArgs<'_>, index: usize) -> Result<(), Diagnostic>
     match constant_text(call, index) {
         Some(pattern) if Regex::new(&pattern).is_err() => Err(refuse(
             call,
-            "SEM0420",
+            Code::RegularExpression,
             format!("Regex pattern is ill-formed: '{pattern}'"),
         )),
         _ => Ok(()),

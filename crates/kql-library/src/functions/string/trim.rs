@@ -1,5 +1,7 @@
 //! `trim`, `trim_start`, `trim_end`: the first argument is a regular expression, and one match at each end goes.
 
+use hindsight_kql_syntax::Code;
+
 use ::regex::Regex;
 
 use crate::functions::prelude::*;
@@ -78,7 +80,7 @@ fn check(call: &CallArgs<'_>, anchor: Anchor) -> Result<(), Diagnostic> {
     if pattern.is_empty() {
         return Err(refuse(
             call,
-            "SEM0217",
+            Code::EmptyLiteral,
             "the regular expression must not be empty",
         ));
     }
@@ -86,7 +88,7 @@ fn check(call: &CallArgs<'_>, anchor: Anchor) -> Result<(), Diagnostic> {
         Ok(_) => Ok(()),
         Err(_) => Err(refuse(
             call,
-            "SEM0420",
+            Code::RegularExpression,
             format!("Regex pattern is ill-formed: '{pattern}'"),
         )),
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringViewArray};
 use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Statement};
+use hindsight_kql_syntax::{Code, Span};
 
 use crate::bind::binder::Binder;
 use crate::bind::request::Request;
@@ -50,7 +50,10 @@ fn partition_restores_the_operator_when_its_query_fails() {
     let input = binder.bind_tabular(&pipeline.source).expect("a table");
     binder.frame.operator = Some("outer".into());
     let result = node.bind(input, &mut binder, Span::default());
-    assert_eq!(result.expect_err("there is no such table").code, "SEM0100");
+    assert_eq!(
+        result.expect_err("there is no such table").code,
+        Code::UnresolvedName
+    );
     assert_eq!(binder.frame.operator.as_deref(), Some("outer"));
 }
 

@@ -7,10 +7,10 @@ mod rows;
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Argument, Call, Expr, ExprKind, MakeSeriesOperator, Name, NamedExpr, SeriesBins,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Axis, Series, SeriesRows};
@@ -119,7 +119,11 @@ fn is_nonempty(node: &MakeSeriesOperator, binder: &mut dyn BindContext) -> BindR
     };
     match binder.constant_word(expr)?.as_str() {
         "nonempty" => Ok(true),
-        other => Err(binder.error("SEM0001", format!("unknown kind '{other}'"), expr.span)),
+        other => Err(binder.error(
+            Code::Semantics,
+            format!("unknown kind '{other}'"),
+            expr.span,
+        )),
     }
 }
 
@@ -139,7 +143,7 @@ fn bind_series(
     let aggregates = binder.bind_aggregates(&items, keys, &summarize::without_groups(input))?;
     if aggregates.len() != node.aggregates.len() {
         let message = "an aggregate of several columns makes no series";
-        return Err(binder.error("SEM0001", message, span));
+        return Err(binder.error(Code::Semantics, message, span));
     }
     let mut series = Vec::new();
     for (aggregate, written) in aggregates.iter().zip(&node.aggregates) {
@@ -187,7 +191,7 @@ fn bind_axis(
 ) -> BindResult<(String, Scalar)> {
     let bound = binder.bind_projection(std::slice::from_ref(axis), input, NamingMode::Summarize)?;
     let Some(column) = bound.into_iter().next() else {
-        return Err(binder.error("SEM0001", "the axis is missing", axis.expr.span));
+        return Err(binder.error(Code::Semantics, "the axis is missing", axis.expr.span));
     };
     match column.scalar.kind {
         ScalarType::Int => Ok((column.name, convert(column.scalar, ScalarType::Long))),
@@ -195,7 +199,7 @@ fn bind_axis(
             Ok((column.name, column.scalar))
         }
         other => Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!("the axis cannot be {other}"),
             axis.expr.span,
         )),
@@ -213,13 +217,13 @@ fn bound(
     let value = binder.value_now(expr)?;
     let fits = value.kind() == kind || widest(value.kind(), kind).is_some();
     if value.is_null() {
-        return Err(binder.error("SEM0001", "the bound of the axis is null", expr.span));
+        return Err(binder.error(Code::Semantics, "the bound of the axis is null", expr.span));
     }
     if fits {
         Ok(Some(value.convert(kind)))
     } else {
         Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!("the bound of an axis of type {kind} is {}", value.kind()),
             expr.span,
         ))
@@ -241,7 +245,7 @@ fn step_of(expr: &Expr, axis: ScalarType, binder: &mut dyn BindContext) -> BindR
     };
     step.filter(positive).ok_or_else(|| {
         binder.error(
-            "SEM0001",
+            Code::Semantics,
             format!("the step does not fit an axis of type {axis}"),
             expr.span,
         )

@@ -6,8 +6,8 @@ mod value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{MvExpandColumn, MvExpandOperator, OperatorParameter, TypeOf};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use self::rows::{Expand, ExpandedList};
@@ -100,7 +100,11 @@ pub(crate) fn expand(
             "array" => true,
             "bag" => false,
             other => {
-                return Err(binder.error("SEM0001", format!("unknown kind '{other}'"), expr.span));
+                return Err(binder.error(
+                    Code::Semantics,
+                    format!("unknown kind '{other}'"),
+                    expr.span,
+                ));
             }
         },
     };
@@ -196,13 +200,21 @@ fn bind_list(
     let span = column.expr.expr.span;
     let scalar = binder.bind_scalar(&column.expr.expr, input)?;
     if scalar.kind != ScalarType::Dynamic {
-        return Err(binder.error("SEM0447", "the expanded expression must be dynamic", span));
+        return Err(binder.error(
+            Code::NotDynamic,
+            "the expanded expression must be dynamic",
+            span,
+        ));
     }
     let kind = match &column.to {
         None => ScalarType::Dynamic,
         Some(TypeOf::Scalar(kind)) => *kind,
         Some(TypeOf::Row { .. }) => {
-            return Err(binder.error("SEM0001", "a scalar type is expected after 'to'", span));
+            return Err(binder.error(
+                Code::Semantics,
+                "a scalar type is expected after 'to'",
+                span,
+            ));
         }
     };
     let name = match column.expr.names.first() {
@@ -214,7 +226,11 @@ fn bind_list(
         }),
     };
     if before.iter().any(|l| l.name == name) {
-        return Err(binder.error("SEM0034", format!("duplicate column name '{name}'"), span));
+        return Err(binder.error(
+            Code::DuplicateColumn,
+            format!("duplicate column name '{name}'"),
+            span,
+        ));
     }
     Ok(List { scalar, kind, name })
 }

@@ -5,8 +5,8 @@ mod rows;
 
 use std::sync::Arc;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ParseOperator;
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use self::pattern::Pattern;
@@ -58,7 +58,7 @@ fn bind(
     let regex = format!("{flags}{pattern}");
     let work = ParseRows::new(hidden_name("text"), &regex, mode, columns).map_err(|e| {
         binder.error(
-            "SEM0476",
+            Code::ParsePattern,
             format!("the pattern is not a regular expression: {e}"),
             span,
         )
@@ -143,11 +143,17 @@ fn mode(node: &ParseOperator, binder: &mut dyn BindContext) -> BindResult<ParseM
     match binder.constant_word(expr)?.as_str() {
         "simple" => Ok(ParseMode::Simple),
         "regex" => Ok(ParseMode::Regex),
-        "relaxed" if node.filtering => {
-            Err(binder.error("SEM0477", "kind=relaxed is not allowed here", expr.span))
-        }
+        "relaxed" if node.filtering => Err(binder.error(
+            Code::ParseWhereKind,
+            "kind=relaxed is not allowed here",
+            expr.span,
+        )),
         "relaxed" => Ok(ParseMode::Relaxed),
-        other => Err(binder.error("SEM0001", format!("unknown kind '{other}'"), expr.span)),
+        other => Err(binder.error(
+            Code::Semantics,
+            format!("unknown kind '{other}'"),
+            expr.span,
+        )),
     }
 }
 
@@ -161,12 +167,20 @@ fn flags(
         return Ok(String::new());
     };
     if mode != ParseMode::Regex {
-        return Err(binder.error("SEM0472", "flags need kind=regex", expr.span));
+        return Err(binder.error(
+            Code::ParseFlagsWithoutRegex,
+            "flags need kind=regex",
+            expr.span,
+        ));
     }
     let flags = binder.constant_word(expr)?;
     if flags.chars().all(|c| "ismUx".contains(c)) && !flags.is_empty() {
         Ok(format!("(?{flags})"))
     } else {
-        Err(binder.error("SEM0473", format!("unknown flags '{flags}'"), expr.span))
+        Err(binder.error(
+            Code::ParseFlag,
+            format!("unknown flags '{flags}'"),
+            expr.span,
+        ))
     }
 }

@@ -1,7 +1,7 @@
 //! The pattern of `parse` as a regular expression.
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, Name, ParseOperator, ParsePart};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::rows::{ParseMode, ParsedColumn};
@@ -47,7 +47,7 @@ impl Pattern {
             pattern.regex.push('$');
         }
         if pattern.columns.is_empty() {
-            Err(binder.error("SYN0002", "the pattern has no column", span))
+            Err(binder.error(Code::Syntax, "the pattern has no column", span))
         } else {
             Ok((pattern.regex, pattern.columns))
         }
@@ -66,7 +66,7 @@ impl Pattern {
         }) = before
         {
             let message = "'*' after a string column is ambiguous";
-            return Err(binder.error("SEM0476", message, name.span()));
+            return Err(binder.error(Code::ParsePattern, message, name.span()));
         }
         let any = match self.mode {
             ParseMode::Regex => ".*?",
@@ -88,7 +88,7 @@ impl Pattern {
         let text = binder.constant_string(expr)?;
         if text.is_empty() {
             let message = "a literal of the pattern is empty";
-            return Err(binder.error("SEM0476", message, expr.span));
+            return Err(binder.error(Code::ParsePattern, message, expr.span));
         }
         match self.mode {
             ParseMode::Regex => self.regex.push_str(&format!("(?:{text})")),
@@ -108,11 +108,11 @@ impl Pattern {
     ) -> BindResult<()> {
         if matches!(before, Some(ParsePart::Column { .. })) {
             let message = "a column name must follow a string literal";
-            return Err(binder.error("SYN0002", message, name.span()));
+            return Err(binder.error(Code::Syntax, message, name.span()));
         }
         if self.columns.iter().any(|c| c.name == name.text) {
             let message = format!("duplicate column '{}'", name.text);
-            return Err(binder.error("SEM0034", message, name.span()));
+            return Err(binder.error(Code::DuplicateColumn, message, name.span()));
         }
         let kind = kind.unwrap_or(ScalarType::String);
         let group = format!("c{}", self.columns.len());

@@ -5,8 +5,8 @@ mod text;
 use std::collections::HashMap;
 
 use datafusion::logical_expr::Expr as PlanExpr;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{OperatorParameter, ParseKvOperator};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
@@ -56,7 +56,7 @@ fn bind(
         let name = &column.name.text;
         if new.iter().any(|n| n.name == *name) {
             let message = format!("duplicate column name '{name}'");
-            return Err(binder.error("SEM0034", message, column.name.span()));
+            return Err(binder.error(Code::DuplicateColumn, message, column.name.span()));
         }
         let value = rules.value(source.expr.clone(), name);
         let value = convert(Scalar::new(value, ScalarType::String), column.kind);
@@ -98,14 +98,14 @@ impl Rules {
                 }
                 _ => {
                     let message = format!("unknown property '{name}'");
-                    return Err(binder.error("SEM0001", message, property.name.span()));
+                    return Err(binder.error(Code::Semantics, message, property.name.span()));
                 }
             };
             found.entry(name).or_default().push(value);
         }
         let one = |name: &str| found.get(name).and_then(|all| all.last()).cloned();
         let all = |name: &str| found.get(name).cloned().unwrap_or_default();
-        let refuse = |message: &str| Err(binder.error("SEM0001", message, span));
+        let refuse = |message: &str| Err(binder.error(Code::Semantics, message, span));
         if let Some(pattern) = one("regex") {
             if found.len() > 1 {
                 return refuse("'regex' stands alone");
@@ -113,7 +113,7 @@ impl Rules {
             return match Regex::new(&pattern) {
                 Err(_) => {
                     let message = format!("Regex pattern is ill-formed: '{pattern}'");
-                    Err(binder.error("SEM0420", message, span))
+                    Err(binder.error(Code::RegularExpression, message, span))
                 }
                 Ok(regex) if regex.captures_len() != 3 => {
                     refuse("'regex' needs two groups, for the key and the value")

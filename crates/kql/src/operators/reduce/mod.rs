@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::lit;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{OperatorParameter, ReduceOperator};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::clusters::Rule;
@@ -61,7 +61,7 @@ fn bind(
     let text = binder.bind_scalar(&node.by.expr, &input)?;
     if text.kind != ScalarType::String {
         let message = format!("the expression must be a string and is {}", text.kind);
-        return Err(binder.error("SEM0001", message, node.by.expr.span));
+        return Err(binder.error(Code::Semantics, message, node.by.expr.span));
     }
     let input = window::absorb(binder, input, span)?;
     let text = Output::scratch(hidden_name("text"), ScalarType::String, text.expr);
@@ -134,7 +134,7 @@ fn keeps_rows(parameters: &[OperatorParameter], binder: &mut dyn BindContext) ->
         "source" => Ok(true),
         other => {
             let message = format!("unknown kind '{other}'; the only kind is 'source'");
-            Err(binder.error("SEM0001", message, kind.span))
+            Err(binder.error(Code::Semantics, message, kind.span))
         }
     }
 }
@@ -149,7 +149,7 @@ fn rule(properties: &[OperatorParameter], binder: &mut dyn BindContext) -> BindR
         let name = property.name.text.as_str();
         if properties.iter().take(index).any(|p| p.name.text == name) {
             let message = format!("the property '{name}' is given twice");
-            return Err(binder.error("SEM0001", message, property.name.span()));
+            return Err(binder.error(Code::Semantics, message, property.name.span()));
         }
         match name {
             "threshold" => rule.threshold = threshold(property, binder)?,
@@ -159,7 +159,7 @@ fn rule(properties: &[OperatorParameter], binder: &mut dyn BindContext) -> BindR
             }
             _ => {
                 let message = format!("unknown property '{name}'");
-                return Err(binder.error("SEM0001", message, property.name.span()));
+                return Err(binder.error(Code::Semantics, message, property.name.span()));
             }
         }
     }
@@ -170,12 +170,12 @@ fn threshold(property: &OperatorParameter, binder: &mut dyn BindContext) -> Bind
     let value = binder.bind_constant(&property.value)?;
     let Value::Real(share) = value.convert(ScalarType::Real) else {
         let message = "'threshold' must be a number";
-        return Err(binder.error("SEM0001", message, property.value.span));
+        return Err(binder.error(Code::Semantics, message, property.value.span));
     };
     if value.kind().is_number() && share > 0.0 && share <= 1.0 {
         Ok(share)
     } else {
         let message = "'threshold' must be a number above 0 and at most 1";
-        Err(binder.error("SEM0001", message, property.value.span))
+        Err(binder.error(Code::Semantics, message, property.value.span))
     }
 }

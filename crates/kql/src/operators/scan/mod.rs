@@ -10,10 +10,10 @@ use datafusion::logical_expr::Expr as PlanExpr;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::PhysicalExpr;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Argument, Call, Expr, ExprKind, Name, ParameterType, ScanOperator, ScanStep,
 };
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Output, Scan, Step};
@@ -120,7 +120,7 @@ fn ordered(
         Ok(input)
     } else {
         Err(binder.error(
-            "SEM0001",
+            Code::Semantics,
             "the input must be serialized: sort it first",
             span,
         ))
@@ -141,7 +141,7 @@ fn subtable_keys(
     for expr in &node.partition_by {
         let column = plan::column_named(expr, input, binder)?;
         if column.kind == ScalarType::Dynamic {
-            return Err(binder.error("SEM0001", "the key cannot be dynamic", expr.span));
+            return Err(binder.error(Code::Semantics, "the key cannot be dynamic", expr.span));
         }
         keys.push(column.name.clone());
     }
@@ -158,12 +158,16 @@ fn declared(
     for column in &node.declare {
         let name = &column.name.text;
         let ParameterType::Scalar(kind) = column.kind else {
-            return Err(binder.error("SEM0001", "a scalar type is expected", column.name.span()));
+            return Err(binder.error(
+                Code::Semantics,
+                "a scalar type is expected",
+                column.name.span(),
+            ));
         };
         let taken = declared.iter().any(|d| d.0 == *name) || row.iter().any(|c| c.name == *name);
         if taken {
             let message = format!("the column '{name}' exists already");
-            return Err(binder.error("SEM0034", message, column.name.span()));
+            return Err(binder.error(Code::DuplicateColumn, message, column.name.span()));
         }
         let default = match &column.default {
             None => Value::null(kind).convert(kind),
@@ -212,14 +216,18 @@ impl Scene {
         }
         if self.steps.iter().filter(|s| **s == step.name.text).count() > 1 {
             let message = format!("two steps are called '{}'", step.name.text);
-            return Err(binder.error("SEM0001", message, span));
+            return Err(binder.error(Code::Semantics, message, span));
         }
         let output = match step.output.as_ref().map(|o| o.text.as_str()) {
             None | Some("all") => Output::All,
             Some("last") => Output::Last,
             Some("none") => Output::None,
             Some(other) => {
-                return Err(binder.error("SEM0001", format!("unknown output '{other}'"), span));
+                return Err(binder.error(
+                    Code::Semantics,
+                    format!("unknown output '{other}'"),
+                    span,
+                ));
             }
         };
         let condition = binder.bind_predicate(&self.reads(&step.condition), &self.names)?;
@@ -232,7 +240,7 @@ impl Scene {
                 .find(|(_, d)| d.0 == name.text)
             else {
                 let message = format!("the column '{}' is not declared", name.text);
-                return Err(binder.error("SEM0001", message, name.span()));
+                return Err(binder.error(Code::Semantics, message, name.span()));
             };
             let scalar = binder.bind_scalar(&self.reads(expr), &self.names)?;
             let scalar: Scalar = convert(scalar, default.kind());

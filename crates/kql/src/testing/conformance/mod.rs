@@ -124,7 +124,7 @@ fn verdict(file: &str, case: &Case) -> Option<serde_json::Value> {
         "file": file,
         "query": case.query,
         "own": own,
-        "code": code,
+        "code": code.map(hindsight_kql_syntax::Code::as_str),
         "tables": tables.iter().map(columns).collect::<Vec<_>>(),
     }))
 }

@@ -1,0 +1,152 @@
+//! The catalogue of diagnostics: every code that a query may be refused with (`docs/semantics.md §28.4`).
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($(#[$meaning:meta])* $name:ident = $text:literal,)*) => {
+        /// What is wrong with a query, by the code that the cloud's engine gives it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $($(#[$meaning])* $name,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &[Code] = &[$(Code::$name,)*];
+
+            /// The code as the query API reports it: `SEM0100`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Code::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The text cannot be parsed, or a literal is malformed.
+    Syntax = "SYN0002",
+    /// The text is a management command, and only queries are answered.
+    ManagementCommand = "SYN0100",
+    /// What has no code of its own, and what Hindsight does not support.
+    Semantics = "SEM0001",
+    /// A result has more columns than `maxoutputcolumns`.
+    TooManyColumns = "SEM0004",
+    /// An option of `set` has a wrong value.
+    BadOption = "SEM0020",
+    /// The row count of `top` or `take` has a wrong type.
+    BadRowCount = "SEM0025",
+    /// A column name is written twice.
+    DuplicateColumn = "SEM0034",
+    /// A pattern is used with arguments or a path that it does not declare.
+    UndeclaredPattern = "SEM0036",
+    /// A scalar constant is expected.
+    NotConstant = "SEM0040",
+    /// A cluster is named without a database.
+    ClusterWithoutDatabase = "SEM0048",
+    /// An application, a workspace or a database cannot be resolved.
+    UnresolvedDatabase = "SEM0056",
+    /// A function calls itself.
+    RecursiveFunction = "SEM0057",
+    /// Two types that have no order in common are compared.
+    Incomparable = "SEM0064",
+    /// `=~` or one of its kin is applied to what is not a string.
+    TextEqualityOfOtherType = "SEM0065",
+    /// A name is defined by two `let` statements.
+    DuplicateLet = "SEM0079",
+    /// A scalar is expected where a tabular expression is written.
+    NotScalar = "SEM0085",
+    /// A table, a column or another name cannot be resolved.
+    UnresolvedName = "SEM0100",
+    /// An operand has a wrong type.
+    OperandType = "SEM0201",
+    /// A string literal is expected.
+    NotStringLiteral = "SEM0207",
+    /// `between` is applied to a type without an order.
+    UnorderedBetween = "SEM0208",
+    /// The regular expression of `extract_all` has too few or too many groups.
+    GroupCount = "SEM0213",
+    /// A string literal must not be empty.
+    EmptyLiteral = "SEM0217",
+    /// A call has a wrong number of arguments.
+    ArgumentCount = "SEM0219",
+    /// A call has fewer or more arguments than the function's range.
+    ArgumentRange = "SEM0223",
+    /// The bounds of `between` do not fit each other.
+    BetweenBounds = "SEM0232",
+    /// The bounds of `between` do not fit its value.
+    BetweenValue = "SEM0234",
+    /// The part of a date is unknown.
+    UnknownDatePart = "SEM0235",
+    /// An aggregate, or a call with several columns, stands where none may.
+    MisplacedAggregate = "SEM0237",
+    /// An argument does not fit the type of its parameter.
+    ArgumentType = "SEM0252",
+    /// A format has an element that is unknown.
+    FormatElement = "SEM0255",
+    /// A function is unknown.
+    UnknownFunction = "SEM0260",
+    /// A regular expression is malformed.
+    RegularExpression = "SEM0420",
+    /// `mv-expand` is applied to what is not dynamic.
+    NotDynamic = "SEM0447",
+    /// `parse` has flags without `kind=regex`.
+    ParseFlagsWithoutRegex = "SEM0472",
+    /// `parse` has a flag that is unknown.
+    ParseFlag = "SEM0473",
+    /// The pattern of `parse` is ambiguous, empty or malformed.
+    ParsePattern = "SEM0476",
+    /// `parse-where` has a kind that only `parse` has.
+    ParseWhereKind = "SEM0477",
+    /// A sort key is dynamic.
+    DynamicSortKey = "SEM0480",
+    /// Branches or arguments have no type in common.
+    NoCommonType = "SEM0525",
+    /// A string operator is applied to what is not a string.
+    NotText = "SEM0709",
+    /// A sub-query that runs once reads the value of a row.
+    RowScope = "CRT0018",
+}
+
+impl Code {
+    /// Whether the code is about syntax, so that the query was not bound.
+    pub const fn is_syntax(self) -> bool {
+        matches!(self, Code::Syntax | Code::ManagementCommand)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rule book says of every code what it is raised for.
+    #[test]
+    fn every_code_is_in_the_rule_book() {
+        let chapter = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/semantics/28-results-rendering-errors-limits.md"
+        );
+        let text = std::fs::read_to_string(chapter).expect("the chapter can be read");
+        for code in Code::ALL {
+            assert!(text.contains(code.as_str()), "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_are_in_order_and_distinct() {
+        let text: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        for family in ["SYN", "SEM", "CRT"] {
+            let of_family = text.iter().filter(|code| code.starts_with(family));
+            assert!(of_family.is_sorted(), "{text:?}");
+        }
+        let distinct: std::collections::BTreeSet<&&str> = text.iter().collect();
+        assert_eq!(distinct.len(), text.len());
+    }
+}
