@@ -2,6 +2,7 @@
 //!
 //! Offered are the functions whose answers follow from the sphere alone; those that cut, join or buffer shapes are not.
 
+mod angle;
 mod geohash;
 mod grid;
 mod h3cell;
@@ -16,6 +17,7 @@ mod sphere;
 use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
+    &angle::DEF,
     &geohash::FROM_POINT,
     &geohash::CENTRAL_POINT,
     &geohash::NEIGHBORS,
