@@ -54,6 +54,14 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The bool in argument `index`; none where it is null or there is no such argument.
+    pub(crate) fn bool(self, index: usize) -> Option<bool> {
+        match self.value(index)?.convert(ScalarType::Bool) {
+            Value::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// The cells of all arguments.
     pub(crate) fn cells(self) -> impl Iterator<Item = (&'a Cells, usize)> {
         self.arguments.row(self.row)

@@ -1,11 +1,11 @@
 //! What the file of a function needs.
 
-use hindsight_kql_syntax::Code;
 pub(crate) use std::borrow::Cow;
 pub(crate) use std::sync::Arc;
 
 pub(crate) use arrow::array::{Array, ArrayRef};
 pub(crate) use datafusion::logical_expr::Expr;
+use hindsight_kql_syntax::Code;
 pub(crate) use hindsight_kql_syntax::Diagnostic;
 pub(crate) use hindsight_kql_types::{ScalarType, Value};
 

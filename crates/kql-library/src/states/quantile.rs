@@ -11,6 +11,7 @@ use datafusion::common::Result;
 
 use super::digest::{Centroid, Digest};
 use super::sketch::{Sketch, SketchFunction, Sketches, read_u64};
+use crate::kernel::total;
 
 /// So many values of a group are kept as they are.
 const EXACT: usize = 8192;
@@ -344,9 +345,9 @@ impl<T: Ranked> Ranks<T> {
         let Some(estimate) = &self.estimate else {
             let pairs = self.values.iter().enumerate();
             let not_greater = pairs.filter(|(_, v)| T::order(v, &value) != Ordering::Greater);
-            return not_greater
-                .map(|(index, _)| self.weights.get(index).copied().unwrap_or(1) as f64)
-                .sum();
+            return total(
+                not_greater.map(|(index, _)| self.weights.get(index).copied().unwrap_or(1) as f64),
+            );
         };
         let distance = T::distance(value, estimate.origin);
         if distance == f64::NEG_INFINITY {

@@ -55,7 +55,15 @@ fn pdf(x: f64, alpha: f64, beta: f64) -> f64 {
     if !(0.0..=1.0).contains(&x) || not_positive(alpha) || not_positive(beta) {
         return f64::NAN;
     }
-    let log = (alpha - 1.0) * x.ln() + (beta - 1.0) * (1.0 - x).ln() - log_beta(alpha, beta);
+    // At an end of the range, 0 to the power of 0 is 1 and adds nothing.
+    let power = |base: f64, exponent: f64| {
+        if exponent == 0.0 {
+            0.0
+        } else {
+            exponent * base.ln()
+        }
+    };
+    let log = power(x, alpha - 1.0) + power(1.0 - x, beta - 1.0) - log_beta(alpha, beta);
     log.exp()
 }
 

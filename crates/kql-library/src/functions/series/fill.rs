@@ -100,12 +100,8 @@ fn forward(series: impl Iterator<Item = Option<Number>>) -> Vec<Option<Number>> 
 }
 
 fn linear(args: &KernelArgs<'_>) -> Answer {
-    let edges = if args.len() > 2 {
-        args.bools(2)?.get(0).unwrap_or(true)
-    } else {
-        true
-    };
     fill(args, 1, |row, series| {
+        let edges = row.bool(2).unwrap_or(true);
         let known: Vec<(usize, Number)> = (0..)
             .zip(&series)
             .filter_map(|(at, x)| Some((at, (*x)?)))

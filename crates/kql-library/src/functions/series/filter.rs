@@ -3,6 +3,7 @@
 use super::numbers::{Number, reals, series, write};
 use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
+use crate::kernel::total;
 
 pub(crate) static FIR: ScalarFunction = function(
     &["series_fir(series: dynamic, filter: dynamic, [normalize: bool], [center: bool]) -> dynamic"],
@@ -34,15 +35,8 @@ pub(crate) static IIR: ScalarFunction = function(
 
 /// Elements before the first count as 0. Without normalising, whole numbers stay whole.
 fn fir(args: &KernelArgs<'_>) -> Answer {
-    let flag = |index: usize| -> Result<Option<bool>, KernelError> {
-        if args.len() > index {
-            Ok(args.bools(index)?.get(0))
-        } else {
-            Ok(None)
-        }
-    };
-    let (normalize, center) = (flag(2)?, flag(3)?.unwrap_or(false));
     each(args, |row, encoder| {
+        let (normalize, center) = (row.bool(2), row.bool(3).unwrap_or(false));
         let values = series(row, 0)?;
         let filter = series(row, 1)?
             .into_iter()
@@ -62,7 +56,8 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
                 let at = (at + shift).checked_sub(back)?;
                 Some((values.get(at)?.map(Number::real), weight.real()))
             });
-            let total = terms.map(|(x, w)| x.map(|x| x * w)).sum::<Option<f64>>()?;
+            let products = terms.map(|(x, w)| x.map(|x| x * w));
+            let total = total(products.collect::<Option<Vec<f64>>>()?);
             Some(match (normalize, whole) {
                 (true, _) => Number::Real(total / sum),
                 (false, true) => Number::Long(total as i64),

@@ -3,6 +3,7 @@
 use super::numbers::{Number, pairs, reals};
 use crate::dynamic::rows::{Row, with_rows};
 use crate::functions::prelude::*;
+use crate::kernel::total;
 
 pub(crate) static SUM: ScalarFunction = function(
     &["series_sum(series: dynamic) -> real"],
@@ -12,7 +13,7 @@ pub(crate) static SUM: ScalarFunction = function(
         "print n = series_sum(dynamic([1, 2.5]))",
         "n:real\n3.5",
     )],
-    |args| reduce(args, |row| Some(reals(row, 0)?.iter().sum())),
+    |args| reduce(args, |row| Some(total(reals(row, 0)?))),
 );
 
 pub(crate) static PRODUCT: ScalarFunction = function(
@@ -97,11 +98,11 @@ fn both(row: Row<'_>) -> Option<Vec<(f64, f64)>> {
 }
 
 fn dot(pairs: &[(f64, f64)]) -> f64 {
-    pairs.iter().map(|(a, b)| a * b).sum()
+    total(pairs.iter().map(|(a, b)| a * b))
 }
 
 fn magnitude(series: &[f64]) -> f64 {
-    series.iter().map(|x| x * x).sum::<f64>().sqrt()
+    total(series.iter().map(|x| x * x)).sqrt()
 }
 
 fn pearson(row: Row<'_>) -> Option<f64> {
