@@ -41,8 +41,8 @@ sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
 
-## Every conformance query against the official parser of the language; needs npm and the planning material. Exit code 77 says that
-## it was skipped.
+## Compares every conformance query with the official parser of the language. Needs npm and the folder HINDSIGHT_SHARED. Exit code 77
+## means that it was skipped.
 language-test:
 	$(PYTHON) tests/language_service/run.py || [ $$? = 77 ]
 

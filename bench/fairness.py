@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What one principal waits for its answers while another floods the server with slow queries.
+"""Measures the latency of one principal's queries while another principal floods the server with slow queries.
 
 usage: fairness.py [seconds]      runs the program in target/debug, or HINDSIGHT_PROGRAM
 
-The flooder keeps 30 connections busy, of whose queries five run at once (`query.concurrency`). The other asks one query after
-the other. Times are those that its client sees; the cache is left out.
+The flooding principal keeps 30 connections busy, of whose queries five run at once (`query.concurrency`). The other principal
+sends one query after the other. Times are measured at its client; replies are not cached.
 """
 import http.client
 import json

@@ -1,4 +1,5 @@
-"""DuckDB and chDB on the segments as they lie, two threads each. Installed from PyPI by `run.py --peers`."""
+"""Runs the benchmark queries in DuckDB and chDB over the segment files, with two threads each. `run.py --peers` installs both from
+PyPI."""
 import statistics
 import time
 

@@ -1,7 +1,7 @@
-"""The 14 queries in KQL, and the same for the peers over the same Parquet files.
+"""The 14 benchmark queries in KQL, and in SQL for DuckDB and chDB over the same Parquet files.
 
-In a segment `timestamp` is an Int64 of 100 ns ticks since 0001-01-01, and hot keys of bags are columns
-`customDimensions.<key>`.
+In a segment `timestamp` is an Int64 of 100 ns ticks since 0001-01-01, and frequent keys of property bags are
+columns `customDimensions.<key>`.
 """
 import datetime
 

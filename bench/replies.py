@@ -1,5 +1,5 @@
-"""Times replies over raw sockets, so that the client's own work hardly counts: cached ones, a small metric, and a large one
-with the memory that the server needs while it sends it."""
+"""Measures replies over raw sockets, so that the client adds little time: cached replies, a small metric, and a large reply with the
+memory that the server uses while it sends it."""
 import concurrent.futures
 import datetime
 import os

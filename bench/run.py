@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Fills Hindsight through HTTP, seals, and times ingestion, 14 queries and replies (cached, small, large); `--peers` runs DuckDB
-and chDB on the same files.
+"""Fills Hindsight over HTTP, writes all rows to segments, and measures ingestion, 14 queries and replies (cached, small, large).
+`--peers` measures the queries in DuckDB and chDB on the same files.
 
 usage: run.py [--requests N] [--runs N] [--peers] [--keep DIR]
-Every figure is a median of warm runs, in milliseconds unless it says otherwise. Replies are not cached.
+Figures are medians of warm runs, in milliseconds unless stated otherwise. Except where stated, replies are not cached.
 """
 import argparse
 import concurrent.futures

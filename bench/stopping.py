@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How long a query works on after nobody wants it any more: its client went away, or its time was over.
+"""Measures how long a query continues after it is cancelled, by a closed connection or by its timeout.
 
 usage: stopping.py [--moments S,S,…] [--only TEXT] [--limit MS]      runs the program in target/release, or HINDSIGHT_PROGRAM
 
-Each query would run for long and spends its time in another place. It is left after each of the moments (seconds), once
-by closing the connection, and once more by `Prefer: wait=1`. The server's own figure `hindsight_queries_running` tells
-when the last part of its work is gone; the processor's time that the server uses in the fifth of a second after that
-tells whether it is. All times are in milliseconds; those over the limit (100) fail the run. Other programs that want the
-processor lengthen every figure: look at a quiet machine, or run it with `nice -n -10`.
+Each query runs long and spends its time in a different part of the program. It is cancelled after each of the moments (in
+seconds) by closing the connection, and once more by `Prefer: wait=1`. The server's gauge `hindsight_queries_running` shows
+when its work has ended, and the processor time that the server uses in the following 200 ms shows whether it has. Times are
+in milliseconds; a time over the limit (100) fails the run. Load on the machine lengthens every time: use an idle machine or
+`nice -n -10`.
 """
 import argparse
 import http.client

@@ -1,4 +1,4 @@
-"""Queries that would run for long, each in another place."""
+"""Long-running queries, each of which spends its time in a different part of the program."""
 
 # A text of 15 MB, and a list of a million.
 TEXT = "strrep('alpha42 beta-7 gamma(9); ', 500000)"

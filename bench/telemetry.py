@@ -1,4 +1,4 @@
-"""Realistic request, dependency and trace envelopes, the same for every run but for the clock they end at."""
+"""Generates realistic request, dependency and trace envelopes: the same in every run except for the time at which they end."""
 import datetime
 import json
 import random

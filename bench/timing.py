@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether time tells a wrong application from a wrong key: 10,000 requests of each, in random order, and Welch's t-test.
+"""Tests whether response times distinguish a wrong application from a wrong key: 10,000 requests of each, in random order, and
+Welch's t-test.
 
 usage: timing.py [samples]      runs the program in target/debug, or HINDSIGHT_PROGRAM
 
-Both must be refused with 403 in the same bytes. The times are cut at the 95th percentile of all of them, because what other
-programs do to the machine says nothing about this one. |t| under 3.3 means no difference at p = 0.001. As a control, a
-third kind of request (without any credential, 401) shows that a difference would be seen.
+Both must be refused with 403 and the same bytes. Times above the 95th percentile of all requests are discarded, because they
+come from other load on the machine. |t| under 3.3 means no difference at p = 0.001. As a control, a third kind of request
+(without a credential, 401) shows that the test detects a difference.
 """
 import http.client
 import math

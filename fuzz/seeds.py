@@ -1,5 +1,5 @@
-"""Writes the fuzz targets' first inputs (queries of the conformance cases and of the library's examples, and what was ever
-found) and the dictionary: every word and sign that those queries use."""
+"""Writes the seed corpora of the fuzz targets (queries of the conformance cases, examples of the library, regressions) and the
+dictionary: every word and symbol of those queries."""
 
 import hashlib
 import json

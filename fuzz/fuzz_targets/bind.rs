@@ -1,4 +1,4 @@
-//! Any text binds to a plan or to diagnostics over the ten tables, without a panic.
+//! Arbitrary text binds to a plan or to diagnostics over the ten tables, without a panic.
 
 #![no_main]
 

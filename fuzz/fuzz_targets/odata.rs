@@ -1,4 +1,4 @@
-//! Requests for events and metrics translate without a panic, and what they translate to prints as KQL that reads back equal.
+//! Events and metrics requests translate to KQL trees without a panic, and each tree prints as KQL that parses to an equal tree.
 //!
 //! The input's lines are the request's parameters.
 

@@ -1,4 +1,4 @@
-//! Any text is parsed without a panic; a query that is valid prints as KQL that reads back equal.
+//! Arbitrary text is parsed without a panic, and a valid query prints as KQL that parses to an equal tree.
 
 #![no_main]
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares our binder with the official parser of the language, over every query of the conformance cases.
 
-Both must accept or refuse a query alike, and give the same names and types of result columns. Where they differ for a
-reason, `differences.txt` says which; an entry that no longer differs is an error too. The parser comes from npm into
-`target/language_service`, by the recipe in the planning material (`../shared`, or the folder in HINDSIGHT_SHARED).
-CONFORMANCE selects files of cases as it does for the tests; entries of `differences.txt` for other files then mean nothing.
-Without the recipe or npm nothing is compared, and the exit code is 77.
+Both must accept or refuse a query alike, and give the same names and types of result columns. `differences.txt` lists the
+justified differences with their reasons; an entry that no longer differs is an error. The parser is installed from npm into
+`target/language_service`, as `tools/language-service` in HINDSIGHT_SHARED (or the folder `shared` beside the checkout) says.
+CONFORMANCE selects files of cases as it does for the tests; entries of `differences.txt` for other files are then ignored.
+Without that folder or npm nothing is compared, and the exit code is 77.
 """
 import json
 import os

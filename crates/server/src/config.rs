@@ -70,7 +70,7 @@ impl Settings {
 /// The documentation of all settings, as a Markdown table.
 pub(crate) fn documentation() -> String {
     let mut out = String::from(
-        "Flag over environment over TOML file (`--config`) over default.\n\n| key in the file | environment | default | meaning |\n|---|---|---|---|\n",
+        "A flag of `hindsight serve` takes precedence over the environment, the environment over the TOML file (`--config`), and the file over the default.\n\n| key | environment variable | default | description |\n|---|---|---|---|\n",
     );
     for setting in SETTINGS {
         let default = if setting.default.is_empty() {

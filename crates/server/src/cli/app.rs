@@ -14,42 +14,42 @@ use crate::app::{connection_string, create_app};
 pub(super) enum AppCommand {
     /// Create an application.
     Create {
-        /// Its name.
+        /// The name of the application.
         name: String,
-        /// Make the data folder if there is none.
+        /// Create the data folder if it does not exist.
         #[arg(long)]
         create: bool,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// List the applications.
+    /// List all applications.
     List {
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Show an application.
+    /// Show an application and its connection string.
     Show {
-        /// Its name or id.
+        /// The name or id of the application.
         app: String,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Delete an application with its keys and its telemetry.
+    /// Delete an application with its API keys and its telemetry.
     Delete {
-        /// Its name or id.
+        /// The name or id of the application.
         app: String,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },

@@ -11,15 +11,15 @@ use crate::config::duration;
 /// `hindsight audit`
 #[derive(Debug, Args)]
 pub(super) struct Audit {
-    /// How far back, such as 7d.
+    /// Show entries of this period until now, such as 7d.
     #[arg(long, value_name = "DURATION", default_value = "30d")]
     since: String,
-    /// Lines at most.
+    /// Maximum number of entries.
     #[arg(long, default_value_t = 200)]
     limit: u32,
     #[command(flatten)]
     data: DataFolder,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -62,7 +62,7 @@ fn shape(record: &AuditRecord) -> Value {
     })
 }
 
-/// Notes what the command line did.
+/// Records an action of the command line in the audit log.
 pub(super) async fn note(catalogue: &Catalogue, action: &str, subject: &str) -> anyhow::Result<()> {
     let record = AuditRecord {
         at: SystemClock::default().now_ticks(),

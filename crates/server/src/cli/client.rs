@@ -14,84 +14,84 @@ use crate::config::duration;
 /// `hindsight client …`
 #[derive(Debug, Subcommand)]
 pub(super) enum ClientCommand {
-    /// Create a client, with roles if applications are named. Its secret is shown now and never again.
+    /// Create a client, with a role on each named application. Its secret is shown only once.
     Create {
-        /// What you call it; people see it when they sign in.
+        /// The name of the client, which the sign-in page shows.
         name: String,
-        /// Its id, a UUID; one is made where nothing is said.
+        /// The client id, a UUID [default: generated]
         #[arg(long)]
         id: Option<uuid::Uuid>,
-        /// Where people may be sent back to, exactly; may be said more than once.
+        /// An allowed redirect URI, which must match exactly. May be repeated.
         #[arg(long, value_name = "URL")]
         redirect: Vec<String>,
-        /// It may sign people in without a secret: programs on people's machines, the device code flow.
+        /// Make it a public client, which signs users in without a secret: native programs and the device code flow.
         #[arg(long)]
         public: bool,
-        /// Make no secret.
+        /// Create no secret.
         #[arg(long, requires = "public")]
         no_secret: bool,
-        /// How long the secret works, such as 180d; for ever where nothing is said.
+        /// How long the secret is valid, such as 180d [default: no expiry]
         #[arg(long, value_name = "DURATION")]
         expires: Option<String>,
         #[command(flatten)]
         roles: RoleArguments,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// List the clients with their roles.
+    /// List all clients with their roles.
     List {
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Make a further secret.
+    /// Create another secret for a client.
     AddSecret {
-        /// The client, by id or name.
+        /// The id or name of the client.
         client: String,
-        /// How long it works, such as 180d; for ever where nothing is said.
+        /// How long the secret is valid, such as 180d [default: no expiry]
         #[arg(long, value_name = "DURATION")]
         expires: Option<String>,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Delete a secret.
+    /// Delete a secret of a client.
     DeleteSecret {
-        /// The client, by id or name.
+        /// The id or name of the client.
         client: String,
-        /// The secret's id.
+        /// The id of the secret.
         secret_id: String,
         #[command(flatten)]
         data: DataFolder,
     },
-    /// Give a client a role on applications.
+    /// Grant a client roles on applications.
     Grant {
-        /// The client, by id or name.
+        /// The id or name of the client.
         client: String,
         #[command(flatten)]
         roles: RoleArguments,
         #[command(flatten)]
         data: DataFolder,
     },
-    /// Take a role away.
+    /// Revoke roles of a client.
     Revoke {
-        /// The client, by id or name.
+        /// The id or name of the client.
         client: String,
         #[command(flatten)]
         roles: RoleArguments,
         #[command(flatten)]
         data: DataFolder,
     },
-    /// Delete a client; its tokens end within a second.
+    /// Delete a client. Its tokens are rejected within a second.
     Delete {
-        /// The client, by id or name.
+        /// The id or name of the client.
         client: String,
         #[command(flatten)]
         data: DataFolder,

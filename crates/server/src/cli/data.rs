@@ -7,16 +7,16 @@ use hindsight_store::Catalogue;
 
 use crate::config::Settings;
 
-/// Where the data lies.
+/// The data folder of a command.
 #[derive(Debug, Args)]
 pub(super) struct DataFolder {
-    /// The data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
+    /// Data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }
 
 impl DataFolder {
-    /// The folder by flag, environment or default.
+    /// The folder from the flag, the environment or the default.
     pub(super) fn path(&self) -> anyhow::Result<PathBuf> {
         match &self.data {
             Some(path) => Ok(path.clone()),
@@ -37,7 +37,7 @@ pub(super) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The catalogue of a folder that has one, and the address of the server that holds it or would.
+/// The catalogue of an existing data folder, and the URL of the server that has it open or would open it.
 pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
     let settings = data.settings()?;
     let held = hindsight_store::holder(&settings.data).map(|server| server.url);

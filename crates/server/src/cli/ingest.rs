@@ -13,25 +13,25 @@ use super::item_reader::ItemReader;
 use super::target::Target;
 use super::{app, output};
 
-/// Bytes of one request.
+/// Maximum bytes of one request.
 const BATCH_BYTES: usize = 4 << 20;
-/// Items of one request.
+/// Maximum items of one request.
 const BATCH_ITEMS: usize = 5_000;
-/// Refusals that are shown; the rest is counted.
+/// Maximum refused items that are printed. Further ones are only counted.
 const SHOWN: usize = 10;
 
 /// `hindsight ingest FILE|- …`
 #[derive(Debug, Args)]
 pub(super) struct Ingest {
-    /// Files of envelopes: a JSON array, one envelope a line, or gzip of either; `-` is standard input.
+    /// Files of envelopes: a JSON array or one envelope per line, plain or gzip. `-` reads standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The application, by name or id; with `--url` of another machine its instrumentation key.
+    /// The name or id of the application, or its instrumentation key if `--url` is a server on another machine.
     #[arg(long)]
     app: String,
     #[command(flatten)]
     data: DataFolder,
-    /// A server to send to instead of the data folder.
+    /// Send to the server at this URL instead of the data folder.
     #[arg(long)]
     url: Option<String>,
 }
@@ -46,7 +46,7 @@ fn same_server(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// What became of the items.
+/// The numbers of received and accepted items, and why the others were refused.
 #[derive(Default)]
 struct Tally {
     received: u64,

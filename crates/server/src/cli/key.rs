@@ -15,44 +15,44 @@ use crate::config::duration;
 /// `hindsight key …`
 #[derive(Debug, Subcommand)]
 pub(super) enum KeyCommand {
-    /// Create a key; it is shown now and never again.
+    /// Create an API key. It is shown only once.
     Create {
-        /// The application, by name or id.
+        /// The name or id of the application.
         #[arg(long)]
         app: String,
-        /// What you call it.
+        /// A name for the key.
         #[arg(long, value_name = "TEXT", default_value = "")]
         name: String,
-        /// How long it works, such as 30d; for ever where nothing is said.
+        /// How long the key is valid, such as 30d [default: no expiry]
         #[arg(long, value_name = "DURATION")]
         expires: Option<String>,
-        /// What it may do: `read`, `ingest` or `admin`; may be said more than once.
+        /// A right of the key: `read`, `ingest` or `admin`. May be repeated.
         #[arg(long, default_value = "read", value_parser = right)]
         scope: Vec<Right>,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// List an application's keys.
+    /// List the API keys of an application.
     List {
-        /// The application, by name or id.
+        /// The name or id of the application.
         #[arg(long)]
         app: String,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Delete a key; it stops working within a second.
+    /// Delete an API key. It is rejected within a second.
     Delete {
-        /// The key's id.
+        /// The id of the key.
         key_id: String,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },

@@ -25,9 +25,9 @@ use clap::{Parser, Subcommand};
 
 use crate::config;
 
-/// Application Insights on your own machine: telemetry in, metrics, events and KQL out.
+/// Application Insights on your own machine: ingests telemetry and serves the query REST API (metrics, events, KQL).
 #[derive(Debug, Parser)]
-#[command(name = "hindsight", version, about, max_term_width = 110)]
+#[command(name = "hindsight", version, max_term_width = 110)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -37,31 +37,31 @@ pub(crate) struct Arguments {
 enum Command {
     /// Run the server.
     Serve(serve::Serve),
-    /// Create, list, show and delete applications; also while a server runs.
+    /// Create, list, show and delete applications. Works while a server runs.
     #[command(subcommand)]
     App(app::AppCommand),
-    /// Create, list and delete API keys; also while a server runs.
+    /// Create, list and delete API keys. Works while a server runs.
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// Create, list and delete users of the embedded issuer, and their roles; also while a server runs.
+    /// Manage users of the embedded OAuth issuer and their roles. Works while a server runs.
     #[command(subcommand)]
     User(user::UserCommand),
-    /// Create, list and delete clients of the embedded issuer, their secrets and roles; also while a server runs.
+    /// Manage clients of the embedded OAuth issuer, their secrets and roles. Works while a server runs.
     #[command(subcommand)]
     Client(client::ClientCommand),
-    /// Show who did what.
+    /// Show the audit log: sign-ins, issued tokens and administrative changes.
     Audit(audit::Audit),
-    /// Ask a KQL query.
+    /// Run a KQL query.
     Query(query::Query),
-    /// Send envelopes from files.
+    /// Ingest telemetry envelopes from files.
     Ingest(ingest::Ingest),
-    /// Print every setting with its environment variable and default, as Markdown.
+    /// Print all settings with their environment variables and defaults, as Markdown.
     Settings,
-    /// Print the language reference: what KQL here has and what it refuses, as Markdown.
+    /// Print the KQL reference, as Markdown: what is supported and what is refused.
     Docs,
 }
 
-/// Runs a command; what goes wrong is one line on standard error and exit code 1.
+/// Runs a command. An error is one line on standard error and exit code 1.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     match start(arguments.command) {
         Ok(code) => code,

@@ -17,7 +17,7 @@ use crate::wire::csv;
 /// `hindsight query 'KQL' | -f FILE | -`
 #[derive(Debug, Args)]
 pub(super) struct Query {
-    /// The query; `-` reads it from standard input.
+    /// The KQL query. `-` reads it from standard input.
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     kql: Option<String>,
     /// Read the query from a file.
@@ -25,19 +25,19 @@ pub(super) struct Query {
     file: Option<PathBuf>,
     #[command(flatten)]
     data: DataFolder,
-    /// A server to ask instead of the data folder.
+    /// Query the server at this URL instead of the data folder.
     #[arg(long, conflicts_with = "data")]
     url: Option<String>,
-    /// The application, by name or id.
+    /// The name or id of the application.
     #[arg(long)]
     app: String,
-    /// An API key, for `--url`.
+    /// API key for `--url`.
     #[arg(long, requires = "url", env = "HINDSIGHT_KEY", hide_env_values = true)]
     key: Option<String>,
-    /// Limit the query to an ISO 8601 period, such as PT12H.
+    /// Limit the query to an ISO 8601 duration until now, such as PT12H, or an interval.
     #[arg(long, value_name = "P")]
     timespan: Option<String>,
-    /// How the result is written.
+    /// Output format.
     #[arg(long, value_enum, default_value = "table")]
     output: Format,
 }

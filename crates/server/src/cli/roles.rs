@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::{app, audit};
 
-/// Which role.
+/// Roles on applications.
 #[derive(Debug, Args)]
 pub(super) struct RoleArguments {
-    /// The application, by name or id; `*` is every one.
+    /// The name or id of the application; `*` is every application. May be repeated.
     #[arg(long)]
     app: Vec<String>,
-    /// `read`, `ingest` or `admin`.
+    /// The role: `read`, `ingest` or `admin`. May be repeated.
     #[arg(long, default_value = "read", value_parser = right)]
     role: Vec<Right>,
 }
@@ -46,7 +46,7 @@ impl RoleArguments {
         Ok(records)
     }
 
-    /// Gives them.
+    /// Grants the roles.
     pub(super) async fn grant(
         &self,
         catalogue: &Catalogue,
@@ -60,7 +60,7 @@ impl RoleArguments {
         Ok(())
     }
 
-    /// Takes them away.
+    /// Revokes the roles.
     pub(super) async fn revoke(
         &self,
         catalogue: &Catalogue,

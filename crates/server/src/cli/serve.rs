@@ -20,25 +20,25 @@ use crate::tls;
 #[derive(Debug, Args)]
 #[command(after_long_help = config::documentation())]
 pub(super) struct Serve {
-    /// The data folder [default: ./hindsight-data]
+    /// Data folder [default: ./hindsight-data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Address and port [default: 127.0.0.1:2020]
+    /// Address and port for plain HTTP [default: 127.0.0.1:2020]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
     /// Address and port for TLS [default with --dev-tls: 127.0.0.1:2021]
     #[arg(long, value_name = "ADDR")]
     tls_listen: Option<String>,
-    /// Make a local authority and a certificate for this machine, and serve TLS with them.
+    /// Create a local certificate authority and a certificate for this machine, and serve TLS with them.
     #[arg(long)]
     dev_tls: bool,
-    /// Settings in a TOML file.
+    /// Read settings from a TOML file.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Create the application `demo` and keep a web shop's telemetry flowing into it.
+    /// Create the application `demo` and continuously generate the telemetry of a web shop for it.
     #[arg(long)]
     demo: bool,
-    /// Check the settings and stop.
+    /// Validate the settings and exit.
     #[arg(long)]
     check_config: bool,
 }
@@ -74,7 +74,7 @@ impl Serve {
     }
 }
 
-/// Listens, says how to reach the server, and serves until the process is asked to stop.
+/// Listens, prints how to reach the server, and serves until the process is asked to stop.
 async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
     let listeners = Listeners::bind(app).await?;
     locate_issuer(app, &listeners.url, listeners.tls_url());
@@ -181,7 +181,7 @@ async fn bind(address: &str) -> anyhow::Result<TcpListener> {
         .with_context(|| format!("cannot listen on {address}"))
 }
 
-/// The address that clients are told.
+/// The base URL that clients are given.
 fn public_url(app: &App, listeners: &Listeners) -> String {
     if app.settings.public_url.is_empty() {
         listeners.url.clone()
@@ -190,7 +190,7 @@ fn public_url(app: &App, listeners: &Listeners) -> String {
     }
 }
 
-/// Where the server is, and the application to begin with: a new one where the folder has none.
+/// The server's URL and the first application. An empty data folder gets a new one.
 async fn greeting(app: &App, base: &str) -> anyhow::Result<String> {
     let mut text = format!(
         "\n  Hindsight {} at {base}\n  data folder  {}\n",

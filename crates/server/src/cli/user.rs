@@ -13,63 +13,63 @@ use super::{audit, output};
 /// `hindsight user …`
 #[derive(Debug, Subcommand)]
 pub(super) enum UserCommand {
-    /// Create a user, with roles if applications are named.
+    /// Create a user, with a role on each named application.
     Create {
-        /// The name to sign in with.
+        /// The name that the user signs in with.
         name: String,
-        /// Read the password from standard input; otherwise one is made and shown once.
+        /// Read the password from standard input. Without this flag a password is generated and shown once.
         #[arg(long)]
         password_stdin: bool,
         #[command(flatten)]
         roles: RoleArguments,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// List the users with their roles.
+    /// List all users with their roles.
     List {
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Give a user another password; sessions and tokens of the old one end.
+    /// Set a new password. The user's sessions and tokens end.
     Password {
-        /// The user.
+        /// The name of the user.
         name: String,
-        /// Read it from standard input; otherwise one is made and shown once.
+        /// Read the password from standard input. Without this flag a password is generated and shown once.
         #[arg(long)]
         password_stdin: bool,
         #[command(flatten)]
         data: DataFolder,
-        /// Print JSON.
+        /// Print the result as JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Give a user a role on applications.
+    /// Grant a user roles on applications.
     Grant {
-        /// The user.
+        /// The name of the user.
         name: String,
         #[command(flatten)]
         roles: RoleArguments,
         #[command(flatten)]
         data: DataFolder,
     },
-    /// Take a role away.
+    /// Revoke roles of a user.
     Revoke {
-        /// The user.
+        /// The name of the user.
         name: String,
         #[command(flatten)]
         roles: RoleArguments,
         #[command(flatten)]
         data: DataFolder,
     },
-    /// Delete a user; sessions and tokens end within a second.
+    /// Delete a user. The user's sessions and tokens are rejected within a second.
     Delete {
-        /// The user.
+        /// The name of the user.
         name: String,
         #[command(flatten)]
         data: DataFolder,
@@ -122,7 +122,7 @@ async fn found(name: &str, data: &DataFolder) -> anyhow::Result<(Catalogue, User
     Ok((catalogue, user))
 }
 
-/// The password and whether it was made here and must be shown.
+/// The password, and whether it was generated and must be shown.
 fn password(from_stdin: bool) -> anyhow::Result<(String, bool)> {
     if !from_stdin {
         return Ok((secret::random()?, true));

@@ -74,154 +74,154 @@ macro_rules! settings {
 
 settings! {
     "data" = "./hindsight-data" => data: PathBuf, path,
-    "The data folder.";
+    "Data folder.";
 
     "listen" = "127.0.0.1:2020" => listen: String, string,
-    "Address and port of the server; port 0 takes a free one.";
+    "Address and port for plain HTTP. Port 0 selects a free port.";
 
     "public_url" = "" => public_url: String, address,
-    "The address that clients are told, such as https://telemetry.example; empty: from `listen`.";
+    "Base URL given to clients, such as https://telemetry.example. Empty: derived from `listen`.";
 
     "log.filter" = "info" => log_filter: String, string,
-    "Which log lines are written, as `info` or `hindsight=debug,warn`.";
+    "Log filter, such as `info` or `hindsight=debug,warn`.";
 
     "log.format" = "text" => log_json: bool, |text: &str| choice(text, &[("text", false), ("json", true)]),
-    "`text` or `json`.";
+    "Log format: `text` or `json`.";
 
     "cache.lifetime" = "120s" => cache_lifetime: Duration, duration,
-    "How long an answer may be served from the cache (D18).";
+    "Maximum age of a cached reply.";
 
     "cache.bytes" = "128MiB" => cache_bytes: u64, bytes,
-    "Memory of the cache.";
+    "Memory limit of the reply cache.";
 
     "cache.max_reply_bytes" = "4MiB" => cache_max_reply_bytes: usize, size,
-    "Bytes of a query's reply that are held back and, if that is all of it, kept in the cache; a larger reply is sent while it is made.";
+    "Largest query reply that is buffered and cached. A larger reply is streamed while it is computed.";
 
     "query.timeout" = "180s" => query_timeout: Duration, duration,
-    "How long a query may run where the client says nothing (D19).";
+    "Query timeout if the client requests none.";
 
     "query.max_wait" = "600s" => query_max_wait: Duration, duration,
-    "How long a query may run at most where the client asks with `Prefer: wait=` (D19).";
+    "Longest query timeout that a client can request with `Prefer: wait=`.";
 
     "query.max_rows" = "500000" => query_max_rows: u64, number,
-    "Rows of a result; more are cut, and the reply says so (D19).";
+    "Maximum rows of a result. Further rows are cut, and the reply reports a partial error.";
 
     "query.max_bytes" = "64000000" => query_max_bytes: u64, bytes,
-    "Bytes of a result; more are cut, and the reply says so (D19).";
+    "Maximum bytes of a result. Further rows are cut, and the reply reports a partial error.";
 
     "query.max_body_bytes" = "2MiB" => query_max_body_bytes: usize, size,
-    "Bytes of a query request's body.";
+    "Maximum bytes of the body of a query request.";
 
     "query.memory" = "2GiB" => query_memory: u64, bytes,
-    "Memory of all running queries together.";
+    "Memory limit of all running queries together.";
 
     "query.max_applications" = "100" => query_max_applications: usize, number,
-    "Applications in one query (D19).";
+    "Maximum applications of one query.";
 
     "query.concurrency" = "5" => query_concurrency: usize, positive,
-    "Queries of one principal that run at once (D19).";
+    "Maximum running queries of one principal. Further queries wait.";
 
     "query.rate" = "200" => query_rate: usize, positive,
-    "Queries of one principal that begin within `query.rate_window`; more wait (D19).";
+    "Maximum queries that one principal starts within `query.rate_window`. Further queries wait.";
 
     "query.rate_window" = "30s" => query_rate_window: Duration, duration,
-    "The time in which `query.rate` counts (D19).";
+    "Length of the window that `query.rate` counts in.";
 
     "query.queue" = "200" => query_queue: usize, number,
-    "Queries of one principal that may wait; more are refused with 429 (D19).";
+    "Maximum waiting queries of one principal. Further queries are refused with 429.";
 
     "query.queue_time" = "3m" => query_queue_time: Duration, duration,
-    "How long a query may wait before it is refused with 429 (D19).";
+    "Longest time that a query waits. It is then refused with 429.";
 
     "ingest.max_body_bytes" = "16MiB" => ingest_max_body_bytes: usize, size,
-    "Bytes of an ingestion request as it is sent.";
+    "Maximum bytes of the body of an ingestion request, as sent.";
 
     "ingest.max_decompressed_bytes" = "64MiB" => ingest_max_decompressed_bytes: usize, size,
-    "Bytes of an ingestion request after decompression.";
+    "Maximum bytes of the body of an ingestion request after decompression.";
 
     "ingest.max_items" = "64000" => ingest_max_items: usize, number,
-    "Items of an ingestion request.";
+    "Maximum items of an ingestion request.";
 
     "ingest.max_item_bytes" = "65536" => ingest_max_item_bytes: usize, size,
-    "Bytes of one item's JSON.";
+    "Maximum bytes of the JSON of one item.";
 
     "ingest.max_age" = "" => ingest_max_age: Option<Duration>, |text: &str| optional(text, duration),
-    "How old an item may be, such as 48h as in the cloud; empty: the retention (D25).";
+    "Maximum age of an item; an older one is refused. The cloud has 48h. Empty: `retention.age`.";
 
     "ingest.max_ahead" = "10m" => ingest_max_ahead: Duration, duration,
-    "How far ahead of now an item may be (D25).";
+    "How far the time of an item may lie in the future. An item further ahead is refused.";
 
     "ingest.concurrency" = "16" => ingest_concurrency: usize, positive,
-    "Ingestion requests that are worked on at once; bounds their memory.";
+    "Maximum ingestion requests that are processed at once. This bounds their memory.";
 
     "metrics.leaf" = "spec" => metric_leaf: LeafForm, |text: &str| choice(text, &[("spec", LeafForm::Flat), ("object", LeafForm::Object)]),
-    "How segment leaves look by default: `spec` or `object` (D2).";
+    "Form of the innermost elements of segmented metrics: `spec` (flat, dimension values typed) or `object` (as the cloud replies: the values of a metric in an object, dimension values as strings). A client overrides it with `Prefer: ai.metric-leaf=`.";
 
     "apps.minimum_tier" = "basic" => minimum_tier: Tier, tier,
-    "The pricing tier that operations need: `free`, `basic` or `enterprise` (D20).";
+    "Lowest pricing tier that may use metrics, events and queries: `free`, `basic` or `enterprise`. An application of a lower tier gets 402.";
 
     "retention.age" = "90d" => retention: Duration, duration,
     "How long items are kept.";
 
     "retention.bytes" = "" => retention_bytes: Option<u64>, |text: &str| optional(text, bytes),
-    "Bytes of one application above which its oldest items are deleted; empty: no limit.";
+    "Maximum bytes of one application. Beyond it the oldest items are deleted. Empty: no limit.";
 
     "http.max_connections" = "4096" => max_connections: usize, positive,
-    "Connections at once, of each listener; when there are more, those that have been idle longest are closed. Never more than a quarter of the files that the process may open.";
+    "Maximum connections of each listener, and at most a quarter of the files that the process may open. Beyond it the longest idle connections are closed.";
 
     "http.header_timeout" = "15s" => header_timeout: Duration, duration,
-    "How long a request's line and headers may take to arrive, also after the request before; then the connection ends.";
+    "Longest time for the request line and headers to arrive, counted from the connection's start or the previous request. The connection is then closed.";
 
     "http.write_timeout" = "60s" => write_timeout: Duration, duration,
-    "How long a client may take nothing of its reply; then the connection ends, and the query with it.";
+    "Longest time that a client reads nothing of a reply. The connection is then closed and its query cancelled.";
 
     "http.body_timeout" = "60s" => body_timeout: Duration, duration,
-    "How long a request's body may take to arrive; slower ones end with 408.";
+    "Longest time for a request body to arrive. The request is then answered with 408.";
 
     "shutdown.timeout" = "10s" => shutdown_timeout: Duration, duration,
-    "How long a stop waits for open requests.";
+    "Longest time that a shutdown waits for open requests.";
 
     "tls.listen" = "" => tls_listen: Option<String>, optional_string,
-    "Address and port of the server for TLS, beside `listen`; empty: none, or 127.0.0.1:2021 with `tls.dev`.";
+    "Address and port for TLS. Empty: no TLS, or 127.0.0.1:2021 with `tls.dev`.";
 
     "tls.certificate" = "" => tls_certificate: Option<PathBuf>, optional_path,
-    "File with the certificate and its chain, as PEM.";
+    "PEM file with the certificate and its chain.";
 
     "tls.key" = "" => tls_key: Option<PathBuf>, optional_path,
-    "File with the certificate's private key, as PEM.";
+    "PEM file with the private key of the certificate.";
 
     "tls.reload" = "10s" => tls_reload: Duration, duration,
-    "How often these two files are looked at; a renewed certificate is taken up for new connections. `0s`: never.";
+    "How often both PEM files are checked for a renewed certificate, which new connections then use. `0s`: never.";
 
     "tls.dev" = "false" => tls_dev: bool, yes_or_no,
-    "Make a local authority and a certificate for this machine in the data folder, and use them.";
+    "Create a local certificate authority and a certificate for this machine in the data folder, and serve TLS with them.";
 
     "auth.url" = "" => auth_url: String, address,
-    "The embedded issuer's address, such as https://login.example; empty: `public_url`, or where the server listens, TLS first.";
+    "Base URL of the embedded OAuth issuer, such as https://login.example. Empty: `public_url`, or the address of the TLS listener, or that of the plain one.";
 
     "auth.tenant" = "" => auth_tenant: Option<Uuid>, tenant,
-    "The tenant's id, a UUID, in the issuer's addresses; empty: one is made once and kept.";
+    "Tenant id (a UUID) in the issuer's URLs. Empty: generated at the first start and kept.";
 
     "auth.audiences" = "https://api.applicationinsights.io,https://api.loganalytics.io,https://monitor.azure.com" => auth_audiences: Vec<String>, list,
-    "What tokens may be for (`resource`, `aud`), beside this server's own addresses.";
+    "Accepted audiences of tokens (`resource`, `aud`) beside the server's own URLs.";
 
     "auth.implicit" = "loopback" => auth_implicit: Implicit, implicit,
-    "Where `response_type=token` is offered: `off`, `loopback` (redirect addresses of the browser's machine) or `on` (D24).";
+    "Where the implicit flow (`response_type=token`) is offered: `off`, `loopback` (only to redirect URIs on the loopback interface) or `on`.";
 
     "auth.trusted_issuers" = "" => auth_trusted_issuers: String, trusted_issuers,
-    "Other issuers whose tokens are accepted, with `;` between: `https://idp.example/t audience=… tenant=… applications=shop,web rights=read`.";
+    "Other issuers whose tokens are accepted, separated by `;`: `https://idp.example/t audience=… tenant=… applications=shop,web rights=read`.";
 
     "auth.allow_local_issuers" = "false" => auth_allow_local_issuers: bool, yes_or_no,
-    "Whether trusted issuers may be on this machine or its network, also over http: for tests and development.";
+    "Allow trusted issuers on this machine and its network, and plain http for them. For tests and development.";
 
     "auth.failures_per_minute" = "100" => auth_failures_per_minute: u32, number,
-    "Wrong credentials of one address in a minute; more are answered with 429.";
+    "Maximum wrong credentials from one address within a minute. Further requests get 429.";
 
     "auth.failed_sign_ins" = "10" => auth_failed_sign_ins: u32, number,
-    "Wrong passwords of one name or address, and wrong secrets of clients of one address, in five minutes; more are answered with 429.";
+    "Maximum wrong passwords for one user name or from one address, and wrong client secrets from one address, within five minutes. Further attempts get 429.";
 
     "ingest.require_credential" = "false" => ingest_require_credential: bool, yes_or_no,
-    "Whether telemetry needs a key or token with the right `ingest` beside the instrumentation key.";
+    "Require an API key or token with the right `ingest` beside the instrumentation key.";
 }
 
 impl Settings {

@@ -63,7 +63,7 @@ fn scalar_file(spelling: &str) -> String {
     }
 }
 
-/// The planning material's own list of the language, where it lies beside the checkout.
+/// Compares with the list of the language in the folder `HINDSIGHT_SHARED`, or `shared` beside the checkout.
 #[test]
 fn the_inventory_has_cases() {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
