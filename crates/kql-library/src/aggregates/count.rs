@@ -1,4 +1,4 @@
-//! `count` and `countif`: rows, whatever they hold.
+//! `count` and `countif`: the number of rows, nulls included.
 
 use datafusion::functions_aggregate::expr_fn::count as count_values;
 use datafusion::logical_expr::lit;

@@ -1,4 +1,4 @@
-//! `covariance` and its population and conditional forms, rounded as the variance is.
+//! `covariance` and its population and conditional forms, rounded in the same way as the variance.
 
 use arrow::datatypes::DataType;
 use datafusion::functions_aggregate::expr_fn::{covar_pop, covar_samp};
@@ -80,7 +80,7 @@ fn bind(
     } else {
         covar_samp(x, y)
     };
-    // Both arguments are part of the name: `covariance_x_y` (`semantics.md §13.3`).
+    // Both arguments are part of the name: `covariance_x_y` (`docs/semantics.md §13.3`).
     let mut column = name.to_owned();
     for index in 0..2 {
         column.push('_');

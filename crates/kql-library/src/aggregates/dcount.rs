@@ -1,4 +1,4 @@
-//! `dcount` and `dcountif`: the estimated number of distinct values (`semantics.md §16.3`).
+//! `dcount` and `dcountif`: the estimated number of distinct values (`docs/semantics.md §16.3`).
 
 use arrow::datatypes::DataType;
 use hindsight_kql_syntax::Diagnostic;
@@ -39,7 +39,7 @@ static DCOUNTIF: AggregateFunction = AggregateFunction {
     bind: |call| bind(call, Some(1)),
 };
 
-/// The index bits that the accuracy in argument `index` asks for.
+/// The number of index bits for the accuracy in argument `index`.
 pub(crate) fn bits_of(call: &AggregateCall<'_>, index: usize) -> Result<u8, Diagnostic> {
     let accuracy = call.constant_long(index)?.unwrap_or(1);
     index_bits(accuracy).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `make_bag` and `make_bag_if`: the first value of each key wins (`semantics.md §16.5`).
+//! `make_bag` and `make_bag_if`: the first value of each key is kept (`docs/semantics.md §16.5`).
 
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;

@@ -1,4 +1,4 @@
-//! `make_list`, `make_list_if`, `make_list_with_nulls` (`semantics.md §16.5`).
+//! `make_list`, `make_list_if`, `make_list_with_nulls` (`docs/semantics.md §16.5`).
 
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;
@@ -13,7 +13,7 @@ use crate::states::sketch::sketch_call;
 pub(crate) static LIST: &[&AggregateFunction] =
     &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS, &MAKELIST];
 
-/// How many elements the older spellings collect where the call does not say.
+/// The default size limit of the legacy names `makelist` and `makeset`.
 pub(crate) const OLDER_LIMIT: usize = 128;
 
 static MAKE_LIST: AggregateFunction = AggregateFunction {
@@ -34,7 +34,7 @@ static MAKE_LIST: AggregateFunction = AggregateFunction {
     ],
     bind: |call| {
         let limit = limit_of(call, 1, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, false, false, None)?)
+        call.column(collect_call(call, limit, false, false, None)?)
     },
 };
 
@@ -50,7 +50,13 @@ static MAKE_LIST_IF: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 2, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, false, false, Some(call.expr(1)?))?)
+        call.column(collect_call(
+            call,
+            limit,
+            false,
+            false,
+            Some(call.expr(1)?),
+        )?)
     },
 };
 
@@ -64,7 +70,7 @@ static MAKE_LIST_WITH_NULLS: AggregateFunction = AggregateFunction {
         "datatable(n:long)[1, long(null)] | summarize make_list_with_nulls(n)",
         "list_n:dynamic\n[1,null]",
     )],
-    bind: |call| call.column(collected(call, MAX_ELEMENTS, false, true, None)?),
+    bind: |call| call.column(collect_call(call, MAX_ELEMENTS, false, true, None)?),
 };
 
 static MAKELIST: AggregateFunction = AggregateFunction {
@@ -79,11 +85,11 @@ static MAKELIST: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 1, OLDER_LIMIT)?;
-        call.column(collected(call, limit, false, false, None)?)
+        call.column(collect_call(call, limit, false, false, None)?)
     },
 };
 
-/// The size limit in argument `index`, or `default` where it was not given.
+/// The size limit in argument `index`, or `default` if it is absent.
 pub(crate) fn limit_of(
     call: &AggregateCall<'_>,
     index: usize,
@@ -95,8 +101,8 @@ pub(crate) fn limit_of(
     }))
 }
 
-/// The list or set of the first argument.
-pub(crate) fn collected(
+/// The list or set of the first argument's values.
+pub(crate) fn collect_call(
     call: &AggregateCall<'_>,
     limit: usize,
     distinct: bool,

@@ -1,6 +1,6 @@
-//! `make_set` and `make_set_if` (`semantics.md §16.5`).
+//! `make_set` and `make_set_if` (`docs/semantics.md §16.5`).
 
-use super::make_list::{OLDER_LIMIT, collected, limit_of};
+use super::make_list::{OLDER_LIMIT, collect_call, limit_of};
 use super::{AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::states::collect::MAX_ELEMENTS;
@@ -19,7 +19,7 @@ static MAKE_SET: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 1, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, true, false, None)?)
+        call.column(collect_call(call, limit, true, false, None)?)
     },
 };
 
@@ -35,7 +35,7 @@ static MAKE_SET_IF: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 2, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, true, false, Some(call.expr(1)?))?)
+        call.column(collect_call(call, limit, true, false, Some(call.expr(1)?))?)
     },
 };
 
@@ -51,6 +51,6 @@ static MAKESET: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 1, OLDER_LIMIT)?;
-        call.column(collected(call, limit, true, false, None)?)
+        call.column(collect_call(call, limit, true, false, None)?)
     },
 };

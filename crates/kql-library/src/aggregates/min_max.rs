@@ -1,4 +1,4 @@
-//! `min`, `max` and their conditional forms. A NaN among reals makes both NaN (`semantics.md §16.3`).
+//! `min`, `max` and their conditional forms. A NaN among reals makes both NaN (`docs/semantics.md §16.3`).
 
 use std::sync::Arc;
 

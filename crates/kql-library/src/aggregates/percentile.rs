@@ -1,6 +1,6 @@
-//! `percentile`, `percentiles`, their weighted and array forms (`semantics.md §16.6`).
+//! `percentile`, `percentiles`, their weighted and array forms (`docs/semantics.md §16.6`).
 //!
-//! A call keeps one sketch of each group for all its percentages. Groups below 8192 values are exact; larger ones are
+//! A call keeps one sketch per group for all its percentages. Groups of fewer than 8192 values are exact; larger groups are
 //! estimated by a t-digest, see [`crate::states::digest`] for its error.
 
 use std::sync::Arc;
@@ -118,7 +118,7 @@ static PERCENTILESW_ARRAY: AggregateFunction = aggregate(
     |call| bind_array(call, 2),
 );
 
-/// The percentages from argument `first` on: numbers, or arrays of numbers.
+/// The percentages in the arguments from `first` on: numbers, or arrays of numbers.
 fn percents(call: &AggregateCall<'_>, first: usize) -> Result<Vec<f64>, Diagnostic> {
     let mut all = Vec::new();
     for index in first..call.args.len() {

@@ -1,4 +1,4 @@
-//! `sum` and `sumif`: 64-bit sums wrap, the sum of nothing is zero (`semantics.md §16.2, §16.3`).
+//! `sum` and `sumif`: 64-bit sums wrap, and the sum of an empty group is zero (`docs/semantics.md §16.2, §16.3`).
 
 use datafusion::functions_aggregate::expr_fn::sum;
 use hindsight_kql_syntax::Diagnostic;

@@ -1,9 +1,9 @@
-//! `take_any` and `take_anyif`: some row of the group (`semantics.md §16.4`).
+//! `take_any` and `take_anyif`: an arbitrary row of the group (`docs/semantics.md §16.4`).
 
 use datafusion::logical_expr::{Expr, lit, when};
 use hindsight_kql_syntax::Diagnostic;
 
-use super::arg_max::{Wanted, picked, wanted};
+use super::arg_max::{PickedColumn, columns, picked};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::states::pick::Pick;
@@ -73,24 +73,24 @@ fn bind(
     conditional: bool,
     prefix: &str,
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
-    let mut wanted = wanted(call);
+    let mut columns = columns(call);
     let predicate = conditional.then(|| call.expr(1)).transpose()?;
     if conditional {
-        wanted.truncate(1);
+        columns.truncate(1);
     }
-    for (index, column) in wanted.iter_mut().enumerate() {
+    for (index, column) in columns.iter_mut().enumerate() {
         column.name = Some(match &column.name {
             Some(name) => format!("{prefix}{name}"),
             None => format!("any_arg{index}"),
         });
     }
-    let key = key(&wanted, call)?;
-    picked(Pick::First, Some(key), predicate, wanted, call.span)
+    let key = key(&columns, call)?;
+    picked(Pick::First, Some(key), predicate, columns, call.span)
 }
 
-/// Null for rows that are only second choice: one value alone prefers rows where it is there.
-fn key(wanted: &[Wanted], call: &AggregateCall<'_>) -> Result<Expr, Diagnostic> {
-    let first_choice = match wanted {
+/// The sort key, null for rows with the lowest preference: a single expression prefers rows where it is not null.
+fn key(columns: &[PickedColumn], call: &AggregateCall<'_>) -> Result<Expr, Diagnostic> {
+    let first_choice = match columns {
         [only] => only.expr.clone().is_not_null(),
         _ => lit(true),
     };

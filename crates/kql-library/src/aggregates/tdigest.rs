@@ -1,4 +1,4 @@
-//! `tdigest` and `tdigest_merge`: the state of percentiles as an opaque dynamic text (`semantics.md §16.7`).
+//! `tdigest` and `tdigest_merge`: the state of percentiles, stored as an opaque string in a dynamic (`docs/semantics.md §16.7`).
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn make(call: &AggregateCall<'_>) -> Result<Vec<AggregateColumn>, Diagnostic> {
     call.column(state)
 }
 
-/// Collects values of one type.
+/// Accumulates values of one type.
 struct MakeState<T>(ScalarType, PhantomData<T>);
 
 impl<T> Clone for MakeState<T> {
@@ -114,7 +114,7 @@ impl<T: Ranked> SketchFunction for MakeState<T> {
     }
 
     fn finish(&self, mut ranks: Vec<Ranks<T>>) -> Result<ArrayRef> {
-        // The state of nothing is null (`semantics.md §16.2`).
+        // The state of an empty group is null (`docs/semantics.md §16.2`).
         let texts = ranks.iter_mut().map(|ranks| {
             let mut bytes = Vec::new();
             (ranks.weight() > 0.0).then(|| {

@@ -1,4 +1,4 @@
-//! Functions that make bags of other values.
+//! Functions that build bags from other values.
 
 use hindsight_kql_types::DynamicRef;
 
@@ -43,7 +43,7 @@ pub(crate) static BAG_ZIP: ScalarFunction = function(
     },
 );
 
-/// The bag of columns under their names: `bag_pack_columns` and `pack_all`.
+/// A bag of columns keyed by their names: `bag_pack_columns` and `pack_all`.
 pub fn pack_columns(columns: impl Iterator<Item = (String, Scalar)>, skip_empty: bool) -> Scalar {
     let pairs = columns.flat_map(|(name, column)| [Scalar::constant(Value::String(name)), column]);
     let (args, kinds) = pairs.map(|scalar| (scalar.expr, scalar.kind)).unzip();
@@ -57,12 +57,12 @@ static PACK: InnerKernel = InnerKernel::new("pack_columns", pack_names_and_value
 static PACK_BUT_EMPTY: InnerKernel =
     InnerKernel::new("pack_all_but_empty", pack_names_and_values_but_empty);
 
-/// A bag of arguments that are names and values in turn; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
+/// A bag of alternating names and values; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
 fn pack_names_and_values(args: &KernelArgs<'_>) -> Answer {
     pack(args, false)
 }
 
-/// As [`pack_names_and_values`] without the properties that are null or `""`: `pack_all(true)`.
+/// Like [`pack_names_and_values`], without the properties that are null or `""`: `pack_all(true)`.
 fn pack_names_and_values_but_empty(args: &KernelArgs<'_>) -> Answer {
     pack(args, true)
 }

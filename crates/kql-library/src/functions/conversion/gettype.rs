@@ -1,4 +1,4 @@
-//! `gettype` (`semantics.md §2`).
+//! `gettype` (`docs/semantics.md §2`).
 
 use hindsight_kql_types::DynamicRef;
 

@@ -1,4 +1,4 @@
-//! `tobool` (`semantics.md §8.4`).
+//! `tobool` (`docs/semantics.md §8.4`).
 
 use hindsight_kql_types::{convert, parse_bool};
 

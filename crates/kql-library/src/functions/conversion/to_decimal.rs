@@ -1,4 +1,4 @@
-//! `todecimal` (`semantics.md §8.3`).
+//! `todecimal` (`docs/semantics.md §8.3`).
 
 use arrow::array::Decimal128Array;
 use hindsight_kql_types::decimal;

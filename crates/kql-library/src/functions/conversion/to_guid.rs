@@ -1,4 +1,4 @@
-//! `toguid` (`semantics.md §8.8`).
+//! `toguid` (`docs/semantics.md §8.8`).
 
 use arrow::array::FixedSizeBinaryBuilder;
 use hindsight_kql_types::{DynamicRef, guid};

@@ -1,4 +1,4 @@
-//! `toint` and `tolong` (`semantics.md §8.1`).
+//! `toint` and `tolong` (`docs/semantics.md §8.1`).
 
 use hindsight_kql_types::{convert, parse_int, parse_long};
 

@@ -1,4 +1,4 @@
-//! `todouble` and `toreal` (`semantics.md §8.2`).
+//! `todouble` and `toreal` (`docs/semantics.md §8.2`).
 
 use hindsight_kql_types::{convert, decimal, parse_real};
 

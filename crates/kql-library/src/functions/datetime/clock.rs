@@ -1,4 +1,4 @@
-//! `now` and `ago`: the binder fixes the clock once for each query (`semantics.md §10.1`).
+//! `now` and `ago`: the binder reads the clock once per query (`docs/semantics.md §10.1`).
 
 use crate::functions::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `make_datetime` and `make_timespan` (`semantics.md §10.6`).
+//! `make_datetime` and `make_timespan` (`docs/semantics.md §10.6`).
 
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::ticks::{
@@ -103,7 +103,7 @@ fn make_timespan(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// Seconds of a minute in ticks, to the nearest one; outside 0 to 60 there are none.
+/// The seconds of a minute in ticks, rounded to the nearest tick; `None` outside 0 to 60.
 fn seconds_to_ticks(seconds: f64) -> Option<i64> {
     let ticks = (seconds * TICKS_PER_SECOND as f64).round();
     ((0.0..60.0).contains(&seconds) && ticks < TICKS_PER_MINUTE as f64).then_some(ticks as i64)

@@ -23,7 +23,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("datetime_add", kernel);
 
-/// Refuses a first argument that names no period.
+/// Reports an error if the first argument is not the name of a period.
 pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
     let part = constant_text(call, 0).unwrap_or_default();
     match Period::parse(&part) {

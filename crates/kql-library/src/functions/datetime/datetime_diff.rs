@@ -26,7 +26,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Typed(bind),
 };
 
-// Weeks are counted as a real, everything else as a long.
+// A count of weeks is a real, all other counts are longs.
 fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
     period_argument(call)?;
     let weeks = constant_text(call, 0).is_some_and(|part| part.eq_ignore_ascii_case("week"));

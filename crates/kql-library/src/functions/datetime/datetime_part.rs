@@ -25,7 +25,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Rewrite(bind),
 };
 
-/// A part as a number of a taken-apart datetime, whose ticks are the second argument.
+/// Extracts one part as a number from a decomposed datetime, whose ticks are the second argument.
 type Part = fn(&Civil, i64) -> i64;
 
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {

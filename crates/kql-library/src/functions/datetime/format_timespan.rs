@@ -1,4 +1,4 @@
-//! `format_timespan` (`semantics.md §10.8`).
+//! `format_timespan` (`docs/semantics.md §10.8`).
 
 use hindsight_kql_types::ticks::{
     TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND,

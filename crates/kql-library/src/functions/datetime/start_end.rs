@@ -1,4 +1,4 @@
-//! `startof*` and `endof*` (`semantics.md §10.4`): weeks begin on Sundays, a period ends one tick before the next.
+//! `startof*` and `endof*` (`docs/semantics.md §10.4`): weeks start on Sunday, and a period ends one tick before the next.
 
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::datetime::ticks_of_date;
@@ -104,16 +104,17 @@ pub(crate) static ENDOFYEAR: ScalarFunction = function(
     |args| end(args, year),
 );
 
-/// The beginning of the period that is so many after the one around a datetime; it may be one tick past the calendar.
-type Beginning = fn(i64, i64) -> Option<i64>;
+/// Returns the start of the period at an offset from the one that contains a datetime; the result may be one tick past the
+/// calendar.
+type PeriodStart = fn(i64, i64) -> Option<i64>;
 
-fn start(args: &KernelArgs<'_>, beginning: Beginning) -> Answer {
-    map(args, |time, offset| in_range(beginning(time, offset)?))
+fn start(args: &KernelArgs<'_>, period_start: PeriodStart) -> Answer {
+    map(args, |time, offset| in_range(period_start(time, offset)?))
 }
 
-fn end(args: &KernelArgs<'_>, beginning: Beginning) -> Answer {
+fn end(args: &KernelArgs<'_>, period_start: PeriodStart) -> Answer {
     map(args, |time, offset| {
-        in_range(beginning(time, offset.checked_add(1)?)? - 1)
+        in_range(period_start(time, offset.checked_add(1)?)? - 1)
     })
 }
 
@@ -138,7 +139,7 @@ fn day(time: i64, offset: i64) -> Option<i64> {
 }
 
 fn week(time: i64, offset: i64) -> Option<i64> {
-    // Year one began on a Monday, so weeks are whole from the day before.
+    // Year one began on a Monday, so weeks are counted from the day before.
     let since_sunday = (time + TICKS_PER_DAY) % TICKS_PER_WEEK;
     (time - since_sunday).checked_add(offset.checked_mul(TICKS_PER_WEEK)?)
 }
@@ -155,7 +156,7 @@ fn year(time: i64, offset: i64) -> Option<i64> {
     )
 }
 
-/// The first of a month moved by so many months; the first of the year 10000 is where the calendar ends.
+/// The first day of a month moved by a number of months; the first day of the year 10000 ends the calendar.
 fn shift(first: i64, months: i64) -> Option<i64> {
     add_months(first, months).or_else(|| {
         let last_month = add_months(first, months.checked_sub(1)?)?;
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_calendar_has_ends() {
+    fn results_outside_the_calendar_are_null() {
         assert_eq!(month(MAX_DATETIME_TICKS, 1), Some(MAX_DATETIME_TICKS + 1));
         assert_eq!(year(MAX_DATETIME_TICKS, 1), Some(MAX_DATETIME_TICKS + 1));
         assert_eq!(month(MAX_DATETIME_TICKS, 2), None);

@@ -1,4 +1,4 @@
-//! `estimate_data_size`: how many bytes the values of a row take (`semantics.md §12`).
+//! `estimate_data_size`: the estimated size in bytes of the values of a row (`docs/semantics.md §12`).
 
 use crate::functions::prelude::*;
 

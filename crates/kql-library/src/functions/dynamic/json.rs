@@ -1,4 +1,4 @@
-//! `parse_json`, `dynamic_to_json`, `treepath` (`semantics.md §9.2, §9.6, §9.8`).
+//! `parse_json`, `dynamic_to_json`, `treepath` (`docs/semantics.md §9.2, §9.6, §9.8`).
 
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
@@ -101,8 +101,9 @@ fn treepath(args: &KernelArgs<'_>) -> Answer {
     }
 }
 
-/// An array has the one path `[0]` for all its elements; which paths elements with parts of their own have is not known,
-/// and `false`. The depth is bounded by that of parsed JSON.
+/// Writes the paths below `path`; returns `false` if some are unknown. An array has the single path `[0]` for all its
+/// elements; the paths of elements that are bags or arrays are unknown. The recursion depth is bounded by the depth of
+/// parsed JSON.
 fn write_paths(value: DynamicRef<'_>, path: &str, encoder: &mut Encoder) -> bool {
     let mut known = true;
     for (key, inner) in value.iter_bag() {

@@ -1,4 +1,4 @@
-//! `dcount_hll` and `hll_merge`: reading and joining the states that the aggregate `hll` makes (`semantics.md §16.7`).
+//! `dcount_hll` and `hll_merge`: read and merge the states of the aggregate `hll` (`docs/semantics.md §16.7`).
 
 use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;

@@ -1,5 +1,5 @@
-//! `percentile_tdigest`, `rank_tdigest` and their kin: reading and joining the states that the aggregate `tdigest`
-//! makes (`semantics.md §16.7`).
+//! `percentile_tdigest`, `rank_tdigest` and related functions: read and merge the states of the aggregate `tdigest`
+//! (`docs/semantics.md §16.7`).
 
 use crate::dynamic::rows::{Row, each, with_rows};
 use crate::functions::prelude::*;
@@ -91,7 +91,7 @@ pub(crate) static MERGE: ScalarFunction = function(
 )
 .with_aliases(&["merge_tdigest"]);
 
-/// The percentages from the second argument on: numbers, or arrays of numbers.
+/// The percentages in the arguments from the second on: numbers, or arrays of numbers.
 fn percents(row: Row<'_>) -> Option<Vec<f64>> {
     let mut all = Vec::new();
     for index in 1..row.len() {
@@ -109,7 +109,7 @@ fn percents(row: Row<'_>) -> Option<Vec<f64>> {
     all.iter().all(|p| (0.0..=100.0).contains(p)).then_some(all)
 }
 
-/// Refuses percentages that are none.
+/// Reports an error for percentages that are out of range.
 fn check(args: &KernelArgs<'_>, percents: impl Fn(usize) -> Vec<f64>) -> Result<(), KernelError> {
     let wrong = (0..args.rows())
         .flat_map(percents)

@@ -1,6 +1,6 @@
 //! `gzip_decompress_from_base64_string` and `zlib_decompress_from_base64_string`.
 //!
-//! Their opposites are not offered: the compressed bytes depend on the compressor, so they would differ.
+//! The corresponding compression functions are not supported: compressed bytes depend on the compressor and would differ.
 
 use std::io::Read;
 
@@ -36,7 +36,7 @@ fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<Vec<u8>>) -> Answe
     let text = args.strings(0)?;
     Ok(args.collect_strings(|row| {
         let bytes = unpack(&decode(text.get(row))?)?;
-        if args.effort().has_room(bytes.len()) {
+        if args.effort().allows_length(bytes.len()) {
             String::from_utf8(bytes).ok().map(Cow::Owned)
         } else {
             None
@@ -44,7 +44,7 @@ fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<Vec<u8>>) -> Answe
     }))
 }
 
-/// The bytes, or one more than a text may have: a few bytes can claim to hold gigabytes.
+/// The decompressed bytes, at most one more than a string may have: a few bytes can expand to gigabytes.
 fn read(stream: impl Read) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let largest = MAX_TEXT as u64;

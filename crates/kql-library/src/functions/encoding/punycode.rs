@@ -1,4 +1,4 @@
-//! `punycode_*`: RFC 3492, for whole texts and for the labels of domain names.
+//! `punycode_*`: RFC 3492, for whole strings and for the labels of domain names.
 
 use idna::punycode;
 
@@ -53,7 +53,7 @@ fn map(args: &KernelArgs<'_>, f: fn(&str) -> Option<String>) -> Answer {
     Ok(args.collect_strings(|row| f(text.get(row)).map(Cow::Owned)))
 }
 
-/// Each label by itself; the three full stops of East Asian scripts separate labels too.
+/// Converts each label separately; the three full stops of East Asian scripts separate labels too.
 fn labels(text: &str, f: fn(&str) -> Option<String>) -> Option<String> {
     let labels: Option<Vec<String>> = text.split(['.', '。', '．', '｡']).map(f).collect();
     labels.map(|labels| labels.join("."))

@@ -50,7 +50,7 @@ fn encode(args: &KernelArgs<'_>, blank: &str) -> Answer {
     Ok(args.collect_strings(|row| Some(Cow::Owned(encoded(text.get(row), blank)))))
 }
 
-/// The characters that .NET's encoder leaves as they are.
+/// The characters that .NET's encoder does not escape.
 const SAFE: &[u8] = b"-_.!*()";
 
 fn encoded(text: &str, blank: &str) -> String {

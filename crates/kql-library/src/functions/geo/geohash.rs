@@ -1,4 +1,4 @@
-//! Geohashes: base-32 texts whose bits halve longitude and latitude by turns.
+//! Geohashes: base-32 strings whose bits alternately halve longitude and latitude.
 
 use super::grid::{self, Cell};
 use crate::dynamic::rows::each;
@@ -56,7 +56,7 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
             encoder.begin_array();
             for (right, up) in AROUND {
                 let latitude = north.middle() + up * (north.1 - north.0);
-                // Beyond a pole there is nothing; the circles of latitude close.
+                // There is no neighbor beyond a pole; longitude wraps around.
                 if latitude.abs() < 90.0 {
                     let longitude = east.middle() + right * (east.1 - east.0);
                     let longitude = (longitude + 180.0).rem_euclid(360.0) - 180.0;
@@ -70,7 +70,7 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
     },
 );
 
-/// The places around a geohash, to the right and up, in the recorded order.
+/// The offsets of the neighbors of a geohash, to the right and up, in the recorded order.
 const AROUND: [(f64, f64); 8] = [
     (-1.0, 0.0),
     (-1.0, -1.0),
@@ -123,7 +123,7 @@ fn encode(longitude: f64, latitude: f64, length: i64) -> String {
     out
 }
 
-/// The longitudes and latitudes of a geohash.
+/// The longitude and latitude ranges of a geohash.
 struct Area {
     east: Range,
     north: Range,

@@ -1,4 +1,4 @@
-//! H3 cells: hexagons on the faces of an icosahedron, in 16 resolutions (`semantics.md §27`).
+//! H3 cells: hexagons on the faces of an icosahedron, in 16 resolutions (`docs/semantics.md §27`).
 
 use std::str::FromStr;
 
@@ -76,7 +76,7 @@ pub(crate) static CHILDREN: ScalarFunction = function(
             let own = i64::from(u8::from(cell.resolution()));
             let wanted = resolution(row.number()).map_or(Some(own + 1), |given| given)?;
             let resolution = resolution_of(wanted).filter(|_| wanted > own)?;
-            if cell.children_count(resolution) > MOST_CHILDREN {
+            if cell.children_count(resolution) > MAX_CHILDREN {
                 return None;
             }
             encoder.begin_array();
@@ -111,8 +111,8 @@ pub(crate) static POLYGON: ScalarFunction = function(
     grid::polygon::<CellIndex>,
 );
 
-/// The most cells that an array of children has.
-const MOST_CHILDREN: u64 = 65_536;
+/// The maximum length of the array of children.
+const MAX_CHILDREN: u64 = 65_536;
 
 impl Cell for CellIndex {
     const DEFAULT_LEVEL: i64 = 6;

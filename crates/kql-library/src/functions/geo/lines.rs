@@ -1,4 +1,4 @@
-//! Functions of lines.
+//! Functions on lines.
 
 use super::shape::{lines, write_point};
 use super::sphere::{Point, RADIUS};
@@ -93,7 +93,7 @@ pub(crate) static DISTANCE: ScalarFunction = function(
     },
 );
 
-/// The point that the first two arguments give.
+/// The point given by the first two arguments.
 pub(crate) fn point_of(row: Row<'_>) -> Option<Point> {
     let number = |index: usize| match row.value(index)? {
         Value::Real(value) => Some(value),

@@ -1,4 +1,4 @@
-//! Functions of points: `geo_azimuth`, `geo_distance_2points`, `geo_point_in_circle`.
+//! Functions on points: `geo_azimuth`, `geo_distance_2points`, `geo_point_in_circle`.
 
 use super::sphere::{Point, RADIUS};
 use crate::functions::prelude::*;

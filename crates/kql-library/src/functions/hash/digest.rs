@@ -1,4 +1,4 @@
-//! `hash_md5`, `hash_sha1`, `hash_sha256`: of the value's text, in lower-case hexadecimal.
+//! `hash_md5`, `hash_sha1`, `hash_sha256`: hashes of the value's text, in lower-case hexadecimal.
 
 use std::fmt::Write;
 

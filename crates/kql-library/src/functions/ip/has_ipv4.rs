@@ -1,5 +1,5 @@
-//! `has_ipv4`, `has_ipv4_prefix` and their `any` forms: an address inside a text, delimited by other than letters and
-//! digits.
+//! `has_ipv4`, `has_ipv4_prefix` and their `any` forms: search for an address in a text. An address is delimited by
+//! characters that are neither letters nor digits.
 
 use super::address::{Address, V4};
 use super::ranges::Ranges;
@@ -77,7 +77,7 @@ fn is_address(text: &str) -> bool {
     !text.contains(['/', ' ']) && V4::parse(text).is_some()
 }
 
-/// The addresses in a text: runs of digits and dots with neither letters nor digits around them.
+/// The addresses in a text: runs of digits and dots that no letter or digit adjoins.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '.')
         .map(|run| run.trim_matches('.'))
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_stand_alone() {
+    fn addresses_are_delimited() {
         let check = |text: &str, needle: &str, expected: bool| {
             assert_eq!(has_prefix(text, needle), expected, "{text} {needle}");
         };

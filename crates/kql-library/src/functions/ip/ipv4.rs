@@ -1,4 +1,4 @@
-//! IPv4 addresses as numbers, compared and matched with ranges.
+//! IPv4 addresses as numbers; comparison and range matching.
 
 use super::address::{Address, V4};
 use super::compared;

@@ -1,4 +1,4 @@
-//! IPv6 addresses as text of fixed form, compared and matched with ranges.
+//! IPv6 addresses in a canonical text form; comparison and range matching.
 
 use super::address::{Address, V6};
 use super::compared;

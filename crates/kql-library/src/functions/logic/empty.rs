@@ -1,4 +1,4 @@
-//! `isnull`, `isempty` and their opposites (`semantics.md §5.4`). Strings are never null, only empty.
+//! `isnull`, `isempty` and their opposites (`docs/semantics.md §5.4`). Strings are never null, only empty.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::lit;

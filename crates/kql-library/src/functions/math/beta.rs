@@ -40,7 +40,7 @@ fn map3(args: &KernelArgs<'_>, f: impl Fn(f64, f64, f64) -> Option<f64>) -> Answ
     Ok(args.collect_reals(|row| f(x.get(row)?, a.get(row)?, b.get(row)?)))
 }
 
-/// `x` outside 0 to 1 is NaN; a negative alpha was measured to give one.
+/// NaN if `x` is outside 0 to 1; a negative alpha was measured to return one.
 fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
     if !(0.0..=1.0).contains(&x) || alpha.is_nan() || not_positive(beta) {
         f64::NAN
@@ -59,7 +59,7 @@ fn pdf(x: f64, alpha: f64, beta: f64) -> f64 {
     log.exp()
 }
 
-/// A probability outside 0 to 1 has no value; bad parameters give NaN.
+/// Null for a probability outside 0 to 1; NaN for invalid parameters.
 fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) {
         return None;
@@ -68,7 +68,7 @@ fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
         return Some(f64::NAN);
     }
     let (mut low, mut high) = (0.0f64, 1.0f64);
-    // Halving until the doubles meet: the function is monotone, so this is as exact as its own rounding.
+    // Bisection until adjacent doubles: the function is monotone, so the result is as exact as the function's own rounding.
     loop {
         let middle = low + (high - low) / 2.0;
         if middle <= low || middle >= high {
@@ -82,7 +82,7 @@ fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
     }
 }
 
-/// Also so for NaN.
+/// Whether `x` is zero, negative or NaN.
 fn not_positive(x: f64) -> bool {
     x.is_nan() || x <= 0.0
 }
@@ -91,7 +91,7 @@ fn log_beta(a: f64, b: f64) -> f64 {
     libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)
 }
 
-/// The regularised incomplete beta function, for positive `a` and `b` and `x` from 0 to 1.
+/// The regularized incomplete beta function, for positive `a` and `b` and `x` from 0 to 1.
 pub(super) fn regularized(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -100,7 +100,7 @@ pub(super) fn regularized(x: f64, a: f64, b: f64) -> f64 {
         return 1.0;
     }
     let front = (a * x.ln() + b * (1.0 - x).ln() - log_beta(a, b)).exp();
-    // The fraction converges fast only below the mean; above it, mirror.
+    // The continued fraction converges fast only below the mean; above it, use the symmetry relation.
     if x < (a + 1.0) / (a + b + 2.0) {
         front * fraction(x, a, b) / a
     } else {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn inverse_undoes_the_distribution() {
+    fn inverse_inverts_the_distribution() {
         let p = 0.37;
         check(
             inverse(p, 2.5, 4.0).map_or(f64::NAN, |x| cdf(x, 2.5, 4.0)),

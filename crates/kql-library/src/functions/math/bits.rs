@@ -1,4 +1,4 @@
-//! `binary_*` and `bitset_count_ones`: integers as 64 bits.
+//! `binary_*` and `bitset_count_ones`: bit operations on 64-bit integers.
 
 use crate::functions::prelude::*;
 

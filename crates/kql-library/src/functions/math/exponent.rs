@@ -36,7 +36,7 @@ pub(crate) static EXP2: ScalarFunction = function(
     |args| map(args, f64::exp2),
 );
 
-// The language tables give it the argument's name, the measured engine does not.
+// The language tables name the column after the argument; the measured engine does not.
 pub(crate) static EXP10: ScalarFunction = function(
     one!("exp10"),
     "Ten to the power of the number.",
@@ -80,7 +80,7 @@ pub(crate) static POW: ScalarFunction = function(
     |args| map2(args, f64::powf),
 );
 
-/// A logarithm has no value below zero; NaN stays NaN.
+/// A logarithm of a negative number is null; NaN stays NaN.
 fn logarithm(x: f64, f: fn(f64) -> f64) -> Option<f64> {
     if x < 0.0 { None } else { Some(f(x)) }
 }

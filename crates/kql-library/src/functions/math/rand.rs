@@ -22,7 +22,8 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     let bound = args.longs(0)?;
     Ok(args.collect_reals(|row| {
         let bound = bound.get(row)?;
-        // One and less leave nothing to choose from a whole number's range: a real from 0 up to 1, as without argument.
+        // A bound of one or less leaves no range of integers, so the result is a real from 0 up to 1, as without an
+        // argument.
         Some(match bound {
             ..=0 => rand::random::<f64>(),
             _ => (rand::random::<f64>() * bound as f64).floor(),

@@ -35,7 +35,7 @@ fn sign(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-// A decimal is not rounded: neither its result type nor its rounding is known (`semantics.md §31`).
+// Decimals are not supported: neither the result type nor the rounding is known (`docs/semantics.md §31`).
 pub(crate) static ROUND: ScalarFunction = function(
     &[
         "round(number: integer, [precision: long]) -> real",
@@ -60,14 +60,14 @@ fn round(args: &KernelArgs<'_>) -> Answer {
     Ok(args.collect_reals(|row| Some(round_to(x.get(row)?, digits.get(row)?))))
 }
 
-/// `x` to `digits` decimals by scaling, as the measured engine does: `1.005` to two digits is `1.0`, because the double
-/// is a little below.
+/// Rounds `x` to `digits` decimals by scaling, as the measured engine does: `1.005` to two digits is `1.0`, because the
+/// double is slightly less.
 fn round_to(x: f64, digits: i64) -> f64 {
     let scale = 10f64.powi(digits.unsigned_abs().min(308) as i32);
     if digits < 0 {
         return (x / scale).round() * scale;
     }
-    // Beyond the double's own digits there is nothing to round, and scaling overflows.
+    // A double has no digits left to round beyond its precision, and the scaling would overflow.
     let rounded = (x * scale).round() / scale;
     if rounded.is_finite() { rounded } else { x }
 }

@@ -1,4 +1,4 @@
-//! `parse_command_line`: only the parser `windows` exists.
+//! `parse_command_line`; `windows` is the only supported parser.
 
 use hindsight_kql_types::Encoder;
 
@@ -48,7 +48,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// The rules of the C runtime: backslashes count only before a quote, where two stand for one.
+/// The rules of the C runtime: backslashes are special only before a quote, where two stand for one.
 fn arguments(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut current: Option<String> = None;

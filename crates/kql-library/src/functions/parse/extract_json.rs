@@ -1,4 +1,4 @@
-//! `extract_json`: one value of JSON text by a path.
+//! `extract_json`: extracts one value from JSON text by a path.
 
 use hindsight_kql_types::dynamic::{DynamicRef, Encoder, encode_json};
 
@@ -65,7 +65,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// The steps of `$.key['key'][0]`.
+/// The steps of a path such as `$.key['key'][0]`.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();

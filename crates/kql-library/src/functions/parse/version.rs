@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_fill_eight_digits() {
+    fn each_part_has_eight_digits() {
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(
                 version(text).map(decimal::to_text).as_deref(),

@@ -59,7 +59,7 @@ pub(crate) static POW: ScalarFunction = function(
     |args| apply(args, |a, b| Number::Real(a.real().powf(b.real()))),
 );
 
-/// Whole numbers stay whole; a double on either side makes a double.
+/// Integers stay integers; a double operand makes the result a double.
 fn whole(a: Number, b: Number, longs: fn(i64, i64) -> i64, reals: fn(f64, f64) -> f64) -> Number {
     match (a, b) {
         (Number::Long(a), Number::Long(b)) => Number::Long(longs(a, b)),

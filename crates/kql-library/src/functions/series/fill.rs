@@ -1,4 +1,4 @@
-//! `series_fill_const`, `_forward`, `_backward` and `_linear`: values in place of missing ones.
+//! `series_fill_const`, `_forward`, `_backward` and `_linear`: replace missing values.
 
 use super::numbers::{Number, scalar, series, write};
 use crate::dynamic::rows::{Row, each};
@@ -72,7 +72,7 @@ pub(crate) static LINEAR: ScalarFunction = function(
     linear,
 );
 
-/// The series with the elements that equal the placeholder (argument `missing`) taken out, filled by `f`.
+/// Removes the elements that equal the placeholder (argument `missing`) from the series and fills the gaps with `f`.
 fn fill(
     args: &KernelArgs<'_>,
     missing: usize,
@@ -122,7 +122,7 @@ fn linear(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-/// The value at `at` on the line between the known neighbours. In a series of whole numbers it is cut to one.
+/// The value at `at` by linear interpolation between the known neighbors, truncated in a series of integers.
 fn between(known: &[(usize, Number)], at: usize, edges: bool, whole: bool) -> Option<Number> {
     let next = known.partition_point(|(place, _)| *place < at);
     let right = known.get(next);

@@ -32,7 +32,7 @@ pub(crate) static IIR: ScalarFunction = function(
     iir,
 );
 
-/// Elements before the first count as 0. Without normalising, whole numbers stay whole.
+/// Elements before the first count as 0. Integers stay integers unless the filter is normalized.
 fn fir(args: &KernelArgs<'_>) -> Answer {
     let flag = |index: usize| -> Result<Option<bool>, KernelError> {
         if args.len() > index {
@@ -54,7 +54,7 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
             && filter.iter().all(|w| matches!(w, Number::Long(_)))
             && values.iter().all(|x| matches!(x, Some(Number::Long(_))));
         let results = (0..values.len()).map(|at| {
-            // A long filter over a long series is quadratic work.
+            // The cost is quadratic for a long filter over a long series, so the loop checks for cancellation.
             if !args.effort().should_continue() {
                 return None;
             }

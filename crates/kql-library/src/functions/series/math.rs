@@ -1,4 +1,4 @@
-//! Functions of one number over every element of a series.
+//! Functions of one number, applied to every element of a series.
 
 use super::numbers::{Number, series, write};
 use crate::dynamic::rows::each;

@@ -1,4 +1,4 @@
-//! One number of a series, or of two.
+//! Functions that reduce one or two series to a number.
 
 use super::numbers::{Number, pairs, reals};
 use crate::dynamic::rows::{Row, with_rows};
@@ -90,7 +90,7 @@ fn reduce(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<f64>) -> Answe
     with_rows(args, |value| args.collect_reals(value), f)
 }
 
-/// The pairs of two series that have a number at every place.
+/// The pairs of two series that have a number at every position.
 fn both(row: Row<'_>) -> Option<Vec<(f64, f64)>> {
     let pair = |(a, b): (Option<Number>, Option<Number>)| Some((a?.real(), b?.real()));
     pairs(row)?.into_iter().map(pair).collect()

@@ -35,7 +35,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
         let group = usize::try_from(group.get(row)?).ok()?;
         let regex = patterns.get(row)?;
         let found = match group {
-            // The whole match needs no groups, and finding them is the slow part.
+            // The whole match needs no capture groups, and capturing is slow.
             0 => regex.find(text.get(row))?,
             group => regex.captures(text.get(row))?.get(group)?,
         };

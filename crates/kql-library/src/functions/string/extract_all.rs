@@ -99,7 +99,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// The groups that an array selects by number or name; others are dropped.
+/// The groups that an array selects by number or name; invalid selectors are dropped.
 fn groups(regex: &Regex, selection: &[u8]) -> Vec<usize> {
     let group = |item: DynamicRef<'_>| match item.kind() {
         Kind::String => {

@@ -53,7 +53,7 @@ fn format(size: f64, precision: i32, unit: &str) -> Option<String> {
     };
     let scale = 10f64.powi(precision);
     let number = (size / 1024f64.powi(step as i32) * scale).round() / scale;
-    // No zeros after the point are shown: 10 KB to two digits is `10 KB`.
+    // Trailing zeros after the decimal point are omitted: 10 KB with two digits is `10 KB`.
     Some(format!("{number} {}", UNITS.get(step)?))
 }
 

@@ -44,7 +44,7 @@ fn fold(text: &str) -> String {
     text.chars().map(fold_char).collect()
 }
 
-/// Whether `needle` occurs with no term running on beyond either of its edges (`semantics.md §6.2`).
+/// Whether `needle` occurs with no term extending beyond either of its edges (`docs/semantics.md §6.2`).
 fn has(text: &str, needle: &str) -> bool {
     let (first, last) = (needle.chars().next(), needle.chars().next_back());
     let term = |c: Option<char>| c.is_some_and(char::is_alphanumeric);

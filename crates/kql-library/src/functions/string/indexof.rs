@@ -45,7 +45,7 @@ impl Window {
         Ok(Window { columns })
     }
 
-    /// Start, length (-1: to the end) and occurrence in `row`; null where one is null.
+    /// The start, length (-1: to the end) and occurrence in `row`; `None` if one is null.
     pub(super) fn get(&self, row: usize) -> Option<(i64, i64, i64)> {
         let value = |index: usize, default: i64| match self.columns.get(index) {
             Some(column) => column.get(row),
@@ -55,7 +55,7 @@ impl Window {
     }
 }
 
-/// The byte at which code point `index` begins; also the end of the text.
+/// The byte offset of code point `index`, which may be the end of the text.
 pub(super) fn byte_of(text: &str, index: usize) -> Option<usize> {
     if text.is_ascii() {
         return (index <= text.len()).then_some(index);
@@ -66,7 +66,7 @@ pub(super) fn byte_of(text: &str, index: usize) -> Option<usize> {
         .nth(index)
 }
 
-// The documented limit of the search range was measured not to hold (`semantics.md §11`), so it is not applied.
+// The documented limit of the search range does not hold in the measured engine (`docs/semantics.md §11`), so it is not applied.
 fn position(text: &str, needle: &str, start: i64, occurrence: i64) -> i64 {
     let start = match usize::try_from(start) {
         Ok(start) => start,

@@ -1,4 +1,4 @@
-//! `strcat`, `strcat_delim`, `strrep`: the text of every argument, one after the other.
+//! `strcat`, `strcat_delim`, `strrep`: concatenation of the arguments' texts.
 
 use crate::functions::prelude::*;
 
@@ -47,7 +47,7 @@ fn join(args: &KernelArgs<'_>, first: usize) -> Answer {
         let parts: usize = columns.iter().map(|column| column.get(row).len()).sum();
         if !args
             .effort()
-            .has_room(parts + columns.len() * delimiter.len())
+            .allows_length(parts + columns.len() * delimiter.len())
         {
             return None;
         }
@@ -72,7 +72,7 @@ fn repeat(args: &KernelArgs<'_>) -> Answer {
         let times = usize::try_from(times.get(row)?).unwrap_or(0);
         let delimiter = delimiter.as_ref().map_or("", |column| column.get(row));
         let size = value.get(row).len() + delimiter.len();
-        if !args.effort().has_room(size.saturating_mul(times)) {
+        if !args.effort().allows_length(size.saturating_mul(times)) {
             return None;
         }
         Some(Cow::Owned(match delimiter {

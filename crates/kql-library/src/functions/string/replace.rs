@@ -1,4 +1,4 @@
-//! `replace_string`, `replace_regex` and the old `replace`.
+//! `replace_string`, `replace_regex` and the legacy `replace`.
 
 use super::regex::{Patterns, check, replace_all};
 use crate::functions::prelude::*;
@@ -22,7 +22,10 @@ pub(crate) static REPLACE_STRING: ScalarFunction = function(
             let grows = rewrite.len().saturating_sub(lookup.len());
             if grows > 0 {
                 let added = text.matches(lookup).count().saturating_mul(grows);
-                if !args.effort().has_room(text.len().saturating_add(added)) {
+                if !args
+                    .effort()
+                    .allows_length(text.len().saturating_add(added))
+                {
                     return None;
                 }
             }

@@ -41,7 +41,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
 
 struct Searcher {
     automaton: AhoCorasick,
-    /// For each pattern of the automaton its place in the array: empty lookups are left out.
+    /// The array index of each pattern of the automaton: empty lookups are left out.
     places: Vec<i64>,
 }
 
@@ -56,7 +56,7 @@ impl Searcher {
                 places.push(place);
             }
         }
-        // At one place the lookup that comes first in the array wins.
+        // Of several lookups that match at one position, the first in the array is replaced.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostFirst)
             .build(patterns)
@@ -74,7 +74,7 @@ impl Searcher {
                 if let Some(rewrite) = rewrite {
                     rewrite.to_text(out);
                 }
-                effort.has_room(out.len())
+                effort.allows_length(out.len())
             });
         out
     }

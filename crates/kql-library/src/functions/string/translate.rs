@@ -43,7 +43,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// What each character becomes; nothing where the replacements are empty.
+/// The replacement of each character; `None` if the list of replacements is empty.
 fn mapping(search: &str, replacement: &str) -> HashMap<char, Option<char>> {
     let mut replacements = replacement.chars();
     let mut current = None;

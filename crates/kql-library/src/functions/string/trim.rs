@@ -1,4 +1,4 @@
-//! `trim`, `trim_start`, `trim_end`: the first argument is a regular expression, and one match at each end goes.
+//! `trim`, `trim_start`, `trim_end`: the first argument is a regular expression, of which one match is removed at each end.
 
 use ::regex::Regex;
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_match_goes_at_each_end() {
+    fn removes_one_match_at_each_end() {
         let check = |pattern: &str, text: &str, expected: &str| {
             let regex = Regex::new(&both(pattern)).expect("a pattern");
             assert_eq!(regex.replace_all(text, ""), expected, "{pattern} {text}");

@@ -14,7 +14,7 @@ pub(crate) static DEF: ScalarFunction = function(
     |args| convert(args, scale),
 );
 
-/// Kelvins for each degree, and the kelvins of zero degrees.
+/// The kelvins per degree, and the kelvins at zero degrees.
 fn scale(name: &str) -> Option<(f64, f64)> {
     Some(match name {
         "Kelvin" => (1.0, 0.0),

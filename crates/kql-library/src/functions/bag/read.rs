@@ -1,4 +1,4 @@
-//! Functions that look into a bag.
+//! Functions that read a bag.
 
 use super::path::Path;
 use crate::dynamic::rows::{each, with_rows};

@@ -1,4 +1,4 @@
-//! Functions that make new bags of others.
+//! Functions that build new bags from others.
 
 use hashbrown::HashSet;
 

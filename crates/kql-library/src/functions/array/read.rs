@@ -1,4 +1,4 @@
-//! Functions that look into an array: `array_length`, `array_sum`, `array_index_of`, `strcat_array`.
+//! Functions that read an array: `array_length`, `array_sum`, `array_index_of`, `strcat_array`.
 
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
@@ -77,12 +77,12 @@ pub(crate) static STRCAT_ARRAY: ScalarFunction = function(
 )
 .with_aliases(&["array_strcat"]);
 
-/// A long or double as a double.
+/// A long or double, converted to a double.
 fn number(value: DynamicRef<'_>) -> Option<f64> {
     value.as_f64().or_else(|| value.as_i64().map(|n| n as f64))
 }
 
-/// Whether two elements are equal: numbers by value, all else by kind and content.
+/// Whether two elements are equal: numbers by value, all other elements by type and content.
 pub(crate) fn same(a: DynamicRef<'_>, b: DynamicRef<'_>) -> bool {
     if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
         return a == b;
@@ -147,7 +147,7 @@ fn strcat_array(args: &KernelArgs<'_>) -> Answer {
             return Some(Cow::Owned(out));
         }
         for (index, element) in value.iter_array().enumerate() {
-            if !args.effort().has_room(out.len()) {
+            if !args.effort().allows_length(out.len()) {
                 return None;
             }
             if index > 0 {

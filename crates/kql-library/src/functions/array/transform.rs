@@ -1,4 +1,4 @@
-//! Functions that make new arrays of the elements of others.
+//! Functions that build new arrays from the elements of others.
 
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};

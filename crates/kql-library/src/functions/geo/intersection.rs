@@ -1,4 +1,4 @@
-//! Whether lines and polygons meet.
+//! Intersection tests for lines and polygons.
 
 use super::shape::{Polygon, lines, polygons};
 use super::sphere::Point;
@@ -69,7 +69,7 @@ fn outlines(polygons: &[Polygon]) -> impl Iterator<Item = (Point, Point)> + '_ {
         .flat_map(|ring| polygon::edges(ring))
 }
 
-/// Whether a corner of one of the `others` lies in one of the polygons.
+/// Whether a corner of one of the `others` lies inside one of the polygons.
 fn holds_corner(polygons: &[Polygon], others: &[Polygon]) -> bool {
     let cancellation = CancellationToken::current();
     let mut corners = others.iter().flatten().flatten();
@@ -83,17 +83,18 @@ fn cross<E: Iterator<Item = (Point, Point)>>(
     others: impl Fn() -> E,
 ) -> bool {
     let cancellation = CancellationToken::current();
-    one.any(|(a, b)| cancellation.is_cancelled() || others().any(|(c, d)| meet(a, b, c, d)))
+    one.any(|(a, b)| cancellation.is_cancelled() || others().any(|(c, d)| intersect(a, b, c, d)))
 }
 
-/// Whether the arcs from `a` to `b` and from `c` to `d` have a point in common.
-fn meet(a: Point, b: Point, c: Point, d: Point) -> bool {
+/// Whether the arcs from `a` to `b` and from `c` to `d` intersect.
+fn intersect(a: Point, b: Point, c: Point, d: Point) -> bool {
     if [a, b].iter().any(|end| *end == c || *end == d) {
         return true;
     }
     let (first, second) = (a.cross(b), c.cross(d));
     let (side_c, side_d) = (first.dot(c), first.dot(d));
     let (side_a, side_b) = (second.dot(a), second.dot(b));
-    // The ends lie on both sides of each other's circle, and not on opposite sides of the sphere.
+    // Each arc's ends lie on both sides of the other arc's great circle, and the arcs are not on opposite sides of the
+    // sphere.
     side_c * side_d < 0.0 && side_a * side_b < 0.0 && side_a * side_d > 0.0
 }
