@@ -206,7 +206,7 @@ impl ScalarUDFImpl for KernelUdf {
             .collect::<Result<Vec<(ArrayRef, bool)>>>()?;
         let args = KernelArgs::new(&arrays, &self.kinds, rows, self.result);
         let result = (self.kernel)(&args)
-            .and_then(|result| args.effort().outcome(result))
+            .and_then(|result| args.limits().outcome(result))
             .map_err(|error| self.failure(error))?;
         if constant {
             Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(

@@ -27,7 +27,7 @@ static AVG: AggregateFunction = AggregateFunction {
         "avg(expr: datetime) -> datetime",
     ],
     aliases: &[],
-    summary: "The mean of the values; nulls are left out, and the mean of nothing is NaN.",
+    summary: "The mean of the values; nulls are ignored, and the mean of no integers or reals is NaN.",
     result_name: AggregateName::Prefixed("avg"),
     star: false,
     examples: &[

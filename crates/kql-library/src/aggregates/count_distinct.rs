@@ -13,7 +13,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT_DISTINCT, &COUNT_DISTIN
 static COUNT_DISTINCT: AggregateFunction = AggregateFunction {
     signatures: &["count_distinct(expr: any) -> long"],
     aliases: &[],
-    summary: "Counts the distinct values exactly; nulls are left out.",
+    summary: "Counts the distinct values exactly; nulls are ignored.",
     result_name: AggregateName::Prefixed("count_distinct"),
     star: false,
     examples: &[example(

@@ -17,7 +17,7 @@ pub(crate) static LIST: &[&AggregateFunction] =
 static COVARIANCE: AggregateFunction = AggregateFunction {
     signatures: &["covariance(x: real, y: real) -> real"],
     aliases: &[],
-    summary: "The covariance of a sample; pairs with a null are left out.",
+    summary: "The sample covariance; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -30,7 +30,7 @@ static COVARIANCE: AggregateFunction = AggregateFunction {
 static COVARIANCEIF: AggregateFunction = AggregateFunction {
     signatures: &["covarianceif(x: real, y: real, predicate: bool) -> real"],
     aliases: &[],
-    summary: "The covariance of a sample over the rows where the predicate is true; pairs with a null are left out.",
+    summary: "The sample covariance over the rows where the predicate is true; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -43,7 +43,7 @@ static COVARIANCEIF: AggregateFunction = AggregateFunction {
 static COVARIANCEP: AggregateFunction = AggregateFunction {
     signatures: &["covariancep(x: real, y: real) -> real"],
     aliases: &[],
-    summary: "The covariance of a whole population; pairs with a null are left out.",
+    summary: "The population covariance; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -56,7 +56,7 @@ static COVARIANCEP: AggregateFunction = AggregateFunction {
 static COVARIANCEPIF: AggregateFunction = AggregateFunction {
     signatures: &["covariancepif(x: real, y: real, predicate: bool) -> real"],
     aliases: &[],
-    summary: "The covariance of a whole population over the rows where the predicate is true; pairs with a null are left out.",
+    summary: "The population covariance over the rows where the predicate is true; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(

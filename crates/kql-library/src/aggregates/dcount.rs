@@ -15,8 +15,8 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&DCOUNT, &DCOUNTIF];
 static DCOUNT: AggregateFunction = AggregateFunction {
     signatures: &["dcount(expr: any, [accuracy: const long]) -> long"],
     aliases: &[],
-    summary: "Estimates the number of distinct values, nulls left out; small sets are counted exactly. The accuracy \
-              is 0 to 4, by default 1.",
+    summary: "Estimates the number of distinct values, ignoring nulls; small sets are counted exactly. The accuracy \
+    is 0 to 4, by default 1.",
     result_name: AggregateName::Prefixed("dcount"),
     star: false,
     examples: &[example(

@@ -22,7 +22,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&HLL, &HLL_IF, &HLL_MERGE];
 static HLL: AggregateFunction = AggregateFunction {
     signatures: &["hll(expr: any, [accuracy: const long]) -> dynamic"],
     aliases: &[],
-    summary: "The state of a `dcount`, to be merged by `hll_merge` and counted by `dcount_hll`.",
+    summary: "The state of a `dcount`, for `hll_merge` and `dcount_hll`.",
     result_name: AggregateName::Prefixed("hll"),
     star: false,
     examples: &[example(
@@ -48,7 +48,7 @@ static HLL_IF: AggregateFunction = AggregateFunction {
 static HLL_MERGE: AggregateFunction = AggregateFunction {
     signatures: &["hll_merge(hll: dynamic) -> dynamic"],
     aliases: &[],
-    summary: "The union of states that `hll` made.",
+    summary: "The union of states of `hll`.",
     result_name: AggregateName::Prefixed("hll_merge"),
     star: false,
     examples: &[example(

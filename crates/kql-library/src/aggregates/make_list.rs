@@ -14,12 +14,12 @@ pub(crate) static LIST: &[&AggregateFunction] =
     &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS, &MAKELIST];
 
 /// The default size limit of the legacy names `makelist` and `makeset`.
-pub(crate) const OLDER_LIMIT: usize = 128;
+pub(crate) const LEGACY_LIMIT: usize = 128;
 
 static MAKE_LIST: AggregateFunction = AggregateFunction {
     signatures: &["make_list(expr: any, [max_size: const long]) -> dynamic"],
     aliases: &[],
-    summary: "An array of all values but nulls; the elements of dynamic arrays are taken one by one.",
+    summary: "An array of all non-null values; the elements of dynamic arrays are added individually.",
     result_name: AggregateName::Prefixed("list"),
     star: false,
     examples: &[
@@ -63,7 +63,7 @@ static MAKE_LIST_IF: AggregateFunction = AggregateFunction {
 static MAKE_LIST_WITH_NULLS: AggregateFunction = AggregateFunction {
     signatures: &["make_list_with_nulls(expr: any) -> dynamic"],
     aliases: &[],
-    summary: "An array of all values, nulls among them.",
+    summary: "An array of all values, including nulls.",
     result_name: AggregateName::Prefixed("list"),
     star: false,
     examples: &[example(
@@ -76,7 +76,7 @@ static MAKE_LIST_WITH_NULLS: AggregateFunction = AggregateFunction {
 static MAKELIST: AggregateFunction = AggregateFunction {
     signatures: &["makelist(expr: any, [max_size: const long]) -> dynamic"],
     aliases: &[],
-    summary: "The older spelling of `make_list`, which collects 128 values where no other size is given.",
+    summary: "The legacy spelling of `make_list`; its default size limit is 128 values.",
     result_name: AggregateName::Prefixed("list"),
     star: false,
     examples: &[example(
@@ -84,7 +84,7 @@ static MAKELIST: AggregateFunction = AggregateFunction {
         "size:long\n128",
     )],
     bind: |call| {
-        let limit = limit_of(call, 1, OLDER_LIMIT)?;
+        let limit = limit_of(call, 1, LEGACY_LIMIT)?;
         call.column(collect_call(call, limit, false, false, None)?)
     },
 };

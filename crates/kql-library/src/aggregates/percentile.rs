@@ -79,7 +79,7 @@ static PERCENTILEW: AggregateFunction = aggregate(
         "percentilew(expr: real, weight: long, percentage: const real) -> real",
         "percentilew(expr: time, weight: long, percentage: const real) -> $1",
     ],
-    "A percentile of values that each stand for `weight` values.",
+    "A percentile of values weighted by `weight`.",
     AggregateName::Columns,
     &[example(
         "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilew(ms, hits, 90)",
@@ -94,7 +94,7 @@ static PERCENTILESW: AggregateFunction = aggregate(
         "percentilesw(expr: real, weight: long, percentage: const real...) -> real",
         "percentilesw(expr: time, weight: long, percentage: const real...) -> $1",
     ],
-    "Percentiles of values that each stand for `weight` values.",
+    "Percentiles of values weighted by `weight`, in a column each.",
     AggregateName::Columns,
     &[example(
         "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilesw(ms, hits, 50, 95)",

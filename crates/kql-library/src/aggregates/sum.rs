@@ -17,7 +17,7 @@ static SUM: AggregateFunction = AggregateFunction {
         "sum(expr: timespan) -> timespan",
     ],
     aliases: &[],
-    summary: "Adds up the values; nulls are left out, and the sum of nothing is 0.",
+    summary: "The sum of the values; nulls are ignored, and the sum of an empty group is 0.",
     result_name: AggregateName::Prefixed("sum"),
     star: false,
     examples: &[
@@ -41,7 +41,7 @@ static SUMIF: AggregateFunction = AggregateFunction {
         "sumif(expr: timespan, predicate: bool) -> timespan",
     ],
     aliases: &[],
-    summary: "Adds up the values of the rows where the predicate is true.",
+    summary: "The sum of the values of the rows where the predicate is true.",
     result_name: AggregateName::Prefixed("sumif"),
     star: false,
     examples: &[example(

@@ -26,7 +26,7 @@ static TDIGEST: AggregateFunction = AggregateFunction {
         "tdigest(expr: time, [weight: long]) -> dynamic",
     ],
     aliases: &[],
-    summary: "The state of percentiles, to be merged by `tdigest_merge` and read by `percentile_tdigest`.",
+    summary: "The state of percentiles, for `tdigest_merge` and `percentile_tdigest`.",
     result_name: AggregateName::Prefixed("tdigest"),
     star: false,
     examples: &[example(
@@ -39,7 +39,7 @@ static TDIGEST: AggregateFunction = AggregateFunction {
 static TDIGEST_MERGE: AggregateFunction = AggregateFunction {
     signatures: &["tdigest_merge(tdigest: dynamic) -> dynamic"],
     aliases: &["merge_tdigest", "merge_tdigests"],
-    summary: "The union of states that `tdigest` made; they must be of values of one type.",
+    summary: "The union of states of `tdigest`; their values must have one type.",
     result_name: AggregateName::Prefixed("merge_tdigests"),
     star: false,
     examples: &[example(

@@ -30,7 +30,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[
 static STDEV: AggregateFunction = AggregateFunction {
     signatures: &["stdev(expr: real) -> real", "stdev(expr: decimal) -> real"],
     aliases: &[],
-    summary: "The standard deviation of a sample; 0 for fewer than two values.",
+    summary: "The sample standard deviation; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdev"),
     star: false,
     examples: &[example(
@@ -55,7 +55,7 @@ static STDEVIF: AggregateFunction = AggregateFunction {
         "stdevif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The standard deviation of a sample over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The sample standard deviation over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevif"),
     star: false,
     examples: &[example(
@@ -80,7 +80,7 @@ static STDEVP: AggregateFunction = AggregateFunction {
         "stdevp(expr: decimal) -> real",
     ],
     aliases: &[],
-    summary: "The standard deviation of a whole population; 0 for fewer than two values.",
+    summary: "The population standard deviation; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevp"),
     star: false,
     examples: &[example(
@@ -105,7 +105,7 @@ static STDEVPIF: AggregateFunction = AggregateFunction {
         "stdevpif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The standard deviation of a whole population over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The population standard deviation over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevpif"),
     star: false,
     examples: &[example(
@@ -130,7 +130,7 @@ static VARIANCE: AggregateFunction = AggregateFunction {
         "variance(expr: decimal) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a sample; 0 for fewer than two values.",
+    summary: "The sample variance; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variance"),
     star: false,
     examples: &[example(
@@ -155,7 +155,7 @@ static VARIANCEIF: AggregateFunction = AggregateFunction {
         "varianceif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a sample over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The sample variance over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("varianceif"),
     star: false,
     examples: &[example(
@@ -180,7 +180,7 @@ static VARIANCEP: AggregateFunction = AggregateFunction {
         "variancep(expr: decimal) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a whole population; 0 for fewer than two values.",
+    summary: "The population variance; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variancep"),
     star: false,
     examples: &[example(
@@ -205,7 +205,7 @@ static VARIANCEPIF: AggregateFunction = AggregateFunction {
         "variancepif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a whole population over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The population variance over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variancepif"),
     star: false,
     examples: &[example(

@@ -13,7 +13,7 @@ pub(crate) use crate::definition::{CallArgs, Eval, Example, ResultName, ScalarFu
 pub(crate) use crate::kernel::{Kernel, KernelArgs, KernelError};
 
 /// The result of a kernel.
-pub(crate) type Answer = Result<ArrayRef, KernelError>;
+pub(crate) type KernelResult = Result<ArrayRef, KernelError>;
 
 /// Builds a function with one kernel, for families whose members differ only in their kernel.
 pub(crate) const fn function(

@@ -12,8 +12,8 @@ use arrow::datatypes::DataType;
 use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::dynamic::MAX_ENCODED;
 
-use super::effort::Effort;
 use super::error::KernelError;
+use super::limits::CallLimits;
 use super::text::to_text;
 
 /// The arguments of one call over one batch.
@@ -22,7 +22,7 @@ pub struct KernelArgs<'a> {
     kinds: &'a [ScalarType],
     rows: usize,
     result: ScalarType,
-    effort: Effort,
+    limits: CallLimits,
 }
 
 /// The kernel of a scalar function. The result has [`KernelArgs::rows`] rows and the Arrow type of
@@ -42,14 +42,14 @@ impl<'a> KernelArgs<'a> {
             kinds,
             rows,
             result,
-            effort: Effort::new(),
+            limits: CallLimits::new(),
         }
     }
 
     /// The limits of the call. Loops over the parts of one large value check `should_continue`; functions whose result can
     /// be far larger than their arguments check `allows_length`.
-    pub(crate) fn effort(&self) -> &Effort {
-        &self.effort
+    pub(crate) fn limits(&self) -> &CallLimits {
+        &self.limits
     }
 
     /// The number of rows of the result.
@@ -175,13 +175,13 @@ impl<'a> KernelArgs<'a> {
     ) -> ArrayRef {
         let mut out = StringViewBuilder::with_capacity(self.rows);
         for row in 0..self.rows {
-            let text = if self.effort.should_continue() {
+            let text = if self.limits.should_continue() {
                 f(row)
             } else {
                 None
             };
             let text = text.as_deref().unwrap_or("");
-            if self.effort.allows_length(text.len()) && self.effort.grow(text.len()) {
+            if self.limits.allows_length(text.len()) && self.limits.grow(text.len()) {
                 out.append_value(text)
             } else {
                 out.append_value("")
@@ -216,7 +216,7 @@ impl<'a> KernelArgs<'a> {
         mut f: impl FnMut(usize) -> Option<T>,
     ) -> impl Iterator<Item = Option<T>> {
         (0..self.rows).map(move |row| {
-            if self.effort.should_continue() {
+            if self.limits.should_continue() {
                 f(row)
             } else {
                 None
@@ -227,7 +227,7 @@ impl<'a> KernelArgs<'a> {
     /// A column of bools without nulls.
     pub fn collect_truths(&self, mut f: impl FnMut(usize) -> bool) -> ArrayRef {
         let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, |row| {
-            self.effort.should_continue() && f(row)
+            self.limits.should_continue() && f(row)
         });
         Arc::new(BooleanArray::new(values, None))
     }
@@ -238,12 +238,12 @@ impl<'a> KernelArgs<'a> {
         let mut buffer = Vec::new();
         for row in 0..self.rows {
             buffer.clear();
-            let is_value = self.effort.should_continue() && f(row, &mut buffer);
+            let is_value = self.limits.should_continue() && f(row, &mut buffer);
             // An encoder returns no bytes for a value beyond its limit.
             if is_value && buffer.is_empty() {
-                self.effort.too_large(MAX_ENCODED);
+                self.limits.too_large(MAX_ENCODED);
             }
-            if is_value && !buffer.is_empty() && self.effort.grow(buffer.len()) {
+            if is_value && !buffer.is_empty() && self.limits.grow(buffer.len()) {
                 out.append_value(&buffer)
             } else {
                 out.append_null()

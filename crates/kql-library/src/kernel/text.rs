@@ -7,8 +7,8 @@ use arrow::datatypes::{BinaryViewType, DataType, Float64Type};
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, decimal, guid, real, timespan};
 
 use super::cast::{decimals, longs};
-use super::effort::Effort;
 use super::error::KernelError;
+use super::limits::CallLimits;
 
 /// The text of every row; null of any type is `""`.
 pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, KernelError> {
@@ -95,7 +95,7 @@ fn collect(
     array: &dyn Array,
     write: impl Fn(usize, &mut String) -> std::fmt::Result,
 ) -> Result<StringViewArray, KernelError> {
-    let effort = Effort::new();
+    let limits = CallLimits::new();
     let mut builder = StringViewBuilder::with_capacity(array.len());
     let mut text = String::new();
     for row in 0..array.len() {
@@ -104,15 +104,15 @@ fn collect(
         if array.is_valid(row) && write(row, &mut text).is_err() {
             text.clear();
         }
-        if !(effort.should_continue()
-            && effort.allows_length(text.len())
-            && effort.grow(text.len()))
+        if !(limits.should_continue()
+            && limits.allows_length(text.len())
+            && limits.grow(text.len()))
         {
             break;
         }
         builder.append_value(&text);
     }
-    effort.outcome(builder.finish())
+    limits.outcome(builder.finish())
 }
 
 fn unexpected(array: &ArrayRef, kind: ScalarType) -> KernelError {

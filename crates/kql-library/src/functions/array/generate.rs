@@ -72,7 +72,7 @@ pub(crate) static REPEAT: ScalarFunction = function(
     },
 );
 
-fn range(args: &KernelArgs<'_>) -> Answer {
+fn range(args: &KernelArgs<'_>) -> KernelResult {
     let kind = args.kind(0);
     each(args, |row, encoder| match kind {
         ScalarType::Real => reals(row, encoder),

@@ -78,7 +78,7 @@ pub(crate) static SET_HAS_ELEMENT: ScalarFunction = function(
 
 pub(crate) static SET_EQUALS: ScalarFunction = function(
     &["set_equals(set1: dynamic, set2: dynamic) -> bool"],
-    "Whether both arrays have the same elements, in whatever order.",
+    "Whether both arrays have the same elements, in any order.",
     ResultName::None,
     &[example(
         "print b = set_equals(dynamic([1, 2, 2]), dynamic([2, 1]))",
@@ -95,7 +95,7 @@ pub(crate) static SET_EQUALS: ScalarFunction = function(
 
 pub(crate) static JACCARD_INDEX: ScalarFunction = function(
     &["jaccard_index(set1: dynamic, set2: dynamic) -> real"],
-    "The number of common elements by the number of all elements.",
+    "The number of common distinct elements divided by the number of all distinct elements.",
     ResultName::None,
     &[example(
         "print j = jaccard_index(dynamic([1, 2, 3]), dynamic([2, 3, 4]))",
@@ -151,7 +151,7 @@ fn filtered(
     Some(())
 }
 
-fn set_has_element(args: &KernelArgs<'_>) -> Answer {
+fn set_has_element(args: &KernelArgs<'_>) -> KernelResult {
     let mut encoder = Encoder::new();
     with_rows(
         args,

@@ -46,7 +46,7 @@ pub(crate) static ARRAY_SORT_DESC: ScalarFunction = function(
     |args| sort_first(args, true),
 );
 
-fn sort_first(args: &KernelArgs<'_>, descending: bool) -> Answer {
+fn sort_first(args: &KernelArgs<'_>, descending: bool) -> KernelResult {
     let nulls_last = nulls_last(args)?;
     each(args, |row, encoder| {
         let array = row.array(0)?;
@@ -60,7 +60,7 @@ fn sort_first(args: &KernelArgs<'_>, descending: bool) -> Answer {
 }
 
 /// Sorts the first array and permutes the others alike, as an array of arrays; an array of a different length becomes null.
-pub(crate) fn sort_all(args: &KernelArgs<'_>, descending: bool) -> Answer {
+pub(crate) fn sort_all(args: &KernelArgs<'_>, descending: bool) -> KernelResult {
     let nulls_last = nulls_last(args)?;
     let arrays: Vec<usize> = (0..args.len())
         .filter(|index| args.kind(*index) == ScalarType::Dynamic)

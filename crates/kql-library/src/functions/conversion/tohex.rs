@@ -17,7 +17,7 @@ pub(crate) static DEF: ScalarFunction = function(
 /// The maximum padded length, more than any use needs. The length comes from the query text and must not exhaust memory.
 const MAX_LENGTH: i64 = 1 << 20;
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let value = args.longs(0)?;
     let length = if args.len() > 1 {
         Some(args.longs(1)?)

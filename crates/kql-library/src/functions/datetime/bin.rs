@@ -19,7 +19,7 @@ macro_rules! signatures {
 pub(crate) static BIN: ScalarFunction = ScalarFunction {
     signatures: signatures!("bin"),
     aliases: &[],
-    summary: "The value rounded down to a multiple of the size; datetimes count from year one.",
+    summary: "The value rounded down to a multiple of the bin size; datetime bins are counted from year one.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -41,14 +41,14 @@ pub(crate) static BIN: ScalarFunction = ScalarFunction {
 pub(crate) static FLOOR: ScalarFunction = ScalarFunction {
     signatures: signatures!("floor"),
     aliases: &[],
-    summary: "The same as bin: the value rounded down to a multiple of the size.",
+    summary: "The same as `bin`: the value rounded down to a multiple of the bin size.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[example("print r = floor(7.9, 0.5)", "r:real\n7.5")],
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     match args.result_kind() {
         ScalarType::Real => {
             let (x, size) = (args.reals(0)?, args.reals(1)?);
@@ -62,7 +62,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }
 }
 
-fn time(args: &KernelArgs<'_>) -> Answer {
+fn time(args: &KernelArgs<'_>) -> KernelResult {
     let (x, size) = (args.longs(0)?, args.longs(1)?);
     match size.get(0) {
         // Charts bin every row by the same size, so the division is replaced by a multiplication.

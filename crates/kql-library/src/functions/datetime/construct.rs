@@ -12,7 +12,7 @@ pub(crate) static MAKE_DATETIME: ScalarFunction = ScalarFunction {
         "make_datetime(year: long, month: long, day: long, [hour: long], [minute: long], [second: real]) -> datetime",
     ],
     aliases: &[],
-    summary: "The datetime with these parts; null where a part is out of range.",
+    summary: "The datetime with these parts; null if a part is out of range.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -32,7 +32,7 @@ pub(crate) static MAKE_TIMESPAN: ScalarFunction = ScalarFunction {
         "make_timespan(days: long, hours: long, minutes: long, seconds: real) -> timespan",
     ],
     aliases: &[],
-    summary: "The timespan with these parts; null where a part is out of range.",
+    summary: "The timespan with these parts; null if a part is out of range.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -45,7 +45,7 @@ pub(crate) static MAKE_TIMESPAN: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(make_timespan),
 };
 
-fn make_datetime(args: &KernelArgs<'_>) -> Answer {
+fn make_datetime(args: &KernelArgs<'_>) -> KernelResult {
     let whole = (0..args.len().min(5))
         .map(|i| args.longs(i))
         .collect::<Result<Vec<_>, _>>()?;
@@ -73,7 +73,7 @@ fn make_datetime(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-fn make_timespan(args: &KernelArgs<'_>) -> Answer {
+fn make_timespan(args: &KernelArgs<'_>) -> KernelResult {
     let columns = args.len();
     let first = if columns == 4 { 1 } else { 0 };
     let days = if columns == 4 {

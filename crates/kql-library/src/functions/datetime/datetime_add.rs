@@ -6,7 +6,8 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["datetime_add(part: const string, value: long, datetime: datetime) -> datetime"],
     aliases: &[],
-    summary: "A datetime moved by so many years, quarters, months, weeks, days, hours, minutes, seconds or fractions.",
+    summary: "A datetime plus a number of years, quarters, months, weeks, days, hours, minutes, seconds or fractions \
+    of a second.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -36,7 +37,7 @@ pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
     }
 }
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let part = args.strings(0)?;
     let period = Period::parse(part.get(0));
     let (count, time) = (args.longs(1)?, args.longs(2)?);

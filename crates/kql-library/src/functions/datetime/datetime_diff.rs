@@ -10,7 +10,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "datetime_diff(part: const string, datetime1: datetime, datetime2: datetime) -> long",
     ],
     aliases: &[],
-    summary: "How many boundaries of years, months, days, … lie from the second datetime to the first.",
+    summary: "The number of period boundaries (years, months, days, …) between the second datetime and the first.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -49,7 +49,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("datetime_diff", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let part = args.strings(0)?;
     let period = Period::parse(part.get(0));
     let (to, from) = (args.longs(1)?, args.longs(2)?);

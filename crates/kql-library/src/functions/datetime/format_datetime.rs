@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["format_datetime(date: datetime, format: const string) -> string"],
     aliases: &[],
-    summary: "A datetime by a pattern of d, M, y, h, H, m, s, t, f and F.",
+    summary: "A datetime formatted by a pattern of d, M, y, h, H, m, s, t, f and F.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -73,7 +73,7 @@ fn parse(pattern: &str) -> Result<Vec<Piece>, char> {
 }
 
 // A null datetime has the empty text, because strings are never null.
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (time, pattern) = (args.longs(0)?, args.strings(1)?);
     let pieces = parse(pattern.get(0)).unwrap_or_default();
     let mut text = String::new();

@@ -81,7 +81,7 @@ pub(crate) static DAYOFWEEK: ScalarFunction = function(
 
 pub(crate) static WEEK_OF_YEAR: ScalarFunction = function(
     &["week_of_year(date: datetime) -> long"],
-    "The number of the week by ISO 8601.",
+    "The ISO 8601 week number.",
     ResultName::None,
     &[example(
         "print n = week_of_year(datetime(2016-01-01))",
@@ -91,12 +91,12 @@ pub(crate) static WEEK_OF_YEAR: ScalarFunction = function(
 )
 .with_aliases(&["weekofyear"]);
 
-fn map(args: &KernelArgs<'_>, f: impl Fn(i64) -> Option<i64>) -> Answer {
+fn map(args: &KernelArgs<'_>, f: impl Fn(i64) -> Option<i64>) -> KernelResult {
     let time = args.longs(0)?;
     Ok(args.collect_longs(|row| f(time.get(row)?)))
 }
 
-fn civil(args: &KernelArgs<'_>, f: impl Fn(&Civil) -> i64) -> Answer {
+fn civil(args: &KernelArgs<'_>, f: impl Fn(&Civil) -> i64) -> KernelResult {
     map(args, |ticks| Some(f(&Civil::from_ticks(ticks))))
 }
 

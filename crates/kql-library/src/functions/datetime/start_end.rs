@@ -18,7 +18,7 @@ macro_rules! signature {
 
 pub(crate) static STARTOFDAY: ScalarFunction = function(
     signature!("startofday"),
-    "Midnight of the day, moved by so many days.",
+    "The start of the day, offset by a number of days.",
     ResultName::FirstArgument,
     &[example(
         "print t = startofday(datetime(2020-08-12 13:14), -1)",
@@ -29,7 +29,7 @@ pub(crate) static STARTOFDAY: ScalarFunction = function(
 
 pub(crate) static STARTOFWEEK: ScalarFunction = function(
     signature!("startofweek"),
-    "Midnight of the week's Sunday, moved by so many weeks.",
+    "The start of the week's Sunday, offset by a number of weeks.",
     ResultName::None,
     &[example(
         "print t = startofweek(datetime(2020-08-12))",
@@ -40,7 +40,7 @@ pub(crate) static STARTOFWEEK: ScalarFunction = function(
 
 pub(crate) static STARTOFMONTH: ScalarFunction = function(
     signature!("startofmonth"),
-    "Midnight of the month's first day, moved by so many months.",
+    "The start of the month, offset by a number of months.",
     ResultName::None,
     &[example(
         "print t = startofmonth(datetime(2020-08-12), 1)",
@@ -51,7 +51,7 @@ pub(crate) static STARTOFMONTH: ScalarFunction = function(
 
 pub(crate) static STARTOFYEAR: ScalarFunction = function(
     signature!("startofyear"),
-    "Midnight of January 1, moved by so many years.",
+    "The start of the year, offset by a number of years.",
     ResultName::None,
     &[example(
         "print t = startofyear(datetime(2020-08-12))",
@@ -62,7 +62,7 @@ pub(crate) static STARTOFYEAR: ScalarFunction = function(
 
 pub(crate) static ENDOFDAY: ScalarFunction = function(
     signature!("endofday"),
-    "The last tick of the day, moved by so many days.",
+    "The last tick of the day, offset by a number of days.",
     ResultName::None,
     &[example(
         "print t = endofday(datetime(2020-08-12 13:14))",
@@ -73,7 +73,7 @@ pub(crate) static ENDOFDAY: ScalarFunction = function(
 
 pub(crate) static ENDOFWEEK: ScalarFunction = function(
     signature!("endofweek"),
-    "The last tick of the week's Saturday, moved by so many weeks.",
+    "The last tick of the week's Saturday, offset by a number of weeks.",
     ResultName::None,
     &[example(
         "print t = endofweek(datetime(2020-08-12))",
@@ -84,7 +84,7 @@ pub(crate) static ENDOFWEEK: ScalarFunction = function(
 
 pub(crate) static ENDOFMONTH: ScalarFunction = function(
     signature!("endofmonth"),
-    "The last tick of the month, moved by so many months.",
+    "The last tick of the month, offset by a number of months.",
     ResultName::None,
     &[example(
         "print t = endofmonth(datetime(2020-02-12))",
@@ -95,7 +95,7 @@ pub(crate) static ENDOFMONTH: ScalarFunction = function(
 
 pub(crate) static ENDOFYEAR: ScalarFunction = function(
     signature!("endofyear"),
-    "The last tick of the year, moved by so many years.",
+    "The last tick of the year, offset by a number of years.",
     ResultName::None,
     &[example(
         "print t = endofyear(datetime(2020-08-12), -1)",
@@ -108,17 +108,17 @@ pub(crate) static ENDOFYEAR: ScalarFunction = function(
 /// calendar.
 type PeriodStart = fn(i64, i64) -> Option<i64>;
 
-fn start(args: &KernelArgs<'_>, period_start: PeriodStart) -> Answer {
+fn start(args: &KernelArgs<'_>, period_start: PeriodStart) -> KernelResult {
     map(args, |time, offset| in_range(period_start(time, offset)?))
 }
 
-fn end(args: &KernelArgs<'_>, period_start: PeriodStart) -> Answer {
+fn end(args: &KernelArgs<'_>, period_start: PeriodStart) -> KernelResult {
     map(args, |time, offset| {
         in_range(period_start(time, offset.checked_add(1)?)? - 1)
     })
 }
 
-fn map(args: &KernelArgs<'_>, f: impl Fn(i64, i64) -> Option<i64>) -> Answer {
+fn map(args: &KernelArgs<'_>, f: impl Fn(i64, i64) -> Option<i64>) -> KernelResult {
     let time = args.longs(0)?;
     let offset = if args.len() > 1 {
         Some(args.longs(1)?)

@@ -12,7 +12,7 @@ use crate::functions::prelude::*;
 pub(crate) static UTC_TO_LOCAL: ScalarFunction = ScalarFunction {
     signatures: &["datetime_utc_to_local(from: datetime, timezone: string) -> datetime"],
     aliases: &[],
-    summary: "A UTC time on the clocks of a time zone.",
+    summary: "A UTC time converted to the local time of a time zone.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -25,7 +25,7 @@ pub(crate) static UTC_TO_LOCAL: ScalarFunction = ScalarFunction {
 pub(crate) static LOCAL_TO_UTC: ScalarFunction = ScalarFunction {
     signatures: &["datetime_local_to_utc(from: datetime, timezone: string) -> datetime"],
     aliases: &[],
-    summary: "The UTC time at which the clocks of a time zone show a time.",
+    summary: "The local time of a time zone converted to UTC.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -38,7 +38,7 @@ pub(crate) static LOCAL_TO_UTC: ScalarFunction = ScalarFunction {
 pub(crate) static LIST_TIMEZONES: ScalarFunction = ScalarFunction {
     signatures: &["datetime_list_timezones() -> dynamic"],
     aliases: &[],
-    summary: "The names of all time zones, in the order of their bytes.",
+    summary: "The names of all time zones in byte order.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -48,7 +48,7 @@ pub(crate) static LIST_TIMEZONES: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(list),
 };
 
-fn list(args: &KernelArgs<'_>) -> Answer {
+fn list(args: &KernelArgs<'_>) -> KernelResult {
     let mut names: Vec<String> = TimeZoneDatabase::bundled()
         .available()
         // The database's placeholder for an unset clock is not a time zone.
@@ -63,7 +63,7 @@ fn list(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-fn convert(args: &KernelArgs<'_>, f: fn(i64, &TimeZone) -> Option<i64>) -> Answer {
+fn convert(args: &KernelArgs<'_>, f: fn(i64, &TimeZone) -> Option<i64>) -> KernelResult {
     let (time, name) = (args.longs(0)?, args.strings(1)?);
     let zones = TimeZoneDatabase::bundled();
     // The database caches zones, but a lookup still takes a lock, so a constant zone is looked up once per batch.

@@ -23,7 +23,7 @@ pub(crate) static PARSE_JSON: ScalarFunction = function(
 
 pub(crate) static DYNAMIC_TO_JSON: ScalarFunction = function(
     &["dynamic_to_json(value: any) -> string"],
-    "Canonical JSON text: the keys of bags in order at every level.",
+    "Canonical JSON text: the keys of bags are sorted at every level.",
     ResultName::None,
     &[example(
         "print s = dynamic_to_json(dynamic({'b': 1, 'a': [2.0]}))",
@@ -34,7 +34,7 @@ pub(crate) static DYNAMIC_TO_JSON: ScalarFunction = function(
 
 pub(crate) static TREEPATH: ScalarFunction = function(
     &["treepath(object: dynamic) -> dynamic"],
-    "The paths of all properties, in the order of the document.",
+    "The paths of all properties in document order.",
     ResultName::Prefixed("tree"),
     &[
         example(
@@ -49,7 +49,7 @@ pub(crate) static TREEPATH: ScalarFunction = function(
     treepath,
 );
 
-fn parse_json(args: &KernelArgs<'_>) -> Answer {
+fn parse_json(args: &KernelArgs<'_>) -> KernelResult {
     if args.kind(0) == ScalarType::String {
         let texts = args.strings(0)?;
         return Ok(args.collect_dynamics(|row, out| {
@@ -67,7 +67,7 @@ fn parse_json(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-fn dynamic_to_json(args: &KernelArgs<'_>) -> Answer {
+fn dynamic_to_json(args: &KernelArgs<'_>) -> KernelResult {
     let mut encoder = Encoder::new();
     with_rows(
         args,
@@ -80,7 +80,7 @@ fn dynamic_to_json(args: &KernelArgs<'_>) -> Answer {
     )
 }
 
-fn treepath(args: &KernelArgs<'_>) -> Answer {
+fn treepath(args: &KernelArgs<'_>) -> KernelResult {
     let mut known = true;
     let paths = each(args, |row, encoder| {
         let value = row.dynamic(0);

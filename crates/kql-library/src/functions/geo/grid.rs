@@ -21,7 +21,7 @@ pub(super) trait Cell: Sized {
 }
 
 /// The token of the cell around a point, given as longitude, latitude and optional level; empty if there is no such cell.
-pub(super) fn from_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn from_point<C: Cell>(args: &KernelArgs<'_>) -> KernelResult {
     let (longitude, latitude) = (args.reals(0)?, args.reals(1)?);
     let level = level(args, 2)?;
     Ok(args.collect_strings(|row| {
@@ -33,7 +33,7 @@ pub(super) fn from_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
 }
 
 /// The center of a cell as a GeoJSON point; null if the token is not valid.
-pub(super) fn central_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn central_point<C: Cell>(args: &KernelArgs<'_>) -> KernelResult {
     let names = args.strings(0)?;
     each(args, |row, encoder| {
         write_point(C::named(names.get(row.number()))?.middle(), encoder);
@@ -42,7 +42,7 @@ pub(super) fn central_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
 }
 
 /// The outline of a cell as a GeoJSON polygon; null if the token is not valid.
-pub(super) fn polygon<C: Cell>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn polygon<C: Cell>(args: &KernelArgs<'_>) -> KernelResult {
     let names = args.strings(0)?;
     each(args, |row, encoder| {
         write_polygon(C::named(names.get(row.number()))?.outline(), encoder);

@@ -9,7 +9,7 @@ use crate::work::CancellationToken;
 
 pub(crate) static LINES: ScalarFunction = function(
     &["geo_intersects_2lines(line1: dynamic, line2: dynamic) -> bool"],
-    "Whether two lines cross or touch; null where one is none.",
+    "Whether two lines intersect; null if one is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_intersects_2lines(dynamic({'type': 'LineString', 'coordinates': [[0, 0], [2, 2]]}), dynamic({'type': 'LineString', 'coordinates': [[0, 2], [2, 0]]}))",
@@ -25,7 +25,7 @@ pub(crate) static LINES: ScalarFunction = function(
 
 pub(crate) static POLYGONS: ScalarFunction = function(
     &["geo_intersects_2polygons(polygon1: dynamic, polygon2: dynamic) -> bool"],
-    "Whether two polygons have a point in common; null where one is none.",
+    "Whether two polygons intersect; null if one is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_intersects_2polygons(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [9, 0], [9, 9], [0, 0]]]}), dynamic({'type': 'Polygon', 'coordinates': [[[6, 2], [7, 2], [7, 3], [6, 2]]]}))",
@@ -42,7 +42,7 @@ pub(crate) static POLYGONS: ScalarFunction = function(
 
 pub(crate) static LINE_WITH_POLYGON: ScalarFunction = function(
     &["geo_intersects_line_with_polygon(line: dynamic, polygon: dynamic) -> bool"],
-    "Whether a line and a polygon have a point in common; null where one of the two is none.",
+    "Whether a line and a polygon intersect; null if one of them is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_intersects_line_with_polygon(dynamic({'type': 'LineString', 'coordinates': [[6, 2], [7, 2]]}), dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [9, 0], [9, 9], [0, 0]]]}))",
@@ -58,7 +58,7 @@ pub(crate) static LINE_WITH_POLYGON: ScalarFunction = function(
     },
 );
 
-fn bools(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<bool>) -> Answer {
+fn bools(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<bool>) -> KernelResult {
     with_rows(args, |value| args.collect_bools(value), f)
 }
 

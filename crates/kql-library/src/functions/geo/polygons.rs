@@ -12,7 +12,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static AREA: ScalarFunction = function(
     &["geo_polygon_area(polygon: dynamic) -> real"],
-    "The area of a polygon in square metres; null where it is none.",
+    "The area of a polygon in square metres; null if it is not valid.",
     ResultName::None,
     &[example(
         "print a = isnull(geo_polygon_area(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [1, 1]]]})))",
@@ -35,7 +35,7 @@ pub(crate) static AREA: ScalarFunction = function(
 
 pub(crate) static PERIMETER: ScalarFunction = function(
     &["geo_polygon_perimeter(polygon: dynamic) -> real"],
-    "The length of the edges of a polygon in metres; null where it is none.",
+    "The length of the edges of a polygon in metres; null if it is not valid.",
     ResultName::None,
     &[example(
         "print p = round(geo_polygon_perimeter(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [90, 0], [0, 90], [0, 0]]]})), 2)",
@@ -57,7 +57,7 @@ pub(crate) static PERIMETER: ScalarFunction = function(
 
 pub(crate) static CENTROID: ScalarFunction = function(
     &["geo_polygon_centroid(polygon: dynamic) -> dynamic"],
-    "The middle of the mass of a polygon.",
+    "The centroid of a polygon.",
     ResultName::None,
     &[example(
         "print c = isnull(geo_polygon_centroid(dynamic({'type': 'Polygon', 'coordinates': []})))",
@@ -78,7 +78,7 @@ pub(crate) static CENTROID: ScalarFunction = function(
 
 pub(crate) static CONTAINS: ScalarFunction = function(
     &["geo_point_in_polygon(longitude: real, latitude: real, polygon: dynamic) -> bool"],
-    "Whether a point lies inside a polygon; null where one of the two is none.",
+    "Whether a point lies inside a polygon; null if one of them is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_point_in_polygon(5, 3, dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [10, 0], [10, 10], [0, 0]]]}))",

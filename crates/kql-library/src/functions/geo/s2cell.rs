@@ -7,7 +7,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
     &["geo_point_to_s2cell(longitude: real, latitude: real, [level: integer]) -> string"],
-    "The token of the S2 cell of a point at a level from 0 to 30, by default 11; empty where there is none.",
+    "The token of the S2 cell of a point at a level from 0 to 30, by default 11; empty if an argument is not valid.",
     ResultName::None,
     &[
         example("print c = geo_point_to_s2cell(0, 0, 0)", "c:string\n1"),
@@ -18,7 +18,7 @@ pub(crate) static FROM_POINT: ScalarFunction = function(
 
 pub(crate) static CENTRAL_POINT: ScalarFunction = function(
     &["geo_s2cell_to_central_point(s2cell: string) -> dynamic"],
-    "The middle of an S2 cell as a GeoJSON point; null where it is none.",
+    "The center of an S2 cell as a GeoJSON point; null if the argument is not an S2 cell.",
     ResultName::None,
     &[example(
         "print p = geo_s2cell_to_central_point('1')",
@@ -29,7 +29,7 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
 
 pub(crate) static POLYGON: ScalarFunction = function(
     &["geo_s2cell_to_polygon(s2cell: string) -> dynamic"],
-    "The outline of an S2 cell as a GeoJSON polygon; null where it is none.",
+    "The outline of an S2 cell as a GeoJSON polygon; null if the argument is not an S2 cell.",
     ResultName::None,
     &[example(
         "print p = geo_s2cell_to_polygon('none')",

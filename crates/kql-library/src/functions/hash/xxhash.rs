@@ -15,7 +15,7 @@ pub(crate) static HASH: ScalarFunction = ScalarFunction {
         "hash(source: timespan, [mod: long]) -> long",
     ],
     aliases: &["hash_xxhash64"],
-    summary: "The xxHash64 of a value, or its remainder by a number.",
+    summary: "The xxHash64 of a value, optionally modulo a number.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -29,7 +29,7 @@ pub(crate) static HASH: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let modulus = if args.len() > 1 {
         Some(args.longs(1)?)
     } else {

@@ -7,19 +7,19 @@ use super::ranges::Ranges;
 use crate::functions::prelude::*;
 
 /// Compares two addresses: -1, 0 or 1.
-pub(super) fn compare<A: Address>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn compare<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let order = order::<A>(args)?;
     Ok(args.collect_longs(|row| order(row).map(|order| order as i64)))
 }
 
 /// Whether two addresses are equal.
-pub(super) fn is_match<A: Address>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn is_match<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let order = order::<A>(args)?;
     Ok(args.collect_bools(|row| order(row).map(Ordering::is_eq)))
 }
 
 /// Whether an address lies in a range.
-pub(super) fn is_in_range<A: Address>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn is_in_range<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let (ip, range) = (args.strings(0)?, args.strings(1)?);
     Ok(args.collect_bools(|row| {
         let (ip, range) = (A::parse(ip.get(row))?, A::parse(range.get(row))?);
@@ -28,7 +28,7 @@ pub(super) fn is_in_range<A: Address>(args: &KernelArgs<'_>) -> Answer {
 }
 
 /// Whether an address lies in any of several ranges.
-pub(super) fn is_in_any_range<A: Address>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn is_in_any_range<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let ip = args.strings(0)?;
     let ranges = Ranges::open(args)?;
     Ok(args.collect_bools(|row| {

@@ -18,7 +18,7 @@ pub(crate) static HAS_IPV4: ScalarFunction = function(
 
 pub(crate) static HAS_ANY_IPV4: ScalarFunction = function(
     &["has_any_ipv4(source: text, ips: any...) -> bool"],
-    "Whether one of several IPv4 addresses occurs in a text.",
+    "Whether any of several IPv4 addresses occurs in a text.",
     ResultName::None,
     &[example(
         "print b = has_any_ipv4('from 10.0.0.1', dynamic(['10.0.0.2', '10.0.0.1']))",
@@ -29,7 +29,7 @@ pub(crate) static HAS_ANY_IPV4: ScalarFunction = function(
 
 pub(crate) static HAS_IPV4_PREFIX: ScalarFunction = function(
     &["has_ipv4_prefix(source: text, ip_prefix: string) -> bool"],
-    "Whether an IPv4 address that begins so occurs in a text; the prefix ends with a dot or is a whole address.",
+    "Whether an IPv4 address with the prefix occurs in a text; the prefix ends with a dot or is a whole address.",
     ResultName::None,
     &[
         example(
@@ -46,7 +46,7 @@ pub(crate) static HAS_IPV4_PREFIX: ScalarFunction = function(
 
 pub(crate) static HAS_ANY_IPV4_PREFIX: ScalarFunction = function(
     &["has_any_ipv4_prefix(source: text, ip_prefixes: any...) -> bool"],
-    "Whether an IPv4 address that begins in one of several ways occurs in a text.",
+    "Whether an IPv4 address with any of several prefixes occurs in a text.",
     ResultName::None,
     &[example(
         "print b = has_any_ipv4_prefix('from 10.0.0.1', '192.168.', '10.')",
@@ -55,7 +55,7 @@ pub(crate) static HAS_ANY_IPV4_PREFIX: ScalarFunction = function(
     |args| any(args, has_prefix),
 );
 
-fn any(args: &KernelArgs<'_>, test: fn(&str, &str) -> bool) -> Answer {
+fn any(args: &KernelArgs<'_>, test: fn(&str, &str) -> bool) -> KernelResult {
     let text = args.texts(0)?;
     let needles = Ranges::open(args)?;
     Ok(args.collect_bools(|row| Some(needles.any(row, |needle| test(text.get(row), needle)))))

@@ -9,7 +9,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["ipv4_range_to_cidr_list(start_ip: string, end_ip: string) -> dynamic"],
-    "The fewest networks that cover a range of addresses, both ends included.",
+    "The smallest list of networks that covers a range of addresses, both ends included.",
     ResultName::None,
     &[example(
         "print d = ipv4_range_to_cidr_list('10.0.0.1', '10.0.0.4')",

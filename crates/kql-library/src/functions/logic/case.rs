@@ -12,7 +12,7 @@ use crate::functions::prelude::*;
 pub(crate) static IFF: ScalarFunction = ScalarFunction {
     signatures: &["iff(if: bool, then: any, else: any) -> dynamic"],
     aliases: &["iif"],
-    summary: "The second argument where the condition is true, else the third.",
+    summary: "The second argument if the condition is true, else the third.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -25,7 +25,7 @@ pub(crate) static IFF: ScalarFunction = ScalarFunction {
 pub(crate) static CASE: ScalarFunction = ScalarFunction {
     signatures: &["case(predicate: any, then: any, predicate_then_else: any...) -> dynamic"],
     aliases: &[],
-    summary: "The value after the first condition that is true, else the last argument.",
+    summary: "The value that follows the first true condition, else the last argument.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -158,7 +158,7 @@ fn converted(call: &CallArgs<'_>, branch: &Scalar, kind: ScalarType) -> Result<E
 static KERNEL: InnerKernel = InnerKernel::new("$pack", pack);
 
 /// A value of another type, converted to a dynamic as the packing functions store it (`docs/semantics.md §9.1`).
-fn pack(args: &KernelArgs<'_>) -> Answer {
+fn pack(args: &KernelArgs<'_>) -> KernelResult {
     let array = args.full(0)?;
     let mut encoder = Encoder::new();
     match args.kind(0) {

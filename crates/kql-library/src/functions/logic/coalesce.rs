@@ -58,7 +58,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 static KERNEL: InnerKernel = InnerKernel::new("$coalesce", evaluate_each_once);
 
 /// Evaluates every argument once: a null test and a separate read of a volatile argument would be two draws.
-fn evaluate_each_once(args: &KernelArgs<'_>) -> Answer {
+fn evaluate_each_once(args: &KernelArgs<'_>) -> KernelResult {
     let last = args.len() - 1;
     let mut answer = args.full(last)?;
     for index in (0..last).rev() {

@@ -9,7 +9,7 @@ use crate::functions::prelude::*;
 pub(crate) static ISNULL: ScalarFunction = ScalarFunction {
     signatures: &["isnull(value: any) -> bool"],
     aliases: &[],
-    summary: "Whether a value is null; never so for a string.",
+    summary: "Whether a value is null; always false for a string.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -22,7 +22,7 @@ pub(crate) static ISNULL: ScalarFunction = ScalarFunction {
 pub(crate) static ISNOTNULL: ScalarFunction = ScalarFunction {
     signatures: &["isnotnull(value: any) -> bool"],
     aliases: &["notnull"],
-    summary: "Whether a value is not null; always so for a string.",
+    summary: "Whether a value is not null; always true for a string.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example("print b = isnotnull(5)", "b:bool\ntrue")],
@@ -84,7 +84,7 @@ static ISNOTEMPTY_KERNEL: InnerKernel =
 
 static ISEMPTY_KERNEL: InnerKernel = InnerKernel::new("isempty", |args| dynamic_empty(args, true));
 
-fn dynamic_empty(args: &KernelArgs<'_>, expected: bool) -> Answer {
+fn dynamic_empty(args: &KernelArgs<'_>, expected: bool) -> KernelResult {
     let value = args.dynamics(0)?;
     Ok(args.collect_bools(|row| {
         let held = value.get(row).map_or(DynamicRef::NULL, DynamicRef::new);

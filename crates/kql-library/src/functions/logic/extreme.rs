@@ -7,7 +7,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static MAX_OF: ScalarFunction = function(
     &["max_of(first: common, other: common...) -> common"],
-    "The greatest of the arguments that are not null.",
+    "The maximum of the arguments that are not null.",
     ResultName::None,
     &[
         example("print n = max_of(3, long(null), 5)", "n:long\n5"),
@@ -18,7 +18,7 @@ pub(crate) static MAX_OF: ScalarFunction = function(
 
 pub(crate) static MIN_OF: ScalarFunction = function(
     &["min_of(first: common, other: common...) -> common"],
-    "The least of the arguments that are not null.",
+    "The minimum of the arguments that are not null.",
     ResultName::None,
     &[example("print r = min_of(2, 1.5)", "r:real\n1.5")],
     |args| extreme(args, Extreme::Least),
@@ -40,7 +40,7 @@ impl Extreme {
     }
 }
 
-fn extreme(args: &KernelArgs<'_>, which: Extreme) -> Answer {
+fn extreme(args: &KernelArgs<'_>, which: Extreme) -> KernelResult {
     let columns = 0..args.len();
     match args.result_kind() {
         ScalarType::Real => {

@@ -26,7 +26,7 @@ pub(crate) static PDF: ScalarFunction = function(
 
 pub(crate) static INV: ScalarFunction = function(
     &["beta_inv(probability: number, alpha: number, beta: number) -> real"],
-    "The value that a beta-distributed one is at most with this probability.",
+    "The inverse of the cumulative beta distribution at this probability.",
     ResultName::None,
     &[example(
         "print r = round(beta_inv(0.5, 3, 3), 6)",
@@ -35,7 +35,7 @@ pub(crate) static INV: ScalarFunction = function(
     |args| map3(args, inverse),
 );
 
-fn map3(args: &KernelArgs<'_>, f: impl Fn(f64, f64, f64) -> Option<f64>) -> Answer {
+fn map3(args: &KernelArgs<'_>, f: impl Fn(f64, f64, f64) -> Option<f64>) -> KernelResult {
     let (x, a, b) = (args.reals(0)?, args.reals(1)?, args.reals(2)?);
     Ok(args.collect_reals(|row| f(x.get(row)?, a.get(row)?, b.get(row)?)))
 }
@@ -111,19 +111,19 @@ pub(super) fn regularized(x: f64, a: f64, b: f64) -> f64 {
 /// The continued fraction of the incomplete beta function, by Lentz's method.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
-    let away = |v: f64| if v.abs() < TINY { TINY } else { v };
+    let nonzero = |v: f64| if v.abs() < TINY { TINY } else { v };
     let mut c = 1.0;
-    let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
+    let mut d = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
     let mut h = d;
     for step in 1..=10_000 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 / away(1.0 + even * d);
-        c = away(1.0 + even / c);
+        d = 1.0 / nonzero(1.0 + even * d);
+        c = nonzero(1.0 + even / c);
         h *= d * c;
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = 1.0 / away(1.0 + odd * d);
-        c = away(1.0 + odd / c);
+        d = 1.0 / nonzero(1.0 + odd * d);
+        c = nonzero(1.0 + odd / c);
         h *= d * c;
         if (d * c - 1.0).abs() < 1e-16 {
             break;

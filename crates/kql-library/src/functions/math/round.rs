@@ -8,7 +8,7 @@ pub(crate) static CEILING: ScalarFunction = function(
         "ceiling(number: number) -> real",
         "ceiling(number: bool) -> real",
     ],
-    "The least whole number that is not below the number, as a real.",
+    "The smallest integer that is not less than the number, as a real.",
     ResultName::FirstArgument,
     &[example("print r = ceiling(-1.5)", "r:real\n-1.0")],
     |args| map(args, f64::ceil),
@@ -17,14 +17,14 @@ pub(crate) static CEILING: ScalarFunction = function(
 pub(crate) static SIGN: ScalarFunction = ScalarFunction {
     signatures: &["sign(number: number) -> real", "sign(number: bool) -> real"],
     aliases: &[],
-    summary: "-1, 0 or 1 by the sign of the number; null and NaN count as 0.",
+    summary: "The sign of the number: -1, 0 or 1; null and NaN return 0.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example("print r = sign(-42)", "r:real\n-1.0")],
     eval: Eval::Kernel(sign),
 };
 
-fn sign(args: &KernelArgs<'_>) -> Answer {
+fn sign(args: &KernelArgs<'_>) -> KernelResult {
     let x = args.reals(0)?;
     Ok(args.collect_reals(|row| {
         Some(match x.get(row) {
@@ -42,7 +42,7 @@ pub(crate) static ROUND: ScalarFunction = function(
         "round(number: real, [precision: long]) -> real",
         "round(number: bool, [precision: long]) -> real",
     ],
-    "The number rounded to so many decimals, halves away from zero; a negative precision rounds to tens, hundreds, ….",
+    "The number rounded to a number of decimals, half away from zero; a negative precision rounds to tens, hundreds, ….",
     ResultName::FirstArgument,
     &[
         example("print r = round(2.5)", "r:real\n3.0"),
@@ -52,7 +52,7 @@ pub(crate) static ROUND: ScalarFunction = function(
     round,
 );
 
-fn round(args: &KernelArgs<'_>) -> Answer {
+fn round(args: &KernelArgs<'_>) -> KernelResult {
     if args.len() < 2 {
         return map(args, f64::round);
     }

@@ -78,7 +78,7 @@ pub(crate) static ATAN2: ScalarFunction = function(
 
 pub(crate) static DEGREES: ScalarFunction = function(
     one!("degrees"),
-    "An angle in radians as degrees.",
+    "An angle in radians converted to degrees.",
     ResultName::None,
     &[example("print r = degrees(pi())", "r:real\n180.0")],
     |args| map(args, |x| x * (180.0 / std::f64::consts::PI)),
@@ -86,7 +86,7 @@ pub(crate) static DEGREES: ScalarFunction = function(
 
 pub(crate) static RADIANS: ScalarFunction = function(
     one!("radians"),
-    "An angle in degrees as radians.",
+    "An angle in degrees converted to radians.",
     ResultName::None,
     &[example("print b = radians(180) == pi()", "b:bool\ntrue")],
     |args| map(args, |x| x * (std::f64::consts::PI / 180.0)),

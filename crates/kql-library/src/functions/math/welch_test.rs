@@ -16,7 +16,7 @@ pub(crate) static DEF: ScalarFunction = function(
     kernel,
 );
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let columns = (0..6)
         .map(|i| args.reals(i))
         .collect::<Result<Vec<_>, _>>()?;

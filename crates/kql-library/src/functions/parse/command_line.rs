@@ -30,7 +30,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("parse_command_line", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
     let mut encoder = Encoder::new();
     Ok(args.collect_dynamics(|row, out| {

@@ -7,7 +7,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["extract_json(jsonPath: const string, jsonText: text) -> string"],
     aliases: &["extractjson"],
-    summary: "The text of one value inside JSON text, found by a path such as $.a[0].b; empty where there is none.",
+    summary: "The text of the value at a path such as `$.a[0].b` of JSON text; empty if there is no such value.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -43,7 +43,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("extract_json", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (path, text) = (args.strings(0)?, args.texts(1)?);
     let path = steps(path.get(0)).unwrap_or_default();
     let mut encoder = Encoder::new();

@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["parse_version(version: string) -> decimal"],
     aliases: &[],
-    summary: "A version of up to four numbers as one decimal that sorts as versions do; null for other text.",
+    summary: "A version of up to four numbers as a decimal that sorts in version order; null if it is not valid.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -18,7 +18,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.strings(0)?;
     let values: Decimal128Array = (0..args.rows()).map(|row| version(text.get(row))).collect();
     Ok(Arc::new(values.with_data_type(ScalarType::Decimal.arrow())))

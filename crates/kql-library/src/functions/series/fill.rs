@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static CONST: ScalarFunction = function(
     &["series_fill_const(series: dynamic, [constant: any], [missing: any]) -> dynamic"],
-    "The constant, by default 0, in place of every missing element.",
+    "The series with every missing element replaced by a constant, by default 0.",
     ResultName::FirstArgument,
     &[example(
         "print s = series_fill_const(dynamic([1, null, 3]), 7)",
@@ -27,7 +27,7 @@ pub(crate) static CONST: ScalarFunction = function(
 
 pub(crate) static FORWARD: ScalarFunction = function(
     &["series_fill_forward(series: dynamic, [missing: any]) -> dynamic"],
-    "The element before in place of every missing one.",
+    "The series with every missing element replaced by the previous element.",
     ResultName::FirstArgument,
     &[example(
         "print s = series_fill_forward(dynamic([null, 5, null]))",
@@ -38,7 +38,7 @@ pub(crate) static FORWARD: ScalarFunction = function(
 
 pub(crate) static BACKWARD: ScalarFunction = function(
     &["series_fill_backward(series: dynamic, [missing: any]) -> dynamic"],
-    "The element after in place of every missing one.",
+    "The series with every missing element replaced by the next element.",
     ResultName::FirstArgument,
     &[example(
         "print s = series_fill_backward(dynamic([null, 5, null]))",
@@ -57,7 +57,7 @@ pub(crate) static LINEAR: ScalarFunction = function(
     &[
         "series_fill_linear(series: dynamic, [missing: any], [fill_edges: bool], [constant: any]) -> dynamic",
     ],
-    "Missing elements on the line between their neighbours; at the ends the nearest element, and the constant where all are missing.",
+    "Missing elements interpolated linearly; at the ends the nearest element, or the constant if all elements are missing.",
     ResultName::FirstArgument,
     &[
         example(
@@ -77,7 +77,7 @@ fn fill(
     args: &KernelArgs<'_>,
     missing: usize,
     f: impl Fn(Row<'_>, Vec<Option<Number>>) -> Vec<Option<Number>>,
-) -> Answer {
+) -> KernelResult {
     each(args, |row, encoder| {
         let placeholder = scalar(row, missing).map(Number::real);
         let is_missing = |x: f64| placeholder.is_some_and(|p| p == x || (p.is_nan() && x.is_nan()));
@@ -99,7 +99,7 @@ fn forward(series: impl Iterator<Item = Option<Number>>) -> Vec<Option<Number>> 
         .collect()
 }
 
-fn linear(args: &KernelArgs<'_>) -> Answer {
+fn linear(args: &KernelArgs<'_>) -> KernelResult {
     let edges = if args.len() > 2 {
         args.bools(2)?.get(0).unwrap_or(true)
     } else {

@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static LINE: ScalarFunction = function(
     &["series_fit_line(series: dynamic) -> real"],
-    "The line through a series by least squares: its fit, slope, variances, interception and values, in a column each.",
+    "The least-squares line through a series: its R-squared, slope, variances, interception and values, in a column each.",
     ResultName::None,
     &[
         example(
@@ -31,7 +31,7 @@ pub(crate) static LINE: ScalarFunction = function(
 
 pub(crate) static LINE_DYNAMIC: ScalarFunction = function(
     &["series_fit_line_dynamic(series: dynamic) -> dynamic"],
-    "The line through a series by least squares as a bag.",
+    "The least-squares line through a series, as a bag.",
     ResultName::None,
     &[
         example(
@@ -76,7 +76,7 @@ pub(crate) static COLUMNS: &[(&str, ScalarType)] = &[
 ];
 
 /// The values of all columns as an array.
-pub(crate) fn all(args: &KernelArgs<'_>) -> Answer {
+pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let line = Line::of(row)?;
         encoder.begin_array();

@@ -28,7 +28,7 @@ pub(crate) static PRODUCT: ScalarFunction = function(
 
 pub(crate) static MAGNITUDE: ScalarFunction = function(
     &["series_magnitude(series: dynamic) -> real"],
-    "The length of the series as a vector.",
+    "The magnitude of the series as a vector.",
     ResultName::None,
     &[example(
         "print n = series_magnitude(dynamic([3, 4]))",
@@ -50,7 +50,7 @@ pub(crate) static DOT_PRODUCT: ScalarFunction = function(
 
 pub(crate) static PEARSON: ScalarFunction = function(
     &["series_pearson_correlation(series1: dynamic, series2: dynamic) -> real"],
-    "Pearson's correlation of two series of one length.",
+    "Pearson's correlation of two series of equal length.",
     ResultName::None,
     &[example(
         "print n = series_pearson_correlation(dynamic([1, 2, 3]), dynamic([6, 4, 2]))",
@@ -63,7 +63,7 @@ pub(crate) static COSINE: ScalarFunction = function(
     &[
         "series_cosine_similarity(series1: dynamic, series2: dynamic, [magnitude1: real], [magnitude2: real]) -> real",
     ],
-    "The cosine of the angle between two series as vectors; their lengths may be given.",
+    "The cosine of the angle between two series as vectors; their magnitudes are optional arguments.",
     ResultName::None,
     &[example(
         "print n = series_cosine_similarity(dynamic([3, 4]), dynamic([0, 2]))",
@@ -86,7 +86,7 @@ pub(crate) static COSINE: ScalarFunction = function(
     },
 );
 
-fn reduce(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<f64>) -> Answer {
+fn reduce(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<f64>) -> KernelResult {
     with_rows(args, |value| args.collect_reals(value), f)
 }
 

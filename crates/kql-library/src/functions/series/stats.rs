@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static STATS: ScalarFunction = function(
     &["series_stats(series: dynamic, [ignore_nonfinite: bool]) -> real"],
-    "Minimum, maximum, their places, mean, standard deviation and variance of a series, in a column each.",
+    "Minimum, maximum, their indexes, mean, standard deviation and variance of a series, in a column each.",
     ResultName::None,
     &[
         example(
@@ -71,7 +71,7 @@ pub(crate) static COLUMNS: &[(&str, ScalarType)] = &[
 ];
 
 /// The values of all columns as an array.
-pub(crate) fn all(args: &KernelArgs<'_>) -> Answer {
+pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
     let finite = finite_only(args)?;
     each(args, |row, encoder: &mut Encoder| {
         let stats = Stats::of(row, finite)?;

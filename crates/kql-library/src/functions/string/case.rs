@@ -22,7 +22,7 @@ fn map<I: ExactSizeIterator<Item = char>>(
     args: &KernelArgs<'_>,
     ascii: fn(&str) -> String,
     full: fn(char) -> I,
-) -> Answer {
+) -> KernelResult {
     let text = args.texts(0)?;
     Ok(args.collect_strings(|row| {
         let text = text.get(row);

@@ -67,7 +67,7 @@ enum Points {
     Arrays(Rows<BinaryViewArray>),
 }
 
-fn to_string(args: &KernelArgs<'_>) -> Answer {
+fn to_string(args: &KernelArgs<'_>) -> KernelResult {
     let columns = (0..args.len())
         .map(|index| match args.kind(index) {
             ScalarType::Dynamic => args.dynamics(index).map(Points::Arrays),

@@ -28,7 +28,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 static KERNEL: InnerKernel = InnerKernel::new("extract", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (group, text) = (args.longs(1)?, args.texts(2)?);
     let mut patterns = Patterns::open(args, 0)?;
     Ok(args.collect_strings(|row| {

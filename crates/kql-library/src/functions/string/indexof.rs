@@ -7,7 +7,8 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "indexof(string: text, match: text, [start: long], [length: long], [occurrence: long]) -> long",
     ],
     aliases: &[],
-    summary: "Where a text first occurs in another, by code points from 0; -1 where it does not, null for an empty one.",
+    summary: "The 0-based position in code points of the first occurrence of a text; -1 if there is none, null for \
+    an empty text.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -18,7 +19,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (text, needle) = (args.texts(0)?, args.texts(1)?);
     let window = Window::open(args)?;
     Ok(args.collect_longs(|row| {

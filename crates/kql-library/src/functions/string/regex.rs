@@ -3,12 +3,12 @@
 use ::regex::Regex;
 
 use crate::functions::prelude::*;
-use crate::kernel::Effort;
+use crate::kernel::CallLimits;
 use crate::kernel::Rows;
 
 pub(crate) static REGEX_QUOTE: ScalarFunction = function(
     &["regex_quote(string: text) -> string"],
-    "The text as a regular expression that matches it literally.",
+    "The text escaped as a regular expression that matches it literally.",
     ResultName::None,
     &[example(
         "print s = regex_quote('(a.b)')",
@@ -73,17 +73,17 @@ pub(super) fn check(call: &CallArgs<'_>, index: usize) -> Result<(), Diagnostic>
     }
 }
 
-/// Replaces every match; `\0` to `\9` stand for the match and its groups. The loop ends early if `effort` stops it.
+/// Replaces every match; `\0` to `\9` stand for the match and its groups. The loop ends early if `limits` stops it.
 pub(super) fn replace_all<'t>(
     regex: &Regex,
     text: &'t str,
     rewrite: &str,
-    effort: &Effort,
+    limits: &CallLimits,
 ) -> Cow<'t, str> {
     let mut out = String::new();
     let mut copied = 0;
     for groups in regex.captures_iter(text) {
-        if !effort.should_continue() || !effort.allows_length(out.len()) {
+        if !limits.should_continue() || !limits.allows_length(out.len()) {
             return Cow::Borrowed("");
         }
         if let Some(whole) = groups.get(0) {
@@ -131,7 +131,7 @@ mod tests {
         let check = |pattern: &str, rewrite: &str, expected: &str| {
             let regex = Regex::new(pattern).expect("a pattern");
             assert_eq!(
-                replace_all(&regex, "ab12", rewrite, &Effort::new()),
+                replace_all(&regex, "ab12", rewrite, &CallLimits::new()),
                 expected,
                 "{pattern} {rewrite}"
             );

@@ -4,7 +4,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use hindsight_kql_types::DynamicRef;
 
 use crate::functions::prelude::*;
-use crate::kernel::Effort;
+use crate::kernel::CallLimits;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["replace_strings(text: string, lookups: array, rewrites: array) -> string"],
@@ -19,7 +19,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
     let (lookups, rewrites) = (args.dynamics(1)?, args.dynamics(2)?);
     let mut last: Option<(&[u8], Searcher)> = None;
@@ -34,7 +34,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
         Some(Cow::Owned(searcher.replace(
             text.get(row),
             rewrites,
-            args.effort(),
+            args.limits(),
         )))
     }))
 }
@@ -64,7 +64,7 @@ impl Searcher {
         Some(Searcher { automaton, places })
     }
 
-    fn replace(&self, text: &str, rewrites: &[u8], effort: &Effort) -> String {
+    fn replace(&self, text: &str, rewrites: &[u8], limits: &CallLimits) -> String {
         let rewrites = DynamicRef::new(rewrites);
         let mut out = String::with_capacity(text.len());
         self.automaton
@@ -74,7 +74,7 @@ impl Searcher {
                 if let Some(rewrite) = rewrite {
                     rewrite.to_text(out);
                 }
-                effort.allows_length(out.len())
+                limits.allows_length(out.len())
             });
         out
     }

@@ -17,7 +17,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (text, start) = (args.texts(0)?, args.longs(1)?);
     let length = if args.len() > 2 {
         Some(args.longs(2)?)

@@ -92,7 +92,7 @@ fn check(call: &CallArgs<'_>, anchor: Anchor) -> Result<(), Diagnostic> {
     }
 }
 
-fn remove(args: &KernelArgs<'_>, anchor: Anchor) -> Answer {
+fn remove(args: &KernelArgs<'_>, anchor: Anchor) -> KernelResult {
     let (pattern, text) = (args.strings(0)?, args.texts(1)?);
     let regex = Regex::new(&anchor(pattern.get(0))).ok();
     Ok(args.collect_strings(|row| {

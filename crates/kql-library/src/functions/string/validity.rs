@@ -4,7 +4,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static ISASCII: ScalarFunction = function(
     &["isascii(value: text) -> bool"],
-    "Whether every character is an ASCII one.",
+    "Whether every character is ASCII.",
     ResultName::None,
     &[example("print b = isascii('naïve')", "b:bool\nfalse")],
     |args| {

@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 pub(super) type Factor = (&'static str, f64);
 
 /// Converts between units that are multiples of one base unit; null for an unknown unit name.
-pub(super) fn by_factor(args: &KernelArgs<'_>, units: &'static [Factor]) -> Answer {
+pub(super) fn by_factor(args: &KernelArgs<'_>, units: &'static [Factor]) -> KernelResult {
     convert(args, |name| {
         let (_, factor) = units.iter().find(|(unit, _)| *unit == name)?;
         Some((*factor, 0.0))
@@ -14,7 +14,10 @@ pub(super) fn by_factor(args: &KernelArgs<'_>, units: &'static [Factor]) -> Answ
 }
 
 /// Converts between units defined as `x * factor + offset` of the base unit.
-pub(super) fn convert(args: &KernelArgs<'_>, unit: impl Fn(&str) -> Option<(f64, f64)>) -> Answer {
+pub(super) fn convert(
+    args: &KernelArgs<'_>,
+    unit: impl Fn(&str) -> Option<(f64, f64)>,
+) -> KernelResult {
     let (value, from, to) = (args.reals(0)?, args.strings(1)?, args.strings(2)?);
     Ok(args.collect_reals(|row| {
         let value = value.get(row)?;

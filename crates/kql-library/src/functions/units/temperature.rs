@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_temperature(value: real, from: string, to: string) -> real"],
-    "A temperature on another scale; null where a scale is not known.",
+    "A temperature converted to another scale; null if a scale is unknown.",
     ResultName::None,
     &[example(
         "print t = convert_temperature(300.5, 'Kelvin', 'SolarTemperature') < 1",

@@ -20,7 +20,7 @@ const STEP: usize = 4 << 20;
 
 /// The state of one call.
 #[derive(Debug)]
-pub(crate) struct Effort {
+pub(crate) struct CallLimits {
     cancellation: CancellationToken,
     failure: RefCell<Option<KernelError>>,
     /// Whether a failure is recorded; read for every row.
@@ -30,10 +30,10 @@ pub(crate) struct Effort {
     reservation: RefCell<Option<MemoryReservation>>,
 }
 
-impl Effort {
+impl CallLimits {
     /// The state of a call that has not started.
-    pub(crate) fn new() -> Effort {
-        Effort {
+    pub(crate) fn new() -> CallLimits {
+        CallLimits {
             cancellation: CancellationToken::current(),
             failure: RefCell::new(None),
             failed: Cell::new(false),
