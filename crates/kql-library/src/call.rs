@@ -1,4 +1,4 @@
-//! Calls of kernels: which kernel a call runs, and the one DataFusion function that runs each of them.
+//! Kernel calls: [`KernelId`] identifies a kernel, and one DataFusion function type runs all of them.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use hindsight_kql_types::ScalarType;
 use crate::definition::ScalarFunction;
 use crate::kernel::{Kernel, KernelArgs, KernelError};
 
-/// A kernel that is no function of the language: that of an operator, or one that functions and aggregates use inside.
+/// A kernel that is not a function of the language: an operator's kernel, or an internal kernel of functions and aggregates.
 ///
-/// It is declared as a `static`, and is the same kernel as another where both are the same static.
+/// It is declared as a `static`; two references denote the same kernel if they point to the same static.
 #[derive(Debug)]
 pub struct InnerKernel {
-    /// What plans and messages call it. No other kernel is called so: DataFusion takes columns of one name for one.
+    /// Its name in plans and messages. The name must be unique, because DataFusion treats columns with equal names as equal.
     name: &'static str,
     kernel: Kernel,
     reads_text: bool,
 }
 
 impl InnerKernel {
-    /// A kernel under a name of its own.
+    /// A kernel with its own name.
     pub const fn new(name: &'static str, kernel: Kernel) -> InnerKernel {
         InnerKernel {
             name,
@@ -36,24 +36,24 @@ impl InnerKernel {
         }
     }
 
-    /// The same kernel, which reads its first argument as text whatever the argument's type.
+    /// The same kernel, but its first argument is converted to text regardless of the argument's type.
     pub const fn reading_text(mut self) -> InnerKernel {
         self.reads_text = true;
         self
     }
 }
 
-/// Which kernel a call runs. Two are equal where they are the same static.
+/// The identity of a kernel. Two ids are equal if they point to the same static.
 #[derive(Debug, Clone, Copy)]
 pub enum KernelId {
     /// The kernel of a function of the language.
     Function(&'static ScalarFunction),
-    /// Another kernel.
+    /// An internal kernel.
     Inner(&'static InnerKernel),
 }
 
 impl KernelId {
-    /// The kernel's name in plans and messages.
+    /// The name of the kernel in plans and messages.
     pub fn name(self) -> &'static str {
         match self {
             KernelId::Function(function) => function.name(),
@@ -61,7 +61,7 @@ impl KernelId {
         }
     }
 
-    /// Whether the kernel reads its first argument as text, whatever the argument's type.
+    /// Whether the first argument is converted to text regardless of its type.
     pub fn reads_text(self) -> bool {
         match self {
             KernelId::Function(_) => false,
@@ -103,7 +103,7 @@ impl Hash for KernelId {
 struct KernelUdf {
     id: KernelId,
     kernel: Kernel,
-    /// [`KernelId::name`], which plans ask for often.
+    /// The cached [`KernelId::name`], because plans read it often.
     name: &'static str,
     kinds: Vec<ScalarType>,
     result: ScalarType,
@@ -124,7 +124,7 @@ impl Hash for KernelUdf {
     }
 }
 
-/// The expression that calls `kernel` on `args`, whose KQL types are `kinds`.
+/// An expression that calls `kernel` on `args`, whose KQL types are `kinds`.
 pub fn kernel_call(
     kernel: &'static InnerKernel,
     args: Vec<Expr>,
@@ -134,7 +134,7 @@ pub fn kernel_call(
     call(KernelId::Inner(kernel), kernel.kernel, args, kinds, result)
 }
 
-/// The expression that calls `kernel`, the kernel of `function`, on `args`, whose KQL types are `kinds`.
+/// An expression that calls `kernel`, the kernel of `function`, on `args`, whose KQL types are `kinds`.
 pub fn function_call(
     function: &'static ScalarFunction,
     kernel: Kernel,
@@ -191,7 +191,8 @@ impl ScalarUDFImpl for KernelUdf {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        // A volatile call without arguments (`rand()`) makes a value for every row; anything else over constants is one.
+        // A volatile call without arguments (`rand()`) returns one value per row; any other call over constants returns a
+        // scalar.
         let constant = !args
             .args
             .iter()
@@ -205,7 +206,7 @@ impl ScalarUDFImpl for KernelUdf {
             .collect::<Result<Vec<(ArrayRef, bool)>>>()?;
         let args = KernelArgs::new(&arrays, &self.kinds, rows, self.result);
         let result = (self.kernel)(&args)
-            .and_then(|result| args.effort().outcome(result))
+            .and_then(|result| args.limits().outcome(result))
             .map_err(|error| self.failure(error))?;
         if constant {
             Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
@@ -241,9 +242,9 @@ fn one_or_all(value: ColumnarValue) -> Result<(ArrayRef, bool)> {
     })
 }
 
-/// A call of a kernel, taken apart.
+/// A kernel call, decomposed.
 pub struct KernelView<'e> {
-    /// Which kernel it runs.
+    /// The identity of the kernel.
     pub id: KernelId,
     kernel: Kernel,
     kinds: &'e [ScalarType],
@@ -254,7 +255,7 @@ pub struct KernelView<'e> {
 }
 
 impl KernelView<'_> {
-    /// The same call with `expr`, of type `kind`, for its first argument.
+    /// The same call with its first argument replaced by `expr` of type `kind`.
     pub fn with_first_argument(&self, expr: Expr, kind: ScalarType) -> Expr {
         let (mut args, mut kinds) = (self.args.to_vec(), self.kinds.to_vec());
         if let (Some(first), Some(first_kind)) = (args.first_mut(), kinds.first_mut()) {
@@ -265,7 +266,7 @@ impl KernelView<'_> {
     }
 }
 
-/// `expr` as the call of a kernel; `None` where it is something else.
+/// Decomposes `expr` if it is a kernel call; `None` otherwise.
 pub fn kernel_view(expr: &Expr) -> Option<KernelView<'_>> {
     let Expr::ScalarFunction(call) = expr else {
         return None;
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_equal_where_they_run_the_same_kernel() {
+    fn calls_of_the_same_kernel_are_equal() {
         assert_eq!(one(&FIRST), one(&FIRST));
         assert_ne!(
             one(&FIRST),
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_keeps_its_kernel_with_another_argument() {
+    fn replacing_an_argument_keeps_the_kernel() {
         let expr = one(&SECOND);
         let call = kernel_view(&expr).expect("a call of a kernel");
         assert!(call.id == KernelId::Inner(&SECOND) && call.id.reads_text());

@@ -1,4 +1,4 @@
-//! What a scalar function of the language is: signatures, a sentence, examples and how it is evaluated.
+//! The definition of a scalar function as data: signatures, summary, examples and evaluation.
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
@@ -10,82 +10,83 @@ use crate::scalar::Scalar;
 /// A scalar function of the language.
 #[derive(Debug)]
 pub struct ScalarFunction {
-    /// Overloads, first match wins: `strlen(source: text) -> long`. The first one's name is the function's.
+    /// Overloads; the first match applies: `strlen(source: text) -> long`. The name in the first overload is the function's
+    /// name.
     pub signatures: &'static [&'static str],
-    /// Other names for it (`iif` for `iff`).
+    /// Aliases (`iif` for `iff`).
     pub aliases: &'static [&'static str],
-    /// One sentence for the reference.
+    /// One sentence for the language reference.
     pub summary: &'static str,
-    /// How an unnamed column that it computes is called.
+    /// The naming rule of an unnamed column that it computes.
     pub result_name: ResultName,
-    /// Whether equal arguments always give equal results.
+    /// Whether the function is volatile: equal arguments may produce different results.
     pub volatile: bool,
-    /// Runnable examples.
+    /// Executable examples.
     pub examples: &'static [Example],
-    /// What it does.
+    /// How it is evaluated.
     pub eval: Eval,
 }
 
-/// A query and its answer: a header `name:type, …` and a line for each row, cells separated by ` | `.
+/// A query and its expected result: a header `name:type, …` and one line per row, cells separated by ` | `.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
     /// The query.
     pub query: &'static str,
-    /// The answer.
+    /// The expected result.
     pub answer: &'static str,
 }
 
-/// An [`Example`] in one line.
+/// An [`Example`] on one line.
 pub const fn example(query: &'static str, answer: &'static str) -> Example {
     Example { query, answer }
 }
 
-/// The name of a column computed by an unnamed call (`semantics.md §13.1`).
+/// The naming rule of a column computed by an unnamed call (`docs/semantics.md §13.1`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultName {
-    /// Positional: `Column1`.
+    /// The positional name: `Column1`.
     None,
-    /// The name of the first argument passes through (`tostring(x)` → `x`).
+    /// The name of the first argument (`tostring(x)` → `x`).
     FirstArgument,
-    /// A prefix before the first argument's name (`strlen(s)` → `strlen_s`).
+    /// The name of the first argument with a prefix (`strlen(s)` → `strlen_s`).
     Prefixed(&'static str),
-    /// A suffix after the first argument's name (`array_sort_asc(d)` → `d_sorted`).
+    /// The name of the first argument with a suffix (`array_sort_asc(d)` → `d_sorted`).
     Suffixed(&'static str),
-    /// Always this.
+    /// A fixed name.
     Fixed(&'static str),
 }
 
-/// How a function is evaluated.
+/// The evaluation of a function.
 #[derive(Debug, Clone, Copy)]
 pub enum Eval {
     /// A kernel over whole Arrow arrays.
     Kernel(Kernel),
-    /// A DataFusion expression that the optimiser sees through.
+    /// A rewrite to a DataFusion expression, which the optimizer can analyze.
     Rewrite(Rewrite),
-    /// As [`Eval::Rewrite`], but the call also decides its type: `datetime_diff('week', …)` is a `real`.
+    /// Like [`Eval::Rewrite`], but the call also determines the result type: `datetime_diff('week', …)` is a `real`.
     Typed(Typed),
-    /// The binder treats it by name (window functions, `toscalar`, `materialize`, `now`, `column_ifexists`).
+    /// The binder handles the function by name (window functions, `toscalar`, `materialize`, `now`, `column_ifexists`).
     Binder,
 }
 
 /// Builds the expression of a call from its converted arguments.
 pub type Rewrite = fn(&CallArgs<'_>) -> Result<Expr, Diagnostic>;
 
-/// Builds a call whose type depends on more than the types of its arguments.
+/// Builds a call whose result type depends on more than the argument types.
 pub type Typed = fn(&CallArgs<'_>) -> Result<Scalar, Diagnostic>;
 
-/// The arguments of a call being bound, already converted to what the signature asks for.
+/// The arguments of a call during binding, converted to the parameter types of the signature.
 pub struct CallArgs<'a> {
     /// The arguments.
     pub args: &'a [Scalar],
     /// The result's type.
     pub result: ScalarType,
-    /// Where the call stands.
+    /// The position of the call in the query text.
     pub span: hindsight_kql_syntax::Span,
 }
 
 impl ScalarFunction {
-    /// The function's name: that of its first signature.
+    /// The function's name: the name in its first signature.
     pub fn name(&self) -> &'static str {
         self.signatures
             .first()

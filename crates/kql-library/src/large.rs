@@ -1,9 +1,9 @@
 //! Large literals.
 //!
-//! DataFusion 55.2 writes every byte of a literal wherever it names a column, and dozens of rules name columns: a list of a
-//! million values in a plan takes seconds to plan. So a large value is a call that stands for it. The call cannot be
-//! evaluated while a plan is bound and optimised, so that no rule folds it into a literal; it can once the plan becomes
-//! physical.
+//! DataFusion 55.2 formats every byte of a literal each time it names a column, and dozens of optimizer rules name columns:
+//! a plan with a list of a million values takes seconds to plan. A large value is therefore represented by a call that
+//! returns it. The call cannot be evaluated during binding and logical optimization, so that no rule folds it into a
+//! literal. It becomes evaluable when the plan becomes physical.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use datafusion::logical_expr::{
 };
 use xxhash_rust::xxh64::xxh64;
 
-/// Values of more bytes than this are kept out of plans.
+/// Values of more than this number of bytes are replaced by calls.
 const LARGE: usize = 4096;
 
-/// The prefix of the name of the placeholder that is the argument of a large value.
-const NOTHING: &str = "$large-";
+/// The prefix of the id of the placeholder that is the argument of a large value's call.
+const PLACEHOLDER_PREFIX: &str = "$large-";
 
-/// The expression of a constant value.
+/// The expression for a constant value.
 pub fn literal(value: ScalarValue) -> Expr {
     let bytes = match &value {
         ScalarValue::BinaryView(Some(bytes)) => bytes.as_slice(),
@@ -35,11 +35,11 @@ pub fn literal(value: ScalarValue) -> Expr {
         return Expr::Literal(value, None);
     }
     let digest = xxh64(bytes, 0);
-    // Rules evaluate calls of constants and would make a literal of this one; they leave placeholders. Each value has a
-    // placeholder of its own, so that the common subexpression of two values is never the placeholder.
+    // Optimizer rules fold calls with constant arguments, but not calls with placeholders. Each value has its own
+    // placeholder, so that the placeholder is never a common subexpression of two values.
     let field = Arc::new(Field::new("", DataType::Null, true));
-    let nothing = Expr::Placeholder(Placeholder::new_with_field(
-        format!("{NOTHING}{digest:x}"),
+    let placeholder = Expr::Placeholder(Placeholder::new_with_field(
+        format!("{PLACEHOLDER_PREFIX}{digest:x}"),
         Some(field),
     ));
     ScalarUDF::new_from_impl(LargeValue {
@@ -50,10 +50,10 @@ pub fn literal(value: ScalarValue) -> Expr {
             Volatility::Immutable,
         ),
     })
-    .call(vec![nothing])
+    .call(vec![placeholder])
 }
 
-/// `expr` with literals in place of large values.
+/// `expr` with every large value replaced by its literal.
 pub fn in_place(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match value_of(&expr) {
@@ -64,7 +64,7 @@ pub fn in_place(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// `expr` with large values without their placeholders.
+/// `expr` with the placeholders of large values removed, so that their calls can be evaluated.
 pub fn evaluable(expr: Expr) -> Result<Expr> {
     let replaced = expr.transform_up(|expr| {
         Ok(match (value_of(&expr).is_some(), expr) {
@@ -75,12 +75,12 @@ pub fn evaluable(expr: Expr) -> Result<Expr> {
     replaced.map(|transformed| transformed.data)
 }
 
-/// Whether `expr` is a placeholder for the value of a step, and not that of a large value.
+/// Whether `expr` is the placeholder of a step's value, not that of a large value.
 pub fn waits(expr: &Expr) -> bool {
-    matches!(expr, Expr::Placeholder(placeholder) if !placeholder.id.starts_with(NOTHING))
+    matches!(expr, Expr::Placeholder(placeholder) if !placeholder.id.starts_with(PLACEHOLDER_PREFIX))
 }
 
-/// Whether `expr` stands for a large value.
+/// Whether `expr` represents a large value.
 pub fn is_large(expr: &Expr) -> bool {
     value_of(expr).is_some()
 }
@@ -93,11 +93,11 @@ fn value_of(expr: &Expr) -> Option<&ScalarValue> {
     Some(&large.value)
 }
 
-/// A call that returns its value.
+/// A function that returns its value.
 #[derive(Debug)]
 struct LargeValue {
     value: Arc<ScalarValue>,
-    /// Of the value's bytes.
+    /// The hash of the value's bytes.
     digest: u64,
     signature: Signature,
 }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn two_large_values_are_two_expressions() {
+    fn large_values_are_distinct_expressions() {
         let value = |byte| literal(ScalarValue::BinaryView(Some(vec![byte; 10_000])));
         let expr = value(1);
         assert_eq!(expr, expr.clone());

@@ -1,13 +1,14 @@
-//! The library of the language: scalar functions and aggregates, with their signatures, kernels and examples.
+//! The KQL function library: scalar functions and aggregates, with their signatures, kernels and examples.
 //!
-//! Nothing here knows the binder or a tabular operator. A scalar function is a kernel over Arrow arrays or a rewrite onto a
-//! DataFusion expression; an aggregate builds DataFusion aggregate calls. Both see their arguments as [`Scalar`]s: an
-//! expression with its KQL type beside it.
+//! The library does not depend on the binder or on tabular operators. A scalar function is a kernel over Arrow arrays or a
+//! rewrite to a DataFusion expression; an aggregate builds DataFusion aggregate calls. Both receive their arguments as
+//! [`Scalar`]s: expressions with their KQL types.
 //!
-//! The modules from below: [`value`], [`large`] and [`work`] know no kernel; [`kernel`] is what a kernel sees,
-//! [`definition`] what a function is and [`call`] how a plan calls a kernel; on these stand the kernels that operators share
-//! ([`text_match`], [`list_match`], [`real_key`]), the states of aggregates, [`functions`] and [`aggregates`]. Functions and
-//! aggregates do not know each other. A test of the `server` crate keeps the modules free of cycles.
+//! The modules from the bottom up: [`value`], [`large`] and [`work`] are independent of kernels; [`kernel`] defines the
+//! kernel interface, [`definition`] defines functions and [`call`] calls kernels from plans. On these build the kernels that
+//! operators share ([`text_match`], [`list_match`], [`real_key`]), the aggregate states, [`functions`] and [`aggregates`].
+//! Functions and aggregates do not depend on each other. A test of the `server` crate checks that the modules have no
+//! cycles.
 
 pub mod aggregates;
 pub mod call;

@@ -1,4 +1,4 @@
-//! `in`, `has_any`, `has_all` over a list that is one dynamic array (`semantics.md §6.3`).
+//! `in`, `has_any`, `has_all` over a list that is a dynamic array (`docs/semantics.md §6.3`).
 
 use std::collections::HashSet;
 
@@ -12,16 +12,16 @@ use crate::text_match::{Matcher, Test, fold_text};
 /// `in`: whether each value is in the list.
 pub static IN: InnerKernel = InnerKernel::new("$in", is_in);
 
-/// `in~`: as `in` over texts, without case.
+/// `in~`: case-insensitive `in` over strings.
 pub static IN_FOLDED: InnerKernel = InnerKernel::new("$in_folded", is_in_folded).reading_text();
 
-/// `has_any`: whether some item of the list is a term of the text.
+/// `has_any`: whether any item of the list is a term of the text.
 pub static HAS_ANY: InnerKernel = InnerKernel::new("$has_any", has_any).reading_text();
 
 /// `has_all`: whether every item of the list is a term of the text.
 pub static HAS_ALL: InnerKernel = InnerKernel::new("$has_all", has_all).reading_text();
 
-/// The items of a list: an array's elements, or the one value itself.
+/// The items of a list: the elements of an array, or a single other value.
 fn items(list: Option<&[u8]>) -> Vec<DynamicRef<'_>> {
     let Some(list) = list.map(DynamicRef::new) else {
         return Vec::new();
@@ -39,11 +39,11 @@ fn text(item: DynamicRef<'_>) -> String {
     out
 }
 
-/// Whether each value is in the list; null never is.
+/// Whether each value is in the list; a null value never is.
 fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let lists = args.dynamics(1)?;
     let rows = 0..args.rows();
-    // A list that is the same for all rows becomes one set; computed lists are rare and searched row by row.
+    // A constant list becomes a hash set; computed lists are rare and searched row by row.
     let shared = lists.is_constant().then(|| items(lists.get(0)));
     let list = |row| match &shared {
         Some(list) => list.clone(),
@@ -124,7 +124,7 @@ fn longs(list: &[DynamicRef<'_>], kind: ScalarType) -> HashSet<i64> {
             ScalarType::Bool => item.to_bool().map(i64::from),
             ScalarType::DateTime => item.to_datetime(),
             ScalarType::TimeSpan => item.to_timespan(),
-            // 2.5 equals no integer, though it converts to one.
+            // 2.5 equals no integer, although it converts to one.
             _ => match item.as_f64() {
                 Some(real) => (real.fract() == 0.0 && real.abs() < 9.2e18).then_some(real as i64),
                 None => item.to_long(),
@@ -133,7 +133,7 @@ fn longs(list: &[DynamicRef<'_>], kind: ScalarType) -> HashSet<i64> {
         .collect()
 }
 
-/// `in~`: as `in` over texts, without case.
+/// `in~`: case-insensitive `in` over strings.
 fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (values, lists) = (args.texts(0)?, args.dynamics(1)?);
     let folded = |row| -> HashSet<String> {
@@ -151,12 +151,12 @@ fn is_in_folded(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     }))
 }
 
-/// `has_any`: some item matches as `has`; a null item matches anything.
+/// `has_any`: any item matches as `has` does; a null item matches any text.
 fn has_any(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     matchers(args, |all, value| all.iter().any(|m| m.matches(value)))
 }
 
-/// `has_all`: every item matches as `has`.
+/// `has_all`: every item matches as `has` does.
 fn has_all(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     matchers(args, |all, value| all.iter().all(|m| m.matches(value)))
 }

@@ -1,4 +1,4 @@
-//! A bound scalar expression: what functions and aggregates take and give while a query is bound.
+//! Bound scalar expressions: the arguments and results of functions and aggregates during binding.
 
 use datafusion::logical_expr::Expr;
 use hindsight_kql_types::{ScalarType, Value};
@@ -9,16 +9,16 @@ use crate::value::value_to_scalar;
 /// A bound scalar expression.
 #[derive(Debug, Clone)]
 pub struct Scalar {
-    /// The expression over the input's fields.
+    /// The expression over the fields of the input.
     pub expr: Expr,
     /// Its KQL type.
     pub kind: ScalarType,
-    /// Its value, where it is known while binding (literals and what folds from them).
+    /// Its value, if it is known during binding (literals and folded constants).
     pub constant: Option<Value>,
 }
 
 impl Scalar {
-    /// A scalar that is not known before the query runs.
+    /// A scalar whose value is not known before the query runs.
     pub fn new(expr: Expr, kind: ScalarType) -> Scalar {
         Scalar {
             expr,
@@ -27,7 +27,7 @@ impl Scalar {
         }
     }
 
-    /// A known value.
+    /// A scalar with a known value.
     pub fn constant(value: Value) -> Scalar {
         Scalar {
             expr: large::literal(value_to_scalar(&value)),

@@ -1,38 +1,39 @@
-//! Signatures as readable strings: `substring(source: text, start: long, [length: long]) -> string`.
+//! Signatures in a readable notation: `substring(source: text, start: long, [length: long]) -> string`.
 //!
-//! Parsed once when the registry is built; the binder resolves overloads with them, the reference prints them.
+//! Signatures are parsed once when the registry is built. The binder resolves overloads with them, and the reference prints
+//! them.
 
 use hindsight_kql_types::ScalarType;
 
-/// What a parameter accepts, and what the kernel then gets.
+/// The types that a parameter accepts, and the type that the kernel receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// Exactly this type; `int` widens to `long`, integers widen to `real` where that is asked for.
+    /// Exactly this type; `int` widens to `long`, and integers widen to `real` for a `real` parameter.
     Exact(ScalarType),
-    /// `int`, `long`, `real` or `decimal`, as it is.
+    /// `int`, `long`, `real` or `decimal`, unconverted.
     Number,
-    /// `int` or `long`, as it is.
+    /// `int` or `long`, unconverted.
     Integer,
-    /// `datetime` or `timespan`, as it is.
+    /// `datetime` or `timespan`, unconverted.
     Time,
-    /// Any type that has an order: all but `dynamic` and `guid`, as it is.
+    /// Any ordered type, that is all except `dynamic` and `guid`, unconverted.
     Orderable,
-    /// Any type, as it is.
+    /// Any type, unconverted.
     Any,
-    /// Any type, given to the kernel as its text (`tostring`, `semantics.md §8.5, §9.5`).
+    /// Any type, converted to its text (`tostring`, `docs/semantics.md §8.5, §9.5`).
     Text,
-    /// All parameters of this kind are converted to one common type.
+    /// All parameters of this kind are converted to a common type.
     Common,
 }
 
 /// The type of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultKind {
-    /// Always this type.
+    /// A fixed type.
     Exact(ScalarType),
-    /// The type of the argument at this position, from 0 (`$1` in the text is position 0).
+    /// The type of the argument at this 0-based position (`$1` in the notation is position 0).
     Argument(usize),
-    /// The common type of the `common` parameters, or of all numbers (`widest`).
+    /// The common type of the `common` parameters, or of all numeric parameters (`widest`).
     Common,
 }
 
@@ -41,13 +42,13 @@ pub enum ResultKind {
 pub struct ParameterSignature {
     /// Its name, for messages, named arguments and the reference.
     pub name: String,
-    /// What it accepts.
+    /// The types that it accepts.
     pub kind: ParameterKind,
     /// The argument must be a constant (`const string`).
     pub constant: bool,
-    /// May be left out (`[…]`).
+    /// The argument is optional (`[…]`).
     pub optional: bool,
-    /// May be repeated one or more times (`any...`); only the last.
+    /// The argument repeats one or more times (`any...`); only the last parameter can.
     pub repeated: bool,
 }
 
@@ -56,13 +57,13 @@ pub struct ParameterSignature {
 pub struct Signature {
     /// The parameters in order.
     pub parameters: Vec<ParameterSignature>,
-    /// The result.
+    /// The result type.
     pub result: ResultKind,
 }
 
 impl Signature {
-    /// Reads `name(a: string, [b: const long], c: any...) -> long`. The text is ours, so an error is a programming
-    /// mistake that the registry's test reports.
+    /// Parses `name(a: string, [b: const long], c: any...) -> long`. Signatures are written in the source, so an error is a
+    /// programming mistake that the registry's test reports.
     pub fn parse(text: &str) -> Result<Signature, String> {
         let fail = |what: &str| format!("signature `{text}`: {what}");
         let (call, result) = text.rsplit_once("->").ok_or_else(|| fail("no `->`"))?;
@@ -81,12 +82,12 @@ impl Signature {
         Ok(Signature { parameters, result })
     }
 
-    /// The fewest arguments.
+    /// The minimum number of arguments.
     pub fn min_arguments(&self) -> usize {
         self.parameters.iter().filter(|p| !p.optional).count()
     }
 
-    /// The most arguments; none where the last is repeated.
+    /// The maximum number of arguments; `None` if the last parameter repeats.
     pub fn max_arguments(&self) -> Option<usize> {
         if self.parameters.last().is_some_and(|p| p.repeated) {
             None
@@ -95,7 +96,7 @@ impl Signature {
         }
     }
 
-    /// The parameter that takes argument `index`.
+    /// The parameter for argument `index`.
     pub fn parameter(&self, index: usize) -> Option<&ParameterSignature> {
         self.parameters
             .get(index)

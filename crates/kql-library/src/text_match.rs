@@ -1,4 +1,5 @@
-//! The text operators' matching: terms, prefixes, substrings, with and without case (`semantics.md §6`).
+//! The matching of the string operators: terms, prefixes, substrings, case-sensitive and case-insensitive (`docs/semantics.md
+//! §6`).
 
 use std::borrow::Cow;
 
@@ -9,14 +10,14 @@ use memchr::{memchr_iter, memchr2_iter};
 use crate::call::InnerKernel;
 use crate::kernel::{KernelArgs, KernelError};
 
-/// What is looked for.
+/// The kind of match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Test {
     /// `has`: a whole term.
     Has,
-    /// `hasprefix`: some term starts with it.
+    /// `hasprefix`: a term starts with the needle.
     HasPrefix,
-    /// `hassuffix`: some term ends with it.
+    /// `hassuffix`: a term ends with the needle.
     HasSuffix,
     /// `contains`
     Contains,
@@ -28,25 +29,25 @@ pub(crate) enum Test {
     Equals,
 }
 
-/// One needle, prepared.
+/// A prepared needle.
 pub(crate) struct Matcher {
     test: Test,
     sensitive: bool,
-    /// The needle as it is compared: folded unless `sensitive`.
+    /// The needle in its compared form: folded unless `sensitive`.
     needle: String,
-    /// ASCII needles are found without folding the text.
+    /// Whether the needle is ASCII, so that texts need not be folded.
     ascii: bool,
-    /// `k` and `s` are also the folded forms of two letters beyond ASCII.
+    /// Whether the needle contains `k` or `s`, which are also the folded forms of two letters beyond ASCII.
     ambiguous: bool,
-    /// The place of the byte of an ASCII needle that texts hold most seldom.
+    /// The index of the byte of an ASCII needle that is rarest in texts.
     rare: usize,
     finder: Finder<'static>,
 }
 
-/// The bytes of folded text from the most frequent on, as messages, names and addresses have them.
+/// The bytes of folded text in descending frequency, as they occur in messages, names and addresses.
 const FREQUENT: &[u8] = b" etaoinsrlhdcu01mpg2.fy/34wb5-67v89k:_=j,xqz";
 
-/// Where the rarest byte of a needle lies: fewer places of a text are then looked at.
+/// The index of the rarest byte of a needle; a search for it has the fewest candidate positions.
 fn rarest(needle: &[u8]) -> usize {
     let seldom = |byte: u8| {
         let place = FREQUENT.iter().position(|frequent| *frequent == byte);
@@ -59,7 +60,7 @@ fn rarest(needle: &[u8]) -> usize {
     best.map_or(0, |(place, _)| place)
 }
 
-/// Simple case folding: one character for one. `ß` is itself, the dotless `ı` is no `i`.
+/// Simple case folding, character by character. `ß` folds to itself, and the dotless `ı` does not fold to `i`.
 pub(crate) fn fold_char(c: char) -> char {
     fn single(mut chars: impl Iterator<Item = char>, otherwise: char) -> char {
         match (chars.next(), chars.next()) {
@@ -77,7 +78,7 @@ pub(crate) fn fold_char(c: char) -> char {
     single(upper.to_lowercase(), upper)
 }
 
-/// `text` folded.
+/// The folded form of `text`.
 pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return if text.bytes().any(|b| b.is_ascii_uppercase()) {
@@ -108,7 +109,7 @@ impl Matcher {
         }
     }
 
-    /// Whether the test holds for `text`.
+    /// Whether `text` matches.
     pub(crate) fn matches(&self, text: &str) -> bool {
         if self.needle.is_empty() {
             return self.test != Test::Equals || text.is_empty();
@@ -123,7 +124,7 @@ impl Matcher {
         self.found(&folded, self.finder.find_iter(folded.as_bytes()))
     }
 
-    /// The needle is ASCII and no other letter folds into it: look at the text's bytes as they are.
+    /// Matches the bytes of `text` without folding; the needle is ASCII and no letter beyond ASCII folds into it.
     fn matches_ascii(&self, text: &str) -> bool {
         let (bytes, needle) = (text.as_bytes(), self.needle.as_bytes());
         match self.test {
@@ -154,7 +155,7 @@ impl Matcher {
         }
     }
 
-    /// Whether one of the occurrences passes the test. `text` is folded as the needle is, or the needle is ASCII.
+    /// Whether any occurrence of the needle matches. `text` is folded as the needle is, or the needle is ASCII.
     fn found(&self, text: &str, mut occurrences: impl Iterator<Item = usize>) -> bool {
         match self.test {
             Test::Contains => occurrences.next().is_some(),
@@ -182,7 +183,7 @@ impl Matcher {
     }
 }
 
-/// Terms are made of letters and digits of any script; `_` separates.
+/// Terms consist of letters and digits of any script; `_` is a separator.
 fn is_term(c: char) -> bool {
     c.is_alphanumeric()
 }
@@ -218,7 +219,7 @@ text_kernels! {
 pub static MATCHES_REGEX: InnerKernel =
     InnerKernel::new("$matches_regex", matches_regex).reading_text();
 
-/// A kernel body over `(text, needle)`.
+/// A kernel over `(text, needle)`.
 fn run(args: &KernelArgs<'_>, test: Test, sensitive: bool) -> Result<ArrayRef, KernelError> {
     let (texts, needles) = (args.texts(0)?, args.texts(1)?);
     if needles.is_constant() {
@@ -249,7 +250,7 @@ fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     Ok(args.collect_bools(|row| out.get(row).copied().flatten()))
 }
 
-/// A regular expression of the language, with a bound on what it may cost.
+/// Compiles a regular expression of the language with a size limit.
 pub fn compile(pattern: &str) -> Result<regex::Regex, KernelError> {
     regex::RegexBuilder::new(pattern)
         .size_limit(4 << 20)
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_needles_own_edges_matter() {
+    fn only_the_edges_of_the_needle_are_checked() {
         check(Test::HasPrefix, "p qr s", " q", true);
         check(Test::HasSuffix, "p-query", "que", false);
         check(Test::HasPrefix, "war um", "r u", false);
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn needles_are_found_wherever_their_rarest_byte_lies() {
+    fn needles_match_at_any_position_of_the_rarest_byte() {
         for needle in ["zebra", "barzoo", "the quiz", "e", "zz", "aza"] {
             for text in [
                 needle.to_uppercase(),

@@ -1,4 +1,4 @@
-//! The way between KQL values and the Arrow scalars of plans.
+//! Conversions between KQL values and the Arrow scalars of plans.
 
 use datafusion::common::ScalarValue;
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
@@ -19,7 +19,7 @@ pub fn value_to_scalar(value: &Value) -> ScalarValue {
     }
 }
 
-/// The Arrow null of a type; for `string` that is `""`.
+/// The Arrow null of a type; `""` for `string`.
 pub fn null_scalar(kind: ScalarType) -> ScalarValue {
     match kind {
         ScalarType::String => ScalarValue::Utf8View(Some(String::new())),
@@ -33,7 +33,7 @@ pub fn null_scalar(kind: ScalarType) -> ScalarValue {
     }
 }
 
-/// The value of an Arrow scalar that carries `kind`; `None` where the two do not fit.
+/// The value of an Arrow scalar of type `kind`; `None` if the scalar does not match the type.
 pub fn value_from_scalar(scalar: &ScalarValue, kind: ScalarType) -> Option<Value> {
     if scalar.is_null() {
         return Some(Value::null(kind));

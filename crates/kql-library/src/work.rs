@@ -1,9 +1,9 @@
-//! The work of one query: whether it is cancelled, and the memory that it may use.
+//! The execution context of one query: its cancellation state and its memory pool.
 //!
 //! Dropping a query's future cancels it at the points where it yields to the scheduler. A kernel over a large value, or an
-//! aggregate that finishes a million groups, does not yield; it checks its [`CancellationToken`]. The work is a task-local
-//! that is handed on to every task that DataFusion starts for the query, so no plan and no function signature has to carry
-//! it. Code that runs outside of any work, such as a test of one kernel, is never cancelled.
+//! aggregate that finishes a million groups, does not yield; it checks its [`CancellationToken`]. The context is a
+//! task-local that every task that DataFusion starts for the query inherits, so plans and function signatures do not carry
+//! it. Code outside of any context, such as the test of a kernel, is never cancelled.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,26 +19,26 @@ tokio::task_local! {
     static CURRENT: Work;
 }
 
-/// One query's work. Clones share it.
+/// The execution context of one query. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Work(Arc<State>);
 
-/// Cancels work. It holds no strong reference to the work, and so keeps none of the query's memory alive.
+/// Cancels a [`Work`]. It holds no strong reference to the context, and so keeps none of the query's memory alive.
 #[derive(Debug, Clone)]
 pub struct CancellationHandle(Weak<State>);
 
 #[derive(Debug)]
 struct State {
     cancelled: AtomicBool,
-    /// How many checks found the work cancelled; a test counts here what still ran.
+    /// The number of checks that found the query cancelled; a test counts the code that still ran.
     checks_after_cancellation: AtomicUsize,
     pool: Arc<dyn MemoryPool>,
 }
 
 impl Work {
-    /// Work that reserves its memory in `pool`.
+    /// A context that reserves its memory in `pool`.
     pub fn new(pool: Arc<dyn MemoryPool>) -> Work {
-        install_hand_over();
+        install_tracer();
         Work(Arc::new(State {
             cancelled: AtomicBool::new(false),
             checks_after_cancellation: AtomicUsize::new(0),
@@ -46,12 +46,12 @@ impl Work {
         }))
     }
 
-    /// Cancels the work.
+    /// Cancels the query.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// A handle that cancels the work.
+    /// A handle that cancels the query.
     pub fn cancellation_handle(&self) -> CancellationHandle {
         CancellationHandle(Arc::downgrade(&self.0))
     }
@@ -61,19 +61,19 @@ impl Work {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    /// How many checks found the work cancelled.
+    /// The number of checks that found the query cancelled.
     pub fn checks_after_cancellation(&self) -> usize {
         self.0.checks_after_cancellation.load(Ordering::Relaxed)
     }
 
-    /// `future` as a task of this work.
+    /// Runs `future` as a task of this context.
     pub fn run<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
         CURRENT.scope(self, future)
     }
 }
 
 impl CancellationHandle {
-    /// Cancels the work; does nothing if the work has ended.
+    /// Cancels the query; does nothing if it has ended.
     pub fn cancel(&self) {
         if let Some(state) = self.0.upgrade() {
             Work(state).cancel();
@@ -81,17 +81,17 @@ impl CancellationHandle {
     }
 }
 
-/// What running code checks for cancellation. A loop keeps it, because looking up the task-local costs more than a check.
+/// The cancellation check of running code. A loop keeps the token, because the task-local lookup costs more than a check.
 #[derive(Debug, Clone)]
 pub struct CancellationToken(Option<Work>);
 
 impl CancellationToken {
-    /// The token of the work that this code is a part of.
+    /// The token of the current context.
     pub fn current() -> CancellationToken {
         CancellationToken(CURRENT.try_with(Work::clone).ok())
     }
 
-    /// Whether the work was cancelled: nobody reads its result.
+    /// Whether the query is cancelled, so that its result is not needed.
     pub fn is_cancelled(&self) -> bool {
         let Some(work) = &self.0 else {
             return false;
@@ -107,7 +107,7 @@ impl CancellationToken {
     /// Checks for cancellation.
     ///
     /// # Errors
-    /// The work was cancelled.
+    /// The query is cancelled.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(DataFusionError::Execution(
@@ -117,7 +117,7 @@ impl CancellationToken {
         Ok(())
     }
 
-    /// An empty reservation of the work's memory under this name; none outside of any work.
+    /// An empty memory reservation named `name`; `None` outside of any context.
     pub fn reservation(&self, name: &str) -> Option<MemoryReservation> {
         let work = self.0.as_ref()?;
         Some(MemoryConsumer::new(name).register(&work.0.pool))
@@ -128,21 +128,21 @@ impl CancellationToken {
 #[derive(Debug)]
 pub struct Cancelled;
 
-/// Unwinds the current task if its work was cancelled.
+/// Unwinds the current task if its query is cancelled.
 ///
-/// DataFusion has loops that do not yield for many seconds (sorting rows that it then spills), and it takes an error of the
-/// memory pool for a reason to spill. But it reserves memory in each round, so the pool can end such a loop by unwinding,
-/// which only drops the state of the query.
+/// DataFusion has loops that do not yield for many seconds (sorting rows before it spills them), and it treats an error of
+/// the memory pool as a reason to spill. Each iteration reserves memory, so the pool can end such a loop by unwinding, which
+/// only drops the state of the query.
 pub fn unwind_if_cancelled() {
     if CancellationToken::current().is_cancelled() && !std::thread::panicking() {
         std::panic::resume_unwind(Box::new(Cancelled));
     }
 }
 
-/// Tasks that DataFusion starts belong to the work of the task that starts them.
-struct HandOver;
+/// Tasks that DataFusion starts inherit the context of the task that starts them.
+struct InheritWork;
 
-impl JoinSetTracer for HandOver {
+impl JoinSetTracer for InheritWork {
     fn trace_future(
         &self,
         future: BoxFuture<'static, Box<dyn std::any::Any + Send>>,
@@ -164,11 +164,11 @@ impl JoinSetTracer for HandOver {
     }
 }
 
-fn install_hand_over() {
+fn install_tracer() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // It is the process's only tracer; were there another, tasks would end at their next batch only.
-        let _ = set_join_set_tracer(&HandOver);
+        // DataFusion accepts one tracer per process. If another is installed, cancelled tasks end only at their next batch.
+        let _ = set_join_set_tracer(&InheritWork);
     });
 }
 
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tasks_that_the_engine_starts_belong_to_the_work() {
+    async fn spawned_tasks_inherit_the_work() {
         let work = work();
         work.cancel();
         let seen = work.clone().run(async {

@@ -1,4 +1,4 @@
-//! `arg_max` and `arg_min`: values of the row where an expression is largest or smallest (`semantics.md §16.4`).
+//! `arg_max` and `arg_min`: values of the row where an expression is largest or smallest (`docs/semantics.md §16.4`).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&ARG_MAX, &ARG_MIN];
 static ARG_MAX: AggregateFunction = AggregateFunction {
     signatures: &["arg_max(maximized: orderable, [returned: any...]) -> $1"],
     aliases: &["argmax"],
-    summary: "The values of the row where the first expression is largest; `*` stands for all other columns.",
+    summary: "The values of the row with the maximum of the first expression; `*` stands for all other columns.",
     result_name: AggregateName::Columns,
     star: true,
     examples: &[
@@ -38,7 +38,7 @@ static ARG_MAX: AggregateFunction = AggregateFunction {
 static ARG_MIN: AggregateFunction = AggregateFunction {
     signatures: &["arg_min(minimized: orderable, [returned: any...]) -> $1"],
     aliases: &["argmin"],
-    summary: "The values of the row where the first expression is smallest; `*` stands for all other columns.",
+    summary: "The values of the row with the minimum of the first expression; `*` stands for all other columns.",
     result_name: AggregateName::Columns,
     star: true,
     examples: &[example(
@@ -48,61 +48,65 @@ static ARG_MIN: AggregateFunction = AggregateFunction {
     bind: |call| bind(call, Pick::Smallest),
 };
 
-/// A column that a picked row is asked for.
-pub(crate) struct Wanted {
+/// A column of the picked row.
+pub(crate) struct PickedColumn {
     /// Its expression over the input.
     pub(crate) expr: Expr,
     /// Its type.
     pub(crate) kind: ScalarType,
-    /// Its name, where it has one.
+    /// Its name, if it has one.
     pub(crate) name: Option<String>,
 }
 
-/// The columns of the arguments, among which `*` already stands for its columns.
-pub(crate) fn wanted(call: &AggregateCall<'_>) -> Vec<Wanted> {
-    let named = call.args.iter().enumerate().map(|(index, scalar)| Wanted {
-        expr: scalar.expr.clone(),
-        kind: scalar.kind,
-        name: call.name(index).map(str::to_owned),
-    });
+/// The columns of the arguments; `*` is already expanded.
+pub(crate) fn columns(call: &AggregateCall<'_>) -> Vec<PickedColumn> {
+    let named = call
+        .args
+        .iter()
+        .enumerate()
+        .map(|(index, scalar)| PickedColumn {
+            expr: scalar.expr.clone(),
+            kind: scalar.kind,
+            name: call.name(index).map(str::to_owned),
+        });
     named.collect()
 }
 
-/// The columns of the row that is picked by `key`, or by the first wanted column.
+/// The result columns of the row picked by `key`, or by the first column if there is no `key`.
 pub(crate) fn picked(
     pick: Pick,
     key: Option<Expr>,
     predicate: Option<Expr>,
-    wanted: Vec<Wanted>,
+    columns: Vec<PickedColumn>,
     span: Span,
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let offset = usize::from(key.is_some());
     let key_kind = key.is_some().then_some(DataType::Boolean);
     let kinds: Vec<DataType> = key_kind
         .into_iter()
-        .chain(wanted.iter().map(|w| w.kind.arrow()))
+        .chain(columns.iter().map(|column| column.kind.arrow()))
         .collect();
     let args: Vec<Expr> = key
         .into_iter()
-        .chain(wanted.iter().map(|w| w.expr.clone()))
+        .chain(columns.iter().map(|column| column.expr.clone()))
         .collect();
     let row = filtered(pick_row(pick, kinds, args), predicate, span)?;
-    Ok(wanted
+    Ok(columns
         .into_iter()
         .enumerate()
-        .map(|(index, wanted)| AggregateColumn {
-            name: wanted.name,
+        .map(|(index, column)| AggregateColumn {
+            name: column.name,
             expr: never_null_text(
                 get_field(row.clone(), PickedRows::field_name(index + offset)),
-                wanted.kind,
+                column.kind,
             ),
-            kind: wanted.kind,
+            kind: column.kind,
         })
         .collect())
 }
 
-/// The aggregate call that picks a row of a group: of its first argument the largest, the smallest or the first that is not
-/// null. Its result is a struct of the arguments in that row ([`PickedRows::field_name`]).
+/// The aggregate call that picks one row of a group: the row with the largest, the smallest or the first non-null value of
+/// the first argument. Its result is a struct of that row's arguments ([`PickedRows::field_name`]).
 pub fn pick_row(pick: Pick, kinds: Vec<DataType>, args: Vec<Expr>) -> Expr {
     let states = kinds.iter().cloned().chain([DataType::Boolean]).collect();
     GroupsUdaf {
@@ -127,13 +131,13 @@ fn bind(call: &AggregateCall<'_>, pick: Pick) -> Result<Vec<AggregateColumn>, Di
         _ => "max",
     };
     let key = call.name(0).unwrap_or_default();
-    let mut wanted = wanted(call);
-    for (index, column) in wanted.iter_mut().enumerate() {
-        // Names of computed columns are by the language's tables.
+    let mut columns = columns(call);
+    for (index, column) in columns.iter_mut().enumerate() {
+        // The default names of the columns are those of the language's tables.
         column.name.get_or_insert_with(|| match index {
             0 => format!("{prefix}_"),
             _ => format!("{prefix}_{key}_arg{index}"),
         });
     }
-    picked(pick, None, None, wanted, call.span)
+    picked(pick, None, None, columns, call.span)
 }

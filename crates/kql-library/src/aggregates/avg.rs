@@ -1,5 +1,5 @@
-//! `avg` and `avgif`. The average of integers divides the wrapped 64-bit sum, and that of nothing is NaN
-//! (`semantics.md §16.2, §16.3`).
+//! `avg` and `avgif`. The average of integers divides the wrapped 64-bit sum; the average of an empty group is NaN
+//! (`docs/semantics.md §16.2, §16.3`).
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ static AVG: AggregateFunction = AggregateFunction {
         "avg(expr: datetime) -> datetime",
     ],
     aliases: &[],
-    summary: "The mean of the values; nulls are left out, and the mean of nothing is NaN.",
+    summary: "The mean of the values; nulls are ignored, and the mean of no integers or reals is NaN.",
     result_name: AggregateName::Prefixed("avg"),
     star: false,
     examples: &[
@@ -70,7 +70,7 @@ fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColu
         ScalarType::Decimal => {
             let total = filtered(sum(argument.expr.clone()), predicate.clone(), call.span)?;
             let rows = filtered(count(argument.expr.clone()), predicate, call.span)?;
-            // A group without values has a null sum, so its zero rows never divide.
+            // A group without values has a null sum, so it never divides by its row count of zero.
             to_kind(
                 total / to_kind(rows, ScalarType::Decimal),
                 ScalarType::Decimal,
@@ -101,7 +101,7 @@ fn real_mean(
     Ok(total / cast(rows, DataType::Float64))
 }
 
-/// The mean of ticks, whose sum does not fit 64 bits.
+/// The mean of ticks, whose sum can exceed 64 bits.
 fn ticks_mean(value: Expr) -> Expr {
     GroupsUdaf {
         name: "avg_ticks",

@@ -14,7 +14,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&AND, &OR, &XOR];
 static AND: AggregateFunction = AggregateFunction {
     signatures: &["binary_all_and(expr: long) -> long"],
     aliases: &[],
-    summary: "The bits that are set in all values.",
+    summary: "The bitwise AND of the values.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -27,7 +27,7 @@ static AND: AggregateFunction = AggregateFunction {
 static OR: AggregateFunction = AggregateFunction {
     signatures: &["binary_all_or(expr: long) -> long"],
     aliases: &[],
-    summary: "The bits that are set in any value.",
+    summary: "The bitwise OR of the values.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -40,7 +40,7 @@ static OR: AggregateFunction = AggregateFunction {
 static XOR: AggregateFunction = AggregateFunction {
     signatures: &["binary_all_xor(expr: long) -> long"],
     aliases: &[],
-    summary: "The bits that are set in an odd number of values.",
+    summary: "The bitwise XOR of the values.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(

@@ -1,4 +1,4 @@
-//! Small parts that the aggregates build their expressions from.
+//! Helpers that the aggregates build their expressions with.
 
 use datafusion::common::ScalarValue;
 use datafusion::functions::core::expr_fn::coalesce;
@@ -10,10 +10,10 @@ use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::Scalar;
 use crate::definition::Example;
 
-/// What builds the columns of a call.
+/// Builds the result columns of a call.
 pub(crate) type Bind = fn(&AggregateCall<'_>) -> Result<Vec<AggregateColumn>, Diagnostic>;
 
-/// An aggregate in one call, for families whose members differ in little but how they are bound.
+/// Binds an aggregate that has one call, for families whose members differ only in their binding.
 pub(crate) const fn aggregate(
     signatures: &'static [&'static str],
     summary: &'static str,
@@ -33,7 +33,7 @@ pub(crate) const fn aggregate(
 }
 
 impl<'a> AggregateCall<'a> {
-    /// Argument `index`; a missing one is refused although the signature already asks for it.
+    /// Argument `index`. A missing argument is an error, although the signature already requires it.
     pub(crate) fn arg(&self, index: usize) -> Result<&'a Scalar, Diagnostic> {
         self.args.get(index).ok_or_else(|| {
             Diagnostic::new(
@@ -49,12 +49,12 @@ impl<'a> AggregateCall<'a> {
         Ok(self.arg(index)?.expr.clone())
     }
 
-    /// The name that argument `index` gives a column.
+    /// The column name that argument `index` provides.
     pub(crate) fn name(&self, index: usize) -> Option<&'a str> {
         self.names.get(index).and_then(|name| name.as_deref())
     }
 
-    /// Argument `index` as a constant, where it was given.
+    /// Argument `index` as a constant, if present.
     pub(crate) fn constant(&self, index: usize) -> Result<Option<&'a Value>, Diagnostic> {
         match self.args.get(index) {
             None => Ok(None),
@@ -66,7 +66,7 @@ impl<'a> AggregateCall<'a> {
         }
     }
 
-    /// Argument `index` as a constant whole number, where it was given.
+    /// Argument `index` as a constant integer, if present.
     pub(crate) fn constant_long(&self, index: usize) -> Result<Option<i64>, Diagnostic> {
         match self.constant(index)? {
             None => Ok(None),
@@ -77,7 +77,7 @@ impl<'a> AggregateCall<'a> {
         }
     }
 
-    /// The one result column.
+    /// The single result column.
     pub(crate) fn column(&self, expr: Expr) -> Result<Vec<AggregateColumn>, Diagnostic> {
         Ok(vec![AggregateColumn {
             name: None,
@@ -87,7 +87,7 @@ impl<'a> AggregateCall<'a> {
     }
 }
 
-/// `SEM0040` for argument `index`.
+/// The diagnostic `SEM0040` for argument `index`.
 pub(crate) fn not_constant(index: usize, span: Span) -> Diagnostic {
     Diagnostic::new(
         Code::NotConstant,
@@ -111,12 +111,12 @@ pub(crate) fn filtered(
     }
 }
 
-/// The expression with a value in place of null.
+/// The expression with null replaced by a value.
 pub(crate) fn or_else(expr: Expr, value: ScalarValue) -> Expr {
     coalesce(vec![expr, lit(value)])
 }
 
-/// Strings are never null, also not those of an empty group.
+/// Strings are never null, not even for an empty group.
 pub(crate) fn never_null_text(expr: Expr, kind: ScalarType) -> Expr {
     match kind {
         ScalarType::String => or_else(expr, ScalarValue::Utf8View(Some(String::new()))),
@@ -124,7 +124,7 @@ pub(crate) fn never_null_text(expr: Expr, kind: ScalarType) -> Expr {
     }
 }
 
-/// The expression as the Arrow type of `kind`.
+/// The expression cast to the Arrow type of `kind`.
 pub(crate) fn to_kind(expr: Expr, kind: ScalarType) -> Expr {
     cast(expr, kind.arrow())
 }

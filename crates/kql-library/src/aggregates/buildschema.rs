@@ -1,4 +1,4 @@
-//! `buildschema`: the shape of the dynamic values of a group (`semantics.md §16.8`).
+//! `buildschema`: the shape of the dynamic values of a group (`docs/semantics.md §16.8`).
 
 use arrow::datatypes::DataType;
 

@@ -1,4 +1,4 @@
-//! `count` and `countif`: rows, whatever they hold.
+//! `count` and `countif`: the number of rows, nulls included.
 
 use datafusion::functions_aggregate::expr_fn::count as count_values;
 use datafusion::logical_expr::lit;
@@ -13,7 +13,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT, &COUNTIF];
 static COUNT: AggregateFunction = AggregateFunction {
     signatures: &["count() -> long", "count(expr: any) -> long"],
     aliases: &["cnt"],
-    summary: "Counts the rows. With an argument too: rows where it is null count as well.",
+    summary: "Counts the rows; with an argument, rows where it is null are counted too.",
     result_name: AggregateName::Prefixed("count"),
     star: false,
     examples: &[

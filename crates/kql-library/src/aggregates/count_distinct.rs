@@ -1,4 +1,4 @@
-//! `count_distinct` and `count_distinctif`: exact, so the memory grows with the number of values.
+//! `count_distinct` and `count_distinctif`. The counts are exact, so memory grows with the number of distinct values.
 
 use datafusion::functions_aggregate::expr_fn::count_distinct;
 use datafusion::logical_expr::when;
@@ -13,7 +13,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT_DISTINCT, &COUNT_DISTIN
 static COUNT_DISTINCT: AggregateFunction = AggregateFunction {
     signatures: &["count_distinct(expr: any) -> long"],
     aliases: &[],
-    summary: "Counts the distinct values exactly; nulls are left out.",
+    summary: "Counts the distinct values exactly; nulls are ignored.",
     result_name: AggregateName::Prefixed("count_distinct"),
     star: false,
     examples: &[example(
@@ -38,7 +38,7 @@ static COUNT_DISTINCTIF: AggregateFunction = AggregateFunction {
 
 fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let value = as_key(call.expr(0)?, call.arg(0)?.kind);
-    // DataFusion 55 drops the filter of a distinct count, so rows that do not count become null instead.
+    // DataFusion 55 drops the filter of a distinct count, so the values of filtered rows become null instead.
     let value = if conditional {
         when(call.expr(1)?, value)
             .end()

@@ -1,4 +1,4 @@
-//! `covariance` and its population and conditional forms, rounded as the variance is.
+//! `covariance` and its population and conditional forms, rounded in the same way as the variance.
 
 use arrow::datatypes::DataType;
 use datafusion::functions_aggregate::expr_fn::{covar_pop, covar_samp};
@@ -17,7 +17,7 @@ pub(crate) static LIST: &[&AggregateFunction] =
 static COVARIANCE: AggregateFunction = AggregateFunction {
     signatures: &["covariance(x: real, y: real) -> real"],
     aliases: &[],
-    summary: "The covariance of a sample; pairs with a null are left out.",
+    summary: "The sample covariance; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -30,7 +30,7 @@ static COVARIANCE: AggregateFunction = AggregateFunction {
 static COVARIANCEIF: AggregateFunction = AggregateFunction {
     signatures: &["covarianceif(x: real, y: real, predicate: bool) -> real"],
     aliases: &[],
-    summary: "The covariance of a sample over the rows where the predicate is true; pairs with a null are left out.",
+    summary: "The sample covariance over the rows where the predicate is true; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -43,7 +43,7 @@ static COVARIANCEIF: AggregateFunction = AggregateFunction {
 static COVARIANCEP: AggregateFunction = AggregateFunction {
     signatures: &["covariancep(x: real, y: real) -> real"],
     aliases: &[],
-    summary: "The covariance of a whole population; pairs with a null are left out.",
+    summary: "The population covariance; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -56,7 +56,7 @@ static COVARIANCEP: AggregateFunction = AggregateFunction {
 static COVARIANCEPIF: AggregateFunction = AggregateFunction {
     signatures: &["covariancepif(x: real, y: real, predicate: bool) -> real"],
     aliases: &[],
-    summary: "The covariance of a whole population over the rows where the predicate is true; pairs with a null are left out.",
+    summary: "The population covariance over the rows where the predicate is true; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -80,7 +80,7 @@ fn bind(
     } else {
         covar_samp(x, y)
     };
-    // Both arguments are part of the name: `covariance_x_y` (`semantics.md §13.3`).
+    // Both arguments are part of the name: `covariance_x_y` (`docs/semantics.md §13.3`).
     let mut column = name.to_owned();
     for index in 0..2 {
         column.push('_');

@@ -1,4 +1,4 @@
-//! `dcount` and `dcountif`: the estimated number of distinct values (`semantics.md §16.3`).
+//! `dcount` and `dcountif`: the estimated number of distinct values (`docs/semantics.md §16.3`).
 
 use arrow::datatypes::DataType;
 use hindsight_kql_syntax::{Code, Diagnostic};
@@ -15,8 +15,8 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&DCOUNT, &DCOUNTIF];
 static DCOUNT: AggregateFunction = AggregateFunction {
     signatures: &["dcount(expr: any, [accuracy: const long]) -> long"],
     aliases: &[],
-    summary: "Estimates the number of distinct values, nulls left out; small sets are counted exactly. The accuracy \
-              is 0 to 4, by default 1.",
+    summary: "Estimates the number of distinct values, ignoring nulls; small sets are counted exactly. The accuracy \
+    is 0 to 4, by default 1.",
     result_name: AggregateName::Prefixed("dcount"),
     star: false,
     examples: &[example(
@@ -39,7 +39,7 @@ static DCOUNTIF: AggregateFunction = AggregateFunction {
     bind: |call| bind(call, Some(1)),
 };
 
-/// The index bits that the accuracy in argument `index` asks for.
+/// The number of index bits for the accuracy in argument `index`.
 pub(crate) fn bits_of(call: &AggregateCall<'_>, index: usize) -> Result<u8, Diagnostic> {
     let accuracy = call.constant_long(index)?.unwrap_or(1);
     index_bits(accuracy).ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! `hll`, `hll_if` and `hll_merge`: the state of a distinct count as an opaque dynamic text (`semantics.md §16.7`).
+//! `hll`, `hll_if` and `hll_merge`: the state of a distinct count, stored as an opaque string in a dynamic (`docs/semantics.md
+//! §16.7`).
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&HLL, &HLL_IF, &HLL_MERGE];
 static HLL: AggregateFunction = AggregateFunction {
     signatures: &["hll(expr: any, [accuracy: const long]) -> dynamic"],
     aliases: &[],
-    summary: "The state of a `dcount`, to be merged by `hll_merge` and counted by `dcount_hll`.",
+    summary: "The state of a `dcount`, for `hll_merge` and `dcount_hll`.",
     result_name: AggregateName::Prefixed("hll"),
     star: false,
     examples: &[example(
@@ -47,7 +48,7 @@ static HLL_IF: AggregateFunction = AggregateFunction {
 static HLL_MERGE: AggregateFunction = AggregateFunction {
     signatures: &["hll_merge(hll: dynamic) -> dynamic"],
     aliases: &[],
-    summary: "The union of states that `hll` made.",
+    summary: "The union of states of `hll`.",
     result_name: AggregateName::Prefixed("hll_merge"),
     star: false,
     examples: &[example(
@@ -91,7 +92,7 @@ struct MakeState {
     bits: u8,
 }
 
-/// A set that is there only when something was added.
+/// A set that is allocated on the first insert.
 struct MaybeSet(Option<HyperLogLog>);
 
 impl Sketch for MaybeSet {
@@ -148,7 +149,7 @@ impl SketchFunction for MakeState {
     }
 
     fn finish(&self, sets: Vec<HyperLogLog>) -> Result<ArrayRef> {
-        // The state of nothing is null (`semantics.md §16.2`).
+        // The state of an empty group is null (`docs/semantics.md §16.2`).
         Ok(states(
             sets.iter().map(|set| (set.count() > 0).then_some(set)),
         ))

@@ -1,4 +1,4 @@
-//! `make_bag` and `make_bag_if`: the first value of each key wins (`semantics.md §16.5`).
+//! `make_bag` and `make_bag_if`: the first value of each key is kept (`docs/semantics.md §16.5`).
 
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;
@@ -17,7 +17,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_BAG, &MAKE_BAG_IF];
 static MAKE_BAG: AggregateFunction = AggregateFunction {
     signatures: &["make_bag(expr: bag, [max_size: const long]) -> dynamic"],
     aliases: &["make_dictionary"],
-    summary: "One bag with the properties of all bags; the first value of a key stays.",
+    summary: "A bag with the properties of all bags; the first value of a key is kept.",
     result_name: AggregateName::Prefixed("bag"),
     star: false,
     examples: &[example(
@@ -33,7 +33,7 @@ static MAKE_BAG: AggregateFunction = AggregateFunction {
 static MAKE_BAG_IF: AggregateFunction = AggregateFunction {
     signatures: &["make_bag_if(expr: bag, predicate: bool, [max_size: const long]) -> dynamic"],
     aliases: &[],
-    summary: "One bag with the properties of the bags in rows where the predicate is true.",
+    summary: "A bag with the properties of the bags in rows where the predicate is true.",
     result_name: AggregateName::Prefixed("bag"),
     star: false,
     examples: &[example(

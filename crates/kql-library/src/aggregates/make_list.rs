@@ -1,4 +1,4 @@
-//! `make_list`, `make_list_if`, `make_list_with_nulls` (`semantics.md §16.5`).
+//! `make_list`, `make_list_if`, `make_list_with_nulls` (`docs/semantics.md §16.5`).
 
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;
@@ -13,13 +13,13 @@ use crate::states::sketch::sketch_call;
 pub(crate) static LIST: &[&AggregateFunction] =
     &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS, &MAKELIST];
 
-/// How many elements the older spellings collect where the call does not say.
-pub(crate) const OLDER_LIMIT: usize = 128;
+/// The default size limit of the legacy names `makelist` and `makeset`.
+pub(crate) const LEGACY_LIMIT: usize = 128;
 
 static MAKE_LIST: AggregateFunction = AggregateFunction {
     signatures: &["make_list(expr: any, [max_size: const long]) -> dynamic"],
     aliases: &[],
-    summary: "An array of all values but nulls; the elements of dynamic arrays are taken one by one.",
+    summary: "An array of all non-null values; the elements of dynamic arrays are added individually.",
     result_name: AggregateName::Prefixed("list"),
     star: false,
     examples: &[
@@ -34,7 +34,7 @@ static MAKE_LIST: AggregateFunction = AggregateFunction {
     ],
     bind: |call| {
         let limit = limit_of(call, 1, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, false, false, None)?)
+        call.column(collect_call(call, limit, false, false, None)?)
     },
 };
 
@@ -50,27 +50,33 @@ static MAKE_LIST_IF: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 2, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, false, false, Some(call.expr(1)?))?)
+        call.column(collect_call(
+            call,
+            limit,
+            false,
+            false,
+            Some(call.expr(1)?),
+        )?)
     },
 };
 
 static MAKE_LIST_WITH_NULLS: AggregateFunction = AggregateFunction {
     signatures: &["make_list_with_nulls(expr: any) -> dynamic"],
     aliases: &[],
-    summary: "An array of all values, nulls among them.",
+    summary: "An array of all values, including nulls.",
     result_name: AggregateName::Prefixed("list"),
     star: false,
     examples: &[example(
         "datatable(n:long)[1, long(null)] | summarize make_list_with_nulls(n)",
         "list_n:dynamic\n[1,null]",
     )],
-    bind: |call| call.column(collected(call, MAX_ELEMENTS, false, true, None)?),
+    bind: |call| call.column(collect_call(call, MAX_ELEMENTS, false, true, None)?),
 };
 
 static MAKELIST: AggregateFunction = AggregateFunction {
     signatures: &["makelist(expr: any, [max_size: const long]) -> dynamic"],
     aliases: &[],
-    summary: "The older spelling of `make_list`, which collects 128 values where no other size is given.",
+    summary: "The legacy spelling of `make_list`; its default size limit is 128 values.",
     result_name: AggregateName::Prefixed("list"),
     star: false,
     examples: &[example(
@@ -78,12 +84,12 @@ static MAKELIST: AggregateFunction = AggregateFunction {
         "size:long\n128",
     )],
     bind: |call| {
-        let limit = limit_of(call, 1, OLDER_LIMIT)?;
-        call.column(collected(call, limit, false, false, None)?)
+        let limit = limit_of(call, 1, LEGACY_LIMIT)?;
+        call.column(collect_call(call, limit, false, false, None)?)
     },
 };
 
-/// The size limit in argument `index`, or `default` where it was not given.
+/// The size limit in argument `index`, or `default` if it is absent.
 pub(crate) fn limit_of(
     call: &AggregateCall<'_>,
     index: usize,
@@ -95,8 +101,8 @@ pub(crate) fn limit_of(
     }))
 }
 
-/// The list or set of the first argument.
-pub(crate) fn collected(
+/// The list or set of the first argument's values.
+pub(crate) fn collect_call(
     call: &AggregateCall<'_>,
     limit: usize,
     distinct: bool,

@@ -1,6 +1,6 @@
-//! `make_set` and `make_set_if` (`semantics.md §16.5`).
+//! `make_set` and `make_set_if` (`docs/semantics.md §16.5`).
 
-use super::make_list::{OLDER_LIMIT, collected, limit_of};
+use super::make_list::{LEGACY_LIMIT, collect_call, limit_of};
 use super::{AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::states::collect::MAX_ELEMENTS;
@@ -10,7 +10,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_SET, &MAKE_SET_IF, &MAKE
 static MAKE_SET: AggregateFunction = AggregateFunction {
     signatures: &["make_set(expr: any, [max_size: const long]) -> dynamic"],
     aliases: &[],
-    summary: "An array of the distinct values but null; the elements of dynamic arrays are taken one by one.",
+    summary: "An array of the distinct non-null values; the elements of dynamic arrays are added individually.",
     result_name: AggregateName::Prefixed("set"),
     star: false,
     examples: &[example(
@@ -19,7 +19,7 @@ static MAKE_SET: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 1, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, true, false, None)?)
+        call.column(collect_call(call, limit, true, false, None)?)
     },
 };
 
@@ -35,14 +35,14 @@ static MAKE_SET_IF: AggregateFunction = AggregateFunction {
     )],
     bind: |call| {
         let limit = limit_of(call, 2, MAX_ELEMENTS)?;
-        call.column(collected(call, limit, true, false, Some(call.expr(1)?))?)
+        call.column(collect_call(call, limit, true, false, Some(call.expr(1)?))?)
     },
 };
 
 static MAKESET: AggregateFunction = AggregateFunction {
     signatures: &["makeset(expr: any, [max_size: const long]) -> dynamic"],
     aliases: &[],
-    summary: "The older spelling of `make_set`, which collects 128 values where no other size is given.",
+    summary: "The legacy spelling of `make_set`; its default size limit is 128 values.",
     result_name: AggregateName::Prefixed("set"),
     star: false,
     examples: &[example(
@@ -50,7 +50,7 @@ static MAKESET: AggregateFunction = AggregateFunction {
         "size:long\n128",
     )],
     bind: |call| {
-        let limit = limit_of(call, 1, OLDER_LIMIT)?;
-        call.column(collected(call, limit, true, false, None)?)
+        let limit = limit_of(call, 1, LEGACY_LIMIT)?;
+        call.column(collect_call(call, limit, true, false, None)?)
     },
 };

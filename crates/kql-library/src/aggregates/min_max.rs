@@ -1,4 +1,4 @@
-//! `min`, `max` and their conditional forms. A NaN among reals makes both NaN (`semantics.md §16.3`).
+//! `min`, `max` and their conditional forms. A NaN among reals makes both NaN (`docs/semantics.md §16.3`).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&MIN, &MINIF, &MAX, &MAXIF];
 static MIN: AggregateFunction = AggregateFunction {
     signatures: &["min(expr: orderable) -> $1"],
     aliases: &[],
-    summary: "The smallest value; nulls are left out.",
+    summary: "The minimum value; nulls are ignored.",
     result_name: AggregateName::Prefixed("min"),
     star: false,
     examples: &[
@@ -38,7 +38,7 @@ static MIN: AggregateFunction = AggregateFunction {
 static MINIF: AggregateFunction = AggregateFunction {
     signatures: &["minif(expr: orderable, predicate: bool) -> $1"],
     aliases: &[],
-    summary: "The smallest value of the rows where the predicate is true.",
+    summary: "The minimum value of the rows where the predicate is true.",
     result_name: AggregateName::Prefixed("minif"),
     star: false,
     examples: &[example(
@@ -51,7 +51,7 @@ static MINIF: AggregateFunction = AggregateFunction {
 static MAX: AggregateFunction = AggregateFunction {
     signatures: &["max(expr: orderable) -> $1"],
     aliases: &[],
-    summary: "The largest value; nulls are left out.",
+    summary: "The maximum value; nulls are ignored.",
     result_name: AggregateName::Prefixed("max"),
     star: false,
     examples: &[example(
@@ -64,7 +64,7 @@ static MAX: AggregateFunction = AggregateFunction {
 static MAXIF: AggregateFunction = AggregateFunction {
     signatures: &["maxif(expr: orderable, predicate: bool) -> $1"],
     aliases: &[],
-    summary: "The largest value of the rows where the predicate is true.",
+    summary: "The maximum value of the rows where the predicate is true.",
     result_name: AggregateName::Prefixed("maxif"),
     star: false,
     examples: &[example(

@@ -1,4 +1,4 @@
-//! The aggregates: one file each, a datum beside its accumulator.
+//! The aggregates: one file each, the definition next to its accumulator.
 
 mod arg_max;
 mod avg;
@@ -28,7 +28,7 @@ pub use arg_max::pick_row;
 pub use definition::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 pub use registry::{all, find};
 
-/// Every family's list.
+/// The aggregates of every family.
 static LISTS: &[&[&AggregateFunction]] = &[
     arg_max::LIST,
     avg::LIST,

@@ -1,6 +1,6 @@
-//! `percentile`, `percentiles`, their weighted and array forms (`semantics.md §16.6`).
+//! `percentile`, `percentiles`, their weighted and array forms (`docs/semantics.md §16.6`).
 //!
-//! A call keeps one sketch of each group for all its percentages. Groups below 8192 values are exact; larger ones are
+//! A call keeps one sketch per group for all its percentages. Groups of fewer than 8192 values are exact; larger groups are
 //! estimated by a t-digest, see [`crate::states::digest`] for its error.
 
 use std::sync::Arc;
@@ -79,7 +79,7 @@ static PERCENTILEW: AggregateFunction = aggregate(
         "percentilew(expr: real, weight: long, percentage: const real) -> real",
         "percentilew(expr: time, weight: long, percentage: const real) -> $1",
     ],
-    "A percentile of values that each stand for `weight` values.",
+    "A percentile of values weighted by `weight`.",
     AggregateName::Columns,
     &[example(
         "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilew(ms, hits, 90)",
@@ -94,7 +94,7 @@ static PERCENTILESW: AggregateFunction = aggregate(
         "percentilesw(expr: real, weight: long, percentage: const real...) -> real",
         "percentilesw(expr: time, weight: long, percentage: const real...) -> $1",
     ],
-    "Percentiles of values that each stand for `weight` values.",
+    "Percentiles of values weighted by `weight`, in a column each.",
     AggregateName::Columns,
     &[example(
         "datatable(ms:long, hits:long)[10, 9, 20, 1] | summarize percentilesw(ms, hits, 50, 95)",
@@ -118,7 +118,7 @@ static PERCENTILESW_ARRAY: AggregateFunction = aggregate(
     |call| bind_array(call, 2),
 );
 
-/// The percentages from argument `first` on: numbers, or arrays of numbers.
+/// The percentages in the arguments from `first` on: numbers, or arrays of numbers.
 fn percents(call: &AggregateCall<'_>, first: usize) -> Result<Vec<f64>, Diagnostic> {
     let mut all = Vec::new();
     for index in first..call.args.len() {

@@ -1,4 +1,4 @@
-//! The aggregates by name.
+//! The registry of aggregates by name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -32,20 +32,20 @@ static ENTRIES: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
     entries
 });
 
-/// The aggregate called `name`, with its parsed overloads.
+/// The aggregate named `name`, with its parsed overloads.
 pub fn find(name: &str) -> Option<(&'static AggregateFunction, &'static [Signature])> {
     ENTRIES
         .get(name)
         .map(|entry| (entry.function, entry.signatures.as_slice()))
 }
 
-/// Every aggregate, family by family.
+/// All aggregates, family by family.
 pub fn all() -> impl Iterator<Item = &'static AggregateFunction> {
     LISTS.iter().flat_map(|list| list.iter().copied())
 }
 
 impl AggregateFunction {
-    /// The aggregate's name: that of its first signature.
+    /// The aggregate's name: the name in its first signature.
     pub fn name(&self) -> &'static str {
         self.signatures
             .first()
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_signature_is_well_formed_and_every_name_is_taken_once() {
+    fn signatures_parse_and_names_are_unique() {
         let mut names = std::collections::HashSet::new();
         for function in all() {
             for text in function.signatures {

@@ -1,4 +1,4 @@
-//! `sum` and `sumif`: 64-bit sums wrap, the sum of nothing is zero (`semantics.md §16.2, §16.3`).
+//! `sum` and `sumif`: 64-bit sums wrap, and the sum of an empty group is zero (`docs/semantics.md §16.2, §16.3`).
 
 use datafusion::functions_aggregate::expr_fn::sum;
 use hindsight_kql_syntax::Diagnostic;
@@ -17,7 +17,7 @@ static SUM: AggregateFunction = AggregateFunction {
         "sum(expr: timespan) -> timespan",
     ],
     aliases: &[],
-    summary: "Adds up the values; nulls are left out, and the sum of nothing is 0.",
+    summary: "The sum of the values; nulls are ignored, and the sum of an empty group is 0.",
     result_name: AggregateName::Prefixed("sum"),
     star: false,
     examples: &[
@@ -41,7 +41,7 @@ static SUMIF: AggregateFunction = AggregateFunction {
         "sumif(expr: timespan, predicate: bool) -> timespan",
     ],
     aliases: &[],
-    summary: "Adds up the values of the rows where the predicate is true.",
+    summary: "The sum of the values of the rows where the predicate is true.",
     result_name: AggregateName::Prefixed("sumif"),
     star: false,
     examples: &[example(

@@ -1,9 +1,9 @@
-//! `take_any` and `take_anyif`: some row of the group (`semantics.md §16.4`).
+//! `take_any` and `take_anyif`: an arbitrary row of the group (`docs/semantics.md §16.4`).
 
 use datafusion::logical_expr::{Expr, lit, when};
 use hindsight_kql_syntax::{Code, Diagnostic};
 
-use super::arg_max::{Wanted, picked, wanted};
+use super::arg_max::{PickedColumn, columns, picked};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::states::pick::Pick;
@@ -13,7 +13,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&TAKE_ANY, &TAKE_ANYIF, &ANY, 
 static TAKE_ANY: AggregateFunction = AggregateFunction {
     signatures: &["take_any(expr: any...) -> $1"],
     aliases: &[],
-    summary: "Values of some row of the group; one expression alone is null only where it is null in every row.",
+    summary: "The values of an arbitrary row of the group; a single expression is null only if it is null in every row.",
     result_name: AggregateName::Columns,
     star: true,
     examples: &[
@@ -32,7 +32,7 @@ static TAKE_ANY: AggregateFunction = AggregateFunction {
 static TAKE_ANYIF: AggregateFunction = AggregateFunction {
     signatures: &["take_anyif(expr: any, predicate: bool) -> $1"],
     aliases: &[],
-    summary: "A value of some row where the predicate is true.",
+    summary: "A value of an arbitrary row where the predicate is true.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -45,7 +45,7 @@ static TAKE_ANYIF: AggregateFunction = AggregateFunction {
 static ANY: AggregateFunction = AggregateFunction {
     signatures: &["any(expr: any...) -> $1"],
     aliases: &[],
-    summary: "The older name of `take_any`; its columns are called `any_…`.",
+    summary: "The legacy name of `take_any`; its columns are named `any_…`.",
     result_name: AggregateName::Columns,
     star: true,
     examples: &[example(
@@ -58,7 +58,7 @@ static ANY: AggregateFunction = AggregateFunction {
 static ANYIF: AggregateFunction = AggregateFunction {
     signatures: &["anyif(expr: any, predicate: bool) -> $1"],
     aliases: &[],
-    summary: "The older name of `take_anyif`.",
+    summary: "The legacy name of `take_anyif`.",
     result_name: AggregateName::Columns,
     star: false,
     examples: &[example(
@@ -73,28 +73,28 @@ fn bind(
     conditional: bool,
     prefix: &str,
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
-    let mut wanted = wanted(call);
+    let mut columns = columns(call);
     let predicate = conditional.then(|| call.expr(1)).transpose()?;
     if conditional {
-        wanted.truncate(1);
+        columns.truncate(1);
     }
-    for (index, column) in wanted.iter_mut().enumerate() {
+    for (index, column) in columns.iter_mut().enumerate() {
         column.name = Some(match &column.name {
             Some(name) => format!("{prefix}{name}"),
             None => format!("any_arg{index}"),
         });
     }
-    let key = key(&wanted, call)?;
-    picked(Pick::First, Some(key), predicate, wanted, call.span)
+    let key = key(&columns, call)?;
+    picked(Pick::First, Some(key), predicate, columns, call.span)
 }
 
-/// Null for rows that are only second choice: one value alone prefers rows where it is there.
-fn key(wanted: &[Wanted], call: &AggregateCall<'_>) -> Result<Expr, Diagnostic> {
-    let first_choice = match wanted {
+/// The sort key, null for rows with the lowest preference: a single expression prefers rows where it is not null.
+fn key(columns: &[PickedColumn], call: &AggregateCall<'_>) -> Result<Expr, Diagnostic> {
+    let is_preferred = match columns {
         [only] => only.expr.clone().is_not_null(),
         _ => lit(true),
     };
-    when(first_choice, lit(true))
+    when(is_preferred, lit(true))
         .end()
         .map_err(|error| Diagnostic::new(Code::Semantics, error.to_string(), call.span))
 }

@@ -1,4 +1,4 @@
-//! `tdigest` and `tdigest_merge`: the state of percentiles as an opaque dynamic text (`semantics.md §16.7`).
+//! `tdigest` and `tdigest_merge`: the state of percentiles, stored as an opaque string in a dynamic (`docs/semantics.md §16.7`).
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ static TDIGEST: AggregateFunction = AggregateFunction {
         "tdigest(expr: time, [weight: long]) -> dynamic",
     ],
     aliases: &[],
-    summary: "The state of percentiles, to be merged by `tdigest_merge` and read by `percentile_tdigest`.",
+    summary: "The state of percentiles, for `tdigest_merge` and `percentile_tdigest`.",
     result_name: AggregateName::Prefixed("tdigest"),
     star: false,
     examples: &[example(
@@ -39,7 +39,7 @@ static TDIGEST: AggregateFunction = AggregateFunction {
 static TDIGEST_MERGE: AggregateFunction = AggregateFunction {
     signatures: &["tdigest_merge(tdigest: dynamic) -> dynamic"],
     aliases: &["merge_tdigest", "merge_tdigests"],
-    summary: "The union of states that `tdigest` made; they must be of values of one type.",
+    summary: "The union of states of `tdigest`; their values must have one type.",
     result_name: AggregateName::Prefixed("merge_tdigests"),
     star: false,
     examples: &[example(
@@ -87,7 +87,7 @@ fn make(call: &AggregateCall<'_>) -> Result<Vec<AggregateColumn>, Diagnostic> {
     call.column(state)
 }
 
-/// Collects values of one type.
+/// Accumulates values of one type.
 struct MakeState<T>(ScalarType, PhantomData<T>);
 
 impl<T> Clone for MakeState<T> {
@@ -114,7 +114,7 @@ impl<T: Ranked> SketchFunction for MakeState<T> {
     }
 
     fn finish(&self, mut ranks: Vec<Ranks<T>>) -> Result<ArrayRef> {
-        // The state of nothing is null (`semantics.md §16.2`).
+        // The state of an empty group is null (`docs/semantics.md §16.2`).
         let texts = ranks.iter_mut().map(|ranks| {
             let mut bytes = Vec::new();
             (ranks.weight() > 0.0).then(|| {

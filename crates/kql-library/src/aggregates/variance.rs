@@ -1,7 +1,7 @@
 //! `stdev`, `variance` and their population and conditional forms.
 //!
-//! The variance is rounded to 10 decimal places, and the standard deviation is the root of the rounded value; fewer
-//! than two values have a variance of 0 (`semantics.md §16.2, §16.3`).
+//! The variance is rounded to 10 decimal places, and the standard deviation is the square root of the rounded variance. The
+//! variance of fewer than two values is 0 (`docs/semantics.md §16.2, §16.3`).
 
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -30,7 +30,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[
 static STDEV: AggregateFunction = AggregateFunction {
     signatures: &["stdev(expr: real) -> real", "stdev(expr: decimal) -> real"],
     aliases: &[],
-    summary: "The standard deviation of a sample; 0 for fewer than two values.",
+    summary: "The sample standard deviation; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdev"),
     star: false,
     examples: &[example(
@@ -55,7 +55,7 @@ static STDEVIF: AggregateFunction = AggregateFunction {
         "stdevif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The standard deviation of a sample over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The sample standard deviation over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevif"),
     star: false,
     examples: &[example(
@@ -80,7 +80,7 @@ static STDEVP: AggregateFunction = AggregateFunction {
         "stdevp(expr: decimal) -> real",
     ],
     aliases: &[],
-    summary: "The standard deviation of a whole population; 0 for fewer than two values.",
+    summary: "The population standard deviation; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevp"),
     star: false,
     examples: &[example(
@@ -105,7 +105,7 @@ static STDEVPIF: AggregateFunction = AggregateFunction {
         "stdevpif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The standard deviation of a whole population over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The population standard deviation over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevpif"),
     star: false,
     examples: &[example(
@@ -130,7 +130,7 @@ static VARIANCE: AggregateFunction = AggregateFunction {
         "variance(expr: decimal) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a sample; 0 for fewer than two values.",
+    summary: "The sample variance; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variance"),
     star: false,
     examples: &[example(
@@ -155,7 +155,7 @@ static VARIANCEIF: AggregateFunction = AggregateFunction {
         "varianceif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a sample over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The sample variance over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("varianceif"),
     star: false,
     examples: &[example(
@@ -180,7 +180,7 @@ static VARIANCEP: AggregateFunction = AggregateFunction {
         "variancep(expr: decimal) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a whole population; 0 for fewer than two values.",
+    summary: "The population variance; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variancep"),
     star: false,
     examples: &[example(
@@ -205,7 +205,7 @@ static VARIANCEPIF: AggregateFunction = AggregateFunction {
         "variancepif(expr: decimal, predicate: bool) -> real",
     ],
     aliases: &[],
-    summary: "The variance of a whole population over the rows where the predicate is true; 0 for fewer than two values.",
+    summary: "The population variance over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variancepif"),
     star: false,
     examples: &[example(
@@ -224,7 +224,7 @@ static VARIANCEPIF: AggregateFunction = AggregateFunction {
     },
 };
 
-/// Which of the four a call is.
+/// Selects one of the four forms.
 struct Form {
     population: bool,
     root: bool,
@@ -250,7 +250,7 @@ fn bind(
     })
 }
 
-/// The value at 10 decimal places, 0 where there is none.
+/// The value rounded to 10 decimal places; 0 if it is null.
 pub(crate) fn rounded(value: Expr) -> Expr {
     let value = or_else(value, ScalarValue::Float64(Some(0.0)));
     kernel_call(
@@ -268,7 +268,7 @@ fn round_to_10_places(args: &KernelArgs<'_>) -> Result<arrow::array::ArrayRef, K
     Ok(args.collect_reals(|row| values.get(row).map(round10)))
 }
 
-/// Half to even, and as it is from 1e16 on, where a double has no decimals left.
+/// Rounds half to even. Values from 1e16 on are unchanged, because a double has no decimals left there.
 fn round10(value: f64) -> f64 {
     const SCALE: f64 = 1e10;
     if value.abs() < 1e16 {
@@ -283,7 +283,7 @@ mod tests {
     use super::round10;
 
     #[test]
-    fn ten_places_are_kept() {
+    fn rounds_to_ten_decimal_places() {
         assert_eq!(round10(55.0 / 6.0), 9.1666666667);
         assert_eq!(round10(1.0), 1.0);
         assert_eq!(round10(1e20), 1e20);

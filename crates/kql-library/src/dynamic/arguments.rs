@@ -1,4 +1,4 @@
-//! Packing several arguments into one dynamic value.
+//! Packs several arguments into one dynamic value.
 
 use arrow::array::ArrayRef;
 use hindsight_kql_types::Encoder;
@@ -6,7 +6,7 @@ use hindsight_kql_types::Encoder;
 use super::cells::Cells;
 use crate::kernel::{KernelArgs, KernelError};
 
-/// The arguments as cells, with whether each is one constant for all rows.
+/// The arguments as cells, each with a flag for a constant argument.
 pub(crate) struct Arguments {
     cells: Vec<(Cells, bool)>,
 }
@@ -23,19 +23,19 @@ impl Arguments {
         Ok(Arguments { cells })
     }
 
-    /// The cells of every argument with the row to read for `row`.
+    /// The cells of every argument, each with the row index to read for `row`.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (&Cells, usize)> {
         self.cells
             .iter()
             .map(move |(cells, constant)| (cells, if *constant { 0 } else { row }))
     }
 
-    /// How many there are.
+    /// The number of arguments.
     pub(crate) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Argument `index` with the row to read for `row`.
+    /// Argument `index` with the row index to read for `row`.
     pub(crate) fn cell(&self, index: usize, row: usize) -> Option<(&Cells, usize)> {
         let (cells, constant) = self.cells.get(index)?;
         Some((cells, if *constant { 0 } else { row }))
@@ -57,7 +57,7 @@ pub(crate) fn pack_array(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError>
     }))
 }
 
-/// An array of the arguments; null where all of them are.
+/// An array of the arguments; null if all of them are null.
 pub(crate) fn pack_array_unless_all_null(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let arguments = Arguments::of(args)?;
     let mut encoder = Encoder::new();

@@ -1,4 +1,4 @@
-//! Cells of any type as elements of dynamic values, the way packing functions store them (`semantics.md §9.1`).
+//! Converts cells of any type to elements of dynamic values, as the packing functions store them (`docs/semantics.md §9.1`).
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray,
@@ -20,7 +20,7 @@ enum Column {
     Dynamics(BinaryViewArray),
 }
 
-/// A column whose cells become dynamic values.
+/// A column whose cells are converted to dynamic values.
 pub(crate) struct Cells {
     kind: ScalarType,
     column: Column,
@@ -62,7 +62,7 @@ impl Cells {
         }
     }
 
-    /// Whether the cell is null; a string never is.
+    /// Whether the cell is null; a string is never null.
     pub(crate) fn is_null(&self, row: usize) -> bool {
         let array = self.array();
         self.kind != ScalarType::String && (row >= array.len() || array.is_null(row))
@@ -76,7 +76,7 @@ impl Cells {
         }
     }
 
-    /// The dynamic in `row`, where the cells are dynamics; null otherwise.
+    /// The dynamic in `row` if the column is dynamic; null otherwise.
     pub(crate) fn dynamic(&self, row: usize) -> DynamicRef<'_> {
         match &self.column {
             Column::Dynamics(a) if !self.is_null(row) => DynamicRef::new(a.value(row)),

@@ -1,4 +1,4 @@
-//! Kernels that write one dynamic value for each row.
+//! Kernels that write one dynamic value per row.
 
 use arrow::array::ArrayRef;
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
@@ -15,26 +15,26 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Which row it is.
+    /// The row index.
     pub(crate) fn number(self) -> usize {
         self.row
     }
 
-    /// The dynamic in argument `index`; null where there is none.
+    /// The dynamic in argument `index`, which may be null.
     pub(crate) fn dynamic(self, index: usize) -> DynamicRef<'a> {
         self.arguments
             .cell(index, self.row)
             .map_or(DynamicRef::NULL, |(cells, row)| cells.dynamic(row))
     }
 
-    /// The array in argument `index`; none for every other value.
+    /// The array in argument `index`; `None` for any other value.
     pub(crate) fn array(self, index: usize) -> Option<Vec<DynamicRef<'a>>> {
         let value = self.dynamic(index);
         (value.kind() == hindsight_kql_types::dynamic::Kind::Array)
             .then(|| value.iter_array().collect())
     }
 
-    /// The bag in argument `index`; none for every other value.
+    /// The bag in argument `index`; `None` for any other value.
     pub(crate) fn bag(self, index: usize) -> Option<DynamicRef<'a>> {
         let value = self.dynamic(index);
         (value.kind() == hindsight_kql_types::dynamic::Kind::Bag).then_some(value)
@@ -46,7 +46,7 @@ impl<'a> Row<'a> {
         Some(cells.value(row))
     }
 
-    /// The whole number in argument `index`; none where it is null.
+    /// The integer in argument `index`; `None` if it is null.
     pub(crate) fn long(self, index: usize) -> Option<i64> {
         match self.value(index)?.convert(ScalarType::Long) {
             Value::Long(number) => Some(number),
@@ -67,7 +67,7 @@ impl<'a> Row<'a> {
         self.arguments.row(self.row)
     }
 
-    /// How many arguments there are.
+    /// The number of arguments.
     pub(crate) fn len(self) -> usize {
         self.arguments.len()
     }
@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A dynamic for each row: `write` writes one value and returns `Some`, or none for null.
+/// A dynamic column: `write` writes one value and returns `Some`, or returns `None` for null.
 pub(crate) fn each(
     args: &KernelArgs<'_>,
     mut write: impl FnMut(Row<'_>, &mut Encoder) -> Option<()>,
@@ -106,7 +106,7 @@ pub(crate) fn each(
     }))
 }
 
-/// A value for each row, read from the row's arguments.
+/// A column of values, each computed from one row of the arguments.
 pub(crate) fn with_rows<T>(
     args: &KernelArgs<'_>,
     collect: impl FnOnce(&mut dyn FnMut(usize) -> Option<T>) -> ArrayRef,

@@ -1,5 +1,5 @@
-//! Functions that give several columns when they stand alone: `array_sort_asc(a, b)`, `series_stats(x)`
-//! (`semantics.md §13.1, §26`). As part of an expression such a call is its first column.
+//! Functions that return several columns when the call stands alone: `array_sort_asc(a, b)`, `series_stats(x)`
+//! (`docs/semantics.md §13.1, §26`). Inside an expression such a call evaluates to its first column.
 
 use hindsight_kql_types::ScalarType;
 
@@ -7,21 +7,21 @@ use super::array::sort;
 use super::series::{fit, stats};
 use crate::call::InnerKernel;
 
-/// A function of several columns.
+/// A function that returns several columns.
 pub struct ColumnsFunction {
     /// Its name.
     pub name: &'static str,
-    /// Gives an array of all columns' values.
+    /// Returns an array of the values of all columns.
     pub all: InnerKernel,
-    /// Which columns there are.
+    /// The columns.
     pub columns: Columns,
 }
 
 /// The columns of a call.
 pub enum Columns {
-    /// These, each called by the function, the argument and its own name.
+    /// Fixed columns, each named by the function, the argument and its own name.
     Fixed(&'static [(&'static str, ScalarType)]),
-    /// One for each array among the arguments, called by the argument with this at the end.
+    /// One column per array argument, named by the argument with this suffix.
     OfArrays(&'static str),
 }
 
@@ -48,7 +48,7 @@ static FUNCTIONS: &[ColumnsFunction] = &[
     },
 ];
 
-/// The function of several columns called `name`.
+/// The multi-column function named `name`.
 pub fn find(name: &str) -> Option<&'static ColumnsFunction> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }

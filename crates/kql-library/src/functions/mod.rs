@@ -1,4 +1,4 @@
-//! The scalar functions: one file each, a datum beside its kernel, listed in its category's `mod.rs`.
+//! The scalar functions: one file each, the definition next to its kernel, listed in its category's `mod.rs`.
 
 mod array;
 pub mod bag;
@@ -24,7 +24,7 @@ pub use registry::{Registry, registry};
 
 use crate::definition::ScalarFunction;
 
-/// Every category's list.
+/// The functions of every category.
 static LISTS: &[&[&ScalarFunction]] = &[
     array::LIST,
     bag::LIST,

@@ -1,4 +1,4 @@
-//! What the file of a function needs.
+//! The common imports and helpers of the function files.
 
 pub(crate) use std::borrow::Cow;
 pub(crate) use std::sync::Arc;
@@ -13,10 +13,10 @@ pub(crate) use crate::call::{InnerKernel, kernel_call};
 pub(crate) use crate::definition::{CallArgs, Eval, Example, ResultName, ScalarFunction, example};
 pub(crate) use crate::kernel::{Kernel, KernelArgs, KernelError};
 
-/// What a kernel answers.
-pub(crate) type Answer = Result<ArrayRef, KernelError>;
+/// The result of a kernel.
+pub(crate) type KernelResult = Result<ArrayRef, KernelError>;
 
-/// A function in one call, for families whose members differ in little but their kernel.
+/// Builds a function with one kernel, for families whose members differ only in their kernel.
 pub(crate) const fn function(
     signatures: &'static [&'static str],
     summary: &'static str,
@@ -36,14 +36,14 @@ pub(crate) const fn function(
 }
 
 impl ScalarFunction {
-    /// The same function with other names.
+    /// The same function with aliases.
     pub(crate) const fn with_aliases(mut self, aliases: &'static [&'static str]) -> ScalarFunction {
         self.aliases = aliases;
         self
     }
 }
 
-/// The expression that runs `kernel` on the arguments of a call that the binder has checked.
+/// An expression that calls `kernel` on the arguments of a call that the binder has checked.
 pub(crate) fn call_kernel(call: &CallArgs<'_>, kernel: &'static InnerKernel) -> Expr {
     kernel_call(
         kernel,
@@ -61,7 +61,7 @@ pub(crate) fn constant_text(call: &CallArgs<'_>, index: usize) -> Option<String>
     }
 }
 
-/// Why a call is refused.
+/// The diagnostic for a rejected call.
 pub(crate) fn refuse(call: &CallArgs<'_>, code: Code, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, message, call.span)
 }

@@ -1,4 +1,4 @@
-//! The functions by name. Built once; signatures are parsed here.
+//! The registry of functions by name. It is built once and parses the signatures.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use super::LISTS;
 use crate::definition::ScalarFunction;
 use crate::signature::Signature;
 
-/// Functions by name and alias.
+/// Functions indexed by name and alias.
 pub struct Registry {
     by_name: HashMap<&'static str, Entry>,
     all: Vec<&'static ScalarFunction>,
@@ -49,14 +49,14 @@ impl Registry {
         Registry { by_name, all }
     }
 
-    /// The function called `name`, with its parsed overloads.
+    /// The function named `name`, with its parsed overloads.
     pub fn find(&self, name: &str) -> Option<(&'static ScalarFunction, &[Signature])> {
         self.by_name
             .get(name)
             .map(|entry| (entry.function, entry.signatures.as_slice()))
     }
 
-    /// Every function, in list order.
+    /// All functions, in list order.
     pub fn all(&self) -> &[&'static ScalarFunction] {
         &self.all
     }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_signature_parses_and_every_name_is_found() {
+    fn signatures_parse_and_names_resolve() {
         for function in registry().all() {
             assert!(
                 !function.examples.is_empty(),

@@ -1,4 +1,4 @@
-//! What a kernel sees: whole Arrow arrays with KQL types, constants as arrays of one row.
+//! The arguments of a kernel: whole Arrow arrays with KQL types; a constant is an array of one row.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use arrow::datatypes::DataType;
 use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::dynamic::MAX_ENCODED;
 
-use super::effort::Effort;
 use super::error::KernelError;
+use super::limits::CallLimits;
 use super::text::to_text;
 
 /// The arguments of one call over one batch.
@@ -22,10 +22,10 @@ pub struct KernelArgs<'a> {
     kinds: &'a [ScalarType],
     rows: usize,
     result: ScalarType,
-    effort: Effort,
+    limits: CallLimits,
 }
 
-/// The kernel of a scalar function: the result has [`KernelArgs::rows`] rows and the Arrow type of
+/// The kernel of a scalar function. The result has [`KernelArgs::rows`] rows and the Arrow type of
 /// [`KernelArgs::result_kind`].
 pub type Kernel = fn(&KernelArgs<'_>) -> Result<ArrayRef, KernelError>;
 
@@ -42,27 +42,27 @@ impl<'a> KernelArgs<'a> {
             kinds,
             rows,
             result,
-            effort: Effort::new(),
+            limits: CallLimits::new(),
         }
     }
 
-    /// What ends a kernel early: loops over the parts of one large value ask it (`should_continue`), and functions whose result
-    /// may be far larger than their arguments (`has_room`).
-    pub(crate) fn effort(&self) -> &Effort {
-        &self.effort
+    /// The limits of the call. Loops over the parts of one large value check `should_continue`; functions whose result can
+    /// be far larger than their arguments check `allows_length`.
+    pub(crate) fn limits(&self) -> &CallLimits {
+        &self.limits
     }
 
-    /// How many rows the result has.
+    /// The number of rows of the result.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many arguments there are.
+    /// The number of arguments.
     pub fn len(&self) -> usize {
         self.arrays.len()
     }
 
-    /// Whether there are none.
+    /// Whether the call has no arguments.
     pub fn is_empty(&self) -> bool {
         self.arrays.is_empty()
     }
@@ -75,7 +75,7 @@ impl<'a> KernelArgs<'a> {
             .unwrap_or(ScalarType::Dynamic)
     }
 
-    /// The KQL type that the result must have.
+    /// The KQL type of the result.
     pub fn result_kind(&self) -> ScalarType {
         self.result
     }
@@ -87,7 +87,7 @@ impl<'a> KernelArgs<'a> {
             .is_some_and(|(_, constant)| *constant)
     }
 
-    /// The array of argument `index` as it came (one row where it is a constant).
+    /// The array of argument `index` without expansion: one row if it is a constant.
     pub fn array(&self, index: usize) -> Result<&'a ArrayRef, KernelError> {
         self.arrays
             .get(index)
@@ -128,7 +128,7 @@ impl<'a> KernelArgs<'a> {
         })
     }
 
-    /// Argument `index` as an array of [`KernelArgs::rows`] rows, in the Arrow type it came in.
+    /// Argument `index` as an array of [`KernelArgs::rows`] rows, in its own Arrow type.
     pub fn full(&self, index: usize) -> Result<ArrayRef, KernelError> {
         let array = self.array(index)?;
         if !self.is_constant(index) || array.len() == self.rows {
@@ -138,7 +138,7 @@ impl<'a> KernelArgs<'a> {
         Ok(arrow::compute::take(array.as_ref(), &zeros, None)?)
     }
 
-    /// Argument `index`, a string.
+    /// Argument `index` as strings.
     pub fn strings(&self, index: usize) -> Result<Rows<StringViewArray>, KernelError> {
         self.column(index, &DataType::Utf8View)
     }
@@ -153,35 +153,35 @@ impl<'a> KernelArgs<'a> {
         self.column(index, &DataType::Float64)
     }
 
-    /// Argument `index`, a bool.
+    /// Argument `index` as bools.
     pub fn bools(&self, index: usize) -> Result<Rows<BooleanArray>, KernelError> {
         self.column(index, &DataType::Boolean)
     }
 
-    /// Argument `index`, a dynamic in the encoding of [`hindsight_kql_types::dynamic`].
+    /// Argument `index` as dynamics in the encoding of [`hindsight_kql_types::dynamic`].
     pub fn dynamics(&self, index: usize) -> Result<Rows<BinaryViewArray>, KernelError> {
         self.column(index, &DataType::BinaryView)
     }
 
-    /// Argument `index`, a guid.
+    /// Argument `index` as guids.
     pub fn guids(&self, index: usize) -> Result<Rows<FixedSizeBinaryArray>, KernelError> {
         self.column(index, &DataType::FixedSizeBinary(16))
     }
 
-    /// A string for each row; `None` is `""`, because strings are never null.
+    /// A string column; `None` becomes `""`, because strings are never null.
     pub fn collect_strings<'s>(
         &self,
         mut f: impl FnMut(usize) -> Option<Cow<'s, str>>,
     ) -> ArrayRef {
         let mut out = StringViewBuilder::with_capacity(self.rows);
         for row in 0..self.rows {
-            let text = if self.effort.should_continue() {
+            let text = if self.limits.should_continue() {
                 f(row)
             } else {
                 None
             };
             let text = text.as_deref().unwrap_or("");
-            if self.effort.has_room(text.len()) && self.effort.adds(text.len()) {
+            if self.limits.allows_length(text.len()) && self.limits.grow(text.len()) {
                 out.append_value(text)
             } else {
                 out.append_value("")
@@ -190,33 +190,33 @@ impl<'a> KernelArgs<'a> {
         Arc::new(out.finish())
     }
 
-    /// A 64-bit integer for each row (`long`, `datetime`, `timespan`).
+    /// A column of 64-bit integers (`long`, `datetime`, `timespan`).
     pub fn collect_longs(&self, f: impl FnMut(usize) -> Option<i64>) -> ArrayRef {
         Arc::new(self.each_row(f).collect::<Int64Array>())
     }
 
-    /// A 32-bit integer for each row (`int`).
+    /// A column of 32-bit integers (`int`).
     pub fn collect_ints(&self, f: impl FnMut(usize) -> Option<i32>) -> ArrayRef {
         Arc::new(self.each_row(f).collect::<arrow::array::Int32Array>())
     }
 
-    /// A double for each row.
+    /// A column of doubles.
     pub fn collect_reals(&self, f: impl FnMut(usize) -> Option<f64>) -> ArrayRef {
         Arc::new(self.each_row(f).collect::<Float64Array>())
     }
 
-    /// A bool for each row.
+    /// A column of bools.
     pub fn collect_bools(&self, f: impl FnMut(usize) -> Option<bool>) -> ArrayRef {
         Arc::new(self.each_row(f).collect::<BooleanArray>())
     }
 
-    /// The results of `f` for all rows; none from where the work was cancelled.
+    /// The results of `f` for all rows; null from the row at which the query is cancelled.
     fn each_row<T>(
         &self,
         mut f: impl FnMut(usize) -> Option<T>,
     ) -> impl Iterator<Item = Option<T>> {
         (0..self.rows).map(move |row| {
-            if self.effort.should_continue() {
+            if self.limits.should_continue() {
                 f(row)
             } else {
                 None
@@ -224,26 +224,26 @@ impl<'a> KernelArgs<'a> {
         })
     }
 
-    /// A bool for each row, never null.
+    /// A column of bools without nulls.
     pub fn collect_truths(&self, mut f: impl FnMut(usize) -> bool) -> ArrayRef {
         let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, |row| {
-            self.effort.should_continue() && f(row)
+            self.limits.should_continue() && f(row)
         });
         Arc::new(BooleanArray::new(values, None))
     }
 
-    /// A dynamic for each row: `f` appends the encoded value to the buffer and says whether there is one.
+    /// A dynamic column: `f` appends the encoded value to the buffer and returns whether the row has a value.
     pub fn collect_dynamics(&self, mut f: impl FnMut(usize, &mut Vec<u8>) -> bool) -> ArrayRef {
         let mut out = BinaryViewBuilder::with_capacity(self.rows);
         let mut buffer = Vec::new();
         for row in 0..self.rows {
             buffer.clear();
-            let is_value = self.effort.should_continue() && f(row, &mut buffer);
-            // No bytes are what an encoder gives for a value beyond its limit.
+            let is_value = self.limits.should_continue() && f(row, &mut buffer);
+            // An encoder returns no bytes for a value beyond its limit.
             if is_value && buffer.is_empty() {
-                self.effort.too_large(MAX_ENCODED);
+                self.limits.too_large(MAX_ENCODED);
             }
-            if is_value && !buffer.is_empty() && self.effort.adds(buffer.len()) {
+            if is_value && !buffer.is_empty() && self.limits.grow(buffer.len()) {
                 out.append_value(&buffer)
             } else {
                 out.append_null()
@@ -252,7 +252,7 @@ impl<'a> KernelArgs<'a> {
         Arc::new(out.finish())
     }
 
-    /// The argument's text in each row (`tostring`), whatever its type.
+    /// The text of an argument of any type (`tostring`) in each row.
     pub fn texts(&self, index: usize) -> Result<Rows<StringViewArray>, KernelError> {
         let (array, constant) = self.arrays.get(index).ok_or_else(|| {
             KernelError::Arrow(format!(
@@ -268,7 +268,7 @@ impl<'a> KernelArgs<'a> {
     }
 }
 
-/// One argument by row; a constant answers every row with its one value.
+/// One argument, accessed by row; a constant returns its single value for every row.
 #[derive(Debug, Clone)]
 pub struct Rows<A> {
     array: A,
@@ -281,7 +281,7 @@ impl<A: Array> Rows<A> {
         &self.array
     }
 
-    /// Whether it is one value for all rows.
+    /// Whether the array is one value for all rows.
     pub fn is_constant(&self) -> bool {
         self.constant
     }
@@ -293,7 +293,7 @@ impl<A: Array> Rows<A> {
 }
 
 impl Rows<StringViewArray> {
-    /// The text in `row`; null, which a plan's strings never are, is `""`.
+    /// The text in `row`; null, which does not occur in a plan's strings, is read as `""`.
     pub fn get(&self, row: usize) -> &str {
         self.index(row).map_or("", |i| self.array.value(i))
     }
@@ -302,7 +302,7 @@ impl Rows<StringViewArray> {
 macro_rules! primitive_rows {
     ($($array:ty => $value:ty),*) => {$(
         impl Rows<$array> {
-            /// The value in `row`; `None` is null.
+            /// The value in `row`; `None` if it is null.
             pub fn get(&self, row: usize) -> Option<$value> {
                 self.index(row).map(|i| self.array.value(i))
             }
@@ -313,14 +313,14 @@ macro_rules! primitive_rows {
 primitive_rows!(Int64Array => i64, Float64Array => f64, BooleanArray => bool);
 
 impl Rows<BinaryViewArray> {
-    /// The encoded value in `row`; `None` is null.
+    /// The encoded value in `row`; `None` if it is null.
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         self.index(row).map(|i| self.array.value(i))
     }
 }
 
 impl Rows<FixedSizeBinaryArray> {
-    /// The 16 bytes in `row`; `None` is null.
+    /// The 16 bytes in `row`; `None` if it is null.
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         self.index(row).map(|i| self.array.value(i))
     }

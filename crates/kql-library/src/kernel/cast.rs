@@ -1,4 +1,4 @@
-//! Arrays as the Arrow types of the language's numbers.
+//! Casts of arrays to the Arrow types of the language's numbers.
 
 use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::compute::cast;
@@ -7,7 +7,7 @@ use hindsight_kql_types::ScalarType;
 
 use super::error::KernelError;
 
-/// `array` as decimals of the plan's scale.
+/// `array` as decimals with the scale of plans.
 pub fn decimals(array: &ArrayRef) -> Result<arrow::array::Decimal128Array, KernelError> {
     let array = cast(array, &ScalarType::Decimal.arrow())?;
     Ok(array.as_primitive::<Decimal128Type>().clone())

@@ -1,21 +1,21 @@
-//! Why kernels fail.
+//! Errors of kernels.
 
 use arrow::error::ArrowError;
 
-/// Why a kernel failed at run time. Bad data never fails a query (`semantics.md §28.4`); this is for `assert` and for
-/// limits.
+/// An error of a kernel at run time. Bad data never fails a query (`docs/semantics.md §28.4`); these errors are for `assert` and
+/// for limits.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum KernelError {
-    /// A sentence for the user.
+    /// A message for the user.
     #[error("{0}")]
     Failed(String),
-    /// The array library refused: a programming mistake.
+    /// An error of the Arrow library: a programming mistake.
     #[error("{0}")]
     Arrow(String),
-    /// The memory of queries has not as much left as the results of one batch need.
+    /// The memory pool of queries cannot hold the results of the batch.
     #[error("{0}")]
     Memory(String),
-    /// One value would have more than so many bytes.
+    /// A value would exceed this number of bytes.
     #[error("a value has more than {0} bytes")]
     TooLarge(usize),
     /// The query was cancelled.

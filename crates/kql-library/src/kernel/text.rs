@@ -1,4 +1,4 @@
-//! The text of a value of any type (`tostring`, `semantics.md §8.5`).
+//! The text of a value of any type (`tostring`, `docs/semantics.md §8.5`).
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use arrow::datatypes::{BinaryViewType, DataType, Float64Type};
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, decimal, guid, real, timespan};
 
 use super::cast::{decimals, longs};
-use super::effort::Effort;
 use super::error::KernelError;
+use super::limits::CallLimits;
 
-/// The text of every row: null of any type is `""`.
+/// The text of every row; null of any type is `""`.
 pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, KernelError> {
     match kind {
         ScalarType::String => strings(array),
@@ -57,7 +57,7 @@ pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, Ke
     }
 }
 
-/// A string column as it is, unless it holds nulls or is not in the plan's own layout.
+/// A string column, unchanged unless it contains nulls or is not in the plan's layout.
 fn strings(array: &ArrayRef) -> Result<StringViewArray, KernelError> {
     let array = match array.data_type() {
         DataType::Utf8View => std::sync::Arc::clone(array),
@@ -67,7 +67,7 @@ fn strings(array: &ArrayRef) -> Result<StringViewArray, KernelError> {
     if view.null_count() == 0 {
         return Ok(view.clone());
     }
-    // The view of an empty text is zero, so that nothing is copied but views.
+    // The view of an empty string is zero, so only views are copied.
     let empty_where_null =
         |(row, bytes): (usize, &u128)| if view.is_valid(row) { *bytes } else { 0 };
     let views: Vec<u128> = view
@@ -95,7 +95,7 @@ fn collect(
     array: &dyn Array,
     write: impl Fn(usize, &mut String) -> std::fmt::Result,
 ) -> Result<StringViewArray, KernelError> {
-    let effort = Effort::new();
+    let limits = CallLimits::new();
     let mut builder = StringViewBuilder::with_capacity(array.len());
     let mut text = String::new();
     for row in 0..array.len() {
@@ -104,12 +104,15 @@ fn collect(
         if array.is_valid(row) && write(row, &mut text).is_err() {
             text.clear();
         }
-        if !(effort.should_continue() && effort.has_room(text.len()) && effort.adds(text.len())) {
+        if !(limits.should_continue()
+            && limits.allows_length(text.len())
+            && limits.grow(text.len()))
+        {
             break;
         }
         builder.append_value(&text);
     }
-    effort.outcome(builder.finish())
+    limits.outcome(builder.finish())
 }
 
 fn unexpected(array: &ArrayRef, kind: ScalarType) -> KernelError {
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_text_is_empty() {
+    fn null_text_is_empty() {
         let long = "a text that does not fit into its view";
         check(
             Arc::new(StringViewArray::from(vec![Some(long), None, Some("b")])),

@@ -1,4 +1,4 @@
-//! What the language reference says about functions and aggregates.
+//! The entries of the language reference for functions and aggregates.
 
 mod names;
 
@@ -10,7 +10,7 @@ use crate::{aggregates, functions};
 pub struct Entry {
     /// Its overloads.
     pub signatures: &'static [&'static str],
-    /// Other names for it.
+    /// Aliases.
     pub aliases: &'static [&'static str],
     /// One sentence.
     pub summary: &'static str,
@@ -40,17 +40,17 @@ pub fn aggregates() -> Vec<Entry> {
     all.into_iter().map(entry).collect()
 }
 
-/// The names of the language's scalar functions, whether they are supported here or not.
+/// The names of the language's scalar functions, supported or not.
 pub fn known_functions() -> impl Iterator<Item = &'static str> {
     names::FUNCTIONS.split_whitespace()
 }
 
-/// The names of the language's aggregates, whether they are supported here or not.
+/// The names of the language's aggregates, supported or not.
 pub fn known_aggregates() -> impl Iterator<Item = &'static str> {
     names::AGGREGATES.split_whitespace()
 }
 
-/// Whether the language has a function of this name.
+/// Whether the language has a function named `name`.
 pub fn has_function(name: &str) -> bool {
     known_functions().any(|known| known == name)
 }

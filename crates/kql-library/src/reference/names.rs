@@ -1,6 +1,6 @@
-//! The names that the language knows, whether they are supported here or not.
+//! The function names of the language, supported or not.
 
-/// Its scalar functions.
+/// The scalar functions.
 pub(super) const FUNCTIONS: &str = "abs acos ago around array_concat array_iff array_index_of array_length array_reverse array_rotate_left \
     array_rotate_right array_shift_left array_shift_right array_slice array_sort_asc array_sort_desc array_split \
     array_strcat array_sum asin assert atan atan2 bag_has_key bag_keys bag_merge bag_pack bag_pack_columns \
@@ -54,7 +54,7 @@ pub(super) const FUNCTIONS: &str = "abs acos ago around array_concat array_iff a
     url_encode url_encode_component week_of_year welch_test zip zlib_compress_to_base64_string \
     zlib_decompress_from_base64_string";
 
-/// Its aggregates.
+/// The aggregates.
 pub(super) const AGGREGATES: &str = "arg_max arg_min avg avgif binary_all_and binary_all_or binary_all_xor buildschema count count_distinct \
     count_distinctif countif covariance covarianceif covariancep covariancepif dcount dcountif hll hll_if hll_merge \
     make_bag make_bag_if make_list make_list_if make_list_with_nulls make_set make_set_if max maxif merge_tdigest \

@@ -1,4 +1,4 @@
-//! One bag out of many: the first value of each key.
+//! The state of `make_bag`: merges bags, keeping the first value of each key.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::dynamic::cells::Cells;
 
 /// The properties of one group in order of first appearance.
 pub(crate) struct Properties {
-    /// Each property: the key, then the encoded value, each after its length in 4 bytes.
+    /// The encoded properties: key and encoded value, each preceded by its length in 4 bytes.
     bytes: Vec<u8>,
     keys: HashSet<Box<str>>,
     key_bytes: usize,
@@ -69,7 +69,7 @@ impl Sketch for Properties {
 /// `make_bag`.
 #[derive(Clone)]
 pub(crate) struct MakeBag {
-    /// The most properties.
+    /// The maximum number of properties.
     pub(crate) limit: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Lists and sets of values, each group's elements one after the other as encoded dynamics.
+//! The state of lists and sets: the elements of each group as consecutive encoded dynamics.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::dynamic::cells::Cells;
 use crate::kernel::KernelError;
 
-/// The most elements of a list, set or bag (`semantics.md §28.5`).
+/// The maximum number of elements of a list, set or bag (`docs/semantics.md §28.5`).
 pub const MAX_ELEMENTS: usize = 1_048_576;
 
-/// Elements of one group, up to a limit.
+/// The elements of one group, up to a limit.
 pub(crate) struct Elements {
-    /// Each element: its length in 4 bytes, then its encoded value.
+    /// The encoded elements, each preceded by its length in 4 bytes.
     bytes: Vec<u8>,
     count: usize,
     limit: usize,
-    /// The elements' places in the input, where the call is given them.
+    /// The input positions of the elements, if the call provides them.
     order: Vec<i64>,
-    /// The elements again, where each may be there only once.
+    /// The elements seen so far, if duplicates are dropped.
     distinct: Option<HashSet<Box<[u8]>>>,
     distinct_bytes: usize,
 }
 
 impl Elements {
-    /// Adds an element; `false` where no more are wanted.
+    /// Adds an element; `false` if the limit is reached.
     fn push(&mut self, element: &[u8], place: Option<i64>) -> bool {
         if self.count >= self.limit || self.bytes.len() > MAX_ENCODED {
             return false;
@@ -40,7 +40,8 @@ impl Elements {
                 return true;
             }
             distinct.insert(element.into());
-            // The set's own share: the pointer and the length twice, for the table's free places, and the allocation.
+            // The memory of the set entry: pointer and length twice, to account for free slots of the table, and the
+            // allocation.
             self.distinct_bytes += element.len() + 48;
         }
         let Ok(len) = u32::try_from(element.len()) else {
@@ -80,14 +81,14 @@ impl Elements {
     }
 }
 
-/// The value of one group would be too large: cutting it would be another answer.
+/// The value of one group exceeds the size limit. It is an error, because truncation would change the result.
 pub(crate) fn exceeds(aggregate: &str) -> DataFusionError {
     DataFusionError::External(Box::new(KernelError::Failed(format!(
         "{aggregate}(): a value would have more than {MAX_ENCODED} bytes, the most that one value may have"
     ))))
 }
 
-/// The first of the elements that lie one after the other, and the rest.
+/// Splits the first encoded element from the rest.
 pub(crate) fn split_element(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (len, rest) = bytes.split_first_chunk::<4>()?;
     rest.split_at_checked(u32::from_le_bytes(*len) as usize)
@@ -127,13 +128,13 @@ impl Sketch for Elements {
 /// `make_list` and `make_set`.
 #[derive(Clone)]
 pub(crate) struct Collect {
-    /// The type of the elements; the elements of dynamic arrays are taken one by one.
+    /// The type of the elements; the elements of dynamic arrays are added individually.
     pub(crate) kind: ScalarType,
-    /// The most elements.
+    /// The maximum number of elements.
     pub(crate) limit: usize,
-    /// Each element once.
+    /// Whether duplicates are dropped.
     pub(crate) distinct: bool,
-    /// Nulls are elements too.
+    /// Whether nulls are elements.
     pub(crate) nulls: bool,
 }
 
@@ -157,7 +158,7 @@ impl Collect {
             }
             return;
         }
-        // A list keeps the nulls of a dynamic column, unlike those of any other (`semantics.md §16.5`).
+        // A list keeps the nulls of a dynamic column, but not those of other types (`docs/semantics.md §16.5`).
         let keeps_null = self.nulls || (self.kind == ScalarType::Dynamic && !self.distinct);
         if cells.is_null(row) && !keeps_null {
             return;

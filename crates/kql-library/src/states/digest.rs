@@ -1,28 +1,28 @@
-//! A merging t-digest (Dunning): a summary of many numbers that estimates their quantiles.
+//! A merging t-digest (Dunning): a sketch of a distribution of numbers that estimates its quantiles.
 //!
-//! With a compression of 1000 the error of a rank is at most about 0.1% of the number of values in the middle and
-//! falls towards both ends (at the 99th percentile about 0.02%). Values that still stand alone are exact.
+//! With a compression of 1000 the rank error is at most about 0.1% of the number of values in the middle and decreases
+//! towards both ends (about 0.02% at the 99th percentile). Values in single-value centroids are exact.
 
-/// The compression: about so many centroids.
+/// The compression: the approximate number of centroids.
 const COMPRESSION: f64 = 1000.0;
 
-/// A number of values near one place.
+/// A weighted mean of neighboring values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Centroid {
     /// Their mean.
     pub(crate) mean: f64,
-    /// How many.
+    /// Their number.
     pub(crate) weight: f64,
 }
 
-/// The summary. Values must be finite; the caller counts the others.
+/// The digest. Values must be finite; the caller counts non-finite values separately.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Digest {
     centroids: Vec<Centroid>,
 }
 
 impl Digest {
-    /// The centroids in order of their means.
+    /// The centroids in ascending order of their means.
     pub(crate) fn centroids(&self) -> &[Centroid] {
         &self.centroids
     }
@@ -32,12 +32,12 @@ impl Digest {
         self.centroids.iter().map(|c| c.weight).sum()
     }
 
-    /// Heap bytes held.
+    /// Heap bytes allocated.
     pub(crate) fn heap(&self) -> usize {
         self.centroids.capacity() * size_of::<Centroid>()
     }
 
-    /// Adds values, and makes the summary small again.
+    /// Adds values and compresses the digest.
     pub(crate) fn add(&mut self, values: impl Iterator<Item = Centroid>) {
         let mut all = std::mem::take(&mut self.centroids);
         all.extend(values);
@@ -45,7 +45,7 @@ impl Digest {
         self.centroids = compressed(all);
     }
 
-    /// The value of rank `rank`, from 1.
+    /// The value of rank `rank`, starting at 1.
     pub(crate) fn value_at(&self, rank: f64) -> Option<f64> {
         let target = rank - 0.5;
         let mut before = 0.0;
@@ -68,7 +68,7 @@ impl Digest {
 }
 
 impl Digest {
-    /// The weight of the values that are not greater than `value`: the rank that [`Digest::value_at`] turns back.
+    /// The number of values that are not greater than `value`: the inverse of [`Digest::value_at`].
     pub(crate) fn weight_up_to(&self, value: f64) -> f64 {
         let mut before = 0.0;
         let mut left: Option<(f64, Centroid)> = None;
@@ -77,7 +77,7 @@ impl Digest {
             if centroid.mean > value {
                 return match left {
                     None => 0.0,
-                    // Values that stand alone are counted one by one.
+                    // Single-value centroids are counted individually.
                     Some((_, left)) if left.weight <= 1.0 && centroid.weight <= 1.0 => before,
                     Some((at, left)) => {
                         let part = (value - left.mean) / (centroid.mean - left.mean);
@@ -92,7 +92,7 @@ impl Digest {
     }
 }
 
-/// Joins neighbours as far as the scale function allows; the ends always stay single.
+/// Merges neighboring centroids as far as the scale function allows; the first and last centroid stay single values.
 fn compressed(sorted: Vec<Centroid>) -> Vec<Centroid> {
     let total: f64 = sorted.iter().map(|c| c.weight).sum();
     let last = sorted.len().saturating_sub(1);
@@ -117,7 +117,7 @@ fn compressed(sorted: Vec<Centroid>) -> Vec<Centroid> {
     out
 }
 
-/// Where a centroid that starts at quantile `q` must end: one step further on the arc-sine scale.
+/// The quantile at which a centroid that starts at `q` must end: one step further on the arcsine scale.
 fn quantile_limit(q: f64) -> f64 {
     use std::f64::consts::{FRAC_PI_2, PI};
     let k = COMPRESSION / (2.0 * PI) * (2.0 * q.clamp(0.0, 1.0) - 1.0).asin();

@@ -1,4 +1,4 @@
-//! The smallest or largest real of each group, where NaN beats every number.
+//! The minimum or maximum real of each group; NaN takes precedence over every number.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use datafusion::logical_expr::EmitTo;
 
 use super::groups::Groups;
 
-/// The best value so far of each group; none where there was no value.
+/// The current extreme of each group; `None` for a group without values.
 pub(crate) struct RealExtremes {
     largest: bool,
     best: Vec<Option<f64>>,
 }
 
 impl RealExtremes {
-    /// Looks for the largest or the smallest values.
+    /// Whether the state computes the maximum or the minimum.
     pub(crate) fn new(largest: bool) -> RealExtremes {
         RealExtremes {
             largest,
@@ -24,7 +24,7 @@ impl RealExtremes {
         }
     }
 
-    fn better(&self, value: f64, best: f64) -> bool {
+    fn improves(&self, value: f64, best: f64) -> bool {
         if best.is_nan() {
             return false;
         }
@@ -47,7 +47,7 @@ impl Groups for RealExtremes {
             for (value, group) in array.as_primitive::<Float64Type>().iter().zip(groups) {
                 let best = self.best.get(*group).copied().flatten();
                 if let Some(value) = value
-                    && best.is_none_or(|best| self.better(value, best))
+                    && best.is_none_or(|best| self.improves(value, best))
                     && let Some(slot) = self.best.get_mut(*group)
                 {
                     *slot = Some(value);

@@ -1,8 +1,8 @@
-//! One adapter between our accumulators and DataFusion's aggregate functions.
+//! The adapter between the library's accumulators and DataFusion's aggregate functions.
 //!
-//! An aggregate of ours implements [`Groups`] only: state for many groups at once. The adapter adds filters, the
-//! single-group accumulator, the partial state of skipped partial aggregation, and equality, so that DataFusion
-//! computes an aggregate that is written twice only once.
+//! An aggregate implements only [`Groups`]: state for many groups at once. The adapter adds filters, the single-group
+//! accumulator, the state for skipped partial aggregation, and equality, so that DataFusion computes an aggregate that
+//! occurs twice only once.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -20,41 +20,41 @@ use datafusion::logical_expr::{
 
 /// The state of one aggregate over many groups.
 pub(crate) trait Groups: Send + Sync + 'static {
-    /// There are now `total` groups; new ones are empty.
+    /// Grows the state to `total` groups; new groups are empty.
     fn grow(&mut self, total: usize);
     /// Adds rows: `values` are the argument columns and `groups` holds each row's group.
     fn update(&mut self, values: &[ArrayRef], groups: &[usize]) -> Result<()>;
-    /// Adds partial states, one for each row of `states`.
+    /// Merges partial states, one per row of `states`.
     fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()>;
-    /// The results of the groups that `emit` names; they are forgotten.
+    /// Returns and removes the results of the groups selected by `emit`.
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef>;
-    /// The partial states of the groups that `emit` names; they are forgotten.
+    /// Returns and removes the partial states of the groups selected by `emit`.
     fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>>;
-    /// Bytes held.
+    /// The allocated memory in bytes.
     fn size(&self) -> usize;
 }
 
-/// Makes the empty state of an aggregate.
+/// Creates the empty state of an aggregate.
 pub(crate) type MakeGroups = Arc<dyn Fn() -> Box<dyn Groups> + Send + Sync>;
 
-/// What an aggregate of ours is to DataFusion.
+/// The definition of an aggregate for DataFusion.
 pub(crate) struct GroupsUdaf {
-    /// Its name; names the kind of state.
+    /// Its name, which identifies the kind of state.
     pub(crate) name: &'static str,
-    /// What else tells it from others of the name: constants and types that `make` captured.
+    /// Distinguishes aggregates of the same name: the constants and types that `make` captured.
     pub(crate) parameters: String,
-    /// How many arguments it takes.
+    /// The number of arguments.
     pub(crate) arguments: usize,
     /// The Arrow type of the result.
     pub(crate) result: DataType,
     /// The Arrow types of the partial state's columns.
     pub(crate) states: Vec<DataType>,
-    /// Makes an empty state.
+    /// Creates an empty state.
     pub(crate) make: MakeGroups,
 }
 
 impl GroupsUdaf {
-    /// The call on `args`.
+    /// An aggregate call on `args`.
     pub(crate) fn call(self, args: Vec<Expr>) -> Expr {
         let signature = match self.arguments {
             0 => Signature::nullary(Volatility::Immutable),
@@ -76,7 +76,7 @@ impl GroupsUdaf {
 
 struct Adapter {
     udaf: GroupsUdaf,
-    /// The name with its parameters: column names of plans come from it, so it must tell calls apart.
+    /// The name with its parameters. Plans derive column names from it, so it must distinguish calls.
     display: String,
     signature: Signature,
 }
@@ -148,7 +148,7 @@ impl AggregateUDFImpl for Adapter {
     }
 }
 
-/// All rows are one group.
+/// Treats all rows as one group.
 struct SingleGroup {
     groups: Box<dyn Groups>,
 }
@@ -192,7 +192,7 @@ impl Accumulator for SingleGroup {
     }
 }
 
-/// Rows with a group each.
+/// Maintains one state per group.
 struct ManyGroups {
     groups: Box<dyn Groups>,
     make: MakeGroups,
@@ -210,7 +210,7 @@ impl GroupsAccumulator for ManyGroups {
         match opt_filter {
             None => self.groups.update(values, group_indices),
             Some(keep) => {
-                let (values, groups) = kept(values, group_indices, keep)?;
+                let (values, groups) = filter_rows(values, group_indices, keep)?;
                 self.groups.update(&values, &groups)
             }
         }
@@ -246,7 +246,7 @@ impl GroupsAccumulator for ManyGroups {
         match opt_filter {
             None => groups.update(values, &own)?,
             Some(keep) => {
-                let (values, own) = kept(values, &own, keep)?;
+                let (values, own) = filter_rows(values, &own, keep)?;
                 groups.update(&values, &own)?;
             }
         }
@@ -258,8 +258,8 @@ impl GroupsAccumulator for ManyGroups {
     }
 }
 
-/// The rows where `keep` is true.
-fn kept(
+/// The rows for which `keep` is true.
+fn filter_rows(
     values: &[ArrayRef],
     groups: &[usize],
     keep: &BooleanArray,

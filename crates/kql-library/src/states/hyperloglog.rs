@@ -1,8 +1,8 @@
-//! How many distinct values: exact hashes while they are few, HyperLogLog registers then.
+//! Distinct counts: exact hashes for small sets, HyperLogLog registers for large sets.
 //!
-//! A set of up to 2^(p-3) hashes of 64 bits is kept as it is (the memory of the registers), so small groups count
-//! exactly but for a collision of two hashes, which a billion groups of that size would see about once. Beyond that
-//! there are 2^p registers with a standard error of 1.04 / 2^(p/2), estimated by Ertl's unbiased formula.
+//! A set of up to 2^(p-3) 64-bit hashes is stored exactly (it takes as much memory as the registers), so the count of a
+//! small group is exact unless two hashes collide, about once in a billion groups of that size. Larger sets use 2^p
+//! registers with a standard error of 1.04 / 2^(p/2), estimated by Ertl's unbiased formula.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -17,10 +17,10 @@ use hindsight_kql_types::{DynamicRef, Encoder};
 
 use super::sketch::{Sketch, SketchFunction, Sketches, read_u64};
 
-/// What marks the text of a state as ours.
+/// The prefix that identifies the text of a state.
 const PREFIX: &str = "hll:";
 
-/// The number of index bits for accuracy 0 to 4 (`semantics.md §16.3`).
+/// The number of index bits for accuracy 0 to 4 (`docs/semantics.md §16.3`).
 pub(crate) fn index_bits(accuracy: i64) -> Option<u8> {
     Some(match accuracy {
         0 => 12,
@@ -32,11 +32,11 @@ pub(crate) fn index_bits(accuracy: i64) -> Option<u8> {
     })
 }
 
-/// Hashes are their own hash.
+/// A hasher that returns the value unchanged, because the values are hashes.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Identity(u64);
+pub(crate) struct IdentityHasher(u64);
 
-impl Hasher for Identity {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -54,7 +54,7 @@ impl Hasher for Identity {
 
 #[derive(Debug, Clone)]
 enum Content {
-    Exact(HashSet<u64, BuildHasherDefault<Identity>>),
+    Exact(HashSet<u64, BuildHasherDefault<IdentityHasher>>),
     Registers(Box<[u8]>),
 }
 
@@ -110,7 +110,7 @@ impl HyperLogLog {
         }
     }
 
-    /// The set that [`Sketch::encode`] wrote.
+    /// Decodes a set from the output of [`Sketch::encode`].
     pub(crate) fn decode(bytes: &[u8]) -> Option<HyperLogLog> {
         let (bits, _) = bytes.split_first()?;
         if !(12..=18).contains(bits) {
@@ -121,7 +121,7 @@ impl HyperLogLog {
         Some(set)
     }
 
-    /// The set of a state in its dynamic form; none where the value is no state.
+    /// Decodes a set from its dynamic form; `None` if the value is not a state.
     pub(crate) fn read(state: DynamicRef<'_>) -> Option<HyperLogLog> {
         let text = state.as_str()?.strip_prefix(PREFIX)?;
         HyperLogLog::decode(&BASE64_STANDARD.decode(text).ok()?)
@@ -136,7 +136,7 @@ impl HyperLogLog {
         encoder.string(&text);
     }
 
-    /// This set with all of another.
+    /// The union of this set and another.
     #[must_use]
     pub(crate) fn union(mut self, other: &HyperLogLog) -> HyperLogLog {
         let mut bytes = Vec::new();
@@ -145,7 +145,8 @@ impl HyperLogLog {
         self
     }
 
-    /// Adds registers of `bits` index bits; finer ones are made coarse, and this set becomes as coarse as they are.
+    /// Merges registers with `bits` index bits; the finer of the two register sets is reduced to the precision of the
+    /// coarser one.
     fn merge_registers(&mut self, bits: u8, other: &[u8]) {
         if bits < self.bits {
             self.coarsen(bits);
@@ -178,7 +179,7 @@ impl HyperLogLog {
     }
 }
 
-/// The register and rank with `drop` fewer index bits: the dropped bits lead the rest of the hash.
+/// The register and rank with `drop` fewer index bits: the dropped bits become the leading bits of the rest of the hash.
 fn coarse(index: usize, rank: u8, drop: u8) -> (usize, u8) {
     let low = index & ((1 << drop) - 1);
     let rank = match low {
@@ -301,7 +302,7 @@ pub(crate) struct DistinctCount {
     pub(crate) bits: u8,
 }
 
-/// Adds the hashes of a column's values that are not null.
+/// Adds the hashes of the non-null values of a column.
 pub(crate) fn insert_hashes(
     array: &ArrayRef,
     groups: &[usize],
@@ -350,7 +351,7 @@ mod tests {
     fn set(bits: u8, values: std::ops::Range<u64>) -> HyperLogLog {
         let mut set = HyperLogLog::new(bits);
         for value in values {
-            // A spread of 64 bits for consecutive numbers (splitmix64).
+            // Spreads consecutive numbers over 64 bits (splitmix64).
             let mut x = value.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
             x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -375,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_counts_the_union_whatever_the_forms() {
+    fn merging_any_forms_counts_the_union() {
         let merged = |bits: u8, a: std::ops::Range<u64>, other: u8, b: std::ops::Range<u64>| {
             let mut left = set(bits, a);
             let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
-//! One row of each group: the one with the largest or smallest key, or the first.
+//! Picks one row per group: the row with the largest or smallest key, or the first row.
 //!
-//! Only rows that win within a batch are kept, as slices of the argument columns; when most of what is kept has been
-//! beaten since, the winners are gathered anew. So wide rows and many groups cost what the winners cost.
+//! The state keeps only the rows that win within a batch, as slices of the argument columns. When most of the kept rows have
+//! been superseded, the winners are copied into a new batch, so memory is proportional to the winners.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use datafusion::logical_expr::EmitTo;
 
 use super::groups::Groups;
 
-/// Which row of a group is picked by the first argument.
+/// The rule that picks a row of a group by the first argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pick {
-    /// The row with the largest key; NaN beats every number, null loses to every value.
+    /// The row with the largest key; NaN is larger than every number, null is smaller than every value.
     Largest,
-    /// The row with the smallest key; NaN beats every number, null loses to every value.
+    /// The row with the smallest key; NaN precedes every number, null is picked last.
     Smallest,
-    /// The first row whose key is not null, or else the first row.
+    /// The first row whose key is not null, or the first row if every key is null.
     First,
 }
 
-/// A key that is kept for comparing.
+/// A key in a form that can be compared across batches.
 #[derive(Debug, Clone, PartialEq)]
 enum Key {
     Null,
@@ -40,7 +40,7 @@ enum Key {
     Text(Box<str>),
 }
 
-/// Where the best row of a group lies.
+/// The position of the best row of a group.
 #[derive(Debug, Clone)]
 struct Best {
     key: Key,
@@ -53,24 +53,24 @@ pub struct PickedRows {
     pick: Pick,
     kinds: Vec<DataType>,
     best: Vec<Option<Best>>,
-    /// The rows that `best` points into; each holds all argument columns.
-    kept: Vec<Vec<ArrayRef>>,
+    /// The batches that `best` refers to; each holds all argument columns.
+    batches: Vec<Vec<ArrayRef>>,
     kept_rows: usize,
     kept_bytes: usize,
     text_bytes: usize,
 }
 
-/// The rows that are kept at least before winners are gathered anew.
+/// The minimum number of kept rows before the winners are compacted.
 const GATHER_AT: usize = 64 * 1024;
 
 impl PickedRows {
-    /// Picks rows of columns of these types; the first is the key.
+    /// Picks rows with columns of these types; the first column is the key.
     pub(crate) fn new(pick: Pick, kinds: Vec<DataType>) -> PickedRows {
         PickedRows {
             pick,
             kinds,
             best: Vec::new(),
-            kept: Vec::new(),
+            batches: Vec::new(),
             kept_rows: 0,
             kept_bytes: 0,
             text_bytes: 0,
@@ -106,8 +106,8 @@ impl PickedRows {
         let Some(keys) = columns.first().map(Keys::of).transpose()? else {
             return Ok(());
         };
-        let batch = u32::try_from(self.kept.len()).map_err(|_| too_many())?;
-        // The rows of this batch that won so far, as `best` numbers them.
+        let batch = u32::try_from(self.batches.len()).map_err(|_| too_many())?;
+        // The rows of this batch that are currently best, in the numbering of `best`.
         let mut winners: Vec<u64> = Vec::new();
         for (row, group) in rows {
             let Some(slot) = self.best.get(group) else {
@@ -167,14 +167,14 @@ impl PickedRows {
             .iter()
             .map(|r| r.get_array_memory_size())
             .sum::<usize>();
-        self.kept.push(rows);
+        self.batches.push(rows);
         if self.kept_rows > GATHER_AT.max(2 * self.best.len()) {
             self.gather_winners()?;
         }
         Ok(())
     }
 
-    /// Replaces what is kept by the winners alone.
+    /// Compacts the kept batches to the winners.
     fn gather_winners(&mut self) -> Result<()> {
         let places: Vec<(usize, usize)> = self
             .best
@@ -189,7 +189,7 @@ impl PickedRows {
         }
         self.kept_rows = places.len();
         self.kept_bytes = rows.iter().map(|r| r.get_array_memory_size()).sum();
-        self.kept = vec![rows];
+        self.batches = vec![rows];
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl PickedRows {
         (0..self.kinds.len())
             .map(|column| {
                 let parts: Vec<&dyn Array> = self
-                    .kept
+                    .batches
                     .iter()
                     .filter_map(|rows| rows.get(column).map(|array| array.as_ref()))
                     .collect();
@@ -206,16 +206,16 @@ impl PickedRows {
             .collect()
     }
 
-    /// The rows of the groups that `emit` names, and which of them had any row.
+    /// The picked rows of the groups selected by `emit`, and a mask of the groups that had a row.
     fn emit(&mut self, emit: EmitTo) -> Result<(Vec<ArrayRef>, BooleanArray)> {
         let best = emit.take_needed(&mut self.best);
-        let nothing = self.kept.len();
+        let nothing = self.batches.len();
         let nulls = self
             .kinds
             .iter()
             .map(|kind| new_null_array(kind, 1))
             .collect();
-        self.kept.push(nulls);
+        self.batches.push(nulls);
         let places: Vec<(usize, usize)> = best
             .iter()
             .map(|best| match best {
@@ -224,11 +224,11 @@ impl PickedRows {
             })
             .collect();
         let rows = self.gather(&places)?;
-        self.kept.pop();
+        self.batches.pop();
         let freed: usize = best.iter().flatten().map(|b| b.key.heap()).sum();
         self.text_bytes = self.text_bytes.saturating_sub(freed);
         if self.best.is_empty() {
-            self.kept.clear();
+            self.batches.clear();
             self.kept_rows = 0;
             self.kept_bytes = 0;
         } else {
@@ -251,7 +251,7 @@ fn fields(kinds: &[DataType]) -> Fields {
         .collect()
 }
 
-/// Views point into the buffers of whole batches: copy what is used, so that the rest can go.
+/// Views refer to the buffers of whole batches: the used values are copied so that the buffers can be freed.
 fn compact(array: ArrayRef) -> Result<ArrayRef> {
     Ok(match array.data_type() {
         DataType::Utf8View => Arc::new(array.as_string_view().gc()),
@@ -260,13 +260,13 @@ fn compact(array: ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-fn order(key: &Key, best: &Key, wanted: Ordering) -> bool {
+fn order(key: &Key, best: &Key, expected: Ordering) -> bool {
     match (key, best) {
-        (Key::Long(a), Key::Long(b)) => a.cmp(b) == wanted,
-        (Key::Decimal(a), Key::Decimal(b)) => a.cmp(b) == wanted,
-        (Key::Text(a), Key::Text(b)) => a.cmp(b) == wanted,
+        (Key::Long(a), Key::Long(b)) => a.cmp(b) == expected,
+        (Key::Decimal(a), Key::Decimal(b)) => a.cmp(b) == expected,
+        (Key::Text(a), Key::Text(b)) => a.cmp(b) == expected,
         (Key::Real(a), Key::Real(b)) => {
-            !b.is_nan() && (a.is_nan() || a.partial_cmp(b) == Some(wanted))
+            !b.is_nan() && (a.is_nan() || a.partial_cmp(b) == Some(expected))
         }
         _ => false,
     }
@@ -289,7 +289,7 @@ enum Keys<'a> {
     Reals(&'a arrow::array::Float64Array),
     Decimals(&'a arrow::array::Decimal128Array),
     Texts(&'a arrow::array::StringViewArray),
-    /// A type without an order: it only tells null from not null.
+    /// An unordered type: the key only distinguishes null from not null.
     Other(&'a ArrayRef),
 }
 
@@ -333,7 +333,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Whether the row surely loses, found without copying a text.
+    /// Whether the row is certainly not picked, determined without copying a string.
     fn loses(&self, row: usize, best: &Key, pick: Pick) -> bool {
         match (self, best) {
             (Keys::Texts(a), Key::Text(best)) => match pick {
@@ -372,7 +372,7 @@ impl Groups for PickedRows {
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
         let (rows, _) = self.emit(emit)?;
         let count = rows.first().map_or(0, |r| r.len());
-        // A batch checks types and lengths, and then becomes the struct.
+        // A record batch validates types and lengths, and is then converted to a struct.
         let batch = RecordBatch::try_new_with_options(
             Arc::new(Schema::new(fields(&self.kinds))),
             rows,
@@ -405,7 +405,7 @@ mod tests {
         one.grow(2);
         one.update(&[Arc::clone(&keys), Arc::clone(&names)], &groups)
             .unwrap();
-        // The same rows through partial states, one row at a time.
+        // The same rows merged from partial states, one row at a time.
         let mut merged = PickedRows::new(pick, kinds.clone());
         merged.grow(2);
         for row in 0..6 {

@@ -1,4 +1,4 @@
-//! Percentiles: exact by nearest rank while a group is small, estimated by a t-digest then (`semantics.md §16.6`).
+//! Percentiles: exact nearest rank for small groups, estimated by a t-digest for large groups (`docs/semantics.md §16.6`).
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use super::digest::{Centroid, Digest};
 use super::sketch::{Sketch, SketchFunction, Sketches, read_u64};
 use crate::kernel::total;
 
-/// So many values of a group are kept as they are.
+/// The number of values of a group up to which percentiles are exact.
 const EXACT: usize = 8192;
 
-/// A type of values that has percentiles.
+/// A value type that supports percentiles.
 pub(crate) trait Ranked: ArrowPrimitiveType<Native: Send + Sync> + Send + Sync {
     /// The order of values.
     fn order(a: &Self::Native, b: &Self::Native) -> Ordering;
-    /// The distance from `origin`, for the digest; not finite where the value is not.
+    /// The distance from `origin`, for the digest; not finite if the value is not.
     fn distance(value: Self::Native, origin: Self::Native) -> f64;
     /// The value at this distance.
     fn at(distance: f64, origin: Self::Native) -> Self::Native;
-    /// 16 bytes that [`Ranked::read`] reads.
+    /// The value encoded in 16 bytes, for [`Ranked::read`].
     fn write(value: Self::Native) -> [u8; 16];
-    /// The value of 16 bytes.
+    /// Decodes a value from 16 bytes.
     fn read(bytes: [u8; 16]) -> Self::Native;
-    /// How many of the 16 bytes matter.
+    /// The number of significant bytes of the 16.
     const WIDTH: usize;
 }
 
@@ -108,7 +108,7 @@ impl Ranked for Decimal128Type {
     }
 }
 
-/// The estimate that a large group falls back to.
+/// The digest of a large group.
 #[derive(Clone)]
 struct Estimate<N> {
     origin: N,
@@ -120,13 +120,13 @@ struct Estimate<N> {
 /// The values of one group.
 pub(crate) struct Ranks<T: Ranked> {
     values: Vec<T::Native>,
-    /// Weights beside `values`; empty while all are 1.
+    /// The weights of `values`; empty while all weights are 1.
     weights: Vec<i64>,
     estimate: Option<Box<Estimate<T::Native>>>,
 }
 
 impl<T: Ranked> Ranks<T> {
-    /// No values.
+    /// An empty set of values.
     pub(crate) fn new() -> Ranks<T> {
         Ranks {
             values: Vec::new(),
@@ -182,7 +182,7 @@ impl<T: Ranked> Ranks<T> {
         self.weights.clear();
     }
 
-    /// The values at these percentages, each by nearest rank: the value of rank `ceil(p/100 · n)`, at least 1.
+    /// The values at these percentages by nearest rank: the value of rank `ceil(p/100 · n)`, at least 1.
     pub(crate) fn at(&mut self, percents: &[f64]) -> Vec<Option<T::Native>> {
         if self.estimate.is_some() {
             self.fold();
@@ -240,7 +240,7 @@ impl<T: Ranked> Ranks<T> {
 
 /// The nearest rank of a percentage among `count` values.
 fn rank(percent: f64, count: f64) -> f64 {
-    // A product such as 99.9/100 · 1000 must not be pushed up by the last bit of the double.
+    // The rounding error of a product such as 99.9/100 · 1000 must not raise the rank.
     let exact = percent * count / 100.0;
     let near = exact.round();
     let rank = if (exact - near).abs() < 1e-9 * near.max(1.0) {
@@ -297,13 +297,13 @@ impl<T: Ranked> Sketch for Ranks<T> {
     }
 
     fn merge(&mut self, bytes: &[u8]) {
-        // Bytes that make no sense end the reading; they are our own, so that does not happen.
+        // Invalid bytes end the decoding; they do not occur, because the state is written by this module.
         let _ = self.merge_encoded(bytes);
     }
 }
 
 impl<T: Ranked> Ranks<T> {
-    /// Adds the values of a column to the ranks of their groups; a second column has their weights.
+    /// Adds the values of a column to the ranks of their groups; an optional second column holds the weights.
     pub(crate) fn update(values: &[ArrayRef], groups: &[usize], sketches: &mut Sketches<Ranks<T>>) {
         let Some(column) = values.first() else {
             return;
@@ -324,7 +324,7 @@ impl<T: Ranked> Ranks<T> {
         }
     }
 
-    /// The weight of all values.
+    /// The total weight of the values.
     pub(crate) fn weight(&self) -> f64 {
         let kept = if self.weights.is_empty() {
             self.values.len() as f64
@@ -337,7 +337,7 @@ impl<T: Ranked> Ranks<T> {
         kept + folded
     }
 
-    /// The weight of the values that are not greater than `value`.
+    /// The total weight of the values that are not greater than `value`.
     pub(crate) fn weight_up_to(&mut self, value: T::Native) -> f64 {
         if self.estimate.is_some() {
             self.fold();
@@ -396,7 +396,7 @@ impl<T: Ranked> Ranks<T> {
         let (above, mut rest) = read_u64(rest)?;
         estimate.below += f64::from_bits(below);
         estimate.above += f64::from_bits(above);
-        // Reals lie at their own place, whatever the origin; others move by the distance of the origins.
+        // Reals are independent of the origin; other types are shifted by the distance between the origins.
         let shift = T::distance(T::at(0.0, origin), T::at(0.0, estimate.origin));
         let mut centroids = Vec::with_capacity(rest.len() / 16);
         while let Some((mean, tail)) = read_u64(rest) {
@@ -412,11 +412,11 @@ impl<T: Ranked> Ranks<T> {
     }
 }
 
-/// The percentiles of a column: one sketch of each group for all percentages.
+/// The percentiles of a column: one sketch per group for all percentages.
 pub(crate) struct Percentiles<T: Ranked> {
     /// The percentages, 0 to 100.
     pub(crate) percents: Arc<[f64]>,
-    /// The column's type, which the results have too.
+    /// The type of the column and of the results.
     pub(crate) kind: DataType,
     kind_of: std::marker::PhantomData<T>,
 }
@@ -428,7 +428,7 @@ impl<T: Ranked> Clone for Percentiles<T> {
 }
 
 impl<T: Ranked> Percentiles<T> {
-    /// These percentages of a column of this type.
+    /// The percentiles of a column of type `kind`.
     pub(crate) fn new(percents: Arc<[f64]>, kind: DataType) -> Percentiles<T> {
         Percentiles {
             percents,
@@ -438,12 +438,12 @@ impl<T: Ranked> Percentiles<T> {
     }
 }
 
-/// The name of the struct's field for the percentage at `index`.
+/// The name of the struct field for the percentage at `index`.
 pub(crate) fn field_name(index: usize) -> String {
     format!("p{index}")
 }
 
-/// The fields of the result: one for each percentage.
+/// The struct fields of the result, one per percentage.
 pub(crate) fn fields(count: usize, kind: &DataType) -> Fields {
     (0..count)
         .map(|index| Field::new(field_name(index), kind.clone(), true))
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_rank_is_taken_from_the_data() {
+    fn small_groups_return_the_nearest_rank() {
         check(&[], 50.0, None);
         check(&[20, 10], 25.0, Some(10));
         check(&[20, 10], 50.0, Some(10));
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn large_groups_are_estimated_also_far_from_zero_and_across_merges() {
+    fn large_groups_are_estimated_far_from_zero_and_after_merges() {
         let start = 638_000_000_000_000_000_i64;
         let mut merged = Ranks::<Int64Type>::new();
         for part in 0..4 {
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn infinities_keep_their_ends() {
+    fn infinities_sort_at_the_ends() {
         let mut ranks = Ranks::<Float64Type>::new();
         for i in 0..20_000 {
             ranks.push(

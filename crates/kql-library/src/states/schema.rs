@@ -1,4 +1,4 @@
-//! The shape that all dynamic values of a group share: what `buildschema` answers.
+//! The state of `buildschema`: the common schema of the dynamic values of a group.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::collect::exceeds;
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::dynamic::cells::Cells;
 
-/// The key under which the elements of arrays are described.
+/// The key of the schema of array elements.
 const INDEXER: &str = "`indexer`";
 
-/// What was seen at one place of the values.
+/// The schema of the values at one path.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Shape {
     /// The names of the scalar types, in order of first appearance.
@@ -27,7 +27,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Adds a value; gives the bytes that the shape has grown by.
+    /// Adds a value; returns the number of bytes by which the schema has grown.
     fn add(&mut self, value: DynamicRef<'_>) -> usize {
         match value.kind() {
             Kind::Null => 0,
@@ -72,7 +72,7 @@ impl Shape {
         self.scalars.is_empty() && self.properties.is_none() && self.elements.is_none()
     }
 
-    /// The answer: a bag before scalar types, several alternatives as an array.
+    /// The result: a bag before scalar types; several alternatives form an array.
     fn write(&self, encoder: &mut Encoder) {
         let structured = self.properties.is_some() || self.elements.is_some();
         let several = self.scalars.len() + usize::from(structured) > 1;
@@ -102,7 +102,7 @@ impl Shape {
         }
     }
 
-    /// The state: scalars, properties and elements apart.
+    /// The partial state: scalars, properties and elements separately.
     fn save(&self, encoder: &mut Encoder) {
         encoder.begin_bag();
         encoder.key("s");
@@ -127,7 +127,7 @@ impl Shape {
         encoder.end();
     }
 
-    /// Adds what another shape saved; gives the bytes that this one has grown by.
+    /// Merges a partial state; returns the number of bytes by which this schema has grown.
     fn load(&mut self, state: DynamicRef<'_>) -> usize {
         let mut grown = 0;
         let scalars = state.get_key("s").unwrap_or(DynamicRef::NULL);
@@ -160,7 +160,7 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// The shape of a property, and the bytes that a new one takes.
+    /// The schema of a property, and the number of bytes that a new property takes.
     #[expect(
         clippy::indexing_slicing,
         reason = "`places` holds the places of `shapes` and no others"
@@ -185,19 +185,19 @@ impl Properties {
     }
 }
 
-/// What a property takes beside its name and what its shape holds: the shape, the name's owners and its place.
+/// The memory of a property apart from its name's text and nested content: the schema, the string headers and the slot.
 const PER_PROPERTY: usize = size_of::<Shape>() + 3 * size_of::<Arc<str>>() + 48;
 
-/// The shape of one group, and the bytes that it takes.
+/// The schema of one group and its memory in bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Schema {
     shape: Shape,
     bytes: usize,
-    /// A part of it could not be handed over.
+    /// Whether a partial state exceeded the size limit.
     too_large: bool,
 }
 
-/// The state of a schema that is too large for one value.
+/// The partial state of a schema that exceeds the size limit of one value.
 const TOO_LARGE: &[u8] = &[0xFF];
 
 impl Sketch for Schema {

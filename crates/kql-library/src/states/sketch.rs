@@ -1,4 +1,4 @@
-//! Aggregates whose group is one object of its own: sketches, lists, bags. The partial state is its bytes.
+//! Aggregates that keep one object per group: sketches, lists, bags. The partial state is the encoded object.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use datafusion::logical_expr::{EmitTo, Expr};
 use super::groups::{Groups, GroupsUdaf};
 use crate::work::CancellationToken;
 
-/// What one group holds.
+/// The state of one group.
 pub(crate) trait Sketch: Send + Sync + 'static {
-    /// Heap bytes held. It is asked twice for every row, so it is not counted anew.
+    /// Heap bytes allocated. The method is called twice per row, so implementations must not recount.
     fn heap(&self) -> usize;
-    /// Appends the bytes that [`Sketch::merge`] reads.
+    /// Appends the encoding that [`Sketch::merge`] reads.
     fn encode(&self, out: &mut Vec<u8>);
-    /// Adds what another sketch encoded; bytes that make no sense add nothing.
+    /// Merges an encoded sketch; invalid bytes are ignored.
     fn merge(&mut self, bytes: &[u8]);
 }
 
-/// An aggregate whose groups hold sketches.
+/// An aggregate whose state is one sketch per group.
 pub(crate) trait SketchFunction: Clone + Send + Sync + 'static {
     /// The sketch.
     type Sketch: Sketch;
-    /// The sketch of a group without rows.
+    /// Creates the sketch of an empty group.
     fn empty(&self) -> Self::Sketch;
     /// Adds rows to the sketches of their groups.
     fn update(
@@ -38,18 +38,18 @@ pub(crate) trait SketchFunction: Clone + Send + Sync + 'static {
     fn finish(&self, sketches: Vec<Self::Sketch>) -> Result<ArrayRef>;
 }
 
-/// The sketches of all groups, and how many bytes they hold.
+/// The sketches of all groups, and their heap bytes.
 pub(crate) struct Sketches<S> {
     items: Vec<S>,
     heap: usize,
     cancellation: CancellationToken,
 }
 
-/// How many groups are finished before the work is asked whether it is still wanted.
-const FINISHED_AT_ONCE: usize = 1024;
+/// The number of groups that are finished between two cancellation checks.
+const FINISH_BATCH: usize = 1024;
 
 impl<S: Sketch> Sketches<S> {
-    /// Changes the sketch of `group`. Rows after a stop change nothing: one row may hold a million elements.
+    /// Updates the sketch of `group`. A cancelled query skips updates, because one row may hold a million elements.
     pub(crate) fn with(&mut self, group: usize, change: impl FnOnce(&mut S)) {
         if self.cancellation.is_cancelled() {
             return;
@@ -76,7 +76,7 @@ pub(crate) struct SketchGroups<F: SketchFunction> {
 }
 
 impl<F: SketchFunction> SketchGroups<F> {
-    /// No groups yet.
+    /// A state without groups.
     pub(crate) fn new(function: F) -> SketchGroups<F> {
         SketchGroups {
             function,
@@ -115,13 +115,13 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
         let sketches = self.sketches.take(emit);
-        if sketches.len() <= FINISHED_AT_ONCE {
+        if sketches.len() <= FINISH_BATCH {
             return self.function.finish(sketches);
         }
         let mut parts = Vec::new();
         let mut sketches = sketches.into_iter();
         loop {
-            let some: Vec<F::Sketch> = sketches.by_ref().take(FINISHED_AT_ONCE).collect();
+            let some: Vec<F::Sketch> = sketches.by_ref().take(FINISH_BATCH).collect();
             if some.is_empty() {
                 break;
             }
@@ -149,7 +149,7 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
     }
 }
 
-/// The call of a sketch aggregate. `parameters` must tell functions of one name apart.
+/// A call of a sketch aggregate. `parameters` must distinguish functions of the same name.
 pub(crate) fn sketch_call<F: SketchFunction>(
     name: &'static str,
     parameters: String,
@@ -168,7 +168,7 @@ pub(crate) fn sketch_call<F: SketchFunction>(
     .call(args)
 }
 
-/// The little-endian number at the start of `bytes`, and the rest.
+/// Splits the little-endian integer at the start of `bytes` from the rest.
 pub(crate) fn read_u64(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (head, rest) = bytes.split_first_chunk::<8>()?;
     Some((u64::from_le_bytes(*head), rest))

@@ -1,5 +1,5 @@
-//! The states of `tdigest` as values of their own: the ranks of a column's values, kept as an opaque text in a dynamic
-//! (`semantics.md §16.7`).
+//! The states of `tdigest` as values: the ranks of a column's values, stored as an opaque string in a dynamic (`docs/semantics.md
+//! §16.7`).
 
 use arrow::datatypes::{Decimal128Type, Float64Type, Int64Type};
 use base64::Engine;
@@ -9,10 +9,10 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 use super::quantile::{Ranked, Ranks};
 use super::sketch::Sketch;
 
-/// What marks the text as ours.
+/// The prefix that identifies the text of a state.
 const PREFIX: &str = "tdigest:";
 
-/// The values of one state, by how they are stored.
+/// The ranked values of one state, by their storage type.
 pub(crate) enum Digests {
     /// Longs, datetimes and timespans.
     Long(Ranks<Int64Type>),
@@ -26,8 +26,8 @@ pub(crate) struct Tdigest {
     digests: Digests,
 }
 
-/// The types that have states, with the letters that stand for them in texts.
-const KINDS: [(ScalarType, char); 5] = [
+/// The types that support states, with their type letters in the text form.
+const TYPE_LETTERS: [(ScalarType, char); 5] = [
     (ScalarType::Long, 'l'),
     (ScalarType::Real, 'r'),
     (ScalarType::Decimal, 'm'),
@@ -36,7 +36,7 @@ const KINDS: [(ScalarType, char); 5] = [
 ];
 
 impl Tdigest {
-    /// No values of a type.
+    /// An empty set of values of type `kind`.
     pub(crate) fn new(kind: ScalarType) -> Tdigest {
         let digests = match kind {
             ScalarType::Real => Digests::Real(Ranks::new()),
@@ -51,11 +51,13 @@ impl Tdigest {
         self.kind
     }
 
-    /// The state in its dynamic form; none where the value is no state.
+    /// Decodes a state from its dynamic form; `None` if the value is not a state.
     pub(crate) fn read(state: DynamicRef<'_>) -> Option<Tdigest> {
         let text = state.as_str()?.strip_prefix(PREFIX)?;
         let letter = text.chars().next()?;
-        let (kind, _) = KINDS.into_iter().find(|(_, known)| *known == letter)?;
+        let (kind, _) = TYPE_LETTERS
+            .into_iter()
+            .find(|(_, known)| *known == letter)?;
         let bytes = BASE64_STANDARD.decode(text.get(1..)?).ok()?;
         let mut state = Tdigest::new(kind);
         state.merge_bytes(&bytes);
@@ -69,7 +71,7 @@ impl Tdigest {
         encoder.string(&text(self.kind, &bytes));
     }
 
-    /// Adds the values of another state of the same type; false where the types differ.
+    /// Merges another state of the same type; `false` if the types differ.
     #[must_use]
     pub(crate) fn merge(&mut self, other: &Tdigest) -> bool {
         if self.kind != other.kind {
@@ -96,7 +98,7 @@ impl Tdigest {
         }
     }
 
-    /// How many values there are, and how many of them are not above `value`; none where that has another type.
+    /// The number of values, and the number of values not greater than `value`; `None` if `value` has a different type.
     pub(crate) fn rank(&mut self, value: &Value) -> Option<(f64, f64)> {
         match (&mut self.digests, value.convert(self.kind)) {
             (
@@ -139,16 +141,16 @@ fn values<T: Ranked>(
     found.into_iter().map(|v| v.map(&value)).collect()
 }
 
-/// The dynamic form of ranks that encoded themselves.
+/// The dynamic form of encoded ranks.
 pub(crate) fn text(kind: ScalarType, bytes: &[u8]) -> String {
-    let letter = KINDS.into_iter().find(|(known, _)| *known == kind);
+    let letter = TYPE_LETTERS.into_iter().find(|(known, _)| *known == kind);
     let mut text = PREFIX.to_owned();
     text.push(letter.map_or('l', |(_, letter)| letter));
     BASE64_STANDARD.encode_string(bytes, &mut text);
     text
 }
 
-/// A state that is there only when something was added; the type of its values comes with the first.
+/// A state that is allocated on the first insert, which determines the type of its values.
 pub(crate) struct MaybeTdigest(pub(crate) Option<Tdigest>);
 
 impl Sketch for MaybeTdigest {
@@ -177,7 +179,7 @@ impl Sketch for MaybeTdigest {
         encoder.string(text);
         let encoded = encoder.finish();
         if let Some(other) = Tdigest::read(DynamicRef::new(&encoded)) {
-            // States of one column have one type: `update` has refused others.
+            // States of one column have one type: `update` rejects others.
             let state = self.0.get_or_insert_with(|| Tdigest::new(other.kind));
             let _ = state.merge(&other);
         }

@@ -1,4 +1,4 @@
-//! Averages of ticks: the sum of datetimes does not fit 64 bits.
+//! Averages of ticks, whose sum can exceed 64 bits.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Functions that make arrays of scalars: `pack_array`, `range`, `repeat`.
+//! Functions that build arrays from scalars: `pack_array`, `range`, `repeat`.
 
 use hindsight_kql_types::Encoder;
 
@@ -6,7 +6,7 @@ use crate::dynamic::arguments::pack_array;
 use crate::dynamic::rows::{Row, each};
 use crate::functions::prelude::*;
 
-/// `range` is cut silently at so many elements (`semantics.md §9.7`).
+/// The maximum number of elements of `range`; the rest is dropped silently (`docs/semantics.md §9.7`).
 const MAX_ELEMENTS: i64 = 1_048_576;
 
 pub(crate) static PACK_ARRAY: ScalarFunction = function(
@@ -72,7 +72,7 @@ pub(crate) static REPEAT: ScalarFunction = function(
     },
 );
 
-fn range(args: &KernelArgs<'_>) -> Answer {
+fn range(args: &KernelArgs<'_>) -> KernelResult {
     let kind = args.kind(0);
     each(args, |row, encoder| match kind {
         ScalarType::Real => reals(row, encoder),

@@ -1,28 +1,28 @@
-//! Functions on arrays and sets (`semantics.md §9.7`).
+//! Functions on arrays and sets (`docs/semantics.md §9.7`).
 
-mod change;
 mod generate;
-mod look;
+mod read;
 mod set;
 pub(crate) mod sort;
+mod transform;
 
 use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
-    &look::ARRAY_LENGTH,
-    &look::ARRAY_SUM,
-    &look::ARRAY_INDEX_OF,
-    &look::STRCAT_ARRAY,
-    &change::ARRAY_CONCAT,
-    &change::ARRAY_SLICE,
-    &change::ARRAY_SPLIT,
-    &change::ARRAY_REVERSE,
-    &change::ARRAY_ROTATE_LEFT,
-    &change::ARRAY_ROTATE_RIGHT,
-    &change::ARRAY_SHIFT_LEFT,
-    &change::ARRAY_SHIFT_RIGHT,
-    &change::ARRAY_IFF,
-    &change::ZIP,
+    &read::ARRAY_LENGTH,
+    &read::ARRAY_SUM,
+    &read::ARRAY_INDEX_OF,
+    &read::STRCAT_ARRAY,
+    &transform::ARRAY_CONCAT,
+    &transform::ARRAY_SLICE,
+    &transform::ARRAY_SPLIT,
+    &transform::ARRAY_REVERSE,
+    &transform::ARRAY_ROTATE_LEFT,
+    &transform::ARRAY_ROTATE_RIGHT,
+    &transform::ARRAY_SHIFT_LEFT,
+    &transform::ARRAY_SHIFT_RIGHT,
+    &transform::ARRAY_IFF,
+    &transform::ZIP,
     &generate::PACK_ARRAY,
     &generate::RANGE,
     &generate::REPEAT,

@@ -1,10 +1,10 @@
-//! Arrays as sets: distinct elements in order of first appearance.
+//! Set functions on arrays: distinct elements in order of first appearance.
 
 use std::collections::HashSet;
 
 use hindsight_kql_types::{DynamicRef, Encoder};
 
-use super::look::same;
+use super::read::same;
 use crate::dynamic::rows::{Row, each, with_rows, write_array};
 use crate::functions::prelude::*;
 
@@ -78,7 +78,7 @@ pub(crate) static SET_HAS_ELEMENT: ScalarFunction = function(
 
 pub(crate) static SET_EQUALS: ScalarFunction = function(
     &["set_equals(set1: dynamic, set2: dynamic) -> bool"],
-    "Whether both arrays have the same elements, in whatever order.",
+    "Whether both arrays have the same elements, in any order.",
     ResultName::None,
     &[example(
         "print b = set_equals(dynamic([1, 2, 2]), dynamic([2, 1]))",
@@ -95,7 +95,7 @@ pub(crate) static SET_EQUALS: ScalarFunction = function(
 
 pub(crate) static JACCARD_INDEX: ScalarFunction = function(
     &["jaccard_index(set1: dynamic, set2: dynamic) -> real"],
-    "The number of common elements by the number of all elements.",
+    "The number of common distinct elements divided by the number of all distinct elements.",
     ResultName::None,
     &[example(
         "print j = jaccard_index(dynamic([1, 2, 3]), dynamic([2, 3, 4]))",
@@ -114,7 +114,7 @@ pub(crate) static JACCARD_INDEX: ScalarFunction = function(
     },
 );
 
-/// What tells an element from others: numbers by value, all else by kind and text.
+/// The equality key of an element: numbers compare by value, all other elements by type and text.
 fn identity(element: DynamicRef<'_>) -> String {
     match (element.as_i64(), element.as_f64()) {
         (None, Some(real)) if real.fract() == 0.0 && real.abs() < 9e15 => (real as i64).to_string(),
@@ -130,7 +130,8 @@ fn sets(row: Row<'_>) -> Option<Vec<Vec<DynamicRef<'_>>>> {
     (0..row.len()).map(|index| row.array(index)).collect()
 }
 
-/// The distinct elements of the first array for which `keep` holds, given in how many of how many others they are.
+/// The distinct elements of the first array for which `keep` holds. `keep` receives the number of other arrays that contain
+/// the element, and the number of other arrays.
 fn filtered(
     row: Row<'_>,
     encoder: &mut Encoder,
@@ -150,7 +151,7 @@ fn filtered(
     Some(())
 }
 
-fn set_has_element(args: &KernelArgs<'_>) -> Answer {
+fn set_has_element(args: &KernelArgs<'_>) -> KernelResult {
     let mut encoder = Encoder::new();
     with_rows(
         args,

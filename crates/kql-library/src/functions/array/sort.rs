@@ -1,4 +1,4 @@
-//! `array_sort_asc` and `array_sort_desc` (`semantics.md §9.7`).
+//! `array_sort_asc` and `array_sort_desc` (`docs/semantics.md §9.7`).
 
 use std::cmp::Ordering;
 
@@ -46,7 +46,7 @@ pub(crate) static ARRAY_SORT_DESC: ScalarFunction = function(
     |args| sort_first(args, true),
 );
 
-fn sort_first(args: &KernelArgs<'_>, descending: bool) -> Answer {
+fn sort_first(args: &KernelArgs<'_>, descending: bool) -> KernelResult {
     let nulls_last = nulls_last(args)?;
     each(args, |row, encoder| {
         let array = row.array(0)?;
@@ -59,8 +59,8 @@ fn sort_first(args: &KernelArgs<'_>, descending: bool) -> Answer {
     })
 }
 
-/// All arrays in the order of the first one, as an array of arrays; one whose length differs becomes null.
-pub(crate) fn sort_all(args: &KernelArgs<'_>, descending: bool) -> Answer {
+/// Sorts the first array and permutes the others alike, as an array of arrays; an array of a different length becomes null.
+pub(crate) fn sort_all(args: &KernelArgs<'_>, descending: bool) -> KernelResult {
     let nulls_last = nulls_last(args)?;
     let arrays: Vec<usize> = (0..args.len())
         .filter(|index| args.kind(*index) == ScalarType::Dynamic)
@@ -89,7 +89,7 @@ fn same_length(row: Row<'_>, index: usize, length: usize) -> Option<Vec<DynamicR
     row.array(index).filter(|array| array.len() == length)
 }
 
-/// Whether nulls come last: the bool at the end, by default yes.
+/// Whether nulls come last: the optional trailing bool, by default true.
 fn nulls_last(args: &KernelArgs<'_>) -> Result<bool, KernelError> {
     match args.len().checked_sub(1) {
         Some(last) if args.kind(last) == ScalarType::Bool => {
@@ -99,8 +99,8 @@ fn nulls_last(args: &KernelArgs<'_>) -> Result<bool, KernelError> {
     }
 }
 
-/// The positions in order. Kinds are sorted apart: numbers and times, then texts, then all the rest, which keeps its
-/// order among itself.
+/// The sorted positions. Types are sorted separately: numbers and times, then strings, then all others, which keep their
+/// relative order.
 fn order(array: &[DynamicRef<'_>], descending: bool, nulls_last: bool) -> Vec<usize> {
     let mut known: Vec<usize> = (0..array.len()).filter(|at| !null_at(array, *at)).collect();
     let nulls = (0..array.len()).filter(|at| null_at(array, *at));

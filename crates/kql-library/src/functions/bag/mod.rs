@@ -1,20 +1,20 @@
-//! Functions on bags of properties (`semantics.md §9.8`).
+//! Functions on property bags (`docs/semantics.md §9.8`).
 
-mod change;
-mod look;
 mod pack;
 mod path;
+mod read;
+mod transform;
 
 use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &pack::BAG_PACK,
     &pack::BAG_ZIP,
-    &look::BAG_KEYS,
-    &look::BAG_HAS_KEY,
-    &change::BAG_MERGE,
-    &change::BAG_REMOVE_KEYS,
-    &change::BAG_SET_KEY,
+    &read::BAG_KEYS,
+    &read::BAG_HAS_KEY,
+    &transform::BAG_MERGE,
+    &transform::BAG_REMOVE_KEYS,
+    &transform::BAG_SET_KEY,
 ];
 
 pub use pack::pack_columns;

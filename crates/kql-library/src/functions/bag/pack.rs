@@ -1,4 +1,4 @@
-//! Functions that make bags of other values.
+//! Functions that build bags from other values.
 
 use hindsight_kql_types::DynamicRef;
 
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static BAG_PACK: ScalarFunction = function(
     &["bag_pack(key_or_value: any...) -> dynamic"],
-    "A bag of keys and values, given in turn; nulls are kept.",
+    "A bag of alternating keys and values; null values are kept.",
     ResultName::None,
     &[example(
         "print b = bag_pack('id', 7, 'at', 1h, 'none', long(null))",
@@ -20,7 +20,7 @@ pub(crate) static BAG_PACK: ScalarFunction = function(
 
 pub(crate) static BAG_ZIP: ScalarFunction = function(
     &["bag_zip(keys: dynamic, values: dynamic) -> dynamic"],
-    "A bag of an array of keys and an array of values; keys that are no text are skipped.",
+    "A bag of an array of keys and an array of values; keys that are not strings are skipped.",
     ResultName::None,
     &[example(
         "print b = bag_zip(dynamic(['a', 1, 'c']), dynamic([10, 20]))",
@@ -43,31 +43,30 @@ pub(crate) static BAG_ZIP: ScalarFunction = function(
     },
 );
 
-/// The bag of columns under their names: `bag_pack_columns` and `pack_all`.
+/// A bag of columns keyed by their names: `bag_pack_columns` and `pack_all`.
 pub fn pack_columns(columns: impl Iterator<Item = (String, Scalar)>, skip_empty: bool) -> Scalar {
     let pairs = columns.flat_map(|(name, column)| [Scalar::constant(Value::String(name)), column]);
     let (args, kinds) = pairs.map(|scalar| (scalar.expr, scalar.kind)).unzip();
-    let kernel = if skip_empty { &PACK_BUT_EMPTY } else { &PACK };
+    let kernel = if skip_empty { &PACK_NON_EMPTY } else { &PACK };
     let expr = kernel_call(kernel, args, kinds, ScalarType::Dynamic);
     Scalar::new(expr, ScalarType::Dynamic)
 }
 
 static PACK: InnerKernel = InnerKernel::new("pack_columns", pack_names_and_values);
 
-static PACK_BUT_EMPTY: InnerKernel =
-    InnerKernel::new("pack_all_but_empty", pack_names_and_values_but_empty);
+static PACK_NON_EMPTY: InnerKernel = InnerKernel::new("pack_all_but_empty", pack_non_empty);
 
-/// A bag of arguments that are names and values in turn; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
-fn pack_names_and_values(args: &KernelArgs<'_>) -> Answer {
+/// A bag of alternating names and values; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
+fn pack_names_and_values(args: &KernelArgs<'_>) -> KernelResult {
     pack(args, false)
 }
 
-/// As [`pack_names_and_values`] without the properties that are null or `""`: `pack_all(true)`.
-fn pack_names_and_values_but_empty(args: &KernelArgs<'_>) -> Answer {
+/// Like [`pack_names_and_values`], without the properties that are null or `""`: `pack_all(true)`.
+fn pack_non_empty(args: &KernelArgs<'_>) -> KernelResult {
     pack(args, true)
 }
 
-fn pack(args: &KernelArgs<'_>, skip_empty: bool) -> Answer {
+fn pack(args: &KernelArgs<'_>, skip_empty: bool) -> KernelResult {
     let names = (0..args.len())
         .step_by(2)
         .map(|index| args.texts(index))

@@ -1,15 +1,15 @@
-//! Keys that may be paths: `$.a.b` or `$['a']['b']`.
+//! Property paths as keys: `$.a.b` or `$['a']['b']`.
 
 use hindsight_kql_types::{DynamicRef, Encoder};
 
-/// The keys from the outermost bag inwards.
+/// The keys from the outermost bag to the innermost.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Path {
     keys: Vec<String>,
 }
 
 impl Path {
-    /// Text that starts with `$` and reads as a path is one; all other text is one key.
+    /// Parses a path. Text that does not start with `$`, or is not a valid path, is a single key.
     pub(crate) fn parse(text: &str) -> Path {
         let keys = text.strip_prefix('$').and_then(steps);
         Path {
@@ -24,7 +24,7 @@ impl Path {
             .try_fold(bag, |value, key| value.get_key(key))
     }
 
-    /// Writes `bag` without what any of `paths` names.
+    /// Writes `bag` without the properties at `paths`.
     pub(crate) fn write_without(bag: DynamicRef<'_>, paths: &[&[String]], encoder: &mut Encoder) {
         encoder.begin_bag();
         for (key, value) in bag.iter_bag() {
@@ -46,7 +46,7 @@ impl Path {
         encoder.end();
     }
 
-    /// Writes `bag` with the value that `write` writes at `path`, its key last in its bag.
+    /// Writes `bag` with the value that `write` writes at `path`; a new key comes last in its bag.
     pub(crate) fn write_with(
         bag: DynamicRef<'_>,
         path: &[String],
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_text_that_reads_as_a_path_is_one() {
+    fn parses_only_valid_paths() {
         check("a.b", &["a.b"]);
         check("$.a.b", &["a", "b"]);
         check("$['a b'].c", &["a b", "c"]);

@@ -1,4 +1,4 @@
-//! `gettype` (`semantics.md §2`).
+//! `gettype` (`docs/semantics.md §2`).
 
 use hindsight_kql_types::DynamicRef;
 
@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["gettype(value: any) -> string"],
-    "The name of the value's type; for a dynamic, of what it holds.",
+    "The name of the value's type; for a dynamic, the type of its content.",
     ResultName::Prefixed("type_"),
     &[
         example("print s = gettype(1d)", "s:string\ntimespan"),
@@ -19,7 +19,7 @@ pub(crate) static DEF: ScalarFunction = function(
     kernel,
 );
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let kind = args.kind(0);
     if kind != ScalarType::Dynamic {
         return Ok(args.collect_strings(|_| Some(Cow::Borrowed(kind.name()))));

@@ -1,4 +1,4 @@
-//! Conversions between types (`semantics.md §8`): total, null where a value does not fit, never an error.
+//! Conversions between types (`docs/semantics.md §8`). They are total: a value that does not fit becomes null, never an error.
 
 mod gettype;
 mod source;

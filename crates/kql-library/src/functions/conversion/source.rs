@@ -25,7 +25,7 @@ pub(super) enum From<'a> {
     Dynamic(DynamicRef<'a>),
 }
 
-/// The argument, opened once per batch.
+/// The argument, downcast once per batch.
 pub(super) enum Source {
     Bool(Rows<BooleanArray>),
     Long(Rows<Int64Array>),
@@ -33,7 +33,7 @@ pub(super) enum Source {
     Decimal(Decimal128Array, bool),
     Text(Rows<StringViewArray>),
     Dynamic(Rows<BinaryViewArray>),
-    /// A guid, which is none of the above.
+    /// A guid, which has no [`Source`] value.
     None,
 }
 
@@ -53,7 +53,7 @@ impl Source {
         })
     }
 
-    /// The value in `row`; `None` is null.
+    /// The value in `row`; `None` if it is null.
     pub(super) fn get(&self, row: usize) -> Option<From<'_>> {
         Some(match self {
             Source::Bool(rows) => From::Bool(rows.get(row)?),

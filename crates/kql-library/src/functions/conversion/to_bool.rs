@@ -1,4 +1,4 @@
-//! `tobool` (`semantics.md §8.4`).
+//! `tobool` (`docs/semantics.md §8.4`).
 
 use hindsight_kql_types::{convert, parse_bool};
 
@@ -7,7 +7,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["tobool(value: any) -> bool"],
-    "Whether a number is not zero; the words true and false in any case; other text is null.",
+    "The value as a bool: nonzero numbers are true, the texts true and false are case-insensitive, other text is null.",
     ResultName::FirstArgument,
     &[
         example("print b = tobool('TRUE')", "b:bool\ntrue"),

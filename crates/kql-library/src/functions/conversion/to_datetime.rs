@@ -1,4 +1,4 @@
-//! `todatetime` (`semantics.md §8.6`).
+//! `todatetime` (`docs/semantics.md §8.6`).
 
 use hindsight_kql_types::{convert, datetime, decimal};
 

@@ -1,4 +1,4 @@
-//! `todecimal` (`semantics.md §8.3`).
+//! `todecimal` (`docs/semantics.md §8.3`).
 
 use arrow::array::Decimal128Array;
 use hindsight_kql_types::decimal;
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["todecimal(value: any) -> decimal"],
-    "The value as a decimal; text that is no number is null.",
+    "The value as a decimal; text that is not a number is null.",
     ResultName::FirstArgument,
     &[example(
         "print d = todecimal('123.45')",

@@ -1,4 +1,4 @@
-//! `toguid` (`semantics.md §8.8`).
+//! `toguid` (`docs/semantics.md §8.8`).
 
 use arrow::array::FixedSizeBinaryBuilder;
 use hindsight_kql_types::{DynamicRef, guid};
@@ -11,7 +11,7 @@ pub(crate) static DEF: ScalarFunction = function(
         "toguid(value: guid) -> guid",
         "toguid(value: dynamic) -> guid",
     ],
-    "Text of 32 hexadecimal digits, with hyphens or without, as a guid.",
+    "Text of 32 hexadecimal digits, with or without hyphens, as a guid.",
     ResultName::FirstArgument,
     &[example(
         "print g = toguid('A1B2C3D4E5F60718293A4B5C6D7E8F90')",
@@ -20,7 +20,7 @@ pub(crate) static DEF: ScalarFunction = function(
     kernel,
 );
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     match args.kind(0) {
         ScalarType::Guid => args.full(0),
         ScalarType::Dynamic => {
@@ -34,7 +34,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }
 }
 
-fn collect(args: &KernelArgs<'_>, f: impl Fn(usize) -> Option<[u8; 16]>) -> Answer {
+fn collect(args: &KernelArgs<'_>, f: impl Fn(usize) -> Option<[u8; 16]>) -> KernelResult {
     let mut out = FixedSizeBinaryBuilder::with_capacity(args.rows(), 16);
     for row in 0..args.rows() {
         match f(row) {

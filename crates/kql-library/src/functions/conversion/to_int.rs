@@ -1,4 +1,4 @@
-//! `toint` and `tolong` (`semantics.md §8.1`).
+//! `toint` and `tolong` (`docs/semantics.md §8.1`).
 
 use hindsight_kql_types::{convert, parse_int, parse_long};
 
@@ -7,7 +7,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static TOINT: ScalarFunction = function(
     &["toint(value: any) -> int"],
-    "The value as a 32-bit integer: reals lose their fraction, longs wrap, other text than an integer is null.",
+    "The value as a 32-bit integer: reals are truncated, longs wrap, text that is not an integer is null.",
     ResultName::FirstArgument,
     &[
         example("print n = toint('  -7 ')", "n:int\n-7"),
@@ -22,7 +22,7 @@ pub(crate) static TOINT: ScalarFunction = function(
 
 pub(crate) static TOLONG: ScalarFunction = function(
     &["tolong(value: any) -> long"],
-    "The value as a 64-bit integer: reals lose their fraction, datetimes and timespans give ticks.",
+    "The value as a 64-bit integer: reals are truncated, datetimes and timespans become ticks.",
     ResultName::FirstArgument,
     &[
         example("print n = tolong('0x1F')", "n:long\n31"),

@@ -1,4 +1,4 @@
-//! `todouble` and `toreal` (`semantics.md §8.2`).
+//! `todouble` and `toreal` (`docs/semantics.md §8.2`).
 
 use hindsight_kql_types::{convert, decimal, parse_real};
 
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 /// `todouble`
 pub static DEF: ScalarFunction = function(
     &["todouble(value: any) -> real"],
-    "The value as a 64-bit real; text that is no number is null.",
+    "The value as a 64-bit real; text that is not a number is null.",
     ResultName::FirstArgument,
     &[
         example("print r = todouble(' 1e3 ')", "r:real\n1000.0"),

@@ -1,4 +1,4 @@
-//! `tostring` (`semantics.md §8.5`).
+//! `tostring` (`docs/semantics.md §8.5`).
 
 use crate::functions::prelude::*;
 

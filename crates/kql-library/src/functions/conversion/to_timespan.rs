@@ -1,4 +1,4 @@
-//! `totimespan` (`semantics.md §8.7`).
+//! `totimespan` (`docs/semantics.md §8.7`).
 
 use hindsight_kql_types::{convert, decimal, timespan};
 

@@ -14,10 +14,10 @@ pub(crate) static DEF: ScalarFunction = function(
     kernel,
 );
 
-/// More zeros than any use needs: a length is text of a query, not a reason to run out of memory.
-const LONGEST: i64 = 1 << 20;
+/// The maximum padded length, more than any use needs. The length comes from the query text and must not exhaust memory.
+const MAX_LENGTH: i64 = 1 << 20;
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let value = args.longs(0)?;
     let length = if args.len() > 1 {
         Some(args.longs(1)?)
@@ -28,7 +28,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     Ok(args.collect_strings(|row| {
         let value = value.get(row)?;
         let width = match &length {
-            Some(length) => length.get(row)?.clamp(0, LONGEST) as usize,
+            Some(length) => length.get(row)?.clamp(0, MAX_LENGTH) as usize,
             None => 0,
         };
         let digits = if narrow {
@@ -36,7 +36,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
         } else {
             format!("{value:x}")
         };
-        // A width of `format!` ends at 65,535.
+        // `format!` supports widths up to 65,535.
         let zeros = "0".repeat(width.saturating_sub(digits.len()));
         Some(Cow::Owned(zeros + &digits))
     }))

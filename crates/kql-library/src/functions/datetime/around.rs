@@ -23,7 +23,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     if args.kind(0) == ScalarType::Real {
         let (x, center, delta) = (args.reals(0)?, args.reals(1)?, args.reals(2)?);
         return Ok(args.collect_bools(|row| {

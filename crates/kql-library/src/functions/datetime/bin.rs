@@ -1,4 +1,4 @@
-//! `bin` and its other name `floor`: values rounded down to a multiple of a size (`semantics.md §10.2`).
+//! `bin` and its alias `floor`: values rounded down to a multiple of a size (`docs/semantics.md §10.2`).
 
 use arrow::array::Int64Array;
 
@@ -19,7 +19,7 @@ macro_rules! signatures {
 pub(crate) static BIN: ScalarFunction = ScalarFunction {
     signatures: signatures!("bin"),
     aliases: &[],
-    summary: "The value rounded down to a multiple of the size; datetimes count from year one.",
+    summary: "The value rounded down to a multiple of the bin size; datetime bins are counted from year one.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -41,14 +41,14 @@ pub(crate) static BIN: ScalarFunction = ScalarFunction {
 pub(crate) static FLOOR: ScalarFunction = ScalarFunction {
     signatures: signatures!("floor"),
     aliases: &[],
-    summary: "The same as bin: the value rounded down to a multiple of the size.",
+    summary: "The same as `bin`: the value rounded down to a multiple of the bin size.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[example("print r = floor(7.9, 0.5)", "r:real\n7.5")],
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     match args.result_kind() {
         ScalarType::Real => {
             let (x, size) = (args.reals(0)?, args.reals(1)?);
@@ -62,10 +62,10 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }
 }
 
-fn time(args: &KernelArgs<'_>) -> Answer {
+fn time(args: &KernelArgs<'_>) -> KernelResult {
     let (x, size) = (args.longs(0)?, args.longs(1)?);
     match size.get(0) {
-        // Charts bin every row by one size, so that division is made cheap.
+        // Charts bin every row by the same size, so the division is replaced by a multiplication.
         Some(constant) if size.is_constant() && !x.is_constant() && constant > 0 => {
             Ok(Arc::new(floor_array(x.array(), constant)))
         }
@@ -79,7 +79,7 @@ fn time(args: &KernelArgs<'_>) -> Answer {
 /// Every value rounded down to a multiple of the positive `size`.
 fn floor_array(values: &Int64Array, size: i64) -> Int64Array {
     let divisor = size.unsigned_abs();
-    // Multiplying by the reciprocal gives the quotient or one less; the remainder tells which.
+    // Multiplication by the reciprocal yields the quotient or one less; the remainder decides.
     let reciprocal = u64::MAX / divisor;
     values.unary(|value| {
         if value < 0 {
@@ -97,8 +97,8 @@ fn floor_array(values: &Int64Array, size: i64) -> Int64Array {
     })
 }
 
-/// `value` rounded towards minus infinity to a multiple of `size`; near the ends of the range it wraps exactly as the
-/// measured engine does.
+/// `value` rounded towards minus infinity to a multiple of `size`. Near the ends of the range the result wraps exactly as in
+/// the measured engine.
 pub(super) fn floor_long(value: i64, size: i64) -> Option<i64> {
     if size == 0 {
         return None;
@@ -111,7 +111,7 @@ pub(super) fn floor_long(value: i64, size: i64) -> Option<i64> {
     Some(shifted.wrapping_div(size).wrapping_mul(size))
 }
 
-/// The double-precision formula, not repaired: `bin(0.3, 0.1)` is 0.2.
+/// The double-precision formula without correction: `bin(0.3, 0.1)` is 0.2.
 pub(super) fn floor_real(value: f64, size: f64) -> f64 {
     if size == 0.0 {
         return f64::NAN;

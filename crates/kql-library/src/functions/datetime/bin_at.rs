@@ -13,7 +13,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "bin_at(value: real, bin_size: real, fixed_point: real) -> real",
     ],
     aliases: &[],
-    summary: "The value rounded down to a boundary of bins, one of which begins at the fixed point.",
+    summary: "The value rounded down to a bin boundary; one of the bins starts at the fixed point.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -27,7 +27,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let kind = args.result_kind();
     if kind == ScalarType::Real {
         let (x, size, at) = (args.reals(0)?, args.reals(1)?, args.reals(2)?);

@@ -1,11 +1,11 @@
-//! `now` and `ago`: the binder fixes the clock once for each query (`semantics.md §10.1`).
+//! `now` and `ago`: the binder reads the clock once per query (`docs/semantics.md §10.1`).
 
 use crate::functions::prelude::*;
 
 pub(crate) static NOW: ScalarFunction = ScalarFunction {
     signatures: &["now([offset: timespan]) -> datetime"],
     aliases: &[],
-    summary: "The time at which the query began, moved by the offset.",
+    summary: "The start time of the query plus the offset.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example("print b = now(1h) - now() == 1h", "b:bool\ntrue")],
@@ -15,7 +15,7 @@ pub(crate) static NOW: ScalarFunction = ScalarFunction {
 pub(crate) static AGO: ScalarFunction = ScalarFunction {
     signatures: &["ago(timespan: timespan) -> datetime"],
     aliases: &[],
-    summary: "The time at which the query began, less the timespan.",
+    summary: "The start time of the query minus the timespan.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(

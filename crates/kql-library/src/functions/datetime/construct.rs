@@ -1,4 +1,4 @@
-//! `make_datetime` and `make_timespan` (`semantics.md §10.6`).
+//! `make_datetime` and `make_timespan` (`docs/semantics.md §10.6`).
 
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::ticks::{
@@ -12,7 +12,7 @@ pub(crate) static MAKE_DATETIME: ScalarFunction = ScalarFunction {
         "make_datetime(year: long, month: long, day: long, [hour: long], [minute: long], [second: real]) -> datetime",
     ],
     aliases: &[],
-    summary: "The datetime with these parts; null where a part is out of range.",
+    summary: "The datetime with these parts; null if a part is out of range.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -32,7 +32,7 @@ pub(crate) static MAKE_TIMESPAN: ScalarFunction = ScalarFunction {
         "make_timespan(days: long, hours: long, minutes: long, seconds: real) -> timespan",
     ],
     aliases: &[],
-    summary: "The timespan with these parts; null where a part is out of range.",
+    summary: "The timespan with these parts; null if a part is out of range.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -45,7 +45,7 @@ pub(crate) static MAKE_TIMESPAN: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(make_timespan),
 };
 
-fn make_datetime(args: &KernelArgs<'_>) -> Answer {
+fn make_datetime(args: &KernelArgs<'_>) -> KernelResult {
     let whole = (0..args.len().min(5))
         .map(|i| args.longs(i))
         .collect::<Result<Vec<_>, _>>()?;
@@ -73,7 +73,7 @@ fn make_datetime(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-fn make_timespan(args: &KernelArgs<'_>) -> Answer {
+fn make_timespan(args: &KernelArgs<'_>) -> KernelResult {
     let columns = args.len();
     let first = if columns == 4 { 1 } else { 0 };
     let days = if columns == 4 {
@@ -103,7 +103,7 @@ fn make_timespan(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// Seconds of a minute in ticks, to the nearest one; outside 0 to 60 there are none.
+/// The seconds of a minute in ticks, rounded to the nearest tick; `None` outside 0 to 60.
 fn seconds_to_ticks(seconds: f64) -> Option<i64> {
     let ticks = (seconds * TICKS_PER_SECOND as f64).round();
     ((0.0..60.0).contains(&seconds) && ticks < TICKS_PER_MINUTE as f64).then_some(ticks as i64)

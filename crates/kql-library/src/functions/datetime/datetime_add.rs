@@ -8,7 +8,8 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["datetime_add(part: const string, value: long, datetime: datetime) -> datetime"],
     aliases: &[],
-    summary: "A datetime moved by so many years, quarters, months, weeks, days, hours, minutes, seconds or fractions.",
+    summary: "A datetime plus a number of years, quarters, months, weeks, days, hours, minutes, seconds or fractions \
+    of a second.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -25,7 +26,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("datetime_add", kernel);
 
-/// Refuses a first argument that names no period.
+/// Reports an error if the first argument is not the name of a period.
 pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
     let part = constant_text(call, 0).unwrap_or_default();
     match Period::parse(&part) {
@@ -38,7 +39,7 @@ pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
     }
 }
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let part = args.strings(0)?;
     let period = Period::parse(part.get(0));
     let (count, time) = (args.longs(1)?, args.longs(2)?);

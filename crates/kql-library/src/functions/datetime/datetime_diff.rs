@@ -10,7 +10,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "datetime_diff(part: const string, datetime1: datetime, datetime2: datetime) -> long",
     ],
     aliases: &[],
-    summary: "How many boundaries of years, months, days, … lie from the second datetime to the first.",
+    summary: "The number of period boundaries (years, months, days, …) between the second datetime and the first.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -26,7 +26,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Typed(bind),
 };
 
-// Weeks are counted as a real, everything else as a long.
+// A count of weeks is a real, all other counts are longs.
 fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
     period_argument(call)?;
     let weeks = constant_text(call, 0).is_some_and(|part| part.eq_ignore_ascii_case("week"));
@@ -49,7 +49,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("datetime_diff", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let part = args.strings(0)?;
     let period = Period::parse(part.get(0));
     let (to, from) = (args.longs(1)?, args.longs(2)?);

@@ -10,7 +10,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["datetime_part(part: const string, date: datetime) -> long"],
     aliases: &["datepart"],
-    summary: "A calendar part of a datetime; fractions of a second are counted from the whole second.",
+    summary: "A calendar part of a datetime as a number; fractions of a second are counted from the full second.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -26,7 +26,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Rewrite(bind),
 };
 
-/// A part as a number of a taken-apart datetime, whose ticks are the second argument.
+/// Extracts one part as a number from a decomposed datetime, whose ticks are the second argument.
 type Part = fn(&Civil, i64) -> i64;
 
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
@@ -61,7 +61,7 @@ fn parse(name: &str) -> Option<Part> {
     })
 }
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let name = args.strings(0)?;
     let part = parse(name.get(0));
     let time = args.longs(1)?;

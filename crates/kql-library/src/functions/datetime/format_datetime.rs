@@ -1,4 +1,4 @@
-//! `format_datetime` (`semantics.md §10.7`): no names of days or months, a fixed set of delimiters.
+//! `format_datetime` (`docs/semantics.md §10.7`): there are no names of days or months, and the set of delimiters is fixed.
 
 use hindsight_kql_syntax::Code;
 use hindsight_kql_types::Civil;
@@ -9,7 +9,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["format_datetime(date: datetime, format: const string) -> string"],
     aliases: &[],
-    summary: "A datetime by a pattern of d, M, y, h, H, m, s, t, f and F.",
+    summary: "A datetime formatted by a pattern of d, M, y, h, H, m, s, t, f and F.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -65,7 +65,7 @@ fn parse(pattern: &str) -> Result<Vec<Piece>, char> {
     for (index, piece) in pieces.iter().enumerate() {
         match piece {
             Piece::Token('t', 1) => return Err('t'),
-            // Three letters of a year are allowed at the very end only, where they read as two and one.
+            // `yyy` is allowed only at the very end of the pattern, where it reads as `yy` and `y`.
             Piece::Token('y', 3) if index != last => return Err('y'),
             _ => {}
         }
@@ -73,8 +73,8 @@ fn parse(pattern: &str) -> Result<Vec<Piece>, char> {
     Ok(pieces)
 }
 
-// A null date has no text over rows; strings are never null, so it is the empty one.
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+// A null datetime has the empty text, because strings are never null.
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (time, pattern) = (args.longs(0)?, args.strings(1)?);
     let pieces = parse(pattern.get(0)).unwrap_or_default();
     let mut text = String::new();

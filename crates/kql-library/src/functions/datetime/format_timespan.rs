@@ -1,4 +1,4 @@
-//! `format_timespan` (`semantics.md §10.8`).
+//! `format_timespan` (`docs/semantics.md §10.8`).
 
 use hindsight_kql_syntax::Code;
 use hindsight_kql_types::ticks::{
@@ -11,7 +11,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["format_timespan(timespan: timespan, format: const string) -> string"],
     aliases: &[],
-    summary: "A timespan by a pattern of d, h, H, m, s, f and F.",
+    summary: "A timespan formatted by a pattern of d, h, H, m, s, f and F.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -58,7 +58,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("format_timespan", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (span, pattern) = (args.longs(0)?, args.strings(1)?);
     let pieces = LETTERS.parse(pattern.get(0)).unwrap_or_default();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Datetimes and timespans (`semantics.md §10`).
+//! Datetimes and timespans (`docs/semantics.md §10`).
 
 mod around;
 mod bin;

@@ -1,4 +1,4 @@
-//! Calendar parts of a datetime (`semantics.md §10.3`): all `long`, but the day of the week, which is a timespan.
+//! Calendar parts of a datetime (`docs/semantics.md §10.3`): all `long`, except the day of the week, which is a timespan.
 
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::datetime::{day_of_week, day_of_year};
@@ -62,7 +62,7 @@ pub(crate) static DAYOFYEAR: ScalarFunction = function(
     |args| map(args, |ticks| Some(i64::from(day_of_year(ticks)))),
 );
 
-// The last day of the calendar has no day of the week: so the engine was measured.
+// The last day of the calendar has no day of the week, as measured.
 pub(crate) static DAYOFWEEK: ScalarFunction = function(
     &["dayofweek(date: datetime) -> timespan"],
     "The days since Sunday, as a timespan.",
@@ -81,7 +81,7 @@ pub(crate) static DAYOFWEEK: ScalarFunction = function(
 
 pub(crate) static WEEK_OF_YEAR: ScalarFunction = function(
     &["week_of_year(date: datetime) -> long"],
-    "The number of the week by ISO 8601.",
+    "The ISO 8601 week number.",
     ResultName::None,
     &[example(
         "print n = week_of_year(datetime(2016-01-01))",
@@ -91,16 +91,16 @@ pub(crate) static WEEK_OF_YEAR: ScalarFunction = function(
 )
 .with_aliases(&["weekofyear"]);
 
-fn map(args: &KernelArgs<'_>, f: impl Fn(i64) -> Option<i64>) -> Answer {
+fn map(args: &KernelArgs<'_>, f: impl Fn(i64) -> Option<i64>) -> KernelResult {
     let time = args.longs(0)?;
     Ok(args.collect_longs(|row| f(time.get(row)?)))
 }
 
-fn civil(args: &KernelArgs<'_>, f: impl Fn(&Civil) -> i64) -> Answer {
+fn civil(args: &KernelArgs<'_>, f: impl Fn(&Civil) -> i64) -> KernelResult {
     map(args, |ticks| Some(f(&Civil::from_ticks(ticks))))
 }
 
-/// The ISO 8601 week: that of the year which the week's Thursday belongs to.
+/// The ISO 8601 week number: a week belongs to the year that contains its Thursday.
 pub(super) fn iso_week(ticks: i64) -> i64 {
     let since_monday = (i64::from(day_of_week(ticks)) + 6) % 7;
     let thursday = ticks + (3 - since_monday) * TICKS_PER_DAY;
@@ -112,7 +112,7 @@ mod tests {
     use super::iso_week;
 
     #[test]
-    fn weeks_are_those_of_iso_8601() {
+    fn weeks_follow_iso_8601() {
         let check = |date: &str, week: i64| {
             assert_eq!(
                 hindsight_kql_types::datetime::parse(date).map(iso_week),

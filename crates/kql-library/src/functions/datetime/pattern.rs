@@ -1,22 +1,22 @@
-//! The patterns of `format_datetime` and `format_timespan`, read once while binding and once per batch.
+//! The patterns of `format_datetime` and `format_timespan`, parsed once while binding and once per batch.
 
-/// A piece of a pattern.
+/// A token of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// A delimiter, as it stands.
+    /// A literal delimiter.
     Literal(char),
-    /// So many of one letter, no more than the letter allows.
+    /// A run of one letter, within the maximum length for that letter.
     Token(char, usize),
 }
 
-/// The letters of a pattern, each with its longest run: a longer run is read as several tokens.
+/// The letters of a pattern, each with its maximum run length; a longer run is split into several tokens.
 pub(super) struct Letters(pub(super) &'static [(char, usize)]);
 
-/// The characters that may stand between tokens.
+/// The delimiters allowed between tokens.
 const DELIMITERS: &str = " /-:,._[]";
 
 impl Letters {
-    /// The pieces of `pattern`, or the first character that is neither a letter of the pattern nor a delimiter.
+    /// The tokens of `pattern`, or the first character that is neither a pattern letter nor a delimiter.
     pub(super) fn parse(&self, pattern: &str) -> Result<Vec<Piece>, char> {
         let mut pieces = Vec::new();
         let mut rest = pattern.chars().peekable();
@@ -37,17 +37,17 @@ impl Letters {
     }
 }
 
-/// Appends the first `count` digits of a second's fraction.
+/// Appends the first `count` digits of the fraction of a second.
 pub(super) fn write_fraction(ticks: u32, letter: char, count: usize, out: &mut String) {
     let digits = format!("{ticks:07}");
     let shown = digits.get(..count.min(7)).unwrap_or(&digits);
-    // `F` shows nothing at all where every digit is zero, and does not trim otherwise.
+    // `F` omits the fraction if every digit is zero, and otherwise does not trim zeros.
     if letter == 'f' || shown.bytes().any(|digit| digit != b'0') {
         out.push_str(shown);
     }
 }
 
-/// Appends a number with leading zeros.
+/// Appends a number padded with zeros.
 pub(super) fn write_padded(number: u64, width: usize, out: &mut String) {
     let digits = number.to_string();
     out.extend(std::iter::repeat_n('0', width.saturating_sub(digits.len())));

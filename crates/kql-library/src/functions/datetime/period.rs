@@ -1,4 +1,4 @@
-//! Calendar periods: the parts that `datetime_add` and `datetime_diff` count in.
+//! Calendar periods: the units of `datetime_add` and `datetime_diff`.
 
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::datetime::days_in_month;
@@ -10,9 +10,9 @@ use hindsight_kql_types::ticks::{
 /// A unit of calendar arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Period {
-    /// So many months: a month, a quarter, a year.
+    /// A number of months: a month, a quarter, a year.
     Months(i64),
-    /// So many ticks; weeks begin on Sundays.
+    /// A number of ticks; weeks start on Sunday.
     Ticks(i64),
     /// A hundredth of a tick.
     Nanosecond,
@@ -22,7 +22,7 @@ pub(super) enum Period {
 pub(super) const TICKS_PER_WEEK: i64 = 7 * TICKS_PER_DAY;
 
 impl Period {
-    /// The period called `name`, in any case.
+    /// The period named `name`, case-insensitively.
     pub(super) fn parse(name: &str) -> Option<Period> {
         Some(match name.to_ascii_lowercase().as_str() {
             "year" => Period::Months(12),
@@ -40,7 +40,7 @@ impl Period {
         })
     }
 
-    /// `ticks` moved by `count` periods; null out of range.
+    /// `ticks` moved by `count` periods; `None` if out of range.
     pub(super) fn add(self, ticks: i64, count: i64) -> Option<i64> {
         match self {
             Period::Months(months) => add_months(ticks, count.checked_mul(months)?),
@@ -49,11 +49,11 @@ impl Period {
         }
     }
 
-    /// How many boundaries of the period lie between `from` and `to`, negative where `to` is earlier.
+    /// The number of period boundaries between `from` and `to`, negative if `to` is earlier.
     pub(super) fn boundaries(self, to: i64, from: i64) -> i64 {
         match self {
             Period::Months(months) => (month_number(to) / months) - (month_number(from) / months),
-            // Year one began on a Monday: a day later every Sunday is a multiple of the week.
+            // Year one began on a Monday, so after a shift by one day every Sunday is a multiple of a week.
             Period::Ticks(TICKS_PER_WEEK) => {
                 (to + TICKS_PER_DAY) / TICKS_PER_WEEK - (from + TICKS_PER_DAY) / TICKS_PER_WEEK
             }
@@ -63,13 +63,13 @@ impl Period {
     }
 }
 
-/// Months since January of year zero.
+/// The number of months since January of year zero.
 fn month_number(ticks: i64) -> i64 {
     let civil = Civil::from_ticks(ticks);
     i64::from(civil.year) * 12 + i64::from(civil.month) - 1
 }
 
-/// `ticks` moved by whole months: the day is cut to the last of its month, the time of day stays.
+/// `ticks` moved by whole months: the day is clamped to the last day of the month, the time of day is unchanged.
 pub(super) fn add_months(ticks: i64, months: i64) -> Option<i64> {
     let civil = Civil::from_ticks(ticks);
     let number = month_number(ticks).checked_add(months)?;

@@ -1,4 +1,4 @@
-//! `startof*` and `endof*` (`semantics.md §10.4`): weeks begin on Sundays, a period ends one tick before the next.
+//! `startof*` and `endof*` (`docs/semantics.md §10.4`): weeks start on Sunday, and a period ends one tick before the next.
 
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::datetime::ticks_of_date;
@@ -18,7 +18,7 @@ macro_rules! signature {
 
 pub(crate) static STARTOFDAY: ScalarFunction = function(
     signature!("startofday"),
-    "Midnight of the day, moved by so many days.",
+    "The start of the day, offset by a number of days.",
     ResultName::FirstArgument,
     &[example(
         "print t = startofday(datetime(2020-08-12 13:14), -1)",
@@ -29,7 +29,7 @@ pub(crate) static STARTOFDAY: ScalarFunction = function(
 
 pub(crate) static STARTOFWEEK: ScalarFunction = function(
     signature!("startofweek"),
-    "Midnight of the week's Sunday, moved by so many weeks.",
+    "The start of the week's Sunday, offset by a number of weeks.",
     ResultName::None,
     &[example(
         "print t = startofweek(datetime(2020-08-12))",
@@ -40,7 +40,7 @@ pub(crate) static STARTOFWEEK: ScalarFunction = function(
 
 pub(crate) static STARTOFMONTH: ScalarFunction = function(
     signature!("startofmonth"),
-    "Midnight of the month's first day, moved by so many months.",
+    "The start of the month, offset by a number of months.",
     ResultName::None,
     &[example(
         "print t = startofmonth(datetime(2020-08-12), 1)",
@@ -51,7 +51,7 @@ pub(crate) static STARTOFMONTH: ScalarFunction = function(
 
 pub(crate) static STARTOFYEAR: ScalarFunction = function(
     signature!("startofyear"),
-    "Midnight of January 1, moved by so many years.",
+    "The start of the year, offset by a number of years.",
     ResultName::None,
     &[example(
         "print t = startofyear(datetime(2020-08-12))",
@@ -62,7 +62,7 @@ pub(crate) static STARTOFYEAR: ScalarFunction = function(
 
 pub(crate) static ENDOFDAY: ScalarFunction = function(
     signature!("endofday"),
-    "The last tick of the day, moved by so many days.",
+    "The last tick of the day, offset by a number of days.",
     ResultName::None,
     &[example(
         "print t = endofday(datetime(2020-08-12 13:14))",
@@ -73,7 +73,7 @@ pub(crate) static ENDOFDAY: ScalarFunction = function(
 
 pub(crate) static ENDOFWEEK: ScalarFunction = function(
     signature!("endofweek"),
-    "The last tick of the week's Saturday, moved by so many weeks.",
+    "The last tick of the week's Saturday, offset by a number of weeks.",
     ResultName::None,
     &[example(
         "print t = endofweek(datetime(2020-08-12))",
@@ -84,7 +84,7 @@ pub(crate) static ENDOFWEEK: ScalarFunction = function(
 
 pub(crate) static ENDOFMONTH: ScalarFunction = function(
     signature!("endofmonth"),
-    "The last tick of the month, moved by so many months.",
+    "The last tick of the month, offset by a number of months.",
     ResultName::None,
     &[example(
         "print t = endofmonth(datetime(2020-02-12))",
@@ -95,7 +95,7 @@ pub(crate) static ENDOFMONTH: ScalarFunction = function(
 
 pub(crate) static ENDOFYEAR: ScalarFunction = function(
     signature!("endofyear"),
-    "The last tick of the year, moved by so many years.",
+    "The last tick of the year, offset by a number of years.",
     ResultName::None,
     &[example(
         "print t = endofyear(datetime(2020-08-12), -1)",
@@ -104,20 +104,21 @@ pub(crate) static ENDOFYEAR: ScalarFunction = function(
     |args| end(args, year),
 );
 
-/// The beginning of the period that is so many after the one around a datetime; it may be one tick past the calendar.
-type Beginning = fn(i64, i64) -> Option<i64>;
+/// Returns the start of the period at an offset from the one that contains a datetime; the result may be one tick past the
+/// calendar.
+type PeriodStart = fn(i64, i64) -> Option<i64>;
 
-fn start(args: &KernelArgs<'_>, beginning: Beginning) -> Answer {
-    map(args, |time, offset| in_range(beginning(time, offset)?))
+fn start(args: &KernelArgs<'_>, period_start: PeriodStart) -> KernelResult {
+    map(args, |time, offset| in_range(period_start(time, offset)?))
 }
 
-fn end(args: &KernelArgs<'_>, beginning: Beginning) -> Answer {
+fn end(args: &KernelArgs<'_>, period_start: PeriodStart) -> KernelResult {
     map(args, |time, offset| {
-        in_range(beginning(time, offset.checked_add(1)?)? - 1)
+        in_range(period_start(time, offset.checked_add(1)?)? - 1)
     })
 }
 
-fn map(args: &KernelArgs<'_>, f: impl Fn(i64, i64) -> Option<i64>) -> Answer {
+fn map(args: &KernelArgs<'_>, f: impl Fn(i64, i64) -> Option<i64>) -> KernelResult {
     let time = args.longs(0)?;
     let offset = if args.len() > 1 {
         Some(args.longs(1)?)
@@ -138,7 +139,7 @@ fn day(time: i64, offset: i64) -> Option<i64> {
 }
 
 fn week(time: i64, offset: i64) -> Option<i64> {
-    // Year one began on a Monday, so weeks are whole from the day before.
+    // Year one began on a Monday, so weeks are counted from the day before.
     let since_sunday = (time + TICKS_PER_DAY) % TICKS_PER_WEEK;
     (time - since_sunday).checked_add(offset.checked_mul(TICKS_PER_WEEK)?)
 }
@@ -155,7 +156,7 @@ fn year(time: i64, offset: i64) -> Option<i64> {
     )
 }
 
-/// The first of a month moved by so many months; the first of the year 10000 is where the calendar ends.
+/// The first day of a month moved by a number of months; the first day of the year 10000 ends the calendar.
 fn shift(first: i64, months: i64) -> Option<i64> {
     add_months(first, months).or_else(|| {
         let last_month = add_months(first, months.checked_sub(1)?)?;
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_calendar_has_ends() {
+    fn results_outside_the_calendar_are_null() {
         assert_eq!(month(MAX_DATETIME_TICKS, 1), Some(MAX_DATETIME_TICKS + 1));
         assert_eq!(year(MAX_DATETIME_TICKS, 1), Some(MAX_DATETIME_TICKS + 1));
         assert_eq!(month(MAX_DATETIME_TICKS, 2), None);

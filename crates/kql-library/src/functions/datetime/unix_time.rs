@@ -15,7 +15,7 @@ macro_rules! signatures {
 
 pub(crate) static SECONDS: ScalarFunction = function(
     signatures!("seconds"),
-    "The datetime so many seconds after the beginning of 1970.",
+    "The datetime at a number of seconds since the Unix epoch.",
     ResultName::None,
     &[example(
         "print t = unixtime_seconds_todatetime(86400)",
@@ -26,7 +26,7 @@ pub(crate) static SECONDS: ScalarFunction = function(
 
 pub(crate) static MILLISECONDS: ScalarFunction = function(
     signatures!("milliseconds"),
-    "The datetime so many milliseconds after the beginning of 1970.",
+    "The datetime at a number of milliseconds since the Unix epoch.",
     ResultName::None,
     &[example(
         "print t = unixtime_milliseconds_todatetime(1500)",
@@ -37,7 +37,7 @@ pub(crate) static MILLISECONDS: ScalarFunction = function(
 
 pub(crate) static MICROSECONDS: ScalarFunction = function(
     signatures!("microseconds"),
-    "The datetime so many microseconds after the beginning of 1970.",
+    "The datetime at a number of microseconds since the Unix epoch.",
     ResultName::None,
     &[example(
         "print t = unixtime_microseconds_todatetime(-1)",
@@ -48,7 +48,7 @@ pub(crate) static MICROSECONDS: ScalarFunction = function(
 
 pub(crate) static NANOSECONDS: ScalarFunction = function(
     signatures!("nanoseconds"),
-    "The datetime so many nanoseconds after the beginning of 1970.",
+    "The datetime at a number of nanoseconds since the Unix epoch.",
     ResultName::None,
     &[example(
         "print t = unixtime_nanoseconds_todatetime(2500)",
@@ -59,7 +59,7 @@ pub(crate) static NANOSECONDS: ScalarFunction = function(
 
 const NANOS_PER_TICK: i64 = 100;
 
-fn since_epoch(args: &KernelArgs<'_>, nanos: i64) -> Answer {
+fn since_epoch(args: &KernelArgs<'_>, nanos: i64) -> KernelResult {
     if args.kind(0) == ScalarType::Real {
         let number = args.reals(0)?;
         let ticks_per_unit = nanos as f64 / NANOS_PER_TICK as f64;

@@ -1,4 +1,4 @@
-//! Time zones by IANA name. The database is part of the program, so answers do not depend on the machine.
+//! Time zones by IANA name. The database is embedded in the program, so results do not depend on the machine.
 
 use hindsight_kql_types::Civil;
 use hindsight_kql_types::dynamic::Dynamic;
@@ -12,7 +12,7 @@ use crate::functions::prelude::*;
 pub(crate) static UTC_TO_LOCAL: ScalarFunction = ScalarFunction {
     signatures: &["datetime_utc_to_local(from: datetime, timezone: string) -> datetime"],
     aliases: &[],
-    summary: "A UTC time on the clocks of a time zone.",
+    summary: "A UTC time converted to the local time of a time zone.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -25,7 +25,7 @@ pub(crate) static UTC_TO_LOCAL: ScalarFunction = ScalarFunction {
 pub(crate) static LOCAL_TO_UTC: ScalarFunction = ScalarFunction {
     signatures: &["datetime_local_to_utc(from: datetime, timezone: string) -> datetime"],
     aliases: &[],
-    summary: "The UTC time at which the clocks of a time zone show a time.",
+    summary: "The local time of a time zone converted to UTC.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -38,7 +38,7 @@ pub(crate) static LOCAL_TO_UTC: ScalarFunction = ScalarFunction {
 pub(crate) static LIST_TIMEZONES: ScalarFunction = ScalarFunction {
     signatures: &["datetime_list_timezones() -> dynamic"],
     aliases: &[],
-    summary: "The names of all time zones, in the order of their bytes.",
+    summary: "The names of all time zones in byte order.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -48,10 +48,10 @@ pub(crate) static LIST_TIMEZONES: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(list),
 };
 
-fn list(args: &KernelArgs<'_>) -> Answer {
+fn list(args: &KernelArgs<'_>) -> KernelResult {
     let mut names: Vec<String> = TimeZoneDatabase::bundled()
         .available()
-        // The database's stand-in for a clock that nobody has set yet is no zone.
+        // The database's placeholder for an unset clock is not a time zone.
         .filter(|name| name.as_str() != "Factory")
         .map(|name| name.to_string())
         .collect();
@@ -63,10 +63,10 @@ fn list(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-fn convert(args: &KernelArgs<'_>, f: fn(i64, &TimeZone) -> Option<i64>) -> Answer {
+fn convert(args: &KernelArgs<'_>, f: fn(i64, &TimeZone) -> Option<i64>) -> KernelResult {
     let (time, name) = (args.longs(0)?, args.strings(1)?);
     let zones = TimeZoneDatabase::bundled();
-    // The database caches zones, but a lookup still takes a lock: one per batch suffices for a constant.
+    // The database caches zones, but a lookup still takes a lock, so a constant zone is looked up once per batch.
     let constant = name.is_constant().then(|| zones.get(name.get(0)).ok());
     Ok(args.collect_longs(|row| {
         let time = time.get(row)?;
@@ -83,8 +83,8 @@ fn utc_to_local(ticks: i64, zone: &TimeZone) -> Option<i64> {
     in_range(ticks + i64::from(offset.seconds()) * TICKS_PER_SECOND)
 }
 
-/// A time that the clocks skip is the moment of the jump; one that they show twice is the later of the two, which is in
-/// standard time.
+/// Converts local time to UTC. A local time that the clocks skip maps to the moment of the transition; an ambiguous one maps
+/// to its later reading, which is in standard time.
 fn local_to_utc(ticks: i64, zone: &TimeZone) -> Option<i64> {
     use jiff::tz::AmbiguousOffset;
     let civil = Civil::from_ticks(ticks);
@@ -102,7 +102,7 @@ fn local_to_utc(ticks: i64, zone: &TimeZone) -> Option<i64> {
     in_range(match zone.to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Unambiguous { offset } => utc(offset),
         AmbiguousOffset::Gap { before, after } => {
-            // The jump is the last moment of `before`; both readings of the skipped time surround it.
+            // The transition is the last moment of `before`; the two readings of the skipped time enclose it.
             let low = utc(after).min(utc(before));
             transition_after(low, zone)?
         }
@@ -110,7 +110,7 @@ fn local_to_utc(ticks: i64, zone: &TimeZone) -> Option<i64> {
     })
 }
 
-/// The first change of the zone's offset after a UTC time.
+/// The first transition of the zone after a UTC time.
 fn transition_after(ticks: i64, zone: &TimeZone) -> Option<i64> {
     let second = ticks.div_euclid(TICKS_PER_SECOND) - UNIX_EPOCH_TICKS / TICKS_PER_SECOND;
     let from = Timestamp::from_second(second.checked_sub(1)?).ok()?;

@@ -1,10 +1,11 @@
-//! `estimate_data_size`: how many bytes the values of a row take (`semantics.md §12`).
+//! `estimate_data_size`: the estimated size in bytes of the values of a row (`docs/semantics.md §12`).
 
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["estimate_data_size(source: any...) -> long"],
-    "About how many bytes the values of a row take: text by its UTF-8 bytes, a dynamic by its JSON, others by their width.",
+    "The estimated size of a row's values in bytes: strings by their UTF-8 bytes, dynamics by their JSON, others by \
+    their width.",
     ResultName::None,
     &[
         example(

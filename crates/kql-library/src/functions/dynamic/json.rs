@@ -1,4 +1,4 @@
-//! `parse_json`, `dynamic_to_json`, `treepath` (`semantics.md §9.2, §9.6, §9.8`).
+//! `parse_json`, `dynamic_to_json`, `treepath` (`docs/semantics.md §9.2, §9.6, §9.8`).
 
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
@@ -23,7 +23,7 @@ pub(crate) static PARSE_JSON: ScalarFunction = function(
 
 pub(crate) static DYNAMIC_TO_JSON: ScalarFunction = function(
     &["dynamic_to_json(value: any) -> string"],
-    "Canonical JSON text: the keys of bags in order at every level.",
+    "Canonical JSON text: the keys of bags are sorted at every level.",
     ResultName::None,
     &[example(
         "print s = dynamic_to_json(dynamic({'b': 1, 'a': [2.0]}))",
@@ -34,7 +34,7 @@ pub(crate) static DYNAMIC_TO_JSON: ScalarFunction = function(
 
 pub(crate) static TREEPATH: ScalarFunction = function(
     &["treepath(object: dynamic) -> dynamic"],
-    "The paths of all properties, in the order of the document.",
+    "The paths of all properties in document order.",
     ResultName::Prefixed("tree"),
     &[
         example(
@@ -49,7 +49,7 @@ pub(crate) static TREEPATH: ScalarFunction = function(
     treepath,
 );
 
-fn parse_json(args: &KernelArgs<'_>) -> Answer {
+fn parse_json(args: &KernelArgs<'_>) -> KernelResult {
     if args.kind(0) == ScalarType::String {
         let texts = args.strings(0)?;
         return Ok(args.collect_dynamics(|row, out| {
@@ -67,7 +67,7 @@ fn parse_json(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-fn dynamic_to_json(args: &KernelArgs<'_>) -> Answer {
+fn dynamic_to_json(args: &KernelArgs<'_>) -> KernelResult {
     let mut encoder = Encoder::new();
     with_rows(
         args,
@@ -80,7 +80,7 @@ fn dynamic_to_json(args: &KernelArgs<'_>) -> Answer {
     )
 }
 
-fn treepath(args: &KernelArgs<'_>) -> Answer {
+fn treepath(args: &KernelArgs<'_>) -> KernelResult {
     let mut known = true;
     let paths = each(args, |row, encoder| {
         let value = row.dynamic(0);
@@ -101,8 +101,9 @@ fn treepath(args: &KernelArgs<'_>) -> Answer {
     }
 }
 
-/// An array has the one path `[0]` for all its elements; which paths elements with parts of their own have is not known,
-/// and `false`. The depth is bounded by that of parsed JSON.
+/// Writes the paths below `path`; returns `false` if some are unknown. An array has the single path `[0]` for all its
+/// elements; the paths of elements that are bags or arrays are unknown. The recursion depth is bounded by the depth of
+/// parsed JSON.
 fn write_paths(value: DynamicRef<'_>, path: &str, encoder: &mut Encoder) -> bool {
     let mut known = true;
     for (key, inner) in value.iter_bag() {

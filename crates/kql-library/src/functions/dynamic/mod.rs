@@ -1,4 +1,4 @@
-//! Functions on dynamic values that are neither arrays nor bags alone.
+//! Functions on dynamic values that are not specific to arrays or bags.
 
 mod data_size;
 mod json;

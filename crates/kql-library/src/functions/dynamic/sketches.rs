@@ -1,4 +1,4 @@
-//! `dcount_hll` and `hll_merge`: reading and joining the states that the aggregate `hll` makes (`semantics.md §16.7`).
+//! `dcount_hll` and `hll_merge`: read and merge the states of the aggregate `hll` (`docs/semantics.md §16.7`).
 
 use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;
@@ -6,7 +6,7 @@ use crate::states::hyperloglog::HyperLogLog;
 
 pub(crate) static DCOUNT_HLL: ScalarFunction = function(
     &["dcount_hll(hll: dynamic) -> long"],
-    "The number of distinct values of a state that `hll` or `hll_merge` made.",
+    "The estimated number of distinct values in a state of `hll` or `hll_merge`.",
     ResultName::Prefixed("dcount_hll"),
     &[example(
         "range x from 1 to 5 step 1 | summarize h = hll(x) | project n = dcount_hll(h)",
@@ -23,7 +23,7 @@ pub(crate) static DCOUNT_HLL: ScalarFunction = function(
 
 pub(crate) static HLL_MERGE: ScalarFunction = function(
     &["hll_merge(hll: dynamic...) -> dynamic"],
-    "The union of states that `hll` made.",
+    "The union of states of `hll`.",
     ResultName::Fixed("hll_merged_result"),
     &[example(
         "range x from 1 to 5 step 1 | summarize a = hll(x), b = hll(x + 2) | project n = dcount_hll(hll_merge(a, b))",

@@ -1,5 +1,5 @@
-//! `percentile_tdigest`, `rank_tdigest` and their kin: reading and joining the states that the aggregate `tdigest`
-//! makes (`semantics.md §16.7`).
+//! `percentile_tdigest`, `rank_tdigest` and related functions: read and merge the states of the aggregate `tdigest`
+//! (`docs/semantics.md §16.7`).
 
 use crate::dynamic::rows::{Row, each, with_rows};
 use crate::functions::prelude::*;
@@ -7,7 +7,7 @@ use crate::states::tdigest::Tdigest;
 
 pub(crate) static PERCENTILE: ScalarFunction = function(
     &["percentile_tdigest(tdigest: dynamic, percentage: real) -> dynamic"],
-    "The percentile of a state; with `typeof(T)` as a third argument a value of that type.",
+    "The percentile of a state of `tdigest`; with `typeof(T)` as the third argument, as a value of that type.",
     ResultName::Prefixed("percentile_tdigest"),
     &[example(
         "range x from 1 to 100 step 1 | summarize t = tdigest(x) | project p = percentile_tdigest(t, 95)",
@@ -27,7 +27,7 @@ pub(crate) static PERCENTILE: ScalarFunction = function(
 
 pub(crate) static PERCENTILES_ARRAY: ScalarFunction = function(
     &["percentiles_array_tdigest(tdigest: dynamic, percentage: any...) -> dynamic"],
-    "The percentiles of a state as an array; the percentages are numbers or an array of numbers.",
+    "The percentiles of a state of `tdigest` as an array; the percentages are numbers or an array of numbers.",
     ResultName::Prefixed("percentile_tdigest"),
     &[example(
         "range x from 1 to 100 step 1 | summarize t = tdigest(x) | project p = percentiles_array_tdigest(t, 50, 95)",
@@ -53,7 +53,7 @@ pub(crate) static PERCENTILES_ARRAY: ScalarFunction = function(
 
 pub(crate) static RANK: ScalarFunction = function(
     &["rank_tdigest(tdigest: dynamic, value: any) -> real"],
-    "How many of a state's values are not greater than the value.",
+    "The number of values in a state of `tdigest` that are not greater than the value.",
     ResultName::None,
     &[example(
         "range x from 1 to 1000 step 1 | summarize t = tdigest(x) | project n = rank_tdigest(t, 685)",
@@ -64,7 +64,7 @@ pub(crate) static RANK: ScalarFunction = function(
 
 pub(crate) static PERCENT_RANK: ScalarFunction = function(
     &["percentrank_tdigest(tdigest: dynamic, value: any) -> real"],
-    "The percentage of a state's values that are not greater than the value.",
+    "The percentage of the values in a state of `tdigest` that are not greater than the value.",
     ResultName::None,
     &[example(
         "range x from 1 to 1000 step 1 | summarize t = tdigest(x) | project n = percentrank_tdigest(t, 500)",
@@ -75,7 +75,7 @@ pub(crate) static PERCENT_RANK: ScalarFunction = function(
 
 pub(crate) static MERGE: ScalarFunction = function(
     &["tdigest_merge(tdigest: dynamic, other: dynamic...) -> dynamic"],
-    "The union of states that `tdigest` made; null where they are of values of different types.",
+    "The union of states of `tdigest`; null if their value types differ.",
     ResultName::Fixed("tdigests_merge_result"),
     &[example(
         "range x from 1 to 5 step 1 | summarize a = tdigest(x), b = tdigest(x + 5) | project p = percentile_tdigest(merge_tdigest(a, b), 100)",
@@ -91,7 +91,7 @@ pub(crate) static MERGE: ScalarFunction = function(
 )
 .with_aliases(&["merge_tdigest"]);
 
-/// The percentages from the second argument on: numbers, or arrays of numbers.
+/// The percentages in the arguments from the second on: numbers, or arrays of numbers.
 fn percents(row: Row<'_>) -> Option<Vec<f64>> {
     let mut all = Vec::new();
     for index in 1..row.len() {
@@ -109,7 +109,7 @@ fn percents(row: Row<'_>) -> Option<Vec<f64>> {
     all.iter().all(|p| (0.0..=100.0).contains(p)).then_some(all)
 }
 
-/// Refuses percentages that are none.
+/// Reports an error for percentages that are out of range.
 fn check(args: &KernelArgs<'_>, percents: impl Fn(usize) -> Vec<f64>) -> Result<(), KernelError> {
     let wrong = (0..args.rows())
         .flat_map(percents)
@@ -122,7 +122,7 @@ fn check(args: &KernelArgs<'_>, percents: impl Fn(usize) -> Vec<f64>) -> Result<
     }
 }
 
-fn rank(args: &KernelArgs<'_>, result: impl Fn(f64, f64) -> f64) -> Answer {
+fn rank(args: &KernelArgs<'_>, result: impl Fn(f64, f64) -> f64) -> KernelResult {
     with_rows(
         args,
         |read| args.collect_reals(read),

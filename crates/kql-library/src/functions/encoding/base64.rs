@@ -10,7 +10,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static ENCODE_TOSTRING: ScalarFunction = function(
     &["base64_encode_tostring(string: string) -> string"],
-    "The text's UTF-8 bytes in base 64.",
+    "The text's UTF-8 bytes encoded in base64.",
     ResultName::None,
     &[example(
         "print s = base64_encode_tostring('hello')",
@@ -25,7 +25,7 @@ pub(crate) static ENCODE_TOSTRING: ScalarFunction = function(
 
 pub(crate) static DECODE_TOSTRING: ScalarFunction = function(
     &["base64_decode_tostring(base64_string: string) -> string"],
-    "The text whose UTF-8 bytes are given in base 64; empty where they are none.",
+    "The UTF-8 text decoded from base64; empty if the input is not valid.",
     ResultName::None,
     &[example(
         "print s = base64_decode_tostring('aGVsbG8=')",
@@ -43,7 +43,7 @@ pub(crate) static DECODE_TOSTRING: ScalarFunction = function(
 
 pub(crate) static DECODE_TOARRAY: ScalarFunction = function(
     &["base64_decode_toarray(base64_string: string) -> dynamic"],
-    "The bytes given in base 64, as an array of numbers.",
+    "The bytes decoded from base64, as an array of numbers.",
     ResultName::None,
     &[example(
         "print d = base64_decode_toarray('aGk=')",
@@ -67,7 +67,7 @@ pub(crate) static DECODE_TOARRAY: ScalarFunction = function(
 
 pub(crate) static ENCODE_FROMARRAY: ScalarFunction = function(
     &["base64_encode_fromarray(base64_string_decoded_as_array: array) -> string"],
-    "An array of bytes in base 64; empty where it is none.",
+    "An array of bytes encoded in base64; empty if the argument is not such an array.",
     ResultName::None,
     &[example(
         "print s = base64_encode_fromarray(dynamic([104, 105]))",
@@ -89,7 +89,7 @@ pub(crate) static ENCODE_FROMARRAY: ScalarFunction = function(
 
 pub(crate) static DECODE_TOGUID: ScalarFunction = function(
     &["base64_decode_toguid(base64_string: string) -> guid"],
-    "The guid whose bytes are given in base 64, the first three groups with their low bytes first.",
+    "The guid whose bytes are decoded from base64; the first three groups are little-endian.",
     ResultName::None,
     &[example(
         "print g = base64_decode_toguid('8jMxriJurkmwahbmqbIS6w==')",
@@ -110,7 +110,7 @@ pub(crate) static DECODE_TOGUID: ScalarFunction = function(
 
 pub(crate) static ENCODE_FROMGUID: ScalarFunction = function(
     &["base64_encode_fromguid(guid: guid) -> string"],
-    "A guid's bytes in base 64, the first three groups with their low bytes first.",
+    "A guid's bytes encoded in base64; the first three groups are little-endian.",
     ResultName::None,
     &[example(
         "print s = base64_encode_fromguid(toguid('ae3133f2-6e22-49ae-b06a-16e6a9b212eb'))",

@@ -1,6 +1,6 @@
 //! `gzip_decompress_from_base64_string` and `zlib_decompress_from_base64_string`.
 //!
-//! Their opposites are not offered: the compressed bytes depend on the compressor, so they would differ.
+//! The corresponding compression functions are not supported: compressed bytes depend on the compressor and would differ.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ use crate::kernel::MAX_TEXT;
 
 pub(crate) static GZIP: ScalarFunction = function(
     &["gzip_decompress_from_base64_string(string: string) -> string"],
-    "The text that was compressed with gzip and written in base 64; empty where it was not.",
+    "The decompressed text of gzip data in base64; empty if the data is not valid.",
     ResultName::None,
     &[example(
         "print s = gzip_decompress_from_base64_string('not compressed')",
@@ -23,7 +23,7 @@ pub(crate) static GZIP: ScalarFunction = function(
 
 pub(crate) static ZLIB: ScalarFunction = function(
     &["zlib_decompress_from_base64_string(string: string) -> string"],
-    "The text that was compressed with zlib and written in base 64; empty where it was not.",
+    "The decompressed text of zlib data in base64; empty if the data is not valid.",
     ResultName::None,
     &[example(
         "print s = zlib_decompress_from_base64_string('eJxLTEoGAAJNASc=')",
@@ -32,11 +32,11 @@ pub(crate) static ZLIB: ScalarFunction = function(
     |args| inflate(args, |bytes| read(ZlibDecoder::new(bytes))),
 );
 
-fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<Vec<u8>>) -> Answer {
+fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<Vec<u8>>) -> KernelResult {
     let text = args.strings(0)?;
     Ok(args.collect_strings(|row| {
         let bytes = unpack(&decode(text.get(row))?)?;
-        if args.effort().has_room(bytes.len()) {
+        if args.limits().allows_length(bytes.len()) {
             String::from_utf8(bytes).ok().map(Cow::Owned)
         } else {
             None
@@ -44,7 +44,7 @@ fn inflate(args: &KernelArgs<'_>, unpack: fn(&[u8]) -> Option<Vec<u8>>) -> Answe
     }))
 }
 
-/// The bytes, or one more than a text may have: a few bytes can claim to hold gigabytes.
+/// The decompressed bytes, at most one more than a string may have: a few bytes can expand to gigabytes.
 fn read(stream: impl Read) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let largest = MAX_TEXT as u64;

@@ -1,4 +1,4 @@
-//! Encodings of text and bytes (`semantics.md §11`).
+//! Encodings of text and bytes (`docs/semantics.md §11`).
 
 mod base64;
 mod inflate;

@@ -1,4 +1,4 @@
-//! `punycode_*`: RFC 3492, for whole texts and for the labels of domain names.
+//! `punycode_*`: RFC 3492, for whole strings and for the labels of domain names.
 
 use idna::punycode;
 
@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static FROM_STRING: ScalarFunction = function(
     &["punycode_from_string(string: string) -> string"],
-    "The text in Punycode.",
+    "The text encoded in Punycode.",
     ResultName::None,
     &[example(
         "print s = punycode_from_string('mañana')",
@@ -17,7 +17,7 @@ pub(crate) static FROM_STRING: ScalarFunction = function(
 
 pub(crate) static TO_STRING: ScalarFunction = function(
     &["punycode_to_string(string: string) -> string"],
-    "The text that is given in Punycode; empty where it is none.",
+    "The text decoded from Punycode; empty if the input is not valid.",
     ResultName::None,
     &[example(
         "print s = punycode_to_string('maana-pta')",
@@ -48,12 +48,12 @@ pub(crate) static DOMAIN_TO_STRING: ScalarFunction = function(
     |args| map(args, |text| labels(text, encode_label)),
 );
 
-fn map(args: &KernelArgs<'_>, f: fn(&str) -> Option<String>) -> Answer {
+fn map(args: &KernelArgs<'_>, f: fn(&str) -> Option<String>) -> KernelResult {
     let text = args.strings(0)?;
     Ok(args.collect_strings(|row| f(text.get(row)).map(Cow::Owned)))
 }
 
-/// Each label by itself; the three full stops of East Asian scripts separate labels too.
+/// Converts each label separately; the three full stops of East Asian scripts separate labels too.
 fn labels(text: &str, f: fn(&str) -> Option<String>) -> Option<String> {
     let labels: Option<Vec<String>> = text.split(['.', '。', '．', '｡']).map(f).collect();
     labels.map(|labels| labels.join("."))

@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static ENCODE: ScalarFunction = function(
     &["url_encode(url: string) -> string"],
-    "The text for use in a URL's query: blanks as +, other special bytes in hexadecimal.",
+    "The text encoded for a URL's query: spaces as `+`, other special bytes in hexadecimal.",
     ResultName::None,
     &[example(
         "print s = url_encode('a b/ñ')",
@@ -17,7 +17,7 @@ pub(crate) static ENCODE: ScalarFunction = function(
 
 pub(crate) static ENCODE_COMPONENT: ScalarFunction = function(
     &["url_encode_component(url: string) -> string"],
-    "The text for use in any part of a URL: blanks as %20, other special bytes in hexadecimal.",
+    "The text encoded for any part of a URL: spaces as `%20`, other special bytes in hexadecimal.",
     ResultName::None,
     &[example(
         "print s = url_encode_component('a b/ñ')",
@@ -28,7 +28,7 @@ pub(crate) static ENCODE_COMPONENT: ScalarFunction = function(
 
 pub(crate) static DECODE: ScalarFunction = function(
     &["url_decode(encoded_url: string) -> string"],
-    "The text that was encoded for a URL.",
+    "The text decoded from URL encoding.",
     ResultName::None,
     &[example(
         "print s = url_decode('a+b%2Fc')",
@@ -45,12 +45,12 @@ pub(crate) static DECODE: ScalarFunction = function(
     },
 );
 
-fn encode(args: &KernelArgs<'_>, blank: &str) -> Answer {
+fn encode(args: &KernelArgs<'_>, blank: &str) -> KernelResult {
     let text = args.strings(0)?;
     Ok(args.collect_strings(|row| Some(Cow::Owned(encoded(text.get(row), blank)))))
 }
 
-/// The characters that .NET's encoder leaves as they are.
+/// The characters that .NET's encoder does not escape.
 const SAFE: &[u8] = b"-_.!*()";
 
 fn encoded(text: &str, blank: &str) -> String {

@@ -1,4 +1,4 @@
-//! Geohashes: base-32 texts whose bits halve longitude and latitude by turns.
+//! Geohashes: base-32 strings whose bits alternately halve longitude and latitude.
 
 use super::grid::{self, Cell};
 use crate::dynamic::rows::each;
@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
     &["geo_point_to_geohash(longitude: real, latitude: real, [accuracy: integer]) -> string"],
-    "The geohash of a point, of 1 to 18 characters, by default 5; empty where there is none.",
+    "The geohash of a point, of 1 to 18 characters, by default 5; empty if an argument is not valid.",
     ResultName::None,
     &[
         example(
@@ -20,7 +20,7 @@ pub(crate) static FROM_POINT: ScalarFunction = function(
 
 pub(crate) static CENTRAL_POINT: ScalarFunction = function(
     &["geo_geohash_to_central_point(geohash: string) -> dynamic"],
-    "The middle of a geohash as a GeoJSON point; null where it is none.",
+    "The center of a geohash as a GeoJSON point; null if the argument is not a geohash.",
     ResultName::None,
     &[example(
         "print p = geo_geohash_to_central_point('s')",
@@ -31,7 +31,7 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
 
 pub(crate) static POLYGON: ScalarFunction = function(
     &["geo_geohash_to_polygon(geohash: string) -> dynamic"],
-    "The outline of a geohash as a GeoJSON polygon; null where it is none.",
+    "The outline of a geohash as a GeoJSON polygon; null if the argument is not a geohash.",
     ResultName::None,
     &[example(
         "print p = geo_geohash_to_polygon('s')",
@@ -42,7 +42,7 @@ pub(crate) static POLYGON: ScalarFunction = function(
 
 pub(crate) static NEIGHBORS: ScalarFunction = function(
     &["geo_geohash_neighbors(geohash: string) -> dynamic"],
-    "The geohashes around one, in the recorded order; null where it is none.",
+    "The geohashes adjacent to a geohash; null if the argument is not a geohash.",
     ResultName::None,
     &[example(
         "print n = geo_geohash_neighbors('sunny')",
@@ -54,9 +54,9 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
             let hash = hash.get(row.number());
             let Area { east, north } = Area::named(hash)?;
             encoder.begin_array();
-            for (right, up) in AROUND {
+            for (right, up) in NEIGHBOR_OFFSETS {
                 let latitude = north.middle() + up * (north.1 - north.0);
-                // Beyond a pole there is nothing; the circles of latitude close.
+                // There is no neighbor beyond a pole; longitude wraps around.
                 if latitude.abs() < 90.0 {
                     let longitude = east.middle() + right * (east.1 - east.0);
                     let longitude = (longitude + 180.0).rem_euclid(360.0) - 180.0;
@@ -70,8 +70,8 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
     },
 );
 
-/// The places around a geohash, to the right and up, in the recorded order.
-const AROUND: [(f64, f64); 8] = [
+/// The offsets of the neighbors of a geohash, to the right and up, in the recorded order.
+const NEIGHBOR_OFFSETS: [(f64, f64); 8] = [
     (-1.0, 0.0),
     (-1.0, -1.0),
     (0.0, -1.0),
@@ -123,7 +123,7 @@ fn encode(longitude: f64, latitude: f64, length: i64) -> String {
     out
 }
 
-/// The longitudes and latitudes of a geohash.
+/// The longitude and latitude ranges of a geohash.
 struct Area {
     east: Range,
     north: Range,

@@ -1,4 +1,4 @@
-//! What the grids of cells have in common: geohashes, S2 cells and H3 cells, each cell named by a text.
+//! The common interface of cell grids: geohashes, S2 cells and H3 cells, each cell identified by a token.
 
 use super::shape::{write_point, write_polygon};
 use super::sphere::Point;
@@ -7,21 +7,21 @@ use crate::functions::prelude::*;
 
 /// A cell of a grid. Points are longitude and latitude in degrees.
 pub(super) trait Cell: Sized {
-    /// The level of a cell around a point where none is asked for.
+    /// The default level of the cell around a point.
     const DEFAULT_LEVEL: i64;
 
-    /// The name of the cell of a level around a point of the sphere; none where the grid has no such level.
+    /// The token of the cell at a level around a point of the sphere; `None` if the grid has no such level.
     fn name_around(longitude: f64, latitude: f64, level: i64) -> Option<String>;
-    /// The cell of a name; none where there is none.
+    /// Parses the token of a cell; `None` if it is not valid.
     fn named(name: &str) -> Option<Self>;
-    /// Its middle.
+    /// The center of the cell.
     fn middle(&self) -> (f64, f64);
-    /// Its corners counter-clockwise, the first one again at the end.
+    /// The corners of the cell counter-clockwise; the first corner is repeated at the end.
     fn outline(&self) -> Vec<(f64, f64)>;
 }
 
-/// The name of the cell around a point, given as longitude, latitude and, if wanted, level; empty where there is none.
-pub(super) fn from_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
+/// The token of the cell around a point, given as longitude, latitude and optional level; empty if there is no such cell.
+pub(super) fn from_point<C: Cell>(args: &KernelArgs<'_>) -> KernelResult {
     let (longitude, latitude) = (args.reals(0)?, args.reals(1)?);
     let level = level(args, 2)?;
     Ok(args.collect_strings(|row| {
@@ -32,8 +32,8 @@ pub(super) fn from_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// The middle of a named cell as a GeoJSON point; null where there is none.
-pub(super) fn central_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
+/// The center of a cell as a GeoJSON point; null if the token is not valid.
+pub(super) fn central_point<C: Cell>(args: &KernelArgs<'_>) -> KernelResult {
     let names = args.strings(0)?;
     each(args, |row, encoder| {
         write_point(C::named(names.get(row.number()))?.middle(), encoder);
@@ -41,8 +41,8 @@ pub(super) fn central_point<C: Cell>(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-/// The outline of a named cell as a GeoJSON polygon; null where there is none.
-pub(super) fn polygon<C: Cell>(args: &KernelArgs<'_>) -> Answer {
+/// The outline of a cell as a GeoJSON polygon; null if the token is not valid.
+pub(super) fn polygon<C: Cell>(args: &KernelArgs<'_>) -> KernelResult {
     let names = args.strings(0)?;
     each(args, |row, encoder| {
         write_polygon(C::named(names.get(row.number()))?.outline(), encoder);
@@ -50,7 +50,7 @@ pub(super) fn polygon<C: Cell>(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-/// The level in argument `index` of each row: none where it was not given, none inside where it is null.
+/// The level in argument `index` per row: the outer `None` if the argument is absent, the inner `None` if it is null.
 pub(super) fn level<'a>(
     args: &KernelArgs<'a>,
     index: usize,

@@ -1,4 +1,4 @@
-//! H3 cells: hexagons on the faces of an icosahedron, in 16 resolutions (`semantics.md §27`).
+//! H3 cells: hexagons on the faces of an icosahedron, in 16 resolutions (`docs/semantics.md §27`).
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
     &["geo_point_to_h3cell(longitude: real, latitude: real, [resolution: integer]) -> string"],
-    "The token of the H3 cell of a point at a resolution from 0 to 15, by default 6; empty where there is none.",
+    "The token of the H3 cell of a point at a resolution from 0 to 15, by default 6; empty if an argument is not valid.",
     ResultName::None,
     &[
         example(
@@ -24,7 +24,7 @@ pub(crate) static FROM_POINT: ScalarFunction = function(
 
 pub(crate) static LEVEL: ScalarFunction = function(
     &["geo_h3cell_level(h3cell: string) -> int"],
-    "The resolution of an H3 cell; null where it is none.",
+    "The resolution of an H3 cell; null if the argument is not an H3 cell.",
     ResultName::None,
     &[example(
         "print n = geo_h3cell_level('851fb467fffffff')",
@@ -41,7 +41,7 @@ pub(crate) static LEVEL: ScalarFunction = function(
 
 pub(crate) static PARENT: ScalarFunction = function(
     &["geo_h3cell_parent(h3cell: string, [resolution: integer]) -> string"],
-    "The H3 cell that holds a cell, by default of the next coarser resolution; empty where there is none.",
+    "The H3 cell that contains a cell, by default of the next coarser resolution; empty if there is none.",
     ResultName::None,
     &[example(
         "print c = geo_h3cell_parent('851fb467fffffff', 1)",
@@ -62,7 +62,7 @@ pub(crate) static PARENT: ScalarFunction = function(
 
 pub(crate) static CHILDREN: ScalarFunction = function(
     &["geo_h3cell_children(h3cell: string, [resolution: integer]) -> dynamic"],
-    "The H3 cells within a cell, by default of the next finer resolution; null where there are none or more than 65,536.",
+    "The H3 cells within a cell, by default of the next finer resolution; null if there are none or more than 65,536.",
     ResultName::None,
     &[example(
         "print n = array_length(geo_h3cell_children('851fb467fffffff'))",
@@ -76,7 +76,7 @@ pub(crate) static CHILDREN: ScalarFunction = function(
             let own = i64::from(u8::from(cell.resolution()));
             let wanted = resolution(row.number()).map_or(Some(own + 1), |given| given)?;
             let resolution = resolution_of(wanted).filter(|_| wanted > own)?;
-            if cell.children_count(resolution) > MOST_CHILDREN {
+            if cell.children_count(resolution) > MAX_CHILDREN {
                 return None;
             }
             encoder.begin_array();
@@ -91,7 +91,7 @@ pub(crate) static CHILDREN: ScalarFunction = function(
 
 pub(crate) static CENTRAL_POINT: ScalarFunction = function(
     &["geo_h3cell_to_central_point(h3cell: string) -> dynamic"],
-    "The middle of an H3 cell as a GeoJSON point; null where it is none.",
+    "The center of an H3 cell as a GeoJSON point; null if the argument is not an H3 cell.",
     ResultName::None,
     &[example(
         "print p = geo_h3cell_to_central_point('none')",
@@ -102,7 +102,7 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
 
 pub(crate) static POLYGON: ScalarFunction = function(
     &["geo_h3cell_to_polygon(h3cell: string) -> dynamic"],
-    "The outline of an H3 cell as a GeoJSON polygon; null where it is none.",
+    "The outline of an H3 cell as a GeoJSON polygon; null if the argument is not an H3 cell.",
     ResultName::None,
     &[example(
         "print n = array_length(geo_h3cell_to_polygon('851fb467fffffff').coordinates[0])",
@@ -111,8 +111,8 @@ pub(crate) static POLYGON: ScalarFunction = function(
     grid::polygon::<CellIndex>,
 );
 
-/// The most cells that an array of children has.
-const MOST_CHILDREN: u64 = 65_536;
+/// The maximum length of the array of children.
+const MAX_CHILDREN: u64 = 65_536;
 
 impl Cell for CellIndex {
     const DEFAULT_LEVEL: i64 = 6;

@@ -1,4 +1,4 @@
-//! Functions of lines.
+//! Functions on lines.
 
 use super::shape::{lines, write_point};
 use super::sphere::{Point, RADIUS};
@@ -7,7 +7,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static LENGTH: ScalarFunction = function(
     &["geo_line_length(line: dynamic) -> real"],
-    "The length of a line in metres; null where it is no line.",
+    "The length of a line in metres; null if it is not valid.",
     ResultName::None,
     &[example(
         "print l = round(geo_line_length(dynamic({'type': 'LineString', 'coordinates': [[0, 0], [0, 45], [0, 90]]})), 3)",
@@ -31,7 +31,7 @@ pub(crate) static LENGTH: ScalarFunction = function(
 
 pub(crate) static CENTROID: ScalarFunction = function(
     &["geo_line_centroid(line: dynamic) -> dynamic"],
-    "The middle of the mass of a line.",
+    "The centroid of a line.",
     ResultName::None,
     &[example(
         "print c = isnull(geo_line_centroid(dynamic({'type': 'LineString', 'coordinates': [[0, 0]]})))",
@@ -93,7 +93,7 @@ pub(crate) static DISTANCE: ScalarFunction = function(
     },
 );
 
-/// The point that the first two arguments give.
+/// The point given by the first two arguments.
 pub(crate) fn point_of(row: Row<'_>) -> Option<Point> {
     let number = |index: usize| match row.value(index)? {
         Value::Real(value) => Some(value),

@@ -1,13 +1,14 @@
-//! Geography on the sphere: longitude first, degrees, metres (`semantics.md §27`).
+//! Geography on the sphere: longitude first, degrees, metres (`docs/semantics.md §27`).
 //!
-//! Offered are the functions whose answers follow from the sphere alone; those that cut, join or buffer shapes are not.
+//! The supported functions are those whose results follow from the sphere alone; functions that cut, join or buffer shapes
+//! are not supported.
 
 mod angle;
 mod geohash;
 mod grid;
 mod h3cell;
+mod intersection;
 mod lines;
-mod meeting;
 mod points;
 mod polygons;
 mod s2cell;
@@ -32,9 +33,9 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &lines::CENTROID,
     &lines::INTERPOLATE,
     &lines::DISTANCE,
-    &meeting::LINES,
-    &meeting::LINE_WITH_POLYGON,
-    &meeting::POLYGONS,
+    &intersection::LINES,
+    &intersection::LINE_WITH_POLYGON,
+    &intersection::POLYGONS,
     &points::AZIMUTH,
     &points::DISTANCE,
     &points::IN_CIRCLE,

@@ -1,11 +1,11 @@
-//! Functions of points: `geo_azimuth`, `geo_distance_2points`, `geo_point_in_circle`.
+//! Functions on points: `geo_azimuth`, `geo_distance_2points`, `geo_point_in_circle`.
 
 use super::sphere::{Point, RADIUS};
 use crate::functions::prelude::*;
 
 pub(crate) static AZIMUTH: ScalarFunction = function(
     &["geo_azimuth(longitude1: real, latitude1: real, longitude2: real, latitude2: real) -> real"],
-    "The direction from one point to another in radians, clockwise from north; null where they are one.",
+    "The direction from one point to another in radians, clockwise from north; null if the points are equal.",
     ResultName::None,
     &[example(
         "print a = round(geo_azimuth(0, 0, 10, 0), 6)",
@@ -35,7 +35,7 @@ pub(crate) static IN_CIRCLE: ScalarFunction = function(
     &[
         "geo_point_in_circle(longitude: real, latitude: real, center_longitude: real, center_latitude: real, radius: real) -> bool",
     ],
-    "Whether a point lies within so many metres of another.",
+    "Whether a point lies within a radius in metres of another point.",
     ResultName::None,
     &[example(
         "print near = geo_point_in_circle(0, 0, 0, 1, 112000), far = geo_point_in_circle(0, 0, 0, 1, 111000)",
@@ -53,7 +53,7 @@ pub(crate) static IN_CIRCLE: ScalarFunction = function(
     },
 );
 
-fn numbers(args: &KernelArgs<'_>, f: impl Fn([f64; 4]) -> Option<f64>) -> Answer {
+fn numbers(args: &KernelArgs<'_>, f: impl Fn([f64; 4]) -> Option<f64>) -> KernelResult {
     let (a, b) = (args.reals(0)?, args.reals(1)?);
     let (c, d) = (args.reals(2)?, args.reals(3)?);
     Ok(args.collect_reals(|row| f([a.get(row)?, b.get(row)?, c.get(row)?, d.get(row)?])))

@@ -1,4 +1,4 @@
-//! Functions of polygons. Their edges are arcs of great circles.
+//! Functions on polygons, whose edges are arcs of great circles.
 
 use std::f64::consts::TAU;
 
@@ -12,7 +12,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static AREA: ScalarFunction = function(
     &["geo_polygon_area(polygon: dynamic) -> real"],
-    "The area of a polygon in square metres; null where it is none.",
+    "The area of a polygon in square metres; null if it is not valid.",
     ResultName::None,
     &[example(
         "print a = isnull(geo_polygon_area(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [1, 1]]]})))",
@@ -35,7 +35,7 @@ pub(crate) static AREA: ScalarFunction = function(
 
 pub(crate) static PERIMETER: ScalarFunction = function(
     &["geo_polygon_perimeter(polygon: dynamic) -> real"],
-    "The length of the edges of a polygon in metres; null where it is none.",
+    "The length of the edges of a polygon in metres; null if it is not valid.",
     ResultName::None,
     &[example(
         "print p = round(geo_polygon_perimeter(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [90, 0], [0, 90], [0, 0]]]})), 2)",
@@ -57,7 +57,7 @@ pub(crate) static PERIMETER: ScalarFunction = function(
 
 pub(crate) static CENTROID: ScalarFunction = function(
     &["geo_polygon_centroid(polygon: dynamic) -> dynamic"],
-    "The middle of the mass of a polygon.",
+    "The centroid of a polygon.",
     ResultName::None,
     &[example(
         "print c = isnull(geo_polygon_centroid(dynamic({'type': 'Polygon', 'coordinates': []})))",
@@ -78,7 +78,7 @@ pub(crate) static CENTROID: ScalarFunction = function(
 
 pub(crate) static CONTAINS: ScalarFunction = function(
     &["geo_point_in_polygon(longitude: real, latitude: real, polygon: dynamic) -> bool"],
-    "Whether a point lies inside a polygon; null where one of the two is none.",
+    "Whether a point lies inside a polygon; null if one of them is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_point_in_polygon(5, 3, dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [10, 0], [10, 10], [0, 0]]]}))",
@@ -125,7 +125,7 @@ pub(crate) static DISTANCE: ScalarFunction = function(
     },
 );
 
-/// Fails where a row holds several polygons: what they cover together depends on how they overlap.
+/// Reports an error if a row holds several polygons: their combined area depends on how they overlap.
 fn refuse_several(args: &KernelArgs<'_>) -> Result<(), KernelError> {
     let shapes = args.dynamics(0)?;
     let several = (0..args.rows()).any(|row| {
@@ -147,7 +147,7 @@ pub(crate) fn edges(ring: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_
     ring.iter().copied().zip(next)
 }
 
-/// The area that a ring encloses on the unit sphere: the smaller side.
+/// The area that a ring encloses on the unit sphere; the ring's interior is the smaller side.
 fn area(ring: &[Point]) -> f64 {
     let signed = signed_area(ring).abs();
     signed.min(2.0 * TAU - signed)
@@ -168,7 +168,7 @@ fn signed_area(ring: &[Point]) -> f64 {
         .sum()
 }
 
-/// The sum of all points inside a ring, counter-clockwise whatever its direction.
+/// The integral of all points inside a ring, oriented counter-clockwise regardless of the ring's direction.
 fn moment(ring: &[Point]) -> Point {
     let sum = edges(ring).fold(Point::ZERO, |sum, (a, b)| {
         sum.plus(a.cross(b).unit().times(a.angle(b) / 2.0))
@@ -180,7 +180,7 @@ fn moment(ring: &[Point]) -> Point {
     }
 }
 
-/// Whether a point lies in a polygon and in none of its holes.
+/// Whether a point lies inside a polygon and in none of its holes.
 pub(crate) fn contains(polygon: &Polygon, point: Point) -> bool {
     match polygon.split_first() {
         Some((outer, holes)) => {
@@ -190,8 +190,8 @@ pub(crate) fn contains(polygon: &Polygon, point: Point) -> bool {
     }
 }
 
-/// Whether the edges, seen from the point, go all around it. The same holds of its antipode, so it must be on the ring's
-/// side of the sphere.
+/// Whether the edges wind around the point. The edges also wind around the point's antipode, so the point must be on the
+/// ring's side of the sphere.
 fn inside(ring: &[Point], point: Point) -> bool {
     let turn: f64 = edges(ring)
         .map(|(a, b)| {

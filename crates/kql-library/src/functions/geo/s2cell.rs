@@ -1,4 +1,5 @@
-//! S2 cells: the sphere on the six faces of a cube, each face cut into quarters 30 times along a Hilbert curve.
+//! S2 cells: the sphere is projected onto the six faces of a cube, each divided into quarters 30 times along a Hilbert
+//! curve.
 
 use super::grid::{self, Cell};
 use super::sphere::Point;
@@ -6,7 +7,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
     &["geo_point_to_s2cell(longitude: real, latitude: real, [level: integer]) -> string"],
-    "The token of the S2 cell of a point at a level from 0 to 30, by default 11; empty where there is none.",
+    "The token of the S2 cell of a point at a level from 0 to 30, by default 11; empty if an argument is not valid.",
     ResultName::None,
     &[
         example("print c = geo_point_to_s2cell(0, 0, 0)", "c:string\n1"),
@@ -17,7 +18,7 @@ pub(crate) static FROM_POINT: ScalarFunction = function(
 
 pub(crate) static CENTRAL_POINT: ScalarFunction = function(
     &["geo_s2cell_to_central_point(s2cell: string) -> dynamic"],
-    "The middle of an S2 cell as a GeoJSON point; null where it is none.",
+    "The center of an S2 cell as a GeoJSON point; null if the argument is not an S2 cell.",
     ResultName::None,
     &[example(
         "print p = geo_s2cell_to_central_point('1')",
@@ -28,7 +29,7 @@ pub(crate) static CENTRAL_POINT: ScalarFunction = function(
 
 pub(crate) static POLYGON: ScalarFunction = function(
     &["geo_s2cell_to_polygon(s2cell: string) -> dynamic"],
-    "The outline of an S2 cell as a GeoJSON polygon; null where it is none.",
+    "The outline of an S2 cell as a GeoJSON polygon; null if the argument is not an S2 cell.",
     ResultName::None,
     &[example(
         "print p = geo_s2cell_to_polygon('none')",
@@ -37,15 +38,15 @@ pub(crate) static POLYGON: ScalarFunction = function(
     grid::polygon::<S2Cell>,
 );
 
-/// The level of the smallest cells.
+/// The level of the leaf cells.
 const LEAF: u32 = 30;
 
-/// For each orientation of the curve: the places of the quarters along it, by their halves in i and j.
+/// For each orientation of the curve: the quarters in curve order, as their halves in i and j.
 const PLACES: [[u64; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3, 0]];
-/// How each place along the curve changes the orientation: bit 0 swaps the axes, bit 1 inverts them.
+/// The change of orientation at each position along the curve: bit 0 swaps the axes, bit 1 inverts them.
 const TURNS: [usize; 4] = [1, 0, 0, 3];
 
-/// A cell by its number: face, place along the curve, and a 1 behind it that marks the level.
+/// A cell id: the face, the position along the curve, and a trailing 1 bit that marks the level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct S2Cell(u64);
 
@@ -79,7 +80,7 @@ impl S2Cell {
         self.0 >> 61
     }
 
-    /// The lower corner in leaves, and the length of a side.
+    /// The lower corner in leaf coordinates, and the side length.
     fn corner(self) -> (u64, u64, u64) {
         let mark = self.0 & self.0.wrapping_neg();
         let depth = LEAF - mark.trailing_zeros() / 2;
@@ -97,7 +98,7 @@ impl S2Cell {
         (i * side, j * side, side)
     }
 
-    /// The point of the face at `i` and `j` leaves.
+    /// The point of the face at leaf coordinates `i` and `j`.
     fn point(self, i: f64, j: f64) -> Point {
         let (u, v) = (face_coordinate(i), face_coordinate(j));
         let (x, y, z) = match self.face() {
@@ -152,7 +153,7 @@ impl Cell for S2Cell {
     }
 }
 
-/// The face that a point lies on, and its coordinates there from -1 to 1.
+/// The face that contains a point, and the point's coordinates on it, from -1 to 1.
 fn face_of(point: Point) -> (u64, f64, f64) {
     let Point { x, y, z } = point;
     if x.abs() > y.abs() && x.abs() > z.abs() {
@@ -176,7 +177,7 @@ fn face_of(point: Point) -> (u64, f64, f64) {
     }
 }
 
-/// The leaf at a face coordinate; the curve keeps cells of about one size.
+/// The leaf coordinate of a face coordinate; the quadratic transform keeps cells at similar sizes.
 fn leaf_at(u: f64) -> u64 {
     let s = if u >= 0.0 {
         0.5 * (1.0 + 3.0 * u).sqrt()

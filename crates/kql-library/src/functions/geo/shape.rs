@@ -1,14 +1,14 @@
-//! Shapes of GeoJSON.
+//! GeoJSON shapes.
 
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
 use super::sphere::Point;
 
-/// A polygon: its outer ring, then its holes. Rings do not repeat their first point at the end.
+/// A polygon: its outer ring, then its holes. A ring does not repeat its first point at the end.
 pub(crate) type Polygon = Vec<Vec<Point>>;
 
-/// The lines of a `LineString` or `MultiLineString`; none where one has less than two points or repeats one.
+/// The lines of a `LineString` or `MultiLineString`; `None` if one has fewer than two points or repeats a point.
 pub(crate) fn lines(shape: DynamicRef<'_>) -> Option<Vec<Vec<Point>>> {
     let coordinates = shape.get_key("coordinates")?;
     let lines = match shape.get_key("type")?.as_str()? {
@@ -22,7 +22,7 @@ pub(crate) fn lines(shape: DynamicRef<'_>) -> Option<Vec<Vec<Point>>> {
     (!lines.is_empty() && lines.iter().all(valid)).then_some(lines)
 }
 
-/// The polygons of a `Polygon` or `MultiPolygon`; none where a ring is open, has less than three corners or repeats one.
+/// The polygons of a `Polygon` or `MultiPolygon`; `None` if a ring is open, has fewer than three corners or repeats one.
 pub(crate) fn polygons(shape: DynamicRef<'_>) -> Option<Vec<Polygon>> {
     let coordinates = shape.get_key("coordinates")?;
     let polygons = match shape.get_key("type")?.as_str()? {
@@ -92,7 +92,7 @@ pub(crate) fn write_polygon(ring: impl IntoIterator<Item = (f64, f64)>, encoder:
     encoder.end();
 }
 
-/// Writes longitude and latitude.
+/// Writes a longitude and latitude pair.
 fn write_pair((longitude, latitude): (f64, f64), encoder: &mut Encoder) {
     encoder.begin_array();
     encoder.real(longitude);

@@ -3,7 +3,7 @@
 /// The radius of the earth in metres.
 pub(crate) const RADIUS: f64 = 6_371_010.0;
 
-/// A vector, as a point of the sphere of length 1.
+/// A vector; a point of the sphere is a vector of length 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -18,7 +18,7 @@ impl Point {
         z: 0.0,
     };
 
-    /// The point at a longitude and latitude in degrees; none outside ±180 and ±90.
+    /// The point at a longitude and latitude in degrees; `None` outside ±180 and ±90.
     pub(crate) fn at(longitude: f64, latitude: f64) -> Option<Point> {
         if !(longitude.abs() <= 180.0 && latitude.abs() <= 90.0) {
             return None;
@@ -70,7 +70,7 @@ impl Point {
         self.dot(self).sqrt()
     }
 
-    /// The vector in this direction of length 1.
+    /// The unit vector in this direction.
     pub(crate) fn unit(self) -> Point {
         self.times(1.0 / self.length())
     }
@@ -83,8 +83,8 @@ impl Point {
     /// The angle to the nearest point of the arc from `a` to `b`.
     pub(crate) fn angle_to_arc(self, a: Point, b: Point) -> f64 {
         let normal = a.cross(b);
-        let beside = normal.cross(a).dot(self) > 0.0 && b.cross(normal).dot(self) > 0.0;
-        if beside && normal.length() > 0.0 {
+        let within_arc = normal.cross(a).dot(self) > 0.0 && b.cross(normal).dot(self) > 0.0;
+        if within_arc && normal.length() > 0.0 {
             let normal = normal.unit();
             normal.dot(self).abs().atan2(normal.cross(self).length())
         } else {

@@ -1,4 +1,4 @@
-//! `hash_md5`, `hash_sha1`, `hash_sha256`: of the value's text, in lower-case hexadecimal.
+//! `hash_md5`, `hash_sha1`, `hash_sha256`: hashes of the value's text, in lower-case hexadecimal.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static MD5: ScalarFunction = function(
     &["hash_md5(source: text) -> string"],
-    "The MD5 hash of a value's text; empty for an empty one.",
+    "The MD5 hash of a value's text; empty for an empty text.",
     ResultName::None,
     &[example(
         "print s = hash_md5('hello')",
@@ -21,7 +21,7 @@ pub(crate) static MD5: ScalarFunction = function(
 
 pub(crate) static SHA1: ScalarFunction = function(
     &["hash_sha1(source: text) -> string"],
-    "The SHA-1 hash of a value's text; empty for an empty one.",
+    "The SHA-1 hash of a value's text; empty for an empty text.",
     ResultName::None,
     &[example(
         "print s = hash_sha1('hello')",
@@ -32,7 +32,7 @@ pub(crate) static SHA1: ScalarFunction = function(
 
 pub(crate) static SHA256: ScalarFunction = function(
     &["hash_sha256(source: text) -> string"],
-    "The SHA-256 hash of a value's text; empty for an empty one.",
+    "The SHA-256 hash of a value's text; empty for an empty text.",
     ResultName::None,
     &[example(
         "print s = hash_sha256('hello')",
@@ -41,7 +41,7 @@ pub(crate) static SHA256: ScalarFunction = function(
     digest::<Sha256>,
 );
 
-fn digest<D: Digest>(args: &KernelArgs<'_>) -> Answer {
+fn digest<D: Digest>(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
     Ok(args.collect_strings(|row| {
         let text = text.get(row);

@@ -1,4 +1,4 @@
-//! Hashes (`semantics.md §11`).
+//! Hashes (`docs/semantics.md §11`).
 
 mod digest;
 mod xxhash;

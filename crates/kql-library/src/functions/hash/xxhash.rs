@@ -1,7 +1,7 @@
-//! `hash`, which is `hash_xxhash64`: xxHash64 with seed 0 over a value's bytes.
+//! `hash` and its alias `hash_xxhash64`: xxHash64 with seed 0 over a value's bytes.
 //!
-//! Measured for strings (their UTF-8), datetimes (ticks, eight bytes) and the null long (as the empty string). How other
-//! types lie in memory there is not known, so only those that share the layout of a long are hashed.
+//! Measured for strings (UTF-8), datetimes (ticks, eight bytes) and the null long (hashed as the empty string). The memory
+//! layout of other types in the measured engine is unknown, so only types that share the layout of a long are supported.
 
 use xxhash_rust::xxh64::xxh64;
 
@@ -15,7 +15,7 @@ pub(crate) static HASH: ScalarFunction = ScalarFunction {
         "hash(source: timespan, [mod: long]) -> long",
     ],
     aliases: &["hash_xxhash64"],
-    summary: "The xxHash64 of a value, or its remainder by a number.",
+    summary: "The xxHash64 of a value, optionally modulo a number.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -29,7 +29,7 @@ pub(crate) static HASH: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let modulus = if args.len() > 1 {
         Some(args.longs(1)?)
     } else {
@@ -60,7 +60,7 @@ mod tests {
     use super::xxh64;
 
     #[test]
-    fn hashes_are_those_of_the_reference() {
+    fn hashes_match_the_reference() {
         let check = |bytes: &[u8], expected: i64| assert_eq!(xxh64(bytes, 0) as i64, expected);
         check(b"World", 1_846_988_464_401_551_951);
         check(b"Alice", -3_122_868_243_544_336_885);

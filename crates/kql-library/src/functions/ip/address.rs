@@ -1,32 +1,32 @@
-//! The text of addresses, with an optional prefix length.
+//! Parsing and formatting of IP addresses with an optional prefix length.
 
 use std::net::Ipv6Addr;
 
-/// An address and how many of its leading bits count.
+/// An address and its prefix length.
 pub(super) trait Address: Copy {
-    /// The bits as one number.
+    /// The address bits as one integer.
     type Bits: Ord;
-    /// How many there are.
+    /// The number of address bits.
     const BITS: u32;
 
-    /// Reads an address with an optional prefix.
+    /// Parses an address with an optional prefix.
     fn parse(text: &str) -> Option<Self>;
 
-    /// How many of the leading bits count.
+    /// The prefix length.
     fn prefix(self) -> u32;
 
-    /// So many leading bits, the others zero.
+    /// The first `prefix` bits of the address, the others zero.
     fn cut(self, prefix: u32) -> Self::Bits;
 
-    /// The same with this prefix.
+    /// The same address with this prefix length.
     fn with_prefix(self, prefix: u32) -> Self;
 
-    /// The bits that count, the others zero.
+    /// The network address: the prefix bits, the others zero.
     fn network(self) -> Self::Bits {
         self.cut(self.prefix())
     }
 
-    /// The same with no more than `prefix` bits, or nothing where that is no number of bits.
+    /// The address limited to at most `prefix` bits; `None` if `prefix` is not a valid length.
     fn limited(self, prefix: i64) -> Option<Self> {
         let prefix = u32::try_from(prefix).ok();
         let prefix = prefix.filter(|prefix| *prefix <= Self::BITS)?;
@@ -34,7 +34,7 @@ pub(super) trait Address: Copy {
     }
 }
 
-/// An IPv4 address and how many of its leading bits count.
+/// An IPv4 address and its prefix length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct V4 {
     pub(super) bits: u32,
@@ -45,7 +45,7 @@ impl Address for V4 {
     type Bits = u32;
     const BITS: u32 = 32;
 
-    /// Reads `1.2.3.4` or `1.2.3.4/24`, blanks around allowed; no leading zeros, no more and no fewer parts.
+    /// Parses `1.2.3.4` or `1.2.3.4/24`, with optional surrounding whitespace, exactly four parts and no leading zeros.
     fn parse(text: &str) -> Option<V4> {
         let (address, prefix) = split(text.trim(), 32)?;
         Some(V4 {
@@ -67,14 +67,14 @@ impl Address for V4 {
     }
 }
 
-/// The mask of so many leading bits.
+/// The mask of a prefix length.
 pub(super) fn mask4(prefix: u32) -> u32 {
     u32::MAX
         .checked_shl(32u32.saturating_sub(prefix))
         .unwrap_or(0)
 }
 
-/// An IPv6 address and how many of its leading bits count; IPv4 addresses are mapped into it.
+/// An IPv6 address and its prefix length; IPv4 addresses are mapped into IPv6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct V6 {
     pub(super) bits: u128,
@@ -85,7 +85,7 @@ impl Address for V6 {
     type Bits = u128;
     const BITS: u32 = 128;
 
-    /// Reads an IPv6 address with an optional zone, which is dropped, or an IPv4 one; and an optional prefix.
+    /// Parses an IPv6 address with an optional zone, which is dropped, or an IPv4 address; both with an optional prefix.
     fn parse(text: &str) -> Option<V6> {
         let text = text.trim();
         if !text.contains(':') {
@@ -126,7 +126,7 @@ impl V6 {
     }
 }
 
-/// The address before a `/` and the number of bits after it.
+/// The address before a `/` and the prefix length after it.
 fn split(text: &str, most: u32) -> Option<(&str, u32)> {
     let Some((address, prefix)) = text.split_once('/') else {
         return Some((text, most));
@@ -140,7 +140,7 @@ fn split(text: &str, most: u32) -> Option<(&str, u32)> {
 }
 
 fn v4_bits(text: &str) -> Option<u32> {
-    // The standard parser refuses leading zeros, missing parts and numbers above 255, as KQL does.
+    // The standard parser rejects leading zeros, missing parts and numbers above 255, as KQL does.
     text.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn v4_addresses_are_strict() {
+    fn ipv4_parsing_is_strict() {
         let check = |text: &str, expected: Option<(u32, u32)>| {
             assert_eq!(
                 V4::parse(text).map(|v4| (v4.network(), v4.prefix)),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn v6_addresses_take_in_v4() {
+    fn ipv6_addresses_include_mapped_ipv4() {
         let check = |text: &str, expected: Option<&str>| {
             let text_of = V6::parse(text).map(|v6| V6::text(v6.network()));
             assert_eq!(text_of.as_deref(), expected, "{text}");

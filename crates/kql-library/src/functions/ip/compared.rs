@@ -1,4 +1,4 @@
-//! Addresses compared and matched with ranges: the kernels that IPv4 and IPv6 share.
+//! The kernels for comparison and range matching that IPv4 and IPv6 share.
 
 use std::cmp::Ordering;
 
@@ -6,20 +6,20 @@ use super::address::Address;
 use super::ranges::Ranges;
 use crate::functions::prelude::*;
 
-/// -1, 0 or 1 by the order of two addresses.
-pub(super) fn compare<A: Address>(args: &KernelArgs<'_>) -> Answer {
+/// Compares two addresses: -1, 0 or 1.
+pub(super) fn compare<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let order = order::<A>(args)?;
     Ok(args.collect_longs(|row| order(row).map(|order| order as i64)))
 }
 
 /// Whether two addresses are equal.
-pub(super) fn is_match<A: Address>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn is_match<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let order = order::<A>(args)?;
     Ok(args.collect_bools(|row| order(row).map(Ordering::is_eq)))
 }
 
 /// Whether an address lies in a range.
-pub(super) fn is_in_range<A: Address>(args: &KernelArgs<'_>) -> Answer {
+pub(super) fn is_in_range<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let (ip, range) = (args.strings(0)?, args.strings(1)?);
     Ok(args.collect_bools(|row| {
         let (ip, range) = (A::parse(ip.get(row))?, A::parse(range.get(row))?);
@@ -27,8 +27,8 @@ pub(super) fn is_in_range<A: Address>(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// Whether an address lies in one of several ranges.
-pub(super) fn is_in_any_range<A: Address>(args: &KernelArgs<'_>) -> Answer {
+/// Whether an address lies in any of several ranges.
+pub(super) fn is_in_any_range<A: Address>(args: &KernelArgs<'_>) -> KernelResult {
     let ip = args.strings(0)?;
     let ranges = Ranges::open(args)?;
     Ok(args.collect_bools(|row| {
@@ -39,12 +39,12 @@ pub(super) fn is_in_any_range<A: Address>(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// Whether the network of `ip` lies wholly in `range`.
+/// Whether the network of `ip` is contained in `range`.
 pub(super) fn contains<A: Address>(range: A, ip: A) -> bool {
     range.prefix() <= ip.prefix() && ip.cut(range.prefix()) == range.cut(range.prefix())
 }
 
-/// The order of the first two arguments within the shortest prefix of all.
+/// The order of the first two arguments within their shortest prefix length.
 fn order<A: Address>(
     args: &KernelArgs<'_>,
 ) -> Result<impl Fn(usize) -> Option<Ordering>, KernelError> {

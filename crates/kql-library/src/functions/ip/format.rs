@@ -10,7 +10,7 @@ pub(crate) static FORMAT_IPV4: ScalarFunction = function(
         "format_ipv4(ip: string, [prefix: long]) -> string",
         "format_ipv4(ip: long, [prefix: long]) -> string",
     ],
-    "An IPv4 address, given as text or number, with so many leading bits kept; empty for other text.",
+    "An IPv4 address, given as text or number, masked to a prefix length; empty if it is not valid.",
     ResultName::None,
     &[
         example(
@@ -27,7 +27,7 @@ pub(crate) static FORMAT_IPV4_MASK: ScalarFunction = function(
         "format_ipv4_mask(ip: string, [prefix: long]) -> string",
         "format_ipv4_mask(ip: long, [prefix: long]) -> string",
     ],
-    "An IPv4 network in CIDR notation; empty for other text.",
+    "An IPv4 network in CIDR notation; empty if it is not valid.",
     ResultName::None,
     &[example(
         "print s = format_ipv4_mask('10.0.0.7', 24)",
@@ -40,7 +40,7 @@ pub(crate) static FORMAT_IPV4_MASK: ScalarFunction = function(
     },
 );
 
-fn format(args: &KernelArgs<'_>, text: impl Fn(V4) -> String) -> Answer {
+fn format(args: &KernelArgs<'_>, text: impl Fn(V4) -> String) -> KernelResult {
     let numeric = args.kind(0) != ScalarType::String;
     let numbers = if numeric { Some(args.longs(0)?) } else { None };
     let texts = if numeric {

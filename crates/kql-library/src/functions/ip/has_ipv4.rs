@@ -1,5 +1,5 @@
-//! `has_ipv4`, `has_ipv4_prefix` and their `any` forms: an address inside a text, delimited by other than letters and
-//! digits.
+//! `has_ipv4`, `has_ipv4_prefix` and their `any` forms: search for an address in a text. An address is delimited by
+//! characters that are neither letters nor digits.
 
 use super::address::{Address, V4};
 use super::ranges::Ranges;
@@ -18,7 +18,7 @@ pub(crate) static HAS_IPV4: ScalarFunction = function(
 
 pub(crate) static HAS_ANY_IPV4: ScalarFunction = function(
     &["has_any_ipv4(source: text, ips: any...) -> bool"],
-    "Whether one of several IPv4 addresses occurs in a text.",
+    "Whether any of several IPv4 addresses occurs in a text.",
     ResultName::None,
     &[example(
         "print b = has_any_ipv4('from 10.0.0.1', dynamic(['10.0.0.2', '10.0.0.1']))",
@@ -29,7 +29,7 @@ pub(crate) static HAS_ANY_IPV4: ScalarFunction = function(
 
 pub(crate) static HAS_IPV4_PREFIX: ScalarFunction = function(
     &["has_ipv4_prefix(source: text, ip_prefix: string) -> bool"],
-    "Whether an IPv4 address that begins so occurs in a text; the prefix ends with a dot or is a whole address.",
+    "Whether an IPv4 address with the prefix occurs in a text; the prefix ends with a dot or is a whole address.",
     ResultName::None,
     &[
         example(
@@ -46,7 +46,7 @@ pub(crate) static HAS_IPV4_PREFIX: ScalarFunction = function(
 
 pub(crate) static HAS_ANY_IPV4_PREFIX: ScalarFunction = function(
     &["has_any_ipv4_prefix(source: text, ip_prefixes: any...) -> bool"],
-    "Whether an IPv4 address that begins in one of several ways occurs in a text.",
+    "Whether an IPv4 address with any of several prefixes occurs in a text.",
     ResultName::None,
     &[example(
         "print b = has_any_ipv4_prefix('from 10.0.0.1', '192.168.', '10.')",
@@ -55,7 +55,7 @@ pub(crate) static HAS_ANY_IPV4_PREFIX: ScalarFunction = function(
     |args| any(args, has_prefix),
 );
 
-fn any(args: &KernelArgs<'_>, test: fn(&str, &str) -> bool) -> Answer {
+fn any(args: &KernelArgs<'_>, test: fn(&str, &str) -> bool) -> KernelResult {
     let text = args.texts(0)?;
     let needles = Ranges::open(args)?;
     Ok(args.collect_bools(|row| Some(needles.any(row, |needle| test(text.get(row), needle)))))
@@ -77,7 +77,7 @@ fn is_address(text: &str) -> bool {
     !text.contains(['/', ' ']) && V4::parse(text).is_some()
 }
 
-/// The addresses in a text: runs of digits and dots with neither letters nor digits around them.
+/// The addresses in a text: runs of digits and dots that no letter or digit adjoins.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '.')
         .map(|run| run.trim_matches('.'))
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_stand_alone() {
+    fn addresses_are_delimited() {
         let check = |text: &str, needle: &str, expected: bool| {
             assert_eq!(has_prefix(text, needle), expected, "{text} {needle}");
         };

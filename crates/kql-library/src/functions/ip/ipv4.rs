@@ -1,4 +1,4 @@
-//! IPv4 addresses as numbers, compared and matched with ranges.
+//! IPv4 addresses as numbers; comparison and range matching.
 
 use super::address::{Address, V4};
 use super::compared;
@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static PARSE: ScalarFunction = function(
     &["parse_ipv4(ip: string) -> long"],
-    "An IPv4 address as a number, the bits beyond its prefix zero; null for other text.",
+    "An IPv4 address as a number, with the bits beyond its prefix cleared; null if it is not valid.",
     ResultName::None,
     &[example(
         "print n = parse_ipv4('10.0.0.7/24')",
@@ -20,7 +20,7 @@ pub(crate) static PARSE: ScalarFunction = function(
 
 pub(crate) static PARSE_MASK: ScalarFunction = function(
     &["parse_ipv4_mask(ip: string, prefix: long) -> long"],
-    "An IPv4 address as a number with so many leading bits kept.",
+    "An IPv4 address as a number, masked to a prefix length.",
     ResultName::None,
     &[example(
         "print n = parse_ipv4_mask('10.0.0.7', 24)",
@@ -37,7 +37,7 @@ pub(crate) static PARSE_MASK: ScalarFunction = function(
 
 pub(crate) static COMPARE: ScalarFunction = function(
     &["ipv4_compare(ip1: string, ip2: string, [prefix: long]) -> long"],
-    "-1, 0 or 1 by the order of two addresses within their shortest prefix; null for other text.",
+    "Compares two addresses within their shortest prefix: -1, 0 or 1; null if an address is not valid.",
     ResultName::None,
     &[example(
         "print n = ipv4_compare('10.0.0.1/24', '10.0.0.200')",
@@ -59,7 +59,7 @@ pub(crate) static IS_MATCH: ScalarFunction = function(
 
 pub(crate) static IS_IN_RANGE: ScalarFunction = function(
     &["ipv4_is_in_range(ip: string, ip_range: string) -> bool"],
-    "Whether an address lies in a range; null for other text.",
+    "Whether an address lies in a range; null if an argument is not valid.",
     ResultName::None,
     &[example(
         "print b = ipv4_is_in_range('10.0.0.9', '10.0.0.0/24')",
@@ -70,7 +70,7 @@ pub(crate) static IS_IN_RANGE: ScalarFunction = function(
 
 pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
     &["ipv4_is_in_any_range(ip: string, ranges: any...) -> bool"],
-    "Whether an address lies in one of several ranges; null where the address is none.",
+    "Whether an address lies in any of several ranges; null if the address is not valid.",
     ResultName::None,
     &[example(
         "print b = ipv4_is_in_any_range('10.0.0.9', '192.168.0.0/16', '10.0.0.0/8')",
@@ -107,7 +107,7 @@ pub(crate) static IS_PRIVATE: ScalarFunction = function(
 
 pub(crate) static NETMASK_SUFFIX: ScalarFunction = function(
     &["ipv4_netmask_suffix(ip: string) -> long"],
-    "The number of bits of an address's prefix, 32 where it has none.",
+    "The prefix length of an address; 32 if it has no prefix.",
     ResultName::None,
     &[example(
         "print n = ipv4_netmask_suffix('10.1.2.3/8')",

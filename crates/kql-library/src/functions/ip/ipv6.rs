@@ -1,4 +1,4 @@
-//! IPv6 addresses as text of fixed form, compared and matched with ranges.
+//! IPv6 addresses in a canonical text form; comparison and range matching.
 
 use super::address::{Address, V6};
 use super::compared;
@@ -6,7 +6,8 @@ use crate::functions::prelude::*;
 
 pub(crate) static PARSE: ScalarFunction = function(
     &["parse_ipv6(ip: string) -> string"],
-    "An IPv6 or IPv4 address as eight groups of four digits, the bits beyond its prefix zero; empty for other text.",
+    "An IPv6 or IPv4 address as eight groups of four digits, with the bits beyond its prefix cleared; empty if it is \
+    not valid.",
     ResultName::None,
     &[example(
         "print s = parse_ipv6('fe80::1')",
@@ -23,7 +24,7 @@ pub(crate) static PARSE: ScalarFunction = function(
 
 pub(crate) static PARSE_MASK: ScalarFunction = function(
     &["parse_ipv6_mask(ip: string, prefix: long) -> string"],
-    "An IPv6 or IPv4 address as eight groups of four digits with so many leading bits kept.",
+    "An IPv6 or IPv4 address as eight groups of four digits, masked to a prefix length.",
     ResultName::None,
     &[example(
         "print s = parse_ipv6_mask('fe80::1:2', 112)",
@@ -40,7 +41,7 @@ pub(crate) static PARSE_MASK: ScalarFunction = function(
 
 pub(crate) static COMPARE: ScalarFunction = function(
     &["ipv6_compare(ip1: string, ip2: string, [prefix: long]) -> long"],
-    "-1, 0 or 1 by the order of two addresses within their shortest prefix; null for other text.",
+    "Compares two addresses within their shortest prefix: -1, 0 or 1; null if an address is not valid.",
     ResultName::None,
     &[example(
         "print n = ipv6_compare('fe80::1/64', 'fe80::2')",
@@ -62,7 +63,7 @@ pub(crate) static IS_MATCH: ScalarFunction = function(
 
 pub(crate) static IS_IN_RANGE: ScalarFunction = function(
     &["ipv6_is_in_range(ip: string, ip_range: string) -> bool"],
-    "Whether an address lies in a range; null for other text.",
+    "Whether an address lies in a range; null if an argument is not valid.",
     ResultName::None,
     &[example(
         "print b = ipv6_is_in_range('fe80::9', 'fe80::/10')",
@@ -73,7 +74,7 @@ pub(crate) static IS_IN_RANGE: ScalarFunction = function(
 
 pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
     &["ipv6_is_in_any_range(ip: string, ranges: any...) -> bool"],
-    "Whether an address lies in one of several ranges; null where the address is none.",
+    "Whether an address lies in any of several ranges; null if the address is not valid.",
     ResultName::None,
     &[example(
         "print b = ipv6_is_in_any_range('10.0.0.9', 'fe80::/10', '10.0.0.0/8')",

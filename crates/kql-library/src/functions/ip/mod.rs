@@ -1,4 +1,4 @@
-//! IP addresses (`semantics.md §11`, IP functions).
+//! IP addresses (`docs/semantics.md §11`, IP functions).
 
 mod address;
 mod compared;

@@ -9,7 +9,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["ipv4_range_to_cidr_list(start_ip: string, end_ip: string) -> dynamic"],
-    "The fewest networks that cover a range of addresses, both ends included.",
+    "The smallest list of networks that covers a range of addresses, both ends included.",
     ResultName::None,
     &[example(
         "print d = ipv4_range_to_cidr_list('10.0.0.1', '10.0.0.4')",
@@ -42,7 +42,7 @@ fn networks(start: u32, end: u32) -> Vec<(u32, u32)> {
     let mut at = u64::from(start);
     let end = u64::from(end) + 1;
     while at < end {
-        // The largest block that begins here and does not pass the end.
+        // The largest block that starts here and does not extend past the end.
         let aligned = if at == 0 {
             32
         } else {
@@ -61,7 +61,7 @@ mod tests {
     use super::networks;
 
     #[test]
-    fn ranges_become_networks() {
+    fn ranges_split_into_networks() {
         assert_eq!(networks(0, u32::MAX), [(0, 0)]);
         assert_eq!(networks(1, 4), [(1, 32), (2, 31), (4, 32)]);
         assert_eq!(networks(8, 8), [(8, 32)]);

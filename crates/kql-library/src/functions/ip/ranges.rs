@@ -1,8 +1,8 @@
-//! The ranges that an address is looked for in.
+//! The range arguments of the `in_range` functions.
 
 use crate::functions::prelude::*;
 
-/// The range arguments from the second on: texts, or arrays of texts.
+/// The range arguments from the second on: strings, or arrays of strings.
 pub(super) struct Ranges(Vec<Column>);
 
 enum Column {

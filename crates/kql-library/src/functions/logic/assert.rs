@@ -1,4 +1,4 @@
-//! `assert`: checked while binding, so its condition must be a constant.
+//! `assert`: evaluated while binding, so its condition must be a constant.
 
 use datafusion::logical_expr::lit;
 use hindsight_kql_syntax::Code;

@@ -1,4 +1,4 @@
-//! `iff` and `case`: the first branch whose condition is true; a null condition is not.
+//! `iff` and `case` select the first branch whose condition is true; a null condition does not hold.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Case;
@@ -13,7 +13,7 @@ use crate::functions::prelude::*;
 pub(crate) static IFF: ScalarFunction = ScalarFunction {
     signatures: &["iff(if: bool, then: any, else: any) -> dynamic"],
     aliases: &["iif"],
-    summary: "The second argument where the condition is true, else the third.",
+    summary: "The second argument if the condition is true, else the third.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -26,7 +26,7 @@ pub(crate) static IFF: ScalarFunction = ScalarFunction {
 pub(crate) static CASE: ScalarFunction = ScalarFunction {
     signatures: &["case(predicate: any, then: any, predicate_then_else: any...) -> dynamic"],
     aliases: &[],
-    summary: "The value after the first condition that is true, else the last argument.",
+    summary: "The value that follows the first true condition, else the last argument.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -74,8 +74,9 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
         else_expr,
     });
     let expr = if is_volatile {
-        // DataFusion 55.2 tries such a condition out to know whether the value may be null, and believes that draw.
-        kernel_call(&EITHER, vec![expr], vec![kind], kind)
+        // DataFusion 55.2 evaluates the condition to infer nullability, and so would rely on one draw of a volatile
+        // condition.
+        kernel_call(&CASE_KERNEL, vec![expr], vec![kind], kind)
     } else {
         expr
     };
@@ -86,7 +87,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
     })
 }
 
-static EITHER: InnerKernel = InnerKernel::new("$either", |args| args.full(0));
+static CASE_KERNEL: InnerKernel = InnerKernel::new("$either", |args| args.full(0));
 
 fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnostic> {
     match condition.kind {
@@ -103,7 +104,7 @@ fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnos
     }
 }
 
-/// The type of the branches so far joined with one more; a literal null claims none.
+/// The common type of the previous branches and one more; a literal null has no type.
 fn common(
     call: &CallArgs<'_>,
     kind: Option<ScalarType>,
@@ -114,7 +115,7 @@ fn common(
         _ if is_null(branch) => Ok(kind),
         (None, new) => Ok(Some(new)),
         (Some(old), new) if old == new => Ok(Some(old)),
-        // A dynamic holds any of the others.
+        // A dynamic can hold any other type.
         (Some(ScalarType::Dynamic), _) | (Some(_), ScalarType::Dynamic) => {
             Ok(Some(ScalarType::Dynamic))
         }
@@ -157,8 +158,8 @@ fn converted(call: &CallArgs<'_>, branch: &Scalar, kind: ScalarType) -> Result<E
 
 static KERNEL: InnerKernel = InnerKernel::new("$pack", pack);
 
-/// A value of another type as a dynamic one, as packing functions store it (`semantics.md §9.1`).
-fn pack(args: &KernelArgs<'_>) -> Answer {
+/// A value of another type, converted to a dynamic as the packing functions store it (`docs/semantics.md §9.1`).
+fn pack(args: &KernelArgs<'_>) -> KernelResult {
     let array = args.full(0)?;
     let mut encoder = Encoder::new();
     match args.kind(0) {

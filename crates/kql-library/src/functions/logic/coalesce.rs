@@ -1,4 +1,4 @@
-//! `coalesce` (`semantics.md §5.4`): empty strings are skipped as nulls are.
+//! `coalesce` (`docs/semantics.md §5.4`): empty strings are skipped as nulls are.
 
 use arrow::array::{AsArray, StringViewArray};
 use arrow::compute::is_not_null;
@@ -56,10 +56,10 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }))
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("$coalesce", each_once);
+static KERNEL: InnerKernel = InnerKernel::new("$coalesce", evaluate_each_once);
 
-/// Where chance is a part of a value, asking whether it is there and taking it would be two draws.
-fn each_once(args: &KernelArgs<'_>) -> Answer {
+/// Evaluates every argument once: a null test and a separate read of a volatile argument would be two draws.
+fn evaluate_each_once(args: &KernelArgs<'_>) -> KernelResult {
     let last = args.len() - 1;
     let mut answer = args.full(last)?;
     for index in (0..last).rev() {

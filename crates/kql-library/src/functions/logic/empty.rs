@@ -1,4 +1,4 @@
-//! `isnull`, `isempty` and their opposites (`semantics.md §5.4`). Strings are never null, only empty.
+//! `isnull`, `isempty` and their opposites (`docs/semantics.md §5.4`). Strings are never null, only empty.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::lit;
@@ -10,7 +10,7 @@ use crate::functions::prelude::*;
 pub(crate) static ISNULL: ScalarFunction = ScalarFunction {
     signatures: &["isnull(value: any) -> bool"],
     aliases: &[],
-    summary: "Whether a value is null; never so for a string.",
+    summary: "Whether a value is null; always false for a string.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -23,7 +23,7 @@ pub(crate) static ISNULL: ScalarFunction = ScalarFunction {
 pub(crate) static ISNOTNULL: ScalarFunction = ScalarFunction {
     signatures: &["isnotnull(value: any) -> bool"],
     aliases: &["notnull"],
-    summary: "Whether a value is not null; always so for a string.",
+    summary: "Whether a value is not null; always true for a string.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example("print b = isnotnull(5)", "b:bool\ntrue")],
@@ -85,7 +85,7 @@ static ISNOTEMPTY_KERNEL: InnerKernel =
 
 static ISEMPTY_KERNEL: InnerKernel = InnerKernel::new("isempty", |args| dynamic_empty(args, true));
 
-fn dynamic_empty(args: &KernelArgs<'_>, expected: bool) -> Answer {
+fn dynamic_empty(args: &KernelArgs<'_>, expected: bool) -> KernelResult {
     let value = args.dynamics(0)?;
     Ok(args.collect_bools(|row| {
         let held = value.get(row).map_or(DynamicRef::NULL, DynamicRef::new);

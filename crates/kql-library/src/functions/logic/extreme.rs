@@ -1,4 +1,4 @@
-//! `max_of` and `min_of` (`semantics.md §3.3`): nulls are ignored, NaN wins over every number.
+//! `max_of` and `min_of` (`docs/semantics.md §3.3`): nulls are ignored, and the result is NaN if an argument is NaN.
 
 use arrow::array::{AsArray, Decimal128Array};
 use arrow::datatypes::Decimal128Type;
@@ -7,40 +7,40 @@ use crate::functions::prelude::*;
 
 pub(crate) static MAX_OF: ScalarFunction = function(
     &["max_of(first: common, other: common...) -> common"],
-    "The greatest of the arguments that are not null.",
+    "The maximum of the arguments that are not null.",
     ResultName::None,
     &[
         example("print n = max_of(3, long(null), 5)", "n:long\n5"),
         example("print t = max_of(1h, 90m)", "t:timespan\n01:30:00"),
     ],
-    |args| extreme(args, Want::Greatest),
+    |args| extreme(args, Extreme::Greatest),
 );
 
 pub(crate) static MIN_OF: ScalarFunction = function(
     &["min_of(first: common, other: common...) -> common"],
-    "The least of the arguments that are not null.",
+    "The minimum of the arguments that are not null.",
     ResultName::None,
     &[example("print r = min_of(2, 1.5)", "r:real\n1.5")],
-    |args| extreme(args, Want::Least),
+    |args| extreme(args, Extreme::Least),
 );
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Want {
+enum Extreme {
     Greatest,
     Least,
 }
 
-impl Want {
+impl Extreme {
     fn of<T: PartialOrd>(self, a: T, b: T) -> T {
         let first = match self {
-            Want::Greatest => a >= b,
-            Want::Least => a <= b,
+            Extreme::Greatest => a >= b,
+            Extreme::Least => a <= b,
         };
         if first { a } else { b }
     }
 }
 
-fn extreme(args: &KernelArgs<'_>, want: Want) -> Answer {
+fn extreme(args: &KernelArgs<'_>, which: Extreme) -> KernelResult {
     let columns = 0..args.len();
     match args.result_kind() {
         ScalarType::Real => {
@@ -52,7 +52,7 @@ fn extreme(args: &KernelArgs<'_>, want: Want) -> Answer {
                 values.reduce(|a, b| match () {
                     () if a.is_nan() => a,
                     () if b.is_nan() => b,
-                    () => want.of(a, b),
+                    () => which.of(a, b),
                 })
             }))
         }
@@ -64,7 +64,7 @@ fn extreme(args: &KernelArgs<'_>, want: Want) -> Answer {
                 .map(|row| {
                     let columns = columns.iter().map(|c| c.as_primitive::<Decimal128Type>());
                     let values = columns.filter(|c| c.is_valid(row)).map(|c| c.value(row));
-                    values.reduce(|a, b| want.of(a, b))
+                    values.reduce(|a, b| which.of(a, b))
                 })
                 .collect();
             Ok(Arc::new(values.with_data_type(ScalarType::Decimal.arrow())))
@@ -75,7 +75,7 @@ fn extreme(args: &KernelArgs<'_>, want: Want) -> Answer {
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(args.collect_strings(|row| {
                 let values = columns.iter().map(|column| column.get(row));
-                values.reduce(|a, b| want.of(a, b)).map(Cow::Borrowed)
+                values.reduce(|a, b| which.of(a, b)).map(Cow::Borrowed)
             }))
         }
         ScalarType::Guid | ScalarType::Dynamic => Err(KernelError::Failed(format!(
@@ -88,11 +88,11 @@ fn extreme(args: &KernelArgs<'_>, want: Want) -> Answer {
                 .collect::<Result<Vec<_>, _>>()?;
             let value = |row| {
                 let values = columns.iter().filter_map(|column| column.get(row));
-                values.reduce(|a, b| want.of(a, b))
+                values.reduce(|a, b| which.of(a, b))
             };
             Ok(match kind {
                 ScalarType::Bool => args.collect_bools(|row| value(row).map(|v| v != 0)),
-                // The values were ints, so they still are.
+                // All values were ints, so the results fit.
                 ScalarType::Int => args.collect_ints(|row| value(row).map(|v| v as i32)),
                 _ => args.collect_longs(value),
             })

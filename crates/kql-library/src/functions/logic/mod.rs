@@ -1,4 +1,4 @@
-//! Conditions, nulls and choices (`semantics.md §5, §12`).
+//! Conditions and null handling (`docs/semantics.md §5, §12`).
 
 mod assert;
 mod case;

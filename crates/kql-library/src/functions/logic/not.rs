@@ -12,7 +12,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "not(expression: long) -> bool",
     ],
     aliases: &[],
-    summary: "The opposite of a bool; null stays null.",
+    summary: "The negation of a bool; null stays null.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[

@@ -14,7 +14,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "abs(number: timespan) -> timespan",
     ],
     aliases: &[],
-    summary: "The magnitude of a number or a timespan.",
+    summary: "The absolute value of a number or a timespan.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -24,7 +24,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     match args.result_kind() {
         ScalarType::Real => super::map::map(args, f64::abs),
         ScalarType::Decimal => {

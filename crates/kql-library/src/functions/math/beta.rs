@@ -26,7 +26,7 @@ pub(crate) static PDF: ScalarFunction = function(
 
 pub(crate) static INV: ScalarFunction = function(
     &["beta_inv(probability: number, alpha: number, beta: number) -> real"],
-    "The value that a beta-distributed one is at most with this probability.",
+    "The inverse of the cumulative beta distribution at this probability.",
     ResultName::None,
     &[example(
         "print r = round(beta_inv(0.5, 3, 3), 6)",
@@ -35,12 +35,12 @@ pub(crate) static INV: ScalarFunction = function(
     |args| map3(args, inverse),
 );
 
-fn map3(args: &KernelArgs<'_>, f: impl Fn(f64, f64, f64) -> Option<f64>) -> Answer {
+fn map3(args: &KernelArgs<'_>, f: impl Fn(f64, f64, f64) -> Option<f64>) -> KernelResult {
     let (x, a, b) = (args.reals(0)?, args.reals(1)?, args.reals(2)?);
     Ok(args.collect_reals(|row| f(x.get(row)?, a.get(row)?, b.get(row)?)))
 }
 
-/// `x` outside 0 to 1 is NaN; a negative alpha was measured to give one.
+/// NaN if `x` is outside 0 to 1; a negative alpha was measured to return one.
 fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
     if !(0.0..=1.0).contains(&x) || alpha.is_nan() || not_positive(beta) {
         f64::NAN
@@ -67,7 +67,7 @@ fn pdf(x: f64, alpha: f64, beta: f64) -> f64 {
     log.exp()
 }
 
-/// A probability outside 0 to 1 has no value; bad parameters give NaN.
+/// Null for a probability outside 0 to 1; NaN for invalid parameters.
 fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) {
         return None;
@@ -76,7 +76,7 @@ fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
         return Some(f64::NAN);
     }
     let (mut low, mut high) = (0.0f64, 1.0f64);
-    // Halving until the doubles meet: the function is monotone, so this is as exact as its own rounding.
+    // Bisection until adjacent doubles: the function is monotone, so the result is as exact as the function's own rounding.
     loop {
         let middle = low + (high - low) / 2.0;
         if middle <= low || middle >= high {
@@ -90,7 +90,7 @@ fn inverse(p: f64, alpha: f64, beta: f64) -> Option<f64> {
     }
 }
 
-/// Also so for NaN.
+/// Whether `x` is zero, negative or NaN.
 fn not_positive(x: f64) -> bool {
     x.is_nan() || x <= 0.0
 }
@@ -99,7 +99,7 @@ fn log_beta(a: f64, b: f64) -> f64 {
     libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)
 }
 
-/// The regularised incomplete beta function, for positive `a` and `b` and `x` from 0 to 1.
+/// The regularized incomplete beta function, for positive `a` and `b` and `x` from 0 to 1.
 pub(super) fn regularized(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -108,7 +108,7 @@ pub(super) fn regularized(x: f64, a: f64, b: f64) -> f64 {
         return 1.0;
     }
     let front = (a * x.ln() + b * (1.0 - x).ln() - log_beta(a, b)).exp();
-    // The fraction converges fast only below the mean; above it, mirror.
+    // The continued fraction converges fast only below the mean; above it, use the symmetry relation.
     if x < (a + 1.0) / (a + b + 2.0) {
         front * fraction(x, a, b) / a
     } else {
@@ -119,19 +119,19 @@ pub(super) fn regularized(x: f64, a: f64, b: f64) -> f64 {
 /// The continued fraction of the incomplete beta function, by Lentz's method.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
-    let away = |v: f64| if v.abs() < TINY { TINY } else { v };
+    let nonzero = |v: f64| if v.abs() < TINY { TINY } else { v };
     let mut c = 1.0;
-    let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
+    let mut d = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
     let mut h = d;
     for step in 1..=10_000 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 / away(1.0 + even * d);
-        c = away(1.0 + even / c);
+        d = 1.0 / nonzero(1.0 + even * d);
+        c = nonzero(1.0 + even / c);
         h *= d * c;
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = 1.0 / away(1.0 + odd * d);
-        c = away(1.0 + odd / c);
+        d = 1.0 / nonzero(1.0 + odd * d);
+        c = nonzero(1.0 + odd / c);
         h *= d * c;
         if (d * c - 1.0).abs() < 1e-16 {
             break;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn inverse_undoes_the_distribution() {
+    fn inverse_inverts_the_distribution() {
         let p = 0.37;
         check(
             inverse(p, 2.5, 4.0).map_or(f64::NAN, |x| cdf(x, 2.5, 4.0)),

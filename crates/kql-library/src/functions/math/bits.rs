@@ -1,4 +1,4 @@
-//! `binary_*` and `bitset_count_ones`: integers as 64 bits.
+//! `binary_*` and `bitset_count_ones`: bit operations on 64-bit integers.
 
 use crate::functions::prelude::*;
 
@@ -46,7 +46,7 @@ pub(crate) static NOT: ScalarFunction = function(
         "binary_not(value: integer) -> long",
         "binary_not(value: bool) -> long",
     ],
-    "The integer with every bit turned.",
+    "The integer with every bit inverted.",
     ResultName::FirstArgument,
     &[example("print n = binary_not(5)", "n:long\n-6")],
     |args| map(args, |a| !a),
@@ -54,7 +54,7 @@ pub(crate) static NOT: ScalarFunction = function(
 
 pub(crate) static SHIFT_LEFT: ScalarFunction = function(
     two!("shift_left", "shift"),
-    "The bits moved up; only the low six bits of the distance count.",
+    "The bits shifted left; only the low six bits of the distance are used.",
     ResultName::FirstArgument,
     &[example("print n = binary_shift_left(3, 4)", "n:long\n48")],
     |args| map2(args, |a, n| a.wrapping_shl((n & 63) as u32)),
@@ -62,7 +62,7 @@ pub(crate) static SHIFT_LEFT: ScalarFunction = function(
 
 pub(crate) static SHIFT_RIGHT: ScalarFunction = function(
     two!("shift_right", "shift"),
-    "The bits moved down, keeping the sign; only the low six bits of the distance count.",
+    "The bits shifted right, preserving the sign; only the low six bits of the distance are used.",
     ResultName::FirstArgument,
     &[example("print n = binary_shift_right(48, 4)", "n:long\n3")],
     |args| map2(args, |a, n| a.wrapping_shr((n & 63) as u32)),
@@ -70,18 +70,18 @@ pub(crate) static SHIFT_RIGHT: ScalarFunction = function(
 
 pub(crate) static COUNT_ONES: ScalarFunction = function(
     &["bitset_count_ones(value: integer) -> long"],
-    "How many bits are set.",
+    "The number of set bits.",
     ResultName::FirstArgument,
     &[example("print n = bitset_count_ones(255)", "n:long\n8")],
     |args| map(args, |a| i64::from(a.count_ones())),
 );
 
-fn map(args: &KernelArgs<'_>, f: impl Fn(i64) -> i64) -> Answer {
+fn map(args: &KernelArgs<'_>, f: impl Fn(i64) -> i64) -> KernelResult {
     let x = args.longs(0)?;
     Ok(args.collect_longs(|row| x.get(row).map(&f)))
 }
 
-fn map2(args: &KernelArgs<'_>, f: impl Fn(i64, i64) -> i64) -> Answer {
+fn map2(args: &KernelArgs<'_>, f: impl Fn(i64, i64) -> i64) -> KernelResult {
     let (x, y) = (args.longs(0)?, args.longs(1)?);
     Ok(args.collect_longs(|row| Some(f(x.get(row)?, y.get(row)?))))
 }

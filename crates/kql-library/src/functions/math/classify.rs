@@ -26,7 +26,7 @@ pub(crate) static ISFINITE: ScalarFunction = function(
     |args| test(args, f64::is_finite),
 );
 
-fn test(args: &KernelArgs<'_>, f: impl Fn(f64) -> bool) -> Answer {
+fn test(args: &KernelArgs<'_>, f: impl Fn(f64) -> bool) -> KernelResult {
     let x = args.reals(0)?;
     Ok(args.collect_bools(|row| x.get(row).map(&f)))
 }

@@ -14,7 +14,7 @@ macro_rules! one {
 
 pub(crate) static SQRT: ScalarFunction = function(
     one!("sqrt"),
-    "The square root; NaN of a negative number.",
+    "The square root; NaN for a negative number.",
     ResultName::FirstArgument,
     &[example("print r = sqrt(6.25)", "r:real\n2.5")],
     |args| map(args, f64::sqrt),
@@ -36,7 +36,7 @@ pub(crate) static EXP2: ScalarFunction = function(
     |args| map(args, f64::exp2),
 );
 
-// The language tables give it the argument's name, the measured engine does not.
+// The language tables name the column after the argument; the measured engine does not.
 pub(crate) static EXP10: ScalarFunction = function(
     one!("exp10"),
     "Ten to the power of the number.",
@@ -47,7 +47,7 @@ pub(crate) static EXP10: ScalarFunction = function(
 
 pub(crate) static LOG: ScalarFunction = function(
     one!("log"),
-    "The natural logarithm; null of a negative number, minus infinity of zero.",
+    "The natural logarithm; null for a negative number, minus infinity for zero.",
     ResultName::FirstArgument,
     &[
         example("print r = log(1)", "r:real\n0.0"),
@@ -58,7 +58,7 @@ pub(crate) static LOG: ScalarFunction = function(
 
 pub(crate) static LOG2: ScalarFunction = function(
     one!("log2"),
-    "The logarithm to the base two; null of a negative number.",
+    "The base-2 logarithm; null for a negative number.",
     ResultName::FirstArgument,
     &[example("print r = log2(8)", "r:real\n3.0")],
     |args| map_partial(args, |x| logarithm(x, f64::log2)),
@@ -66,7 +66,7 @@ pub(crate) static LOG2: ScalarFunction = function(
 
 pub(crate) static LOG10: ScalarFunction = function(
     one!("log10"),
-    "The logarithm to the base ten; null of a negative number.",
+    "The base-10 logarithm; null for a negative number.",
     ResultName::FirstArgument,
     &[example("print r = log10(1000)", "r:real\n3.0")],
     |args| map_partial(args, |x| logarithm(x, f64::log10)),
@@ -80,7 +80,7 @@ pub(crate) static POW: ScalarFunction = function(
     |args| map2(args, f64::powf),
 );
 
-/// A logarithm has no value below zero; NaN stays NaN.
+/// A logarithm of a negative number is null; NaN stays NaN.
 fn logarithm(x: f64, f: fn(f64) -> f64) -> Option<f64> {
     if x < 0.0 { None } else { Some(f(x)) }
 }

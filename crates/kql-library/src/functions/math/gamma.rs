@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static GAMMA: ScalarFunction = function(
     &["gamma(number: number) -> real"],
-    "The gamma function: the factorial of one less, for whole numbers.",
+    "The gamma function; for an integer n, the factorial of n - 1.",
     ResultName::FirstArgument,
     &[example("print r = gamma(6)", "r:real\n120.0")],
     |args| map(args, libm::tgamma),
@@ -13,7 +13,7 @@ pub(crate) static GAMMA: ScalarFunction = function(
 
 pub(crate) static LOGGAMMA: ScalarFunction = function(
     &["loggamma(number: number) -> real"],
-    "The natural logarithm of the gamma function's magnitude.",
+    "The natural logarithm of the absolute value of the gamma function.",
     ResultName::FirstArgument,
     &[example("print r = loggamma(1)", "r:real\n0.0")],
     |args| map(args, libm::lgamma),
@@ -29,7 +29,7 @@ pub(crate) static ERF: ScalarFunction = function(
 
 pub(crate) static ERFC: ScalarFunction = function(
     &["erfc(number: number) -> real"],
-    "One minus the error function, exact where that is tiny.",
+    "The complementary error function, accurate also for results near 0.",
     ResultName::FirstArgument,
     &[example("print r = erfc(0)", "r:real\n1.0")],
     |args| map(args, libm::erfc),

@@ -1,4 +1,4 @@
-//! Numbers (`semantics.md §12`).
+//! Numbers (`docs/semantics.md §12`).
 
 mod abs;
 mod beta;

@@ -5,7 +5,8 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["rand([number: long]) -> real"],
     aliases: &[],
-    summary: "A random real from 0 up to 1, or a random whole number from 0 up to the argument, for every row.",
+    summary: "A random real from 0 up to but excluding 1, or a random integer from 0 up to but excluding the \
+    argument, for every row.",
     result_name: ResultName::FirstArgument,
     volatile: true,
     examples: &[
@@ -15,14 +16,15 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     if args.is_empty() {
         return Ok(args.collect_reals(|_| Some(rand::random::<f64>())));
     }
     let bound = args.longs(0)?;
     Ok(args.collect_reals(|row| {
         let bound = bound.get(row)?;
-        // One and less leave nothing to choose from a whole number's range: a real from 0 up to 1, as without argument.
+        // A bound of zero or less leaves no range of integers, so the result is a real from 0 up to 1, as without an
+        // argument.
         Some(match bound {
             ..=0 => rand::random::<f64>(),
             _ => (rand::random::<f64>() * bound as f64).floor(),

@@ -8,7 +8,7 @@ pub(crate) static CEILING: ScalarFunction = function(
         "ceiling(number: number) -> real",
         "ceiling(number: bool) -> real",
     ],
-    "The least whole number that is not below the number, as a real.",
+    "The smallest integer that is not less than the number, as a real.",
     ResultName::FirstArgument,
     &[example("print r = ceiling(-1.5)", "r:real\n-1.0")],
     |args| map(args, f64::ceil),
@@ -17,14 +17,14 @@ pub(crate) static CEILING: ScalarFunction = function(
 pub(crate) static SIGN: ScalarFunction = ScalarFunction {
     signatures: &["sign(number: number) -> real", "sign(number: bool) -> real"],
     aliases: &[],
-    summary: "-1, 0 or 1 by the sign of the number; null and NaN count as 0.",
+    summary: "The sign of the number: -1, 0 or 1; null and NaN return 0.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example("print r = sign(-42)", "r:real\n-1.0")],
     eval: Eval::Kernel(sign),
 };
 
-fn sign(args: &KernelArgs<'_>) -> Answer {
+fn sign(args: &KernelArgs<'_>) -> KernelResult {
     let x = args.reals(0)?;
     Ok(args.collect_reals(|row| {
         Some(match x.get(row) {
@@ -35,14 +35,14 @@ fn sign(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-// A decimal is not rounded: neither its result type nor its rounding is known (`semantics.md §31`).
+// Decimals are not supported: neither the result type nor the rounding is known (`docs/semantics.md §31`).
 pub(crate) static ROUND: ScalarFunction = function(
     &[
         "round(number: integer, [precision: long]) -> real",
         "round(number: real, [precision: long]) -> real",
         "round(number: bool, [precision: long]) -> real",
     ],
-    "The number rounded to so many decimals, halves away from zero; a negative precision rounds to tens, hundreds, ….",
+    "The number rounded to a number of decimals, half away from zero; a negative precision rounds to tens, hundreds, ….",
     ResultName::FirstArgument,
     &[
         example("print r = round(2.5)", "r:real\n3.0"),
@@ -52,7 +52,7 @@ pub(crate) static ROUND: ScalarFunction = function(
     round,
 );
 
-fn round(args: &KernelArgs<'_>) -> Answer {
+fn round(args: &KernelArgs<'_>) -> KernelResult {
     if args.len() < 2 {
         return map(args, f64::round);
     }
@@ -60,14 +60,14 @@ fn round(args: &KernelArgs<'_>) -> Answer {
     Ok(args.collect_reals(|row| Some(round_to(x.get(row)?, digits.get(row)?))))
 }
 
-/// `x` to `digits` decimals by scaling, as the measured engine does: `1.005` to two digits is `1.0`, because the double
-/// is a little below.
+/// Rounds `x` to `digits` decimals by scaling, as the measured engine does: `1.005` to two digits is `1.0`, because the
+/// double is slightly less.
 fn round_to(x: f64, digits: i64) -> f64 {
     let scale = 10f64.powi(digits.unsigned_abs().min(308) as i32);
     if digits < 0 {
         return (x / scale).round() * scale;
     }
-    // Beyond the double's own digits there is nothing to round, and scaling overflows.
+    // A double has no digits left to round beyond its precision, and the scaling would overflow.
     let rounded = (x * scale).round() / scale;
     if rounded.is_finite() { rounded } else { x }
 }

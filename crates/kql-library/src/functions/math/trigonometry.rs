@@ -1,4 +1,4 @@
-//! Angles and their functions, in radians unless said otherwise.
+//! Angles and trigonometric functions, in radians unless stated otherwise.
 
 use super::map::{map, map_partial, map2};
 use crate::functions::prelude::*;
@@ -49,7 +49,7 @@ pub(crate) static ASIN: ScalarFunction = function(
     "The angle with this sine; null outside -1 to 1.",
     ResultName::FirstArgument,
     &[example("print b = isnull(asin(2))", "b:bool\ntrue")],
-    |args| map_partial(args, |x| within_one(x, f64::asin)),
+    |args| map_partial(args, |x| within_unit_interval(x, f64::asin)),
 );
 
 pub(crate) static ACOS: ScalarFunction = function(
@@ -57,7 +57,7 @@ pub(crate) static ACOS: ScalarFunction = function(
     "The angle with this cosine; null outside -1 to 1.",
     ResultName::FirstArgument,
     &[example("print r = acos(1)", "r:real\n0.0")],
-    |args| map_partial(args, |x| within_one(x, f64::acos)),
+    |args| map_partial(args, |x| within_unit_interval(x, f64::acos)),
 );
 
 pub(crate) static ATAN: ScalarFunction = function(
@@ -78,7 +78,7 @@ pub(crate) static ATAN2: ScalarFunction = function(
 
 pub(crate) static DEGREES: ScalarFunction = function(
     one!("degrees"),
-    "An angle in radians as degrees.",
+    "An angle in radians converted to degrees.",
     ResultName::None,
     &[example("print r = degrees(pi())", "r:real\n180.0")],
     |args| map(args, |x| x * (180.0 / std::f64::consts::PI)),
@@ -86,7 +86,7 @@ pub(crate) static DEGREES: ScalarFunction = function(
 
 pub(crate) static RADIANS: ScalarFunction = function(
     one!("radians"),
-    "An angle in degrees as radians.",
+    "An angle in degrees converted to radians.",
     ResultName::None,
     &[example("print b = radians(180) == pi()", "b:bool\ntrue")],
     |args| map(args, |x| x * (std::f64::consts::PI / 180.0)),
@@ -100,7 +100,7 @@ pub(crate) static PI: ScalarFunction = function(
     |args| Ok(args.collect_reals(|_| Some(std::f64::consts::PI))),
 );
 
-/// Outside the domain there is no angle; NaN stays NaN.
-fn within_one(x: f64, f: fn(f64) -> f64) -> Option<f64> {
+/// Null outside the domain; NaN stays NaN.
+fn within_unit_interval(x: f64, f: fn(f64) -> f64) -> Option<f64> {
     if x.abs() > 1.0 { None } else { Some(f(x)) }
 }

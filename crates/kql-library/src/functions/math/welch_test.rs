@@ -16,7 +16,7 @@ pub(crate) static DEF: ScalarFunction = function(
     kernel,
 );
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let columns = (0..6)
         .map(|i| args.reals(i))
         .collect::<Result<Vec<_>, _>>()?;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_t_distribution() {
-        // With one degree of freedom the distribution is Cauchy's, whose tails are known in closed form.
+        // With one degree of freedom the distribution is Cauchy's, whose tail has a closed form.
         assert!((two_sided(1.0, 1.0) - 0.5).abs() < 1e-13);
         assert!((two_sided(0.0, 5.0) - 1.0).abs() < 1e-13);
         assert!(two_sided(f64::NAN, 5.0).is_nan());

@@ -1,4 +1,4 @@
-//! `parse_command_line`: only the parser `windows` exists.
+//! `parse_command_line`; `windows` is the only supported parser.
 
 use hindsight_kql_syntax::Code;
 use hindsight_kql_types::Encoder;
@@ -31,7 +31,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("parse_command_line", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
     let mut encoder = Encoder::new();
     Ok(args.collect_dynamics(|row, out| {
@@ -49,7 +49,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// The rules of the C runtime: backslashes count only before a quote, where two stand for one.
+/// The rules of the C runtime: backslashes are special only before a quote, where two stand for one.
 fn arguments(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut current: Option<String> = None;

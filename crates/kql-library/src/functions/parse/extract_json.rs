@@ -1,4 +1,4 @@
-//! `extract_json`: one value of JSON text by a path.
+//! `extract_json`: extracts one value from JSON text by a path.
 
 use hindsight_kql_syntax::Code;
 use hindsight_kql_types::dynamic::{DynamicRef, Encoder, encode_json};
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["extract_json(jsonPath: const string, jsonText: text) -> string"],
     aliases: &["extractjson"],
-    summary: "The text of one value inside JSON text, found by a path such as $.a[0].b; empty where there is none.",
+    summary: "The text of the value at a path such as `$.a[0].b` of JSON text; empty if there is no such value.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -44,7 +44,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("extract_json", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (path, text) = (args.strings(0)?, args.texts(1)?);
     let path = steps(path.get(0)).unwrap_or_default();
     let mut encoder = Encoder::new();
@@ -66,7 +66,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// The steps of `$.key['key'][0]`.
+/// The steps of a path such as `$.key['key'][0]`.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();

@@ -1,4 +1,4 @@
-//! Text with a structure (`semantics.md §11`).
+//! Parsers of structured text (`docs/semantics.md §11`).
 
 mod command_line;
 mod csv;

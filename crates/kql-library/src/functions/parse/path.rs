@@ -30,7 +30,7 @@ const SEPARATORS: [char; 2] = ['/', '\\'];
 fn parts(text: &str) -> [(&'static str, &str); 7] {
     let (scheme, path) = text.split_once("://").unwrap_or(("", text));
     let root = root(path);
-    // A colon after the root begins the name of an alternate stream.
+    // A colon after the root starts the name of an alternate data stream.
     let after_root = path.get(root.len()..).unwrap_or("");
     let (path, stream) = match after_root.find(':') {
         Some(colon) => {
@@ -62,7 +62,7 @@ fn parts(text: &str) -> [(&'static str, &str); 7] {
     ]
 }
 
-/// A drive with its separator.
+/// A drive letter with its separator.
 fn root(path: &str) -> &str {
     match path.as_bytes() {
         [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic() => {
@@ -77,7 +77,7 @@ mod tests {
     use super::parts;
 
     #[test]
-    fn paths_of_both_worlds_come_apart() {
+    fn splits_windows_and_unix_paths() {
         let check = |path: &str, expected: [&str; 7]| {
             assert_eq!(parts(path).map(|(_, v)| v), expected, "{path}")
         };

@@ -1,4 +1,4 @@
-//! `parse_url` and `parse_urlquery`. Nothing is decoded or folded.
+//! `parse_url` and `parse_urlquery`. The parts are neither decoded nor case-folded.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ struct Url<'a> {
 }
 
 impl<'a> Url<'a> {
-    /// The parts; all empty for text that is no URL.
+    /// The parts; all are empty if the text is not a URL.
     fn parse(text: &'a str) -> Url<'a> {
         let Some((scheme, rest)) = text
             .split_once("://")
@@ -81,7 +81,7 @@ impl<'a> Url<'a> {
             .split_once('?')
             .map_or((rest, None), |(r, q)| (r, Some(q)));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        // A lone slash at the very end is no path.
+        // A single slash at the very end is not a path.
         let ends_here = query.is_none() && fragment.is_empty();
         let path = if path == "/" && ends_here { "" } else { path };
         let (user, address) = authority.rsplit_once('@').unwrap_or(("", authority));
@@ -141,7 +141,7 @@ fn host_and_port(address: &str) -> (&str, &str) {
     }
 }
 
-/// The member `Query Parameters`: keys sorted, a repeated key's values as an array, empty keys and values dropped.
+/// The member `Query Parameters`: keys are sorted, a repeated key's values form an array, empty keys and values are dropped.
 fn write_query(query: &str, encoder: &mut Encoder) {
     let mut parameters: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_come_apart() {
+    fn splits_urls_into_parts() {
         let check = |text: &str, expected: &str| {
             let mut encoder = Encoder::new();
             Url::parse(text).write(&mut encoder);

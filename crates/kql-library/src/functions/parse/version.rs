@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["parse_version(version: string) -> decimal"],
     aliases: &[],
-    summary: "A version of up to four numbers as one decimal that sorts as versions do; null for other text.",
+    summary: "A version of up to four numbers as a decimal that sorts in version order; null if it is not valid.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -18,7 +18,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.strings(0)?;
     let values: Decimal128Array = (0..args.rows()).map(|row| version(text.get(row))).collect();
     Ok(Arc::new(values.with_data_type(ScalarType::Decimal.arrow())))
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_fill_eight_digits() {
+    fn each_part_has_eight_digits() {
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(
                 version(text).map(decimal::to_text).as_deref(),

@@ -50,7 +50,7 @@ pub(crate) static DIVIDE: ScalarFunction = function(
 
 pub(crate) static POW: ScalarFunction = function(
     &["series_pow(series1: any, series2: any) -> dynamic"],
-    "The elements of the first series to the powers of the second, as doubles.",
+    "The elements of the first series raised to the powers of the second, as doubles.",
     ResultName::None,
     &[example(
         "print s = series_pow(dynamic([4, 5]), dynamic([0.5, 2]))",
@@ -59,7 +59,7 @@ pub(crate) static POW: ScalarFunction = function(
     |args| apply(args, |a, b| Number::Real(a.real().powf(b.real()))),
 );
 
-/// Whole numbers stay whole; a double on either side makes a double.
+/// Integers stay integers; a double operand makes the result a double.
 fn whole(a: Number, b: Number, longs: fn(i64, i64) -> i64, reals: fn(f64, f64) -> f64) -> Number {
     match (a, b) {
         (Number::Long(a), Number::Long(b)) => Number::Long(longs(a, b)),
@@ -67,7 +67,7 @@ fn whole(a: Number, b: Number, longs: fn(i64, i64) -> i64, reals: fn(f64, f64) -
     }
 }
 
-fn apply(args: &KernelArgs<'_>, f: impl Fn(Number, Number) -> Number) -> Answer {
+fn apply(args: &KernelArgs<'_>, f: impl Fn(Number, Number) -> Number) -> KernelResult {
     each(args, |row, encoder| {
         let results = pairs(row)?.into_iter().map(|(a, b)| Some(f(a?, b?)));
         write(results, encoder);

@@ -39,7 +39,7 @@ fn apply(
     args: &KernelArgs<'_>,
     longs: fn(i64, i64) -> bool,
     reals: fn(f64, f64) -> bool,
-) -> Answer {
+) -> KernelResult {
     each(args, |row, encoder| {
         let pairs = pairs(row)?;
         encoder.begin_array();

@@ -1,4 +1,4 @@
-//! `series_fill_const`, `_forward`, `_backward` and `_linear`: values in place of missing ones.
+//! `series_fill_const`, `_forward`, `_backward` and `_linear`: replace missing values.
 
 use super::numbers::{Number, scalar, series, write};
 use crate::dynamic::rows::{Row, each};
@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static CONST: ScalarFunction = function(
     &["series_fill_const(series: dynamic, [constant: any], [missing: any]) -> dynamic"],
-    "The constant, by default 0, in place of every missing element.",
+    "The series with every missing element replaced by a constant, by default 0.",
     ResultName::FirstArgument,
     &[example(
         "print s = series_fill_const(dynamic([1, null, 3]), 7)",
@@ -27,7 +27,7 @@ pub(crate) static CONST: ScalarFunction = function(
 
 pub(crate) static FORWARD: ScalarFunction = function(
     &["series_fill_forward(series: dynamic, [missing: any]) -> dynamic"],
-    "The element before in place of every missing one.",
+    "The series with every missing element replaced by the previous element.",
     ResultName::FirstArgument,
     &[example(
         "print s = series_fill_forward(dynamic([null, 5, null]))",
@@ -38,7 +38,7 @@ pub(crate) static FORWARD: ScalarFunction = function(
 
 pub(crate) static BACKWARD: ScalarFunction = function(
     &["series_fill_backward(series: dynamic, [missing: any]) -> dynamic"],
-    "The element after in place of every missing one.",
+    "The series with every missing element replaced by the next element.",
     ResultName::FirstArgument,
     &[example(
         "print s = series_fill_backward(dynamic([null, 5, null]))",
@@ -57,7 +57,7 @@ pub(crate) static LINEAR: ScalarFunction = function(
     &[
         "series_fill_linear(series: dynamic, [missing: any], [fill_edges: bool], [constant: any]) -> dynamic",
     ],
-    "Missing elements on the line between their neighbours; at the ends the nearest element, and the constant where all are missing.",
+    "Missing elements interpolated linearly; at the ends the nearest element, or the constant if all elements are missing.",
     ResultName::FirstArgument,
     &[
         example(
@@ -72,12 +72,12 @@ pub(crate) static LINEAR: ScalarFunction = function(
     linear,
 );
 
-/// The series with the elements that equal the placeholder (argument `missing`) taken out, filled by `f`.
+/// Removes the elements that equal the placeholder (argument `missing`) from the series and fills the gaps with `f`.
 fn fill(
     args: &KernelArgs<'_>,
     missing: usize,
     f: impl Fn(Row<'_>, Vec<Option<Number>>) -> Vec<Option<Number>>,
-) -> Answer {
+) -> KernelResult {
     each(args, |row, encoder| {
         let placeholder = scalar(row, missing).map(Number::real);
         let is_missing = |x: f64| placeholder.is_some_and(|p| p == x || (p.is_nan() && x.is_nan()));
@@ -99,7 +99,7 @@ fn forward(series: impl Iterator<Item = Option<Number>>) -> Vec<Option<Number>> 
         .collect()
 }
 
-fn linear(args: &KernelArgs<'_>) -> Answer {
+fn linear(args: &KernelArgs<'_>) -> KernelResult {
     fill(args, 1, |row, series| {
         let edges = row.bool(2).unwrap_or(true);
         let known: Vec<(usize, Number)> = (0..)
@@ -118,7 +118,7 @@ fn linear(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-/// The value at `at` on the line between the known neighbours. In a series of whole numbers it is cut to one.
+/// The value at `at` by linear interpolation between the known neighbors, truncated in a series of integers.
 fn between(known: &[(usize, Number)], at: usize, edges: bool, whole: bool) -> Option<Number> {
     let next = known.partition_point(|(place, _)| *place < at);
     let right = known.get(next);

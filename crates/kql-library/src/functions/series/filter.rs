@@ -7,7 +7,7 @@ use crate::kernel::total;
 
 pub(crate) static FIR: ScalarFunction = function(
     &["series_fir(series: dynamic, filter: dynamic, [normalize: bool], [center: bool]) -> dynamic"],
-    "Each element as the sum of the elements before it, weighted by the filter.",
+    "The finite impulse response filter: each element is a sum of preceding elements weighted by the filter.",
     ResultName::FirstArgument,
     &[
         example(
@@ -24,7 +24,8 @@ pub(crate) static FIR: ScalarFunction = function(
 
 pub(crate) static IIR: ScalarFunction = function(
     &["series_iir(series: dynamic, numerators: dynamic, denominators: dynamic) -> dynamic"],
-    "The recursive filter of the series: sums of inputs by the numerators less sums of outputs by the denominators.",
+    "The infinite impulse response filter: weighted sums of inputs (numerators) minus weighted sums of outputs \
+    (denominators).",
     ResultName::FirstArgument,
     &[example(
         "print s = series_iir(dynamic([1, 2, 3]), dynamic([1]), dynamic([1, -1]))",
@@ -33,8 +34,8 @@ pub(crate) static IIR: ScalarFunction = function(
     iir,
 );
 
-/// Elements before the first count as 0. Without normalising, whole numbers stay whole.
-fn fir(args: &KernelArgs<'_>) -> Answer {
+/// Elements before the first count as 0. Integers stay integers unless the filter is normalized.
+fn fir(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let (normalize, center) = (row.bool(2), row.bool(3).unwrap_or(false));
         let values = series(row, 0)?;
@@ -48,8 +49,8 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
             && filter.iter().all(|w| matches!(w, Number::Long(_)))
             && values.iter().all(|x| matches!(x, Some(Number::Long(_))));
         let results = (0..values.len()).map(|at| {
-            // A long filter over a long series is quadratic work.
-            if !args.effort().should_continue() {
+            // The cost is quadratic for a long filter over a long series, so the loop checks for cancellation.
+            if !args.limits().should_continue() {
                 return None;
             }
             let terms = filter.iter().enumerate().filter_map(|(back, weight)| {
@@ -69,13 +70,13 @@ fn fir(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-fn iir(args: &KernelArgs<'_>) -> Answer {
+fn iir(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let (input, b, a) = (reals(row, 0)?, reals(row, 1)?, reals(row, 2)?);
         let (first, a) = a.split_first()?;
         let mut output: Vec<f64> = Vec::with_capacity(input.len());
         for at in 0..input.len() {
-            if !args.effort().should_continue() {
+            if !args.limits().should_continue() {
                 return None;
             }
             let sum = |weights: &[f64], values: &[f64], newest: Option<usize>| -> f64 {

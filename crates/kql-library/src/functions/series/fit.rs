@@ -1,4 +1,4 @@
-//! `series_fit_line` and `series_fit_line_dynamic`: the least-squares line through a series.
+//! `series_fit_line` and `series_fit_line_dynamic`: least-squares regression of a series.
 
 use hindsight_kql_types::Encoder;
 
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static LINE: ScalarFunction = function(
     &["series_fit_line(series: dynamic) -> real"],
-    "The line through a series by least squares: its fit, slope, variances, interception and values, in a column each.",
+    "The least-squares line through a series: its R-squared, slope, variances, interception and values, in a column each.",
     ResultName::None,
     &[
         example(
@@ -31,7 +31,7 @@ pub(crate) static LINE: ScalarFunction = function(
 
 pub(crate) static LINE_DYNAMIC: ScalarFunction = function(
     &["series_fit_line_dynamic(series: dynamic) -> dynamic"],
-    "The line through a series by least squares as a bag.",
+    "The least-squares line through a series, as a bag.",
     ResultName::None,
     &[
         example(
@@ -76,7 +76,7 @@ pub(crate) static COLUMNS: &[(&str, ScalarType)] = &[
 ];
 
 /// The values of all columns as an array.
-pub(crate) fn all(args: &KernelArgs<'_>) -> Answer {
+pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let line = Line::of(row)?;
         encoder.begin_array();
@@ -105,8 +105,8 @@ struct Line {
 }
 
 impl Line {
-    /// The variances are those of a sample; `rsquare` is 1 less the share of the variance that the line leaves. The first
-    /// value is at 1, as recorded: the line through 2, 5, 6, … begins with 1.06 and meets the axis at -1.67.
+    /// The variances are sample variances; `rsquare` is 1 less the residual share of the variance. The first element is at x
+    /// = 1, as recorded: the line through 2, 5, 6, … starts at 1.06 and has the interception -1.67.
     fn of(row: Row<'_>) -> Option<Line> {
         let y = reals(row, 0)?;
         let count = y.len();

@@ -1,4 +1,4 @@
-//! Functions of one number over every element of a series.
+//! Functions of one number, applied to every element of a series.
 
 use super::numbers::{Number, series, write};
 use crate::dynamic::rows::each;
@@ -124,7 +124,7 @@ pub(crate) static SIGN: ScalarFunction = function(
     },
 );
 
-fn apply(args: &KernelArgs<'_>, f: impl Fn(Number) -> Number) -> Answer {
+fn apply(args: &KernelArgs<'_>, f: impl Fn(Number) -> Number) -> KernelResult {
     each(args, |row, encoder| {
         let results = series(row, 0)?.into_iter().map(|x| x.map(&f));
         write(results, encoder);

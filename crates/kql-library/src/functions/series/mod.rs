@@ -1,4 +1,4 @@
-//! Functions on series: dynamic arrays of numbers (`semantics.md §26`).
+//! Functions on series: dynamic arrays of numbers (`docs/semantics.md §26`).
 
 mod arithmetic;
 mod compare;

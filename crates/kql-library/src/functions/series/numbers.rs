@@ -1,4 +1,4 @@
-//! Elements of series as numbers.
+//! The elements of series as numbers.
 
 use hindsight_kql_types::{DynamicRef, Encoder, Value};
 
@@ -7,14 +7,14 @@ use crate::dynamic::rows::Row;
 /// One element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
-    /// A whole number.
+    /// An integer.
     Long(i64),
     /// A double.
     Real(f64),
 }
 
 impl Number {
-    /// The number in a dynamic; none for null and for what is no number.
+    /// The number in a dynamic; `None` for null and for a value that is not a number.
     pub(crate) fn of(value: DynamicRef<'_>) -> Option<Number> {
         value
             .as_i64()
@@ -22,7 +22,7 @@ impl Number {
             .or_else(|| value.as_f64().map(Number::Real))
     }
 
-    /// As a double.
+    /// The number as a double.
     pub(crate) fn real(self) -> f64 {
         match self {
             Number::Long(value) => value as f64,
@@ -30,7 +30,7 @@ impl Number {
         }
     }
 
-    /// Writes it as an element.
+    /// Writes the number as an element.
     pub(crate) fn write(self, encoder: &mut Encoder) {
         match self {
             Number::Long(value) => encoder.long(value),
@@ -39,13 +39,13 @@ impl Number {
     }
 }
 
-/// The elements of a series; none where the argument is no array.
+/// The elements of a series; `None` if the argument is not an array.
 pub(crate) fn series(row: Row<'_>, index: usize) -> Option<Vec<Option<Number>>> {
     let array = row.array(index)?;
     Some(array.into_iter().map(Number::of).collect())
 }
 
-/// The elements of a series without gaps as doubles; none where one is no number.
+/// The elements of a series without missing values, as doubles; `None` if an element is not a number.
 pub(crate) fn reals(row: Row<'_>, index: usize) -> Option<Vec<f64>> {
     series(row, index)?
         .into_iter()
@@ -53,7 +53,7 @@ pub(crate) fn reals(row: Row<'_>, index: usize) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// One number that stands for every element, of any type of number or a dynamic that holds one.
+/// A scalar operand that applies to every element: any numeric type, or a dynamic that holds a number.
 pub(crate) fn scalar(row: Row<'_>, index: usize) -> Option<Number> {
     match row.value(index)? {
         Value::Int(value) => Some(Number::Long(value.into())),
@@ -64,7 +64,7 @@ pub(crate) fn scalar(row: Row<'_>, index: usize) -> Option<Number> {
     }
 }
 
-/// Writes elements, gaps as null.
+/// Writes elements; a missing value is null.
 pub(crate) fn write(elements: impl IntoIterator<Item = Option<Number>>, encoder: &mut Encoder) {
     encoder.begin_array();
     for element in elements {
@@ -76,7 +76,7 @@ pub(crate) fn write(elements: impl IntoIterator<Item = Option<Number>>, encoder:
     encoder.end();
 }
 
-/// The pairs of elements of two series, as many as the longer one has; a number in place of either pairs with each.
+/// The pairs of elements of two series, up to the longer length; a scalar operand is paired with every element.
 pub(crate) fn pairs(row: Row<'_>) -> Option<Vec<(Option<Number>, Option<Number>)>> {
     let (left, right) = (series(row, 0), series(row, 1));
     let (left, right) = match (left, right) {

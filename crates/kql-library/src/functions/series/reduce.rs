@@ -1,4 +1,4 @@
-//! One number of a series, or of two.
+//! Functions that reduce one or two series to a number.
 
 use super::numbers::{Number, pairs, reals};
 use crate::dynamic::rows::{Row, with_rows};
@@ -29,7 +29,7 @@ pub(crate) static PRODUCT: ScalarFunction = function(
 
 pub(crate) static MAGNITUDE: ScalarFunction = function(
     &["series_magnitude(series: dynamic) -> real"],
-    "The length of the series as a vector.",
+    "The magnitude of the series as a vector.",
     ResultName::None,
     &[example(
         "print n = series_magnitude(dynamic([3, 4]))",
@@ -51,7 +51,7 @@ pub(crate) static DOT_PRODUCT: ScalarFunction = function(
 
 pub(crate) static PEARSON: ScalarFunction = function(
     &["series_pearson_correlation(series1: dynamic, series2: dynamic) -> real"],
-    "Pearson's correlation of two series of one length.",
+    "Pearson's correlation of two series of equal length.",
     ResultName::None,
     &[example(
         "print n = series_pearson_correlation(dynamic([1, 2, 3]), dynamic([6, 4, 2]))",
@@ -64,7 +64,7 @@ pub(crate) static COSINE: ScalarFunction = function(
     &[
         "series_cosine_similarity(series1: dynamic, series2: dynamic, [magnitude1: real], [magnitude2: real]) -> real",
     ],
-    "The cosine of the angle between two series as vectors; their lengths may be given.",
+    "The cosine of the angle between two series as vectors; their magnitudes are optional arguments.",
     ResultName::None,
     &[example(
         "print n = series_cosine_similarity(dynamic([3, 4]), dynamic([0, 2]))",
@@ -87,11 +87,11 @@ pub(crate) static COSINE: ScalarFunction = function(
     },
 );
 
-fn reduce(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<f64>) -> Answer {
+fn reduce(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<f64>) -> KernelResult {
     with_rows(args, |value| args.collect_reals(value), f)
 }
 
-/// The pairs of two series that have a number at every place.
+/// The pairs of two series that have a number at every position.
 fn both(row: Row<'_>) -> Option<Vec<(f64, f64)>> {
     let pair = |(a, b): (Option<Number>, Option<Number>)| Some((a?.real(), b?.real()));
     pairs(row)?.into_iter().map(pair).collect()

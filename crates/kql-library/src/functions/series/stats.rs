@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static STATS: ScalarFunction = function(
     &["series_stats(series: dynamic, [ignore_nonfinite: bool]) -> real"],
-    "Minimum, maximum, their places, mean, standard deviation and variance of a series, in a column each.",
+    "Minimum, maximum, their indexes, mean, standard deviation and variance of a series, in a column each.",
     ResultName::None,
     &[
         example(
@@ -71,7 +71,7 @@ pub(crate) static COLUMNS: &[(&str, ScalarType)] = &[
 ];
 
 /// The values of all columns as an array.
-pub(crate) fn all(args: &KernelArgs<'_>) -> Answer {
+pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
     let finite = finite_only(args)?;
     each(args, |row, encoder: &mut Encoder| {
         let stats = Stats::of(row, finite)?;
@@ -103,8 +103,8 @@ struct Stats {
 }
 
 impl Stats {
-    /// The statistics of a series of numbers, `finite` leaving out NaN, infinities and nulls; none where an element is no
-    /// number or nothing is left.
+    /// The statistics of a series. `finite` ignores NaN, infinities and nulls. `None` if an element is not a number or no
+    /// element remains.
     fn of(row: Row<'_>, finite: bool) -> Option<Stats> {
         let all: Vec<Option<f64>> = series(row, 0)?
             .into_iter()
@@ -122,7 +122,7 @@ impl Stats {
         let sum: f64 = values.iter().map(|(_, x)| x).sum();
         let mean = sum / len as f64;
         let squares: f64 = values.iter().map(|(_, x)| (x - mean) * (x - mean)).sum();
-        // The first of equals.
+        // Of equal elements, the first.
         let least = |a: (i64, f64), b: (i64, f64)| if b.1 < a.1 { b } else { a };
         let most = |a: (i64, f64), b: (i64, f64)| if b.1 > a.1 { b } else { a };
         let (min_idx, min) = values.iter().copied().reduce(least)?;

@@ -1,4 +1,4 @@
-//! `toupper` and `tolower`: each character by itself, as Unicode maps single characters.
+//! `toupper` and `tolower`: the simple case mapping of Unicode, character by character.
 
 use crate::functions::prelude::*;
 
@@ -22,14 +22,14 @@ fn map<I: ExactSizeIterator<Item = char>>(
     args: &KernelArgs<'_>,
     ascii: fn(&str) -> String,
     full: fn(char) -> I,
-) -> Answer {
+) -> KernelResult {
     let text = args.texts(0)?;
     Ok(args.collect_strings(|row| {
         let text = text.get(row);
         if text.is_ascii() {
             return Some(Cow::Owned(ascii(text)));
         }
-        // The simple mapping: a character whose counterpart is longer (ß) stays as it is.
+        // The simple mapping: a character whose counterpart is longer (ß) is unchanged.
         let simple = text.chars().map(|c| {
             let mut mapped = full(c);
             match (mapped.len(), mapped.next()) {

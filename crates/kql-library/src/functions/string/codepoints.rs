@@ -62,13 +62,13 @@ pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
 
 static KERNEL: InnerKernel = InnerKernel::new("unicode_codepoints_to_string", to_string);
 
-/// An argument: numbers, or arrays of them.
+/// An argument: numbers, or arrays of numbers.
 enum Points {
     Numbers(Rows<Int64Array>),
     Arrays(Rows<BinaryViewArray>),
 }
 
-fn to_string(args: &KernelArgs<'_>) -> Answer {
+fn to_string(args: &KernelArgs<'_>) -> KernelResult {
     let columns = (0..args.len())
         .map(|index| match args.kind(index) {
             ScalarType::Dynamic => args.dynamics(index).map(Points::Arrays),
@@ -77,7 +77,7 @@ fn to_string(args: &KernelArgs<'_>) -> Answer {
         .collect::<Result<Vec<_>, _>>()?;
     Ok(args.collect_strings(|row| {
         let mut out = String::new();
-        // A part that is no code point leaves the row without a text.
+        // A value that is not a code point makes the result empty.
         columns
             .iter()
             .all(|column| match column {

@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["countof(source: string, search: const string, [kind: const string]) -> long"],
     aliases: &[],
-    summary: "How often a text occurs, overlaps counted; or how many matches a regular expression has.",
+    summary: "The number of occurrences of a text, including overlapping ones, or of matches of a regular expression.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -37,7 +37,7 @@ static COUNTOF_REGEX_KERNEL: InnerKernel = InnerKernel::new("countof_regex", reg
 
 static COUNTOF_KERNEL: InnerKernel = InnerKernel::new("countof", normal);
 
-fn normal(args: &KernelArgs<'_>) -> Answer {
+fn normal(args: &KernelArgs<'_>) -> KernelResult {
     let (text, search) = (args.texts(0)?, args.texts(1)?);
     let search = search.get(0);
     let step = search.chars().next().map_or(1, char::len_utf8);
@@ -52,7 +52,7 @@ fn normal(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-fn regex(args: &KernelArgs<'_>) -> Answer {
+fn regex(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
     let mut patterns = Patterns::open(args, 1)?;
     let empty = patterns.is_empty();

@@ -28,14 +28,14 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 static KERNEL: InnerKernel = InnerKernel::new("extract", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (group, text) = (args.longs(1)?, args.texts(2)?);
     let mut patterns = Patterns::open(args, 0)?;
     Ok(args.collect_strings(|row| {
         let group = usize::try_from(group.get(row)?).ok()?;
         let regex = patterns.get(row)?;
         let found = match group {
-            // The whole match needs no groups, and finding them is the slow part.
+            // The whole match needs no capture groups, and capturing is slow.
             0 => regex.find(text.get(row))?,
             group => regex.captures(text.get(row))?.get(group)?,
         };

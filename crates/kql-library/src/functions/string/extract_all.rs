@@ -55,7 +55,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
 
 static KERNEL: InnerKernel = InnerKernel::new("extract_all", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let pattern = args.strings(0)?;
     let Ok(regex) = Regex::new(pattern.get(0)) else {
         return Err(KernelError::Failed("Regex pattern is ill-formed".into()));
@@ -79,7 +79,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
         encoder.begin_array();
         for captures in regex.captures_iter(text.get(row)) {
             found = true;
-            if !args.effort().should_continue() {
+            if !args.limits().should_continue() {
                 break;
             }
             let group = |index: &usize| captures.get(*index).map_or("", |m| m.as_str());
@@ -100,7 +100,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// The groups that an array selects by number or name; others are dropped.
+/// The groups that an array selects by number or name; invalid selectors are dropped.
 fn groups(regex: &Regex, selection: &[u8]) -> Vec<usize> {
     let group = |item: DynamicRef<'_>| match item.kind() {
         Kind::String => {

@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["format_bytes(size: real, [precision: long], [units: string]) -> string"],
     aliases: &[],
-    summary: "A number of bytes in units of 1024: Bytes, KB, MB, ….",
+    summary: "A number of bytes formatted in units of 1024: Bytes, KB, MB, ….",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -21,7 +21,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 const UNITS: [&str; 7] = ["Bytes", "KB", "MB", "GB", "TB", "PB", "EB"];
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let size = args.reals(0)?;
     let precision = if args.len() > 1 {
         Some(args.longs(1)?)
@@ -53,7 +53,7 @@ fn format(size: f64, precision: i32, unit: &str) -> Option<String> {
     };
     let scale = 10f64.powi(precision);
     let number = (size / 1024f64.powi(step as i32) * scale).round() / scale;
-    // No zeros after the point are shown: 10 KB to two digits is `10 KB`.
+    // Trailing zeros after the decimal point are omitted: 10 KB with two digits is `10 KB`.
     Some(format!("{number} {}", UNITS.get(step)?))
 }
 

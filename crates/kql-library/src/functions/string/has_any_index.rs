@@ -8,7 +8,7 @@ use crate::text_match::fold_char;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["has_any_index(source: text, values: array) -> long"],
     aliases: &[],
-    summary: "The place of the first array element that is a term of the text; -1 where none is.",
+    summary: "The index of the first array element that is a term of the text; -1 if there is none.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -24,7 +24,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (text, values) = (args.texts(0)?, args.dynamics(1)?);
     Ok(args.collect_longs(|row| {
         let folded = fold(text.get(row));
@@ -44,7 +44,7 @@ fn fold(text: &str) -> String {
     text.chars().map(fold_char).collect()
 }
 
-/// Whether `needle` occurs with no term running on beyond either of its edges (`semantics.md §6.2`).
+/// Whether `needle` occurs with no term extending beyond either of its edges (`docs/semantics.md §6.2`).
 fn has(text: &str, needle: &str) -> bool {
     let (first, last) = (needle.chars().next(), needle.chars().next_back());
     let term = |c: Option<char>| c.is_some_and(char::is_alphanumeric);

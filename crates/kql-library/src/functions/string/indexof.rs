@@ -7,7 +7,8 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "indexof(string: text, match: text, [start: long], [length: long], [occurrence: long]) -> long",
     ],
     aliases: &[],
-    summary: "Where a text first occurs in another, by code points from 0; -1 where it does not, null for an empty one.",
+    summary: "The 0-based position in code points of the first occurrence of a text; -1 if there is none, null for \
+    an empty text.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -18,7 +19,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (text, needle) = (args.texts(0)?, args.texts(1)?);
     let window = Window::open(args)?;
     Ok(args.collect_longs(|row| {
@@ -45,7 +46,7 @@ impl Window {
         Ok(Window { columns })
     }
 
-    /// Start, length (-1: to the end) and occurrence in `row`; null where one is null.
+    /// The start, length (-1: to the end) and occurrence in `row`; `None` if one is null.
     pub(super) fn get(&self, row: usize) -> Option<(i64, i64, i64)> {
         let value = |index: usize, default: i64| match self.columns.get(index) {
             Some(column) => column.get(row),
@@ -55,7 +56,7 @@ impl Window {
     }
 }
 
-/// The byte at which code point `index` begins; also the end of the text.
+/// The byte offset of code point `index`, which may be the end of the text.
 pub(super) fn byte_of(text: &str, index: usize) -> Option<usize> {
     if text.is_ascii() {
         return (index <= text.len()).then_some(index);
@@ -66,7 +67,7 @@ pub(super) fn byte_of(text: &str, index: usize) -> Option<usize> {
         .nth(index)
 }
 
-// The documented limit of the search range was measured not to hold (`semantics.md §11`), so it is not applied.
+// The documented limit of the search range does not hold in the measured engine (`docs/semantics.md §11`), so it is not applied.
 fn position(text: &str, needle: &str, start: i64, occurrence: i64) -> i64 {
     let start = match usize::try_from(start) {
         Ok(start) => start,

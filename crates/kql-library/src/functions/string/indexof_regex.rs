@@ -9,7 +9,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "indexof_regex(string: text, match: string, [start: long], [length: long], [occurrence: long]) -> long",
     ],
     aliases: &[],
-    summary: "Where a regular expression first matches, by code points from 0; -1 where it does not.",
+    summary: "The 0-based position in code points of the first match of a regular expression; -1 if there is none.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -31,7 +31,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 static KERNEL: InnerKernel = InnerKernel::new("indexof_regex", kernel);
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
     let mut patterns = Patterns::open(args, 1)?;
     let window = Window::open(args)?;

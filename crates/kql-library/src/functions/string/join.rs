@@ -1,10 +1,10 @@
-//! `strcat`, `strcat_delim`, `strrep`: the text of every argument, one after the other.
+//! `strcat`, `strcat_delim`, `strrep`: concatenation of the arguments' texts.
 
 use crate::functions::prelude::*;
 
 pub(crate) static STRCAT: ScalarFunction = function(
     &["strcat(arg: text...) -> string"],
-    "The texts of the arguments, one after the other.",
+    "The concatenated texts of the arguments.",
     ResultName::None,
     &[example(
         "print s = strcat('a', 1, true)",
@@ -26,7 +26,7 @@ pub(crate) static STRCAT_DELIM: ScalarFunction = function(
 
 pub(crate) static STRREP: ScalarFunction = function(
     &["strrep(value: text, multiplier: long, [delimiter: text]) -> string"],
-    "The text so many times, with a delimiter between.",
+    "The text repeated a number of times, with an optional delimiter between.",
     ResultName::None,
     &[
         example("print s = strrep('ab', 3)", "s:string\nababab"),
@@ -35,7 +35,7 @@ pub(crate) static STRREP: ScalarFunction = function(
     repeat,
 );
 
-fn join(args: &KernelArgs<'_>, first: usize) -> Answer {
+fn join(args: &KernelArgs<'_>, first: usize) -> KernelResult {
     let columns = (0..args.len())
         .map(|i| args.texts(i))
         .collect::<Result<Vec<_>, _>>()?;
@@ -46,8 +46,8 @@ fn join(args: &KernelArgs<'_>, first: usize) -> Answer {
         let delimiter = delimiter.first().map_or("", |column| column.get(row));
         let parts: usize = columns.iter().map(|column| column.get(row).len()).sum();
         if !args
-            .effort()
-            .has_room(parts + columns.len() * delimiter.len())
+            .limits()
+            .allows_length(parts + columns.len() * delimiter.len())
         {
             return None;
         }
@@ -61,7 +61,7 @@ fn join(args: &KernelArgs<'_>, first: usize) -> Answer {
     }))
 }
 
-fn repeat(args: &KernelArgs<'_>) -> Answer {
+fn repeat(args: &KernelArgs<'_>) -> KernelResult {
     let (value, times) = (args.texts(0)?, args.longs(1)?);
     let delimiter = if args.len() > 2 {
         Some(args.texts(2)?)
@@ -72,7 +72,7 @@ fn repeat(args: &KernelArgs<'_>) -> Answer {
         let times = usize::try_from(times.get(row)?).unwrap_or(0);
         let delimiter = delimiter.as_ref().map_or("", |column| column.get(row));
         let size = value.get(row).len() + delimiter.len();
-        if !args.effort().has_room(size.saturating_mul(times)) {
+        if !args.limits().allows_length(size.saturating_mul(times)) {
             return None;
         }
         Some(Cow::Owned(match delimiter {

@@ -25,6 +25,6 @@ pub(crate) static STRING_SIZE: ScalarFunction = function(
 );
 
 fn count(text: &str) -> i64 {
-    // Counting characters is vectorised and never exceeds the bytes in memory.
+    // Counting characters is vectorized and bounded by the bytes in memory.
     text.chars().count() as i64
 }

@@ -1,4 +1,4 @@
-//! Text (`semantics.md §11`).
+//! String functions (`docs/semantics.md §11`).
 
 mod case;
 mod codepoints;

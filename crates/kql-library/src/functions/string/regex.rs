@@ -1,16 +1,16 @@
-//! Regular expressions as arguments (`semantics.md §7`): RE2 syntax, replacements with backslashes.
+//! Regular expressions as arguments (`docs/semantics.md §7`): RE2 syntax, replacements with backslashes.
 
 use hindsight_kql_syntax::Code;
 
 use ::regex::Regex;
 
 use crate::functions::prelude::*;
-use crate::kernel::Effort;
+use crate::kernel::CallLimits;
 use crate::kernel::Rows;
 
 pub(crate) static REGEX_QUOTE: ScalarFunction = function(
     &["regex_quote(string: text) -> string"],
-    "The text as a regular expression that matches it literally.",
+    "The text escaped as a regular expression that matches it literally.",
     ResultName::None,
     &[example(
         "print s = regex_quote('(a.b)')",
@@ -33,14 +33,14 @@ fn quote(text: &str) -> String {
     out
 }
 
-/// A pattern argument: compiled once where it is constant, else once for each run of equal patterns.
+/// A pattern argument: a constant is compiled once, a column once per run of equal patterns.
 pub(super) struct Patterns {
     rows: Rows<arrow::array::StringViewArray>,
     last: Option<(String, Option<Regex>)>,
 }
 
 impl Patterns {
-    /// Argument `index`, wrapped as `wrap` says.
+    /// Argument `index`, with each pattern transformed by `wrap`.
     pub(super) fn open(args: &KernelArgs<'_>, index: usize) -> Result<Patterns, KernelError> {
         Ok(Patterns {
             rows: args.strings(index)?,
@@ -53,7 +53,7 @@ impl Patterns {
         self.rows.get(0).is_empty()
     }
 
-    /// The expression in `row`; none where the text is no expression.
+    /// The compiled expression in `row`; `None` if the pattern is not valid.
     pub(super) fn get(&mut self, row: usize) -> Option<&Regex> {
         let text = self.rows.get(row);
         if self.last.as_ref().is_none_or(|(last, _)| last != text) {
@@ -63,7 +63,7 @@ impl Patterns {
     }
 }
 
-/// Refuses a constant pattern that is no regular expression.
+/// Reports an error if a constant pattern is not a valid regular expression.
 pub(super) fn check(call: &CallArgs<'_>, index: usize) -> Result<(), Diagnostic> {
     match constant_text(call, index) {
         Some(pattern) if Regex::new(&pattern).is_err() => Err(refuse(
@@ -75,17 +75,17 @@ pub(super) fn check(call: &CallArgs<'_>, index: usize) -> Result<(), Diagnostic>
     }
 }
 
-/// Every match replaced; `\0` to `\9` stand for the match and its groups. It ends early where `effort` does.
+/// Replaces every match; `\0` to `\9` stand for the match and its groups. The loop ends early if `limits` stops it.
 pub(super) fn replace_all<'t>(
     regex: &Regex,
     text: &'t str,
     rewrite: &str,
-    effort: &Effort,
+    limits: &CallLimits,
 ) -> Cow<'t, str> {
     let mut out = String::new();
     let mut copied = 0;
     for groups in regex.captures_iter(text) {
-        if !effort.should_continue() || !effort.has_room(out.len()) {
+        if !limits.should_continue() || !limits.allows_length(out.len()) {
             return Cow::Borrowed("");
         }
         if let Some(whole) = groups.get(0) {
@@ -133,7 +133,7 @@ mod tests {
         let check = |pattern: &str, rewrite: &str, expected: &str| {
             let regex = Regex::new(pattern).expect("a pattern");
             assert_eq!(
-                replace_all(&regex, "ab12", rewrite, &Effort::new()),
+                replace_all(&regex, "ab12", rewrite, &CallLimits::new()),
                 expected,
                 "{pattern} {rewrite}"
             );

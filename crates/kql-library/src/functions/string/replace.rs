@@ -1,11 +1,11 @@
-//! `replace_string`, `replace_regex` and the old `replace`.
+//! `replace_string`, `replace_regex` and the legacy `replace`.
 
 use super::regex::{Patterns, check, replace_all};
 use crate::functions::prelude::*;
 
 pub(crate) static REPLACE_STRING: ScalarFunction = function(
     &["replace_string(text: string, lookup: text, rewrite: text) -> string"],
-    "The text with every occurrence of another replaced; an empty lookup changes nothing.",
+    "The text with every occurrence of the lookup replaced; an empty lookup replaces nothing.",
     ResultName::None,
     &[example(
         "print s = replace_string('a-b-c', '-', '+')",
@@ -22,7 +22,10 @@ pub(crate) static REPLACE_STRING: ScalarFunction = function(
             let grows = rewrite.len().saturating_sub(lookup.len());
             if grows > 0 {
                 let added = text.matches(lookup).count().saturating_mul(grows);
-                if !args.effort().has_room(text.len().saturating_add(added)) {
+                if !args
+                    .limits()
+                    .allows_length(text.len().saturating_add(added))
+                {
                     return None;
                 }
             }
@@ -55,7 +58,7 @@ static REPLACE_REGEX_KERNEL: InnerKernel =
 pub(crate) static REPLACE: ScalarFunction = ScalarFunction {
     signatures: &["replace(regex: string, rewrite: string, text: string) -> string"],
     aliases: &[],
-    summary: "The old form of replace_regex, with the text last.",
+    summary: "The legacy form of `replace_regex`, with the text as the last argument.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[example(
@@ -70,13 +73,13 @@ pub(crate) static REPLACE: ScalarFunction = ScalarFunction {
 
 static REPLACE_KERNEL: InnerKernel = InnerKernel::new("replace", |args| regex(args, 2, 0, 1));
 
-fn regex(args: &KernelArgs<'_>, text: usize, pattern: usize, rewrite: usize) -> Answer {
+fn regex(args: &KernelArgs<'_>, text: usize, pattern: usize, rewrite: usize) -> KernelResult {
     let (text, rewrite) = (args.texts(text)?, args.texts(rewrite)?);
     let mut patterns = Patterns::open(args, pattern)?;
     Ok(args.collect_strings(|row| {
         let text = text.get(row);
         Some(match patterns.get(row) {
-            Some(regex) => replace_all(regex, text, rewrite.get(row), args.effort()),
+            Some(regex) => replace_all(regex, text, rewrite.get(row), args.limits()),
             None => Cow::Borrowed(text),
         })
     }))

@@ -4,7 +4,7 @@ use hindsight_kql_types::DynamicRef;
 use memchr::memmem;
 
 use crate::functions::prelude::*;
-use crate::kernel::Effort;
+use crate::kernel::CallLimits;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["replace_strings(text: string, lookups: array, rewrites: array) -> string"],
@@ -19,7 +19,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
     let (lookups, rewrites) = (args.dynamics(1)?, args.dynamics(2)?);
     // The arrays of the row before, which are mostly those of this row too.
@@ -36,7 +36,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
         Some(Cow::Owned(replace(
             text.get(row),
             &replacements,
-            args.effort(),
+            args.limits(),
         )))
     }))
 }
@@ -74,10 +74,10 @@ enum Part<'a> {
 }
 
 /// Applies the replacements one after the other, each to the parts that no earlier one replaced.
-fn replace(text: &str, replacements: &[Replacement], effort: &Effort) -> String {
+fn replace(text: &str, replacements: &[Replacement], limits: &CallLimits) -> String {
     let mut parts = vec![Part::Original(text)];
     for replacement in replacements {
-        if !effort.should_continue() || !effort.has_room(length(&parts)) {
+        if !limits.should_continue() || !limits.allows_length(length(&parts)) {
             return String::new();
         }
         let finder = memmem::Finder::new(&replacement.lookup);
@@ -90,7 +90,7 @@ fn replace(text: &str, replacements: &[Replacement], effort: &Effort) -> String 
         }
         parts = next;
     }
-    if !effort.has_room(length(&parts)) {
+    if !limits.allows_length(length(&parts)) {
         return String::new();
     }
     let mut out = String::with_capacity(length(&parts));

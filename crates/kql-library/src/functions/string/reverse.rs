@@ -4,7 +4,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["reverse(value: text) -> string"],
-    "The text backwards, by code points.",
+    "The text with its code points in reverse order.",
     ResultName::None,
     &[
         example("print s = reverse('añb')", "s:string\nbña"),

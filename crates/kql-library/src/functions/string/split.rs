@@ -7,7 +7,7 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["split(source: text, delimiter: string, [requestedIndex: long]) -> dynamic"],
     aliases: &[],
-    summary: "The parts of a text between delimiters, or an array of one of them.",
+    summary: "The parts of a text between delimiters, or an array of one part.",
     result_name: ResultName::FirstArgument,
     volatile: false,
     examples: &[
@@ -21,7 +21,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (text, delimiter) = (args.texts(0)?, args.texts(1)?);
     let index = if args.len() > 2 {
         Some(args.longs(2)?)

@@ -4,7 +4,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["strcmp(s1: text, s2: text) -> long"],
-    "-1, 0 or 1 as the first text comes before, equals or comes after the second, by code units.",
+    "-1, 0 or 1 if the first text sorts before, equals or sorts after the second, by code units.",
     ResultName::None,
     &[example("print n = strcmp('ABC', 'abc')", "n:long\n-1")],
     |args| {

@@ -17,7 +17,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (text, start) = (args.texts(0)?, args.longs(1)?);
     let length = if args.len() > 2 {
         Some(args.longs(2)?)
@@ -36,7 +36,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
 fn part(text: &str, start: i64, length: i64) -> &str {
     let start = match usize::try_from(start) {
         Ok(start) => start,
-        // Reaching before the beginning gives nothing: the start is not moved to it.
+        // A start before the beginning is not moved to the beginning: the result is empty.
         Err(_) => match text
             .chars()
             .count()

@@ -9,7 +9,8 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "translate(searchList: string, replacementList: string, source: string) -> string",
     ],
     aliases: &[],
-    summary: "The text with each character of one list replaced by that of another; a short list repeats its last.",
+    summary: "The text with each character of one list replaced by its counterpart in another; a shorter list \
+    repeats its last character.",
     result_name: ResultName::None,
     volatile: false,
     examples: &[
@@ -26,7 +27,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     eval: Eval::Kernel(kernel),
 };
 
-fn kernel(args: &KernelArgs<'_>) -> Answer {
+fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (search, replacement, source) = (args.texts(0)?, args.texts(1)?, args.texts(2)?);
     let constant = (search.is_constant() && replacement.is_constant())
         .then(|| mapping(search.get(0), replacement.get(0)));
@@ -43,7 +44,7 @@ fn kernel(args: &KernelArgs<'_>) -> Answer {
     }))
 }
 
-/// What each character becomes; nothing where the replacements are empty.
+/// The replacement of each character; `None` if the list of replacements is empty.
 fn mapping(search: &str, replacement: &str) -> HashMap<char, Option<char>> {
     let mut replacements = replacement.chars();
     let mut current = None;

@@ -1,4 +1,4 @@
-//! `trim`, `trim_start`, `trim_end`: the first argument is a regular expression, and one match at each end goes.
+//! `trim`, `trim_start`, `trim_end`: the first argument is a regular expression, of which one match is removed at each end.
 
 use hindsight_kql_syntax::Code;
 
@@ -94,7 +94,7 @@ fn check(call: &CallArgs<'_>, anchor: Anchor) -> Result<(), Diagnostic> {
     }
 }
 
-fn remove(args: &KernelArgs<'_>, anchor: Anchor) -> Answer {
+fn remove(args: &KernelArgs<'_>, anchor: Anchor) -> KernelResult {
     let (pattern, text) = (args.strings(0)?, args.texts(1)?);
     let regex = Regex::new(&anchor(pattern.get(0))).ok();
     Ok(args.collect_strings(|row| {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_match_goes_at_each_end() {
+    fn removes_one_match_at_each_end() {
         let check = |pattern: &str, text: &str, expected: &str| {
             let regex = Regex::new(&both(pattern)).expect("a pattern");
             assert_eq!(regex.replace_all(text, ""), expected, "{pattern} {text}");

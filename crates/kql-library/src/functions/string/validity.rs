@@ -4,7 +4,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static ISASCII: ScalarFunction = function(
     &["isascii(value: text) -> bool"],
-    "Whether every character is an ASCII one.",
+    "Whether every character is ASCII.",
     ResultName::None,
     &[example("print b = isascii('naïve')", "b:bool\nfalse")],
     |args| {
@@ -13,7 +13,7 @@ pub(crate) static ISASCII: ScalarFunction = function(
     },
 );
 
-// Texts of this engine are always UTF-8.
+// Strings in this engine are always valid UTF-8.
 pub(crate) static ISUTF8: ScalarFunction = function(
     &["isutf8(value: text) -> bool"],
     "Whether the text is valid UTF-8.",

@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_angle(value: real, from: string, to: string) -> real"],
-    "An angle in another unit; null where a unit is not known.",
+    "An angle converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(
         "print a = convert_angle(0.5, 'Revolution', 'Degree')",

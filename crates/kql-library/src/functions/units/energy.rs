@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_energy(value: real, from: string, to: string) -> real"],
-    "An energy in another unit; null where a unit is not known.",
+    "An energy converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(
         "print e = convert_energy(2, 'KilowattHour', 'Kilojoule')",

@@ -1,20 +1,23 @@
-//! Units by their factors of a base unit.
+//! Conversion between units by their factors of a base unit.
 
 use crate::functions::prelude::*;
 
-/// A unit by its name and how many of the base unit it is.
+/// A unit by its name and its factor, the number of base units in it.
 pub(super) type Factor = (&'static str, f64);
 
-/// Converts between units that are multiples of one base unit; null where a name is not known.
-pub(super) fn by_factor(args: &KernelArgs<'_>, units: &'static [Factor]) -> Answer {
+/// Converts between units that are multiples of one base unit; null for an unknown unit name.
+pub(super) fn by_factor(args: &KernelArgs<'_>, units: &'static [Factor]) -> KernelResult {
     convert(args, |name| {
         let (_, factor) = units.iter().find(|(unit, _)| *unit == name)?;
         Some((*factor, 0.0))
     })
 }
 
-/// Converts between units `x * factor + offset` of the base unit.
-pub(super) fn convert(args: &KernelArgs<'_>, unit: impl Fn(&str) -> Option<(f64, f64)>) -> Answer {
+/// Converts between units defined as `x * factor + offset` of the base unit.
+pub(super) fn convert(
+    args: &KernelArgs<'_>,
+    unit: impl Fn(&str) -> Option<(f64, f64)>,
+) -> KernelResult {
     let (value, from, to) = (args.reals(0)?, args.strings(1)?, args.strings(2)?);
     Ok(args.collect_reals(|row| {
         let value = value.get(row)?;

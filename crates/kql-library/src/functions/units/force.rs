@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_force(value: real, from: string, to: string) -> real"],
-    "A force in another unit; null where a unit is not known.",
+    "A force converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(
         "print f = convert_force(3, 'Kilonewton', 'Newton')",

@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_length(value: real, from: string, to: string) -> real"],
-    "A length in another unit; null where a unit is not known.",
+    "A length converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(
         "print l = convert_length(3, 'Kilometer', 'Meter')",

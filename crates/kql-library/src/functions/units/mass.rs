@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_mass(value: real, from: string, to: string) -> real"],
-    "A mass in another unit; null where a unit is not known.",
+    "A mass converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(
         "print m = convert_mass(3, 'Tonne', 'Kilogram')",

@@ -1,6 +1,6 @@
-//! `convert_angle` and its kin: a number from one unit of measure into another.
+//! `convert_angle` and related functions: conversion between units of measure.
 //!
-//! Factors are those that the language's answers show, which for some units are rounded (an acre-foot is 1/0.000810714
+//! The factors are those that the measured engine's results show; some of them are rounded (an acre-foot is 1/0.000810714
 //! m³, a mile 1609.34 m).
 
 mod angle;

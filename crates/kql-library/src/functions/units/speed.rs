@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_speed(value: real, from: string, to: string) -> real"],
-    "A speed in another unit; null where a unit is not known.",
+    "A speed converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(
         "print s = convert_speed(1, 'MeterPerSecond', 'CentimeterPerSecond')",

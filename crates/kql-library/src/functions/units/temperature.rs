@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_temperature(value: real, from: string, to: string) -> real"],
-    "A temperature on another scale; null where a scale is not known.",
+    "A temperature converted to another scale; null if a scale is unknown.",
     ResultName::None,
     &[example(
         "print t = convert_temperature(300.5, 'Kelvin', 'SolarTemperature') < 1",
@@ -14,7 +14,7 @@ pub(crate) static DEF: ScalarFunction = function(
     |args| convert(args, scale),
 );
 
-/// Kelvins for each degree, and the kelvins of zero degrees.
+/// The kelvins per degree, and the kelvins at zero degrees.
 fn scale(name: &str) -> Option<(f64, f64)> {
     Some(match name {
         "Kelvin" => (1.0, 0.0),

@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &["convert_volume(value: real, from: string, to: string) -> real"],
-    "A volume in another unit; null where a unit is not known.",
+    "A volume converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(
         "print v = convert_volume(3, 'KilocubicMeter', 'CubicMeter')",

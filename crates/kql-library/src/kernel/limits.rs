@@ -1,8 +1,8 @@
-//! What one call of a kernel may cost: it ends early when the query was cancelled, when a value becomes too large, or when
-//! its results need more memory than queries have left.
+//! The limits of one kernel call: it ends early if the query is cancelled, if a value becomes too large, or if the memory
+//! reservation for its results fails.
 //!
-//! Kernels make a value for each row in closures that cannot fail. So the first reason is noted here, rows after it are
-//! passed over, and the call fails with it at its end.
+//! Kernels compute each row's value in closures that cannot return an error. The first failure is therefore recorded here,
+//! later rows are skipped, and the call returns the failure at its end.
 
 use std::cell::{Cell, RefCell};
 
@@ -12,28 +12,28 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use super::error::KernelError;
 use crate::work::CancellationToken;
 
-/// The most bytes of one text that a query makes: 16 MiB. Texts of telemetry are at most 64 KiB.
+/// The maximum size in bytes of a string that a query computes: 16 MiB. Strings of telemetry are at most 64 KiB.
 pub(crate) const MAX_TEXT: usize = 16 << 20;
 
-/// Results are reserved in steps of so many bytes.
+/// The memory reservation grows in steps of this many bytes.
 const STEP: usize = 4 << 20;
 
 /// The state of one call.
 #[derive(Debug)]
-pub(crate) struct Effort {
+pub(crate) struct CallLimits {
     cancellation: CancellationToken,
     failure: RefCell<Option<KernelError>>,
-    /// Whether there is a failure; read for every row.
+    /// Whether a failure is recorded; read for every row.
     failed: Cell<bool>,
-    /// The bytes of results so far that are not reserved yet.
+    /// The bytes of the results so far that are not yet reserved.
     unreserved: Cell<usize>,
     reservation: RefCell<Option<MemoryReservation>>,
 }
 
-impl Effort {
-    /// Nothing done yet.
-    pub(crate) fn new() -> Effort {
-        Effort {
+impl CallLimits {
+    /// The state of a call that has not started.
+    pub(crate) fn new() -> CallLimits {
+        CallLimits {
             cancellation: CancellationToken::current(),
             failure: RefCell::new(None),
             failed: Cell::new(false),
@@ -42,7 +42,7 @@ impl Effort {
         }
     }
 
-    /// Whether there is any point in computing more.
+    /// Whether the call has neither failed nor been cancelled.
     pub(crate) fn should_continue(&self) -> bool {
         if !self.failed.get() && self.cancellation.is_cancelled() {
             self.fail(KernelError::Cancelled);
@@ -50,21 +50,22 @@ impl Effort {
         !self.failed.get()
     }
 
-    /// Whether a text of so many bytes may be made; if not, the call fails.
-    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+    /// Checks that a string of `bytes` bytes is within the limit; the call fails if it is not.
+    pub(crate) fn allows_length(&self, bytes: usize) -> bool {
         if bytes > MAX_TEXT {
             self.too_large(MAX_TEXT);
         }
         !self.failed.get()
     }
 
-    /// A value would have more bytes than `limit`: the call fails.
+    /// Fails the call because a value would have more bytes than `limit`.
     pub(crate) fn too_large(&self, limit: usize) {
         self.fail(KernelError::TooLarge(limit));
     }
 
-    /// The results grow by so many bytes; `false` where the memory is used up.
-    pub(crate) fn adds(&self, bytes: usize) -> bool {
+    /// Accounts for `bytes` more bytes of results; `false` if the call has failed, for example because the memory pool is
+    /// exhausted.
+    pub(crate) fn grow(&self, bytes: usize) -> bool {
         let unreserved = self.unreserved.get() + bytes;
         self.unreserved.set(unreserved);
         if unreserved >= STEP {
@@ -98,7 +99,7 @@ impl Effort {
 
     /// `result`, unless the call has failed.
     pub(crate) fn outcome<T>(&self, result: T) -> Result<T, KernelError> {
-        // A loop inside one row may have ended early without a word.
+        // A loop inside one row may have ended early because of a cancellation.
         self.should_continue();
         match self.failure.take() {
             Some(error) => Err(error),

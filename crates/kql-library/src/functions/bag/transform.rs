@@ -1,4 +1,4 @@
-//! Functions that make new bags of others.
+//! Functions that build new bags from others.
 
 use hashbrown::HashSet;
 
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static BAG_MERGE: ScalarFunction = function(
     &["bag_merge(bag: dynamic...) -> dynamic"],
-    "The properties of all bags; the first value of a key stays, and what is no bag is skipped.",
+    "The properties of all bags; the first value of a key is kept, and arguments that are not bags are ignored.",
     ResultName::None,
     &[example(
         "print b = bag_merge(dynamic({'a': 1}), dynamic({'b': 2, 'a': 3}))",
@@ -19,7 +19,7 @@ pub(crate) static BAG_MERGE: ScalarFunction = function(
             let mut seen = HashSet::new();
             encoder.begin_bag();
             for bag in (0..row.len()).filter_map(|index| row.bag(index)) {
-                let wanted = |_: &_| args.effort().should_continue();
+                let wanted = |_: &_| args.limits().should_continue();
                 for (key, value) in bag.iter_bag().take_while(wanted) {
                     if seen.insert(key) {
                         encoder.key(key);

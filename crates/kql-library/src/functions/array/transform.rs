@@ -1,4 +1,4 @@
-//! Functions that make new arrays of the elements of others.
+//! Functions that build new arrays from the elements of others.
 
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static ARRAY_CONCAT: ScalarFunction = function(
     &["array_concat(array: dynamic...) -> dynamic"],
-    "The elements of all arrays in one; what is no array adds nothing.",
+    "The concatenation of all arrays; arguments that are not arrays are ignored.",
     ResultName::None,
     &[example(
         "print a = array_concat(dynamic([1, 2]), dynamic(null), dynamic(['x']))",
@@ -49,7 +49,7 @@ pub(crate) static ARRAY_SLICE: ScalarFunction = function(
 
 pub(crate) static ARRAY_SPLIT: ScalarFunction = function(
     &["array_split(array: dynamic, index: any) -> dynamic"],
-    "The array in parts that start at the index, or at each index of an array.",
+    "The array split at the index, or at each index of an array.",
     ResultName::None,
     &[
         example(
@@ -66,7 +66,7 @@ pub(crate) static ARRAY_SPLIT: ScalarFunction = function(
 
 pub(crate) static ARRAY_REVERSE: ScalarFunction = function(
     &["array_reverse(array: dynamic) -> dynamic"],
-    "The elements from last to first; null for what is no array.",
+    "The elements in reverse order; null if the argument is not an array.",
     ResultName::None,
     &[example(
         "print a = array_reverse(dynamic([1, 'b']))",
@@ -82,7 +82,7 @@ pub(crate) static ARRAY_REVERSE: ScalarFunction = function(
 
 pub(crate) static ARRAY_ROTATE_LEFT: ScalarFunction = function(
     &["array_rotate_left(array: dynamic, count: long) -> dynamic"],
-    "The elements moved to the left; those that fall out come in at the right.",
+    "The elements rotated to the left: elements shifted out on the left enter on the right.",
     ResultName::None,
     &[example(
         "print a = array_rotate_left(dynamic([1, 2, 3, 4]), 1)",
@@ -93,7 +93,7 @@ pub(crate) static ARRAY_ROTATE_LEFT: ScalarFunction = function(
 
 pub(crate) static ARRAY_ROTATE_RIGHT: ScalarFunction = function(
     &["array_rotate_right(array: dynamic, count: long) -> dynamic"],
-    "The elements moved to the right; those that fall out come in at the left.",
+    "The elements rotated to the right: elements shifted out on the right enter on the left.",
     ResultName::None,
     &[example(
         "print a = array_rotate_right(dynamic([1, 2, 3, 4]), 1)",
@@ -108,7 +108,7 @@ pub(crate) static ARRAY_ROTATE_RIGHT: ScalarFunction = function(
 
 pub(crate) static ARRAY_SHIFT_LEFT: ScalarFunction = function(
     &["array_shift_left(array: dynamic, count: long, [fill: any]) -> dynamic"],
-    "The elements moved to the left; the places that become free hold `fill`, by default null.",
+    "The elements shifted to the left; vacated positions hold `fill`, by default null.",
     ResultName::None,
     &[example(
         "print a = array_shift_left(dynamic([1, 2, 3, 4]), 2)",
@@ -119,7 +119,7 @@ pub(crate) static ARRAY_SHIFT_LEFT: ScalarFunction = function(
 
 pub(crate) static ARRAY_SHIFT_RIGHT: ScalarFunction = function(
     &["array_shift_right(array: dynamic, count: long, [fill: any]) -> dynamic"],
-    "The elements moved to the right; the places that become free hold `fill`, by default null.",
+    "The elements shifted to the right; vacated positions hold `fill`, by default null.",
     ResultName::None,
     &[example(
         "print a = array_shift_right(dynamic([1, 2, 3]), 1, 0)",
@@ -134,7 +134,7 @@ pub(crate) static ARRAY_SHIFT_RIGHT: ScalarFunction = function(
 
 pub(crate) static ARRAY_IFF: ScalarFunction = function(
     &["array_iff(condition: dynamic, when_true: any, when_false: any) -> dynamic"],
-    "For each condition the element of one array or the other; numbers but 0 are true.",
+    "For each condition, the element of the second array if it is true, else of the third; nonzero numbers are true.",
     ResultName::None,
     &[example(
         "print a = array_iff(dynamic([true, 0, null]), dynamic([1, 2, 3]), 9)",
@@ -146,7 +146,7 @@ pub(crate) static ARRAY_IFF: ScalarFunction = function(
 
 pub(crate) static ZIP: ScalarFunction = function(
     &["zip(array: dynamic...) -> dynamic"],
-    "An array of arrays: the first elements, the second ones, and so on; null where an array has ended.",
+    "An array of arrays: the first elements, the second elements, and so on; null beyond the end of a shorter array.",
     ResultName::None,
     &[example(
         "print a = zip(dynamic([1, 2]), dynamic(['a']))",
@@ -155,7 +155,7 @@ pub(crate) static ZIP: ScalarFunction = function(
     zip,
 );
 
-fn array_split(args: &KernelArgs<'_>) -> Answer {
+fn array_split(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let array = row.array(0)?;
         let count = i64::try_from(array.len()).ok()?;
@@ -207,7 +207,7 @@ fn shift(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
     Some(())
 }
 
-fn array_iff(args: &KernelArgs<'_>) -> Answer {
+fn array_iff(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let conditions = row.array(0)?;
         let choices = [row.array(1), row.array(2)];
@@ -236,7 +236,7 @@ fn array_iff(args: &KernelArgs<'_>) -> Answer {
     })
 }
 
-fn zip(args: &KernelArgs<'_>) -> Answer {
+fn zip(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let arrays = (0..row.len())
             .map(|index| row.array(index))

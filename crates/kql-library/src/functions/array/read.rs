@@ -1,4 +1,4 @@
-//! Functions that look into an array: `array_length`, `array_sum`, `array_index_of`, `strcat_array`.
+//! Functions that read an array: `array_length`, `array_sum`, `array_index_of`, `strcat_array`.
 
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
@@ -8,7 +8,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static ARRAY_LENGTH: ScalarFunction = function(
     &["array_length(array: dynamic) -> long"],
-    "The number of elements; null for what is no array.",
+    "The number of elements; null if the argument is not an array.",
     ResultName::None,
     &[
         example("print n = array_length(dynamic([1, [2, 3]]))", "n:long\n2"),
@@ -26,7 +26,7 @@ pub(crate) static ARRAY_LENGTH: ScalarFunction = function(
 
 pub(crate) static ARRAY_SUM: ScalarFunction = function(
     &["array_sum(array: dynamic) -> real"],
-    "The sum of the elements, nulls left out; null for an empty array and where an element is no number.",
+    "The sum of the elements, ignoring nulls; null for an empty array or if an element is not a number.",
     ResultName::None,
     &[
         example(
@@ -77,12 +77,12 @@ pub(crate) static STRCAT_ARRAY: ScalarFunction = function(
 )
 .with_aliases(&["array_strcat"]);
 
-/// A long or double as a double.
+/// A long or double, converted to a double.
 fn number(value: DynamicRef<'_>) -> Option<f64> {
     value.as_f64().or_else(|| value.as_i64().map(|n| n as f64))
 }
 
-/// Whether two elements are equal: numbers by value, all else by kind and content.
+/// Whether two elements are equal: numbers by value, all other elements by type and content.
 pub(crate) fn same(a: DynamicRef<'_>, b: DynamicRef<'_>) -> bool {
     if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
         return a == b;
@@ -94,7 +94,7 @@ pub(crate) fn same(a: DynamicRef<'_>, b: DynamicRef<'_>) -> bool {
     }
 }
 
-fn array_index_of(args: &KernelArgs<'_>) -> Answer {
+fn array_index_of(args: &KernelArgs<'_>) -> KernelResult {
     let mut encoder = Encoder::new();
     with_rows(
         args,
@@ -136,7 +136,7 @@ fn array_index_of(args: &KernelArgs<'_>) -> Answer {
     )
 }
 
-fn strcat_array(args: &KernelArgs<'_>) -> Answer {
+fn strcat_array(args: &KernelArgs<'_>) -> KernelResult {
     let delimiters = args.strings(1)?;
     let arrays = args.dynamics(0)?;
     Ok(args.collect_strings(|row| {
@@ -147,7 +147,7 @@ fn strcat_array(args: &KernelArgs<'_>) -> Answer {
             return Some(Cow::Owned(out));
         }
         for (index, element) in value.iter_array().enumerate() {
-            if !args.effort().has_room(out.len()) {
+            if !args.limits().allows_length(out.len()) {
                 return None;
             }
             if index > 0 {

@@ -1,4 +1,4 @@
-//! Functions that look into a bag.
+//! Functions that read a bag.
 
 use super::path::Path;
 use crate::dynamic::rows::{each, with_rows};
@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static BAG_KEYS: ScalarFunction = function(
     &["bag_keys(object: dynamic) -> dynamic"],
-    "An array of the keys of a bag; null for what is no bag.",
+    "An array of the keys of a bag; null if the argument is not a bag.",
     ResultName::None,
     &[example(
         "print k = bag_keys(dynamic({'b': 1, 'a': {'c': 2}}))",
@@ -18,7 +18,7 @@ pub(crate) static BAG_KEYS: ScalarFunction = function(
             encoder.begin_array();
             for (key, _) in bag
                 .iter_bag()
-                .take_while(|_| args.effort().should_continue())
+                .take_while(|_| args.limits().should_continue())
             {
                 encoder.string(key);
             }

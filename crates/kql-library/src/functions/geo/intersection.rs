@@ -1,4 +1,4 @@
-//! Whether lines and polygons meet.
+//! Intersection tests for lines and polygons.
 
 use super::shape::{Polygon, lines, polygons};
 use super::sphere::Point;
@@ -9,7 +9,7 @@ use crate::work::CancellationToken;
 
 pub(crate) static LINES: ScalarFunction = function(
     &["geo_intersects_2lines(line1: dynamic, line2: dynamic) -> bool"],
-    "Whether two lines cross or touch; null where one is none.",
+    "Whether two lines intersect; null if one is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_intersects_2lines(dynamic({'type': 'LineString', 'coordinates': [[0, 0], [2, 2]]}), dynamic({'type': 'LineString', 'coordinates': [[0, 2], [2, 0]]}))",
@@ -25,7 +25,7 @@ pub(crate) static LINES: ScalarFunction = function(
 
 pub(crate) static POLYGONS: ScalarFunction = function(
     &["geo_intersects_2polygons(polygon1: dynamic, polygon2: dynamic) -> bool"],
-    "Whether two polygons have a point in common; null where one is none.",
+    "Whether two polygons intersect; null if one is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_intersects_2polygons(dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [9, 0], [9, 9], [0, 0]]]}), dynamic({'type': 'Polygon', 'coordinates': [[[6, 2], [7, 2], [7, 3], [6, 2]]]}))",
@@ -42,7 +42,7 @@ pub(crate) static POLYGONS: ScalarFunction = function(
 
 pub(crate) static LINE_WITH_POLYGON: ScalarFunction = function(
     &["geo_intersects_line_with_polygon(line: dynamic, polygon: dynamic) -> bool"],
-    "Whether a line and a polygon have a point in common; null where one of the two is none.",
+    "Whether a line and a polygon intersect; null if one of them is not valid.",
     ResultName::None,
     &[example(
         "print b = geo_intersects_line_with_polygon(dynamic({'type': 'LineString', 'coordinates': [[6, 2], [7, 2]]}), dynamic({'type': 'Polygon', 'coordinates': [[[0, 0], [9, 0], [9, 9], [0, 0]]]}))",
@@ -58,7 +58,7 @@ pub(crate) static LINE_WITH_POLYGON: ScalarFunction = function(
     },
 );
 
-fn bools(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<bool>) -> Answer {
+fn bools(args: &KernelArgs<'_>, f: impl FnMut(Row<'_>) -> Option<bool>) -> KernelResult {
     with_rows(args, |value| args.collect_bools(value), f)
 }
 
@@ -69,7 +69,7 @@ fn outlines(polygons: &[Polygon]) -> impl Iterator<Item = (Point, Point)> + '_ {
         .flat_map(|ring| polygon::edges(ring))
 }
 
-/// Whether a corner of one of the `others` lies in one of the polygons.
+/// Whether a corner of one of the `others` lies inside one of the polygons.
 fn holds_corner(polygons: &[Polygon], others: &[Polygon]) -> bool {
     let cancellation = CancellationToken::current();
     let mut corners = others.iter().flatten().flatten();
@@ -83,17 +83,18 @@ fn cross<E: Iterator<Item = (Point, Point)>>(
     others: impl Fn() -> E,
 ) -> bool {
     let cancellation = CancellationToken::current();
-    one.any(|(a, b)| cancellation.is_cancelled() || others().any(|(c, d)| meet(a, b, c, d)))
+    one.any(|(a, b)| cancellation.is_cancelled() || others().any(|(c, d)| intersect(a, b, c, d)))
 }
 
-/// Whether the arcs from `a` to `b` and from `c` to `d` have a point in common.
-fn meet(a: Point, b: Point, c: Point, d: Point) -> bool {
+/// Whether the arcs from `a` to `b` and from `c` to `d` intersect.
+fn intersect(a: Point, b: Point, c: Point, d: Point) -> bool {
     if [a, b].iter().any(|end| *end == c || *end == d) {
         return true;
     }
     let (first, second) = (a.cross(b), c.cross(d));
     let (side_c, side_d) = (first.dot(c), first.dot(d));
     let (side_a, side_b) = (second.dot(a), second.dot(b));
-    // The ends lie on both sides of each other's circle, and not on opposite sides of the sphere.
+    // Each arc's ends lie on both sides of the other arc's great circle, and the arcs are not on opposite sides of the
+    // sphere.
     side_c * side_d < 0.0 && side_a * side_b < 0.0 && side_a * side_d > 0.0
 }
