@@ -1,4 +1,4 @@
-//! Expressions over `bag.key` that want only its text or its number.
+//! Expressions over `bag.key` that need only its text or its number.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::functions::{TO_REAL, TO_STRING};
 use crate::kernel::{KernelArgs, KernelError};
 use crate::list_match::IN;
 
-/// The field that holds a key of `bag` as text or number, where there is one.
+/// The field that holds a key of `bag` as text or number, if there is one.
 pub(super) type Find<'f> = &'f dyn Fn(&Expr, &str, ScalarType) -> Option<Expr>;
 
-/// `bag['key']` with a key that is known.
+/// `bag['key']` with a constant key.
 pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
     let call = kernel_view(expr)?;
     match call.args {
@@ -31,7 +31,7 @@ pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
     }
 }
 
-/// What reads the same from a column, or from the bag without making a value of the key first.
+/// The equivalent expression over a column, or over the bag without an intermediate dynamic value for the key.
 pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
     let call = kernel_view(expr)?;
     let (bag, key) = member(call.args.first()?)?;
@@ -74,7 +74,7 @@ fn direct(kernel: &'static InnerKernel, bag: &Expr, key: &str, result: ScalarTyp
     )
 }
 
-/// `bag.key in ('a', 'b')`. An absent key is in no list and an empty text may be, so lists with `''` keep the bag.
+/// `bag.key in ('a', 'b')`. A missing key is in no list, but its empty text may be, so a list with `''` reads the bag.
 fn among(call: &KernelView<'_>, bag: &Expr, key: &str, find: Find<'_>) -> Option<Expr> {
     let Some(Expr::Literal(ScalarValue::BinaryView(Some(list)), _)) = call.args.get(1) else {
         return None;
@@ -102,7 +102,7 @@ fn text_literal(text: &str) -> Expr {
     lit(ScalarValue::Utf8View(Some(text.to_owned())))
 }
 
-/// A filter drops rows whose predicate is null, so there `leaf = 'x'` needs no text for an absent key, and prunes.
+/// A filter drops rows whose predicate is null, so `leaf = 'x'` needs no text for a missing key, and it supports pruning.
 pub(super) fn in_filter(predicate: Expr) -> Expr {
     match predicate {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
@@ -138,13 +138,13 @@ fn is_some_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::Utf8View(Some(text)), _) if !text.is_empty())
 }
 
-/// The text of a promoted column, whose absent texts are null.
+/// The text of a promoted column, in which a missing text is null.
 static LEAF_TEXT: InnerKernel = InnerKernel::new("$leaf_text", leaf_kernel);
 
-/// `tostring(bag.key)` without a dynamic between the two.
+/// `tostring(bag.key)` without an intermediate dynamic value.
 static MEMBER_TEXT: InnerKernel = InnerKernel::new("$member_text", text_kernel);
 
-/// `todouble(bag.key)` without a dynamic between the two.
+/// `todouble(bag.key)` without an intermediate dynamic value.
 static MEMBER_REAL: InnerKernel = InnerKernel::new("$member_real", real_kernel);
 
 fn leaf_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
