@@ -131,7 +131,7 @@ impl<'a> Binder<'a> {
         result
     }
 
-    /// A diagnostic whose message begins with the name of the current operator.
+    /// A diagnostic whose message begins with the operator being bound.
     pub(crate) fn error(
         &self,
         code: &'static str,

@@ -60,7 +60,7 @@ impl Frame {
         }
     }
 
-    /// A diagnostic whose message begins with the name of the current operator.
+    /// A diagnostic whose message begins with the operator being bound.
     pub(crate) fn error(
         &self,
         code: &'static str,

@@ -170,7 +170,7 @@ pub(crate) trait BindContext {
 }
 
 impl<'c> dyn BindContext + 'c {
-    /// A diagnostic whose message begins with the name of the current operator.
+    /// A diagnostic whose message begins with the operator being bound.
     pub(crate) fn error(
         &self,
         code: &'static str,

@@ -201,7 +201,7 @@ pub(super) static CORRECTIONS: [Correction; 13] = [
     Correction {
         rules: &["EnsureRequirements"],
         action: Action::Pass(input_equivalences::hide_in_plan),
-        because: "a column that is constant in the inputs of a union or an outer join is believed to be constant in its output, so sorts by it are removed",
+        because: "a column that is constant in the inputs of a union or an outer join is inferred to be constant in its output, so sorts by it are removed",
         upstream: NOT_REPORTED,
         canary: Canary::Answer(
             "datatable(k:long)[1] | extend n = 0 | union (datatable(k:long)[1, 2] | extend n = 3) | distinct n | sort by n desc | extend row = row_number()",

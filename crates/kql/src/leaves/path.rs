@@ -32,7 +32,7 @@ pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
 }
 
 /// The equivalent expression over a column, or over the bag without an intermediate dynamic value for the key.
-pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
+pub(super) fn replacement(expr: &Expr, find: Find<'_>) -> Option<Expr> {
     let call = kernel_view(expr)?;
     let (bag, key) = member(call.args.first()?)?;
     let converts =
@@ -43,7 +43,7 @@ pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
             find(bag, key, ScalarType::Real)
                 .unwrap_or_else(|| direct(&MEMBER_REAL, bag, key, ScalarType::Real)),
         ),
-        _ if call.id == KernelId::Inner(&IN) => among(&call, bag, key, find),
+        _ if call.id == KernelId::Inner(&IN) => membership(&call, bag, key, find),
         _ if call.id.reads_text() => {
             let text = text(bag, key, find);
             Some(call.with_first_argument(text, ScalarType::String))
@@ -75,7 +75,7 @@ fn direct(kernel: &'static InnerKernel, bag: &Expr, key: &str, result: ScalarTyp
 }
 
 /// `bag.key in ('a', 'b')`. A missing key is in no list, but its empty text may be, so a list with `''` reads the bag.
-fn among(call: &KernelView<'_>, bag: &Expr, key: &str, find: Find<'_>) -> Option<Expr> {
+fn membership(call: &KernelView<'_>, bag: &Expr, key: &str, find: Find<'_>) -> Option<Expr> {
     let Some(Expr::Literal(ScalarValue::BinaryView(Some(list)), _)) = call.args.get(1) else {
         return None;
     };
@@ -110,13 +110,13 @@ pub(super) fn in_filter(predicate: Expr) -> Expr {
                 Operator::And | Operator::Or => {
                     (Box::new(in_filter(*left)), Box::new(in_filter(*right)))
                 }
-                Operator::Eq if is_some_text(&right) => (bare(left), right),
-                Operator::Eq if is_some_text(&left) => (left, bare(right)),
+                Operator::Eq if is_nonempty_text(&right) => (bare(left), right),
+                Operator::Eq if is_nonempty_text(&left) => (left, bare(right)),
                 _ => (left, right),
             };
             Expr::BinaryExpr(BinaryExpr { left, op, right })
         }
-        Expr::InList(list) if !list.negated && list.list.iter().all(is_some_text) => {
+        Expr::InList(list) if !list.negated && list.list.iter().all(is_nonempty_text) => {
             Expr::InList(InList::new(bare(list.expr), list.list, false))
         }
         other => other,
@@ -134,7 +134,7 @@ fn bare(expr: Box<Expr>) -> Box<Expr> {
     }
 }
 
-fn is_some_text(expr: &Expr) -> bool {
+fn is_nonempty_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::Utf8View(Some(text)), _) if !text.is_empty())
 }
 

@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 };
 use hindsight_kql_types::ScalarType;
 
-use super::path::{in_filter, instead, member};
+use super::path::{in_filter, member, replacement};
 use super::source::{Leaf, LeafSource};
 
 /// The maximum number of keys of one query that become columns; for further keys the query reads the bag.
@@ -52,7 +52,7 @@ fn keys(plan: &LogicalPlan) -> Result<Vec<String>> {
 
 /// A leaf among the output fields of a plan, by field index.
 #[derive(Debug, Clone, PartialEq)]
-struct Held {
+struct LeafColumn {
     bag: usize,
     key: String,
     kind: ScalarType,
@@ -62,7 +62,7 @@ struct Held {
 /// A plan with leaves among its fields. A plan without leaves keeps its fields.
 struct Open {
     plan: LogicalPlan,
-    leaves: Vec<Held>,
+    leaves: Vec<LeafColumn>,
 }
 
 struct Walk<'s> {
@@ -156,7 +156,7 @@ impl Walk<'_> {
         let schema = Arc::clone(plan.schema());
         let place = |name: &str| schema.index_of_column_by_name(Some(&table), name);
         let held = |leaf: Leaf| {
-            Some(Held {
+            Some(LeafColumn {
                 bag: place(&leaf.bag)?,
                 field: place(&leaf.field)?,
                 key: leaf.key,
@@ -182,7 +182,7 @@ impl Walk<'_> {
         for (bag, expr) in projection.expr.iter().enumerate() {
             for leaf in input.leaves_of(unaliased(expr)) {
                 let field = column(input.plan.schema(), leaf.field);
-                leaves.push(Held {
+                leaves.push(LeafColumn {
                     bag,
                     field: width + carried.len(),
                     ..leaf.clone()
@@ -212,7 +212,7 @@ impl Walk<'_> {
         let right = self.open(Arc::unwrap_or_clone(Arc::clone(&join.right)))?;
         let shift = left.plan.schema().fields().len();
         let mut leaves = left.leaves;
-        leaves.extend(right.leaves.into_iter().map(|leaf| Held {
+        leaves.extend(right.leaves.into_iter().map(|leaf| LeafColumn {
             bag: leaf.bag + shift,
             field: leaf.field + shift,
             ..leaf
@@ -232,7 +232,7 @@ impl Walk<'_> {
             inputs.push(self.open(Arc::unwrap_or_clone(input))?);
         }
         let first = inputs.first().map(|open| open.leaves.clone());
-        let shared: Vec<Held> = first
+        let shared: Vec<LeafColumn> = first
             .unwrap_or_default()
             .into_iter()
             .filter(|leaf| inputs.iter().all(|open| open.same(leaf).is_some()))
@@ -242,10 +242,13 @@ impl Walk<'_> {
         for (open, schema) in inputs.into_iter().zip(&schemas) {
             legs.push(Arc::new(open.leg(schema, &shared, &names)?));
         }
-        let leaves = shared.into_iter().enumerate().map(|(index, leaf)| Held {
-            field: width + index,
-            ..leaf
-        });
+        let leaves = shared
+            .into_iter()
+            .enumerate()
+            .map(|(index, leaf)| LeafColumn {
+                field: width + index,
+                ..leaf
+            });
         Ok(Open {
             leaves: leaves.collect(),
             plan: LogicalPlan::Union(Union::try_new(legs)?),
@@ -268,7 +271,7 @@ impl Open {
     }
 
     /// The leaves of the bag that `expr` reads.
-    fn leaves_of(&self, expr: &Expr) -> impl Iterator<Item = &Held> {
+    fn leaves_of(&self, expr: &Expr) -> impl Iterator<Item = &LeafColumn> {
         let bag = match expr {
             Expr::Column(column) => self.plan.schema().index_of_column(column).ok(),
             _ => None,
@@ -276,7 +279,7 @@ impl Open {
         self.leaves.iter().filter(move |leaf| Some(leaf.bag) == bag)
     }
 
-    fn same(&self, other: &Held) -> Option<&Held> {
+    fn same(&self, other: &LeafColumn) -> Option<&LeafColumn> {
         self.leaves
             .iter()
             .find(|leaf| leaf.bag == other.bag && leaf.key == other.key && leaf.kind == other.kind)
@@ -290,7 +293,7 @@ impl Open {
             Some(column(self.plan.schema(), leaf.field))
         };
         expr.transform_down(|part| {
-            Ok(match instead(&part, &find) {
+            Ok(match replacement(&part, &find) {
                 Some(other) => Transformed::yes(other),
                 None => Transformed::no(part),
             })
@@ -309,7 +312,12 @@ impl Open {
     }
 
     /// One input of a union: its own fields, then the leaves under their names in that input.
-    fn leg(self, schema: &DFSchemaRef, shared: &[Held], names: &[String]) -> Result<LogicalPlan> {
+    fn leg(
+        self,
+        schema: &DFSchemaRef,
+        shared: &[LeafColumn],
+        names: &[String],
+    ) -> Result<LogicalPlan> {
         if self.leaves.is_empty() {
             return Ok(self.plan);
         }

@@ -76,8 +76,8 @@ fn bind(
     let mut others = bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?;
     if let Some(subtables) = subtables {
         // The rows of the other tables are added to each subtable.
-        let apart = |leg: &&mut Leg| plan::groups(&leg.relation).is_empty();
-        for leg in others.iter_mut().filter(apart) {
+        let without_subtables = |leg: &&mut Leg| plan::groups(&leg.relation).is_empty();
+        for leg in others.iter_mut().filter(without_subtables) {
             leg.relation = beside(leg.relation.clone(), Relation::clone(&subtables), span)?;
         }
         if let Some(first) = legs.first() {

@@ -14,7 +14,7 @@ use crate::error::BindResult;
 use crate::relation::Relation;
 
 /// The number of unions doubles with every set.
-const MAX_SETS: usize = 8;
+const MOST_SETS: usize = 8;
 
 /// `dcount_intersect(hll, hll, …)`: `s0` counts the first set, `s1` its intersection with the second, ….
 pub(crate) fn bind(
@@ -26,8 +26,8 @@ pub(crate) fn bind(
     let mut args = Args::new(call);
     let sets = columns(args.rest(), &input, binder)?;
     args.end(binder, span)?;
-    if !(2..=MAX_SETS).contains(&sets.len()) {
-        let message = format!("dcount_intersect() takes 2 to {MAX_SETS} columns");
+    if !(2..=MOST_SETS).contains(&sets.len()) {
+        let message = format!("dcount_intersect() takes 2 to {MOST_SETS} columns");
         return Err(binder.error("SEM0219", message, span));
     }
     let count = |last: usize| {

@@ -62,12 +62,12 @@ pub(crate) fn bind(
         bound = aggregated(steps, aggregation, bound, initial, binder)?;
         (initial, rest) = (InitialRows::Whole, behind);
     }
-    behind_last_aggregation(rest, bound, binder)
+    after_last_aggregation(rest, bound, binder)
 }
 
 /// Binds the operators after the last aggregation. If an operator drops rows, a later one names the rows, and a later one
 /// adds rows to subtables, then the name must include the empty subtables.
-fn behind_last_aggregation(
+fn after_last_aggregation(
     steps: &[Operator],
     input: Bound,
     binder: &mut dyn BindContext,

@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::{DataFusionError, Result};
 
 /// The size of one row as it is read: a text counts in every row that contains it, even if rows share its buffer.
-pub(crate) fn shown_bytes(columns: &[ArrayRef], row: usize) -> usize {
+pub(crate) fn row_bytes(columns: &[ArrayRef], row: usize) -> usize {
     let cell = |array: &ArrayRef| match array.data_type() {
         DataType::Utf8View => array.as_string_view().views().get(row).map(view_length),
         DataType::BinaryView => array.as_binary_view().views().get(row).map(view_length),

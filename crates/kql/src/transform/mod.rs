@@ -13,7 +13,7 @@ mod node;
 mod only_input;
 mod row_groups;
 
-pub(crate) use columns::{long_column, select_rows, shown_bytes};
+pub(crate) use columns::{long_column, row_bytes, select_rows};
 pub(crate) use exec::TransformExec;
 pub(crate) use grouped::by_keys;
 pub(crate) use in_order::InOrder;

@@ -251,12 +251,12 @@ impl Call {
         // At the start of the table, only as many default values are created as the batch needs.
         let missing = (distance + rows).saturating_sub(known).min(rows);
         let mut parts = vec![value_to_scalar(default).to_array_of_size(missing)?];
-        let mut wanted = rows - missing;
-        while let Some(part) = before.front_mut().filter(|_| wanted > 0) {
-            let taken = part.len().min(wanted);
+        let mut needed = rows - missing;
+        while let Some(part) = before.front_mut().filter(|_| needed > 0) {
+            let taken = part.len().min(needed);
             parts.push(part.slice(0, taken));
             *part = part.slice(taken, part.len() - taken);
-            wanted -= taken;
+            needed -= taken;
             if part.is_empty() {
                 held.remove_array(part);
                 before.pop_front();

@@ -85,8 +85,8 @@ fn distinct_combinations(plan: &Plan, columns: &BTreeSet<usize>) -> usize {
         return 1;
     }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let wanted = columns.iter().filter_map(|i| projection.expr().get(*i));
-        return distinct_values(wanted.map(|column| &column.expr), projection.input());
+        let selected = columns.iter().filter_map(|i| projection.expr().get(*i));
+        return distinct_values(selected.map(|column| &column.expr), projection.input());
     }
     if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
         return distinct_groups(aggregate, columns);
@@ -109,8 +109,8 @@ fn distinct_combinations(plan: &Plan, columns: &BTreeSet<usize>) -> usize {
 /// The number of distinct combinations of those columns that are keys; all groups if some column is not a key.
 fn distinct_groups(aggregate: &AggregateExec, columns: &BTreeSet<usize>) -> usize {
     let keys = aggregate.group_expr().expr();
-    let wanted = columns.iter().map(|index| keys.get(*index));
-    match wanted.collect::<Option<Vec<_>>>() {
+    let selected = columns.iter().map(|index| keys.get(*index));
+    match selected.collect::<Option<Vec<_>>>() {
         Some(keys) => distinct_values(keys.into_iter().map(|(key, _)| key), aggregate.input()),
         None => estimated_groups(aggregate),
     }

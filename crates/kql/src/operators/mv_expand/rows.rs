@@ -15,7 +15,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 use super::value::ElementBuilder;
 use crate::aggregates::MAX_ELEMENTS;
 use crate::transform::{
-    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, select_rows, shown_bytes,
+    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, row_bytes, select_rows,
 };
 
 /// One expanded list.
@@ -193,7 +193,7 @@ impl State {
             .zip(lengths)
             .map(|(value, length)| Elements::of(*value, length, self.element))
             .collect();
-        let shown = shown_bytes(kept, self.row);
+        let shown = row_bytes(kept, self.row);
         while self.element < rows && !made.is_full() {
             for (elements, builder) in elements.iter_mut().zip(&mut self.builders) {
                 made.bytes += match elements.next(self.element) {
