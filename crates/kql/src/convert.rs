@@ -1,4 +1,4 @@
-//! Conversions that the language makes by itself: widening, text of anything, literals into what they meet.
+//! Implicit conversions: widening, conversion of any type to text, and conversion of literals to the other operand's type.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::Scalar;
 use crate::value::{null_scalar, value_from_scalar, value_to_scalar};
 
-/// `scalar` as `to`: what the function `to<type>()` gives (null where it cannot, never an error).
+/// Converts `scalar` to `to` as the function `to<type>()` does: null if the conversion fails, never an error.
 pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
     if scalar.kind == to {
         return scalar;
@@ -35,7 +35,7 @@ pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
     fold(Scalar::new(expr, to), false)
 }
 
-/// The wider of two number types; `None` where one is no number.
+/// The wider of two numeric types; `None` if one is not numeric.
 pub(crate) fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
     let rank = |kind| match kind {
         ScalarType::Int => Some(0),
@@ -47,7 +47,7 @@ pub(crate) fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
     Some(if rank(a)? >= rank(b)? { a } else { b })
 }
 
-/// A conversion that the language makes by itself: what the function `to<type>()` gives for the type of the result.
+/// An implicit conversion: the result of the function `to<type>()` for the type.
 pub(crate) static CONVERT: InnerKernel = InnerKernel::new("$convert", convert_kernel);
 
 fn convert_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
@@ -89,7 +89,7 @@ fn convert_texts(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     })
 }
 
-/// Any conversion, value by value: for the rare ones.
+/// Any conversion, value by value, for the rare cases.
 fn convert_values(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let array = args.array(0)?;
     let (from, to) = (args.kind(0), args.result_kind());

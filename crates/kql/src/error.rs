@@ -1,12 +1,12 @@
-//! What binding answers where it cannot go on: diagnostics.
+//! The errors of binding: diagnostics.
 
 use datafusion::common::DataFusionError;
 use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
-/// What binding gives.
+/// The result of binding.
 pub(crate) type BindResult<T> = Result<T, Diagnostic>;
 
-/// What DataFusion says about a plan that the binder built: a mistake of the binder, shown rather than hidden.
+/// Converts an error of DataFusion about a plan that the binder built. It is a defect of the binder and is reported.
 pub(crate) fn plan_error(error: DataFusionError, span: Span) -> Diagnostic {
     Diagnostic::new(
         Code::Semantics,
@@ -15,7 +15,7 @@ pub(crate) fn plan_error(error: DataFusionError, span: Span) -> Diagnostic {
     )
 }
 
-/// `plan_error` where a span is all there is.
+/// As `plan_error`, for code that has only a span.
 pub(crate) fn planned<T>(result: datafusion::common::Result<T>, span: Span) -> BindResult<T> {
     result.map_err(|e| plan_error(e, span))
 }

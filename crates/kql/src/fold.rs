@@ -1,4 +1,4 @@
-//! Folding: expressions without columns that are computed while binding.
+//! Constant folding: evaluates expressions without columns during binding.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::datafusion::large_literal as large;
 use crate::relation::Scalar;
 use crate::value::{value_from_scalar, value_to_scalar};
 
-/// The value of an expression without columns; `None` where it has one only when the query runs, or where its
-/// evaluation fails (the query then fails when it runs, with that message).
+/// The value of an expression without columns; `None` if it is known only during execution, or if its evaluation fails (the
+/// query then fails during execution, with that message).
 fn evaluate(expr: &PlanExpr, kind: ScalarType) -> Option<Value> {
     let schema = DFSchema::empty();
     let physical = create_physical_expr(
@@ -33,7 +33,7 @@ fn evaluate(expr: &PlanExpr, kind: ScalarType) -> Option<Value> {
     value_from_scalar(&ScalarValue::try_from_array(&value, 0).ok()?, kind)
 }
 
-/// `scalar` as a constant, where the parts it was made of are constants.
+/// `scalar` as a constant, if its operands are constants.
 pub(crate) fn fold(scalar: Scalar, constant_parts: bool) -> Scalar {
     if !constant_parts || scalar.constant.is_some() {
         return scalar;

@@ -1,4 +1,4 @@
-//! Rows that are kept in memory, with the memory that they take reserved.
+//! Materialized rows in memory, with a memory reservation.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use futures::StreamExt;
 
 use crate::transform::HeldBuffers;
 
-/// Batches, and the reservation of their memory; both go together.
+/// Batches with the reservation of their memory; both are dropped together.
 #[derive(Debug)]
 pub struct HeldRows {
     batches: Vec<RecordBatch>,
@@ -20,11 +20,11 @@ pub struct HeldRows {
     held: HeldBuffers,
 }
 
-/// Views whose buffers hold more than this beyond what they show are copied, so that the buffers can go.
-const WASTE: usize = 1 << 20;
+/// Views whose buffers exceed the referenced bytes by more than this are copied, so that the buffers are freed.
+const MAX_UNUSED_BYTES: usize = 1 << 20;
 
 impl HeldRows {
-    /// No rows yet. `name` says in messages who keeps them.
+    /// Creates an empty container. `name` identifies the memory consumer in messages.
     pub fn new(name: &str, pool: &Arc<dyn MemoryPool>) -> HeldRows {
         HeldRows {
             batches: Vec::new(),
@@ -33,12 +33,12 @@ impl HeldRows {
         }
     }
 
-    /// Keeps a batch.
+    /// Adds a batch and reserves its memory.
     ///
     /// # Errors
-    /// `ResourcesExhausted` where the pool has not as much left.
+    /// `ResourcesExhausted` if the memory pool has too little left.
     pub fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        let batch = without_waste(batch)?;
+        let batch = compacted(batch)?;
         let bytes = self.held.add(&batch);
         self.reservation.try_grow(bytes)?;
         self.batches.push(batch);
@@ -50,15 +50,15 @@ impl HeldRows {
         &self.batches
     }
 
-    /// The batches alone: whoever has them answers for their memory.
+    /// Returns the batches and frees the reservation; the caller accounts for their memory.
     pub fn take(self) -> Vec<RecordBatch> {
         self.batches
     }
 
-    /// The batches under `schema`, which may differ from theirs in what it says about nulls and metadata.
+    /// The batches under `schema`, which may differ from theirs in nullability and metadata.
     ///
     /// # Errors
-    /// A schema that does not fit.
+    /// The schema does not match the batches.
     pub fn with_schema(mut self, schema: &SchemaRef) -> Result<HeldRows> {
         for batch in &mut self.batches {
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -71,10 +71,10 @@ impl HeldRows {
         Ok(self)
     }
 
-    /// Every row of a plan. `name` is the operator that keeps them.
+    /// Executes a plan and collects all rows. `name` is the operator that materializes them.
     ///
     /// # Errors
-    /// What the plan fails with, or `ResourcesExhausted`.
+    /// An error of the plan, or `ResourcesExhausted`.
     pub async fn collect(
         name: &str,
         plan: LogicalPlan,
@@ -93,8 +93,8 @@ impl HeldRows {
     }
 }
 
-/// The same rows; views that point into far larger buffers get buffers of their own.
-fn without_waste(batch: RecordBatch) -> Result<RecordBatch> {
+/// The same rows; views that reference far larger buffers are copied into new buffers.
+fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     let columns: Vec<ArrayRef> = batch
         .columns()
         .iter()
@@ -102,7 +102,7 @@ fn without_waste(batch: RecordBatch) -> Result<RecordBatch> {
             DataType::Utf8View => {
                 let views = column.as_string_view();
                 let shown = views.total_buffer_bytes_used();
-                if is_wasteful(views.data_buffers(), shown) {
+                if has_unused_bytes(views.data_buffers(), shown) {
                     Arc::new(views.gc())
                 } else {
                     Arc::clone(column)
@@ -111,7 +111,7 @@ fn without_waste(batch: RecordBatch) -> Result<RecordBatch> {
             DataType::BinaryView => {
                 let views = column.as_binary_view();
                 let shown = views.total_buffer_bytes_used();
-                if is_wasteful(views.data_buffers(), shown) {
+                if has_unused_bytes(views.data_buffers(), shown) {
                     Arc::new(views.gc())
                 } else {
                     Arc::clone(column)
@@ -128,7 +128,7 @@ fn without_waste(batch: RecordBatch) -> Result<RecordBatch> {
     )?)
 }
 
-fn is_wasteful(buffers: &[arrow::buffer::Buffer], shown: usize) -> bool {
+fn has_unused_bytes(buffers: &[arrow::buffer::Buffer], shown: usize) -> bool {
     let held: usize = buffers.iter().map(arrow::buffer::Buffer::len).sum();
-    held > WASTE && held / 2 > shown
+    held > MAX_UNUSED_BYTES && held / 2 > shown
 }

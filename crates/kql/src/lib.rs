@@ -1,7 +1,7 @@
-//! KQL syntax tree to typed DataFusion plan.
+//! Binds KQL syntax trees to typed DataFusion plans.
 //!
-//! Stages: [`bind`] turns a tree into [`BoundQuery`], whose plans DataFusion optimises and executes. KQL types travel
-//! beside each plan in [`Column`], because Arrow types cannot tell a `timespan` from a `long`.
+//! [`bind`] turns a tree into a [`BoundQuery`], whose plans DataFusion optimises and executes. Each plan carries its KQL
+//! types in [`Column`], because Arrow types do not distinguish a `timespan` from a `long`.
 
 mod bind;
 mod catalog;

@@ -1,4 +1,4 @@
-//! What is bound: the request's options, and the plans that stand for its text.
+//! The input and the output of binding: the options of a request, and the plans of its query.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::held::HeldRows;
 use crate::relation::Column;
 use crate::steps::Step;
 
-/// What a request adds to the text of its query.
+/// The options of a request that are not in its query text.
 #[derive(Debug, Clone)]
 pub struct BindOptions {
-    /// `now()` in ticks; one instant for the whole query.
+    /// The value of `now()` in ticks; one instant for the whole query.
     pub now_ticks: i64,
     /// Values of `declare query_parameters`, as text.
     pub parameters: HashMap<String, String>,
-    /// Half-open ticks: every table read keeps rows whose `timestamp` (or `TimeGenerated`) lies inside.
+    /// A half-open interval in ticks: every scan keeps rows whose `timestamp` (or `TimeGenerated`) is in it.
     pub timespan: Option<(i64, i64)>,
-    /// The rows that earlier attempts asked for, in the order of asking ([`crate::Binding::NeedsRows`]).
+    /// The rows that earlier attempts requested, in the order of the requests ([`crate::Binding::NeedsRows`]).
     pub discovered: Vec<Arc<HeldRows>>,
 }
 
@@ -35,35 +35,35 @@ impl Default for BindOptions {
     }
 }
 
-/// A bound query: run the steps in order, then the results (see [`crate::run`]).
+/// A bound query: execute the steps in order, then the results (see [`crate::run`]).
 #[derive(Debug)]
 pub struct BoundQuery {
-    /// The results in the order of the text.
+    /// The results in the order of the query text.
     pub results: Vec<BoundResult>,
     /// Sub-queries that run once, before the results, in this order (`toscalar`, `materialize`, lists of `in`).
     pub steps: Vec<Step>,
-    /// What `set` statements said.
+    /// The options of `set` statements.
     pub settings: Settings,
-    /// The tables that were read, by name.
+    /// The tables that are read, by name.
     pub tables: Vec<String>,
 }
 
 /// One result of a query.
 #[derive(Debug)]
 pub struct BoundResult {
-    /// Its name, where the text gives one (`as`, `fork`, `facet`).
+    /// Its name, if the query text has one (`as`, `fork`, `facet`).
     pub name: Option<String>,
     /// The plan; its fields are the columns in order.
     pub plan: LogicalPlan,
     /// The columns.
     pub columns: Vec<Column>,
-    /// `render`, where the result is to be drawn.
+    /// The visualization of `render`, if there is one.
     pub render: Option<RenderOperator>,
     /// The rows have a defined order.
     pub sorted: bool,
 }
 
-/// `set` statements by option name; a bare `set x` is `Bool(true)`, words are strings.
+/// `set` statements by option name; a bare `set x` is `Bool(true)`, keywords are strings.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     values: HashMap<String, Value>,
@@ -75,7 +75,7 @@ impl Settings {
         self.values.get(name)
     }
 
-    /// `truncationmaxrecords`, where it was set.
+    /// The value of `truncationmaxrecords`, if it is set.
     pub fn truncation_max_records(&self) -> Option<u64> {
         match self.values.get("truncationmaxrecords") {
             Some(Value::Long(n)) => u64::try_from(*n).ok(),
@@ -84,7 +84,7 @@ impl Settings {
         }
     }
 
-    /// `truncationmaxsize` in bytes, where it was set.
+    /// The value of `truncationmaxsize` in bytes, if it is set.
     pub fn truncation_max_size(&self) -> Option<u64> {
         match self.values.get("truncationmaxsize") {
             Some(Value::Long(n)) => u64::try_from(*n).ok(),
@@ -92,19 +92,19 @@ impl Settings {
         }
     }
 
-    /// `notruncation` was set.
+    /// Whether `notruncation` is set.
     pub fn no_truncation(&self) -> bool {
         self.values
             .get("notruncation")
             .is_some_and(|v| !matches!(v, Value::Bool(false)))
     }
 
-    /// Notes what a `set` statement said.
+    /// Records a `set` statement.
     pub(crate) fn insert(&mut self, name: &str, value: Value) {
         self.values.insert(name.to_owned(), value);
     }
 
-    /// A setting that is a count.
+    /// The value of an option that is a count.
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         match self.get(name)?.convert(ScalarType::Long) {
             Value::Long(number) => usize::try_from(number).ok(),
@@ -112,7 +112,7 @@ impl Settings {
         }
     }
 
-    /// A setting that is a time, in ticks.
+    /// The value of an option that is a duration, in ticks.
     pub(crate) fn ticks(&self, name: &str) -> Option<i64> {
         match self.get(name)?.convert(ScalarType::DateTime) {
             Value::DateTime(ticks) => Some(ticks),
@@ -120,7 +120,7 @@ impl Settings {
         }
     }
 
-    /// A setting that is given and not `false`.
+    /// Whether an option is set and not `false`.
     pub(crate) fn on(&self, name: &str) -> bool {
         !matches!(self.get(name), None | Some(Value::Bool(false)))
     }

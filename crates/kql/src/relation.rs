@@ -1,4 +1,4 @@
-//! What the binder builds: plans and expressions with KQL types beside them.
+//! The output of the binder: plans and expressions with their KQL types.
 
 use std::sync::Arc;
 
@@ -18,30 +18,30 @@ pub struct Column {
     pub name: String,
     /// Its type.
     pub kind: ScalarType,
-    /// The unqualified field of the plan that holds it; equal to `name` unless that was taken.
+    /// The unqualified field of the plan that holds it; equal to `name` unless that name is in use.
     pub field: String,
-    /// Who the column is for.
+    /// The role of the column.
     pub role: ColumnRole,
 }
 
-/// Who a column is for. What the query cannot see has a name that no query can write, so that it takes no name away.
+/// The role of a column. A column that the query cannot see has a name that no query can write, so it conflicts with no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnRole {
     /// The query sees it.
     Visible,
-    /// It tells the subtables of `mv-apply` and `partition` apart.
+    /// It is a subtable key of `mv-apply` and `partition`.
     SubtableKey,
-    /// It travels with a subtable, in all rows of which it is the same, to be given back behind it.
+    /// It is carried with a subtable, in all of whose rows it is the same, and is restored after the subtable.
     Carried,
-    /// It is false in placeholder rows of subtables, and tells subtables apart as well.
+    /// It is false in placeholder rows of subtables, and is a subtable key as well.
     Placeholder,
-    /// It is false in the placeholder rows that the aggregation at hand leaves out of its counts.
+    /// It is false in the placeholder rows that the current aggregation does not count.
     UncountedPlaceholder,
-    /// One operator reads it and nobody else.
+    /// Only one operator reads it.
     Scratch,
 }
 
-/// A column of a projection: what [`Relation::project`] makes a [`Column`] of.
+/// A column of a projection. [`Relation::project`] makes a [`Column`] of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) name: String,
@@ -61,7 +61,7 @@ impl Output {
         }
     }
 
-    /// A column that one operator reads and nobody else.
+    /// A column that only one operator reads.
     pub(crate) fn scratch(name: impl Into<String>, kind: ScalarType, expr: Expr) -> Output {
         Output {
             role: ColumnRole::Scratch,
@@ -79,7 +79,7 @@ impl Output {
         }
     }
 
-    /// The column that comes of it.
+    /// The column of the projection's output.
     pub(crate) fn column(&self) -> Column {
         Column {
             role: self.role,
@@ -102,19 +102,19 @@ impl From<(String, ScalarType)> for Column {
 
 /// A tabular expression: a plan and its columns in KQL order.
 ///
-/// Invariant: every `field` is an unqualified field of `plan`, and string columns hold no nulls.
+/// Invariant: every `field` is an unqualified field of `plan`, and string columns have no nulls.
 #[derive(Debug, Clone)]
 pub struct Relation {
-    /// The plan. It may have fields that no column names; they are not part of the result.
+    /// The plan. Fields that no column names are not part of the result.
     pub plan: LogicalPlan,
     /// The columns.
     pub columns: Vec<Column>,
-    /// Row order is defined, so window functions are allowed (`semantics.md §22.1`).
+    /// The rows have a defined order, so window functions are allowed (`docs/semantics.md §22.1`).
     pub serialized: bool,
 }
 
 impl Column {
-    /// A column that the query sees, in the field of its name.
+    /// A column that the query sees, stored in the field of the same name.
     pub fn visible(name: impl Into<String>, kind: ScalarType) -> Column {
         let name = name.into();
         Column {
@@ -125,7 +125,7 @@ impl Column {
         }
     }
 
-    /// A column that one operator reads and nobody else, in the field of its name.
+    /// A column that only one operator reads, stored in the field of the same name.
     pub(crate) fn scratch(name: impl Into<String>, kind: ScalarType) -> Column {
         Column {
             role: ColumnRole::Scratch,
@@ -133,7 +133,7 @@ impl Column {
         }
     }
 
-    /// The column in the field of its name.
+    /// The column, stored in the field of the same name.
     pub(crate) fn under_its_name(&self) -> Column {
         Column {
             field: self.name.clone(),
@@ -141,7 +141,7 @@ impl Column {
         }
     }
 
-    /// Whether it serves the subtables of `mv-apply` and `partition`.
+    /// Whether it belongs to the subtables of `mv-apply` and `partition`.
     pub(crate) fn is_of_subtables(&self) -> bool {
         match self.role {
             ColumnRole::Visible | ColumnRole::Scratch => false,
@@ -152,7 +152,7 @@ impl Column {
         }
     }
 
-    /// Whether it tells subtables apart.
+    /// Whether it is a subtable key.
     pub(crate) fn tells_subtables_apart(&self) -> bool {
         self.is_of_subtables() && self.role != ColumnRole::Carried
     }
@@ -162,7 +162,7 @@ impl Column {
         Expr::Column(datafusion::common::Column::new_unqualified(&self.field))
     }
 
-    /// It as a scalar.
+    /// The column as a scalar.
     pub fn scalar(&self) -> Scalar {
         Scalar {
             expr: self.expr(),
@@ -173,7 +173,7 @@ impl Column {
 }
 
 impl Relation {
-    /// One row without columns: the input of expressions that read no row.
+    /// One row without columns: the input of expressions that read no column.
     pub fn unit() -> Relation {
         Relation {
             plan: LogicalPlan::EmptyRelation(datafusion::logical_expr::EmptyRelation {
@@ -190,7 +190,7 @@ impl Relation {
         self.columns.iter().find(|c| c.name == name)
     }
 
-    /// A projection to exactly these columns, whose fields are their names. Order of rows is kept.
+    /// A projection to exactly these columns, whose fields have their names. The row order is preserved.
     pub(crate) fn project(
         self,
         columns: Vec<impl Into<Output>>,
@@ -212,7 +212,7 @@ impl Relation {
         })
     }
 
-    /// The rows where `predicate` is true.
+    /// The rows for which `predicate` is true.
     pub(crate) fn filter(self, predicate: Expr, span: Span) -> Result<Relation, Diagnostic> {
         let plan = Filter::try_new(predicate, Arc::new(self.plan))
             .map(LogicalPlan::Filter)
@@ -239,7 +239,7 @@ impl Relation {
     }
 }
 
-/// `expr` under `name`, without a needless alias.
+/// `expr` with the name `name`; an alias is added only if it is needed.
 pub(crate) fn named(expr: Expr, name: &str) -> Expr {
     match &expr {
         Expr::Column(c) if c.relation.is_none() && c.name == name => expr,
@@ -248,7 +248,7 @@ pub(crate) fn named(expr: Expr, name: &str) -> Expr {
 }
 
 impl Relation {
-    /// Whether this is [`Relation::unit`]: an operator that starts a pipeline has no rows to read.
+    /// Whether this is [`Relation::unit`], the input of an operator that starts a pipeline.
     pub(crate) fn is_unit(&self) -> bool {
         self.columns.is_empty()
             && matches!(&self.plan, LogicalPlan::EmptyRelation(e) if e.produce_one_row)

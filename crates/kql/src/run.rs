@@ -1,4 +1,4 @@
-//! Running a bound query: its steps in order, then its results.
+//! Executes a bound query: its steps in order, then its results.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,22 +29,22 @@ use crate::work::CancellationToken;
 /// The rows of one result.
 #[derive(Debug)]
 pub struct ResultTable {
-    /// Its name, where the query gives one.
+    /// Its name, if the query has one.
     pub name: Option<String>,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows; the fields are the columns in order.
     pub batches: Vec<RecordBatch>,
-    /// `render`, where the result is to be drawn.
+    /// The visualization of `render`, if there is one.
     pub render: Option<RenderOperator>,
     /// The rows have a defined order.
     pub sorted: bool,
 }
 
-/// Runs the steps of `query`, then gives the results' plans with every placeholder filled.
+/// Executes the steps of `query`, then returns the plans of the results with every placeholder replaced.
 ///
 /// # Errors
-/// What DataFusion says of a plan, or a run-time failure of a kernel.
+/// An error of DataFusion about a plan, or a run-time error of a kernel.
 pub async fn prepare(
     steps: Vec<Step>,
     context: &SessionContext,
@@ -74,21 +74,21 @@ pub async fn prepare(
     Ok(values)
 }
 
-/// Why a request could not be bound.
+/// The reason why a request could not be bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// It is wrong, or uses what this service has not.
+    /// The query is invalid, or uses a construct that is not implemented.
     #[error("the query cannot be bound")]
     Diagnostics(Vec<Diagnostic>),
-    /// The rows that its columns depend on could not be computed.
+    /// The rows that the columns depend on could not be computed.
     #[error(transparent)]
     Run(#[from] DataFusionError),
 }
 
-/// Binds a request; runs what it needs to know its columns.
+/// Binds a request; executes the plans of rows that binding needs to determine its columns.
 ///
 /// # Errors
-/// The diagnostics of the request, or a failure of the rows that its columns depend on.
+/// The diagnostics of the request, or an error in computing the rows that the columns depend on.
 pub async fn bind_with_rows(
     query: &Query,
     catalog: &dyn Catalog,
@@ -109,7 +109,7 @@ pub async fn bind_with_rows(
     }
 }
 
-/// Runs everything and keeps all rows.
+/// Executes all results and collects their rows.
 ///
 /// # Errors
 /// As [`prepare`].
@@ -133,7 +133,7 @@ pub async fn collect(query: BoundQuery, context: &SessionContext) -> Result<Vec<
 /// `plan` with the values of earlier steps in place of their placeholders.
 ///
 /// # Errors
-/// A placeholder whose step has not run.
+/// A placeholder whose step has not been executed.
 pub fn substitute(plan: LogicalPlan, values: &HashMap<String, ScalarValue>) -> Result<LogicalPlan> {
     if values.is_empty() {
         return Ok(plan);
@@ -162,7 +162,7 @@ fn first_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue>
     }
 }
 
-/// The most values of the list of `in` (`semantics.md §6.3`).
+/// The maximum number of values of the list of `in` (`docs/semantics.md §6.3`).
 const MAX_LIST: usize = 1_000_000;
 
 fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {
@@ -195,7 +195,7 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
     Ok(ScalarValue::BinaryView(Some(list)))
 }
 
-/// A failure that the caller is told in these words.
+/// An error whose message is reported to the client unchanged.
 fn failed(message: String) -> DataFusionError {
     DataFusionError::External(Box::new(KernelError::Failed(message)))
 }

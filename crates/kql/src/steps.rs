@@ -1,4 +1,4 @@
-//! Steps: sub-queries that run once, before the results of a query (`semantics.md §14.5, §14.6`).
+//! Steps: sub-queries that run once, before the results of a query (`docs/semantics.md §14.5, §14.6`).
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use parking_lot::RwLock;
 use crate::held::HeldRows;
 use crate::relation::Column;
 
-/// A sub-query that runs before the results. Its plan may hold the placeholders of earlier steps.
+/// A sub-query that is executed before the results. Its plan may contain the placeholders of earlier steps.
 #[derive(Debug)]
 pub struct Step {
     /// The placeholder that its value replaces: `$1`, `$2`, … (`StepKind::Scalar`, `StepKind::List`).
     pub id: String,
-    /// What is run.
+    /// The plan of the sub-query.
     pub plan: LogicalPlan,
-    /// What becomes of its rows.
+    /// The use of its rows.
     pub kind: StepKind,
 }
 
-/// What becomes of the rows of a [`Step`].
+/// The use of the rows of a [`Step`].
 #[derive(Debug, Clone)]
 pub enum StepKind {
     /// The first column of the first row; null (`""`) without rows.
     Scalar(ScalarType),
     /// The first column of all rows as one dynamic array.
     List(ScalarType),
-    /// All rows, which fill the table that the other plans read.
+    /// All rows: they fill the table that later plans scan.
     Table(Arc<MaterializedTable>),
 }
 
-/// The rows of a `materialize`, empty until its step has run.
+/// The rows of a `materialize`, empty until its step is executed.
 #[derive(Debug)]
 pub struct MaterializedTable {
     schema: SchemaRef,
@@ -45,7 +45,7 @@ pub struct MaterializedTable {
 }
 
 impl MaterializedTable {
-    /// A table for rows with these columns.
+    /// Creates an empty table with these columns.
     pub(crate) fn empty(columns: &[Column]) -> MaterializedTable {
         let fields = columns
             .iter()
@@ -62,7 +62,7 @@ impl MaterializedTable {
         &self.schema
     }
 
-    /// Fills the table; the rows' memory stays reserved as long as the table is there.
+    /// Fills the table. The memory of the rows stays reserved as long as the table exists.
     pub fn fill(&self, rows: Arc<HeldRows>) {
         *self.rows.write() = Some(rows);
     }

@@ -1,4 +1,4 @@
-//! `restrict access to (…)`: which tables and tabular names the rest of the query may read (`semantics.md §14.1`).
+//! `restrict access to (…)`: which tables and tabular names the rest of the query may read (`docs/semantics.md §14.1`).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::context::{ACCESS, Access, Entry, names_a_scope};
 use crate::error::BindResult;
 
 impl Binder<'_> {
-    /// Makes what the entities do not name invisible from here on.
+    /// Makes every table and tabular name invisible that the entities do not name.
     pub(super) fn bind_restrict(&mut self, entities: &[Expr]) -> BindResult<()> {
         let mut access = Access {
             names: Vec::new(),
@@ -39,7 +39,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Whether the statements so far let this place read a table.
+    /// Whether the preceding statements permit reading a table here.
     pub(crate) fn may_read(&self, scope: &TableScope, table: &str) -> bool {
         self.frame
             .names
@@ -48,7 +48,7 @@ impl Binder<'_> {
             .all(|access| access.permits_table(scope, table))
     }
 
-    /// Refuses a table that is not visible here, as one that does not exist.
+    /// Refuses a table that is not visible here with the error for a table that does not exist.
     pub(super) fn check_access(
         &self,
         scope: &TableScope,

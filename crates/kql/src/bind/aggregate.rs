@@ -1,4 +1,4 @@
-//! Expressions with aggregate calls: `summarize`, `make-series`, `top-nested` (`semantics.md §13.3, §16`).
+//! Expressions with aggregate calls: `summarize`, `make-series`, `top-nested` (`docs/semantics.md §13.3, §16`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ use crate::relation::{Column, Relation, Scalar};
 use crate::signature::Signature;
 
 impl Binder<'_> {
-    /// Binds the aggregates of an operator over `input`, named so that they clash neither with `keys` nor with each
-    /// other.
+    /// Binds the aggregates of an operator over `input`. Their names are distinct from those of `keys` and from each other.
     pub(crate) fn bind_aggregates(
         &mut self,
         items: &[NamedExpr],
@@ -118,7 +117,7 @@ impl Binder<'_> {
             .collect())
     }
 
-    /// The aggregate that a call names, unless a user's function has that name.
+    /// The aggregate function that a call names, unless a user-defined function has that name.
     pub(crate) fn aggregate_named(
         &self,
         call: &Call,
@@ -129,7 +128,7 @@ impl Binder<'_> {
         }
     }
 
-    /// An aggregate call inside a larger expression: it must give one column.
+    /// Binds an aggregate call inside a larger expression. The call must return one column.
     pub(crate) fn bind_aggregate_call(
         &mut self,
         call: &Call,
@@ -170,7 +169,7 @@ impl Binder<'_> {
         };
         context.calls += 1;
         let seen = (Arc::clone(&context.input), Arc::clone(&context.keys));
-        // While the arguments are bound there is no context, so that an aggregate inside finds none.
+        // The arguments are bound without an aggregate context, so a nested aggregate call is refused.
         let arguments = |binder: &mut Self| {
             binder.bind_aggregate_arguments(call, function, signatures, &seen, span)
         };
@@ -212,7 +211,7 @@ impl Binder<'_> {
     }
 }
 
-/// A key as a target of naming: written names keep their right to it.
+/// A key as a target of naming. Names that the query writes take precedence.
 fn key_target(key: &BoundColumn) -> Target {
     match key.explicit {
         true => Target::Written(key.name.clone()),
@@ -228,7 +227,7 @@ fn key_target(key: &BoundColumn) -> Target {
     }
 }
 
-/// The input's columns that the keys are.
+/// The columns of the input that are keys.
 fn key_columns(keys: &[BoundColumn], input: &Relation) -> Vec<String> {
     input
         .columns

@@ -1,4 +1,4 @@
-//! `* has "x"`: some column matches (`semantics.md §15.2, §23.4`).
+//! `* has "x"`: at least one column matches (`docs/semantics.md §15.2, §23.4`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
@@ -12,8 +12,8 @@ use crate::plan::visible;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
-    /// `* op right`: a test of text looks at the text of string and dynamic columns, an equality at the columns that can
-    /// be compared. The negated forms hold where no column matches.
+    /// `* op right`. A text operator tests the string and dynamic columns; an equality tests the columns whose type is
+    /// comparable with `right`. A negated operator holds if no column matches.
     pub(crate) fn bind_any_column(
         &mut self,
         op: BinaryOp,

@@ -1,4 +1,4 @@
-//! `+ - * / %` and unary minus (`semantics.md §3, §4`).
+//! `+ - * / %` and unary minus (`docs/semantics.md §3, §4`).
 
 use arrow::array::{ArrayRef, Decimal128Array};
 use arrow::datatypes::DataType;
@@ -73,7 +73,7 @@ impl Binder<'_> {
             (Some(Value::TimeSpan(v)), _) => Scalar::constant(Value::TimeSpan(v.wrapping_neg())),
             (Some(Value::Real(v)), _) => Scalar::constant(Value::Real(-v)),
             (Some(Value::Decimal(v)), _) => Scalar::constant(Value::Decimal(-v)),
-            // A column of ints is negated as longs, so that the least int has an answer.
+            // An int column is negated as long, so the negation of the least int does not overflow.
             (_, Int) => negative(convert(scalar, Long)),
             _ => negative(scalar),
         })
@@ -84,8 +84,8 @@ fn negative(scalar: Scalar) -> Scalar {
     let constant = scalar.constant.is_some();
     let kind = scalar.kind;
     let expr = match kind.arrow() {
-        // The least long has no opposite: its negation is itself. DataFusion's negation fails for it while it estimates how
-        // many rows a condition keeps; its subtraction does not.
+        // The least long is its own negation. DataFusion's negation fails for it while it estimates the selectivity of a
+        // predicate; its subtraction does not.
         DataType::Int64 => {
             let zero = PlanExpr::Literal(ScalarValue::Int64(Some(0)), None);
             binary_expr(zero, Operator::Minus, scalar.expr)
@@ -95,7 +95,7 @@ fn negative(scalar: Scalar) -> Scalar {
     fold(Scalar::new(expr, kind), constant)
 }
 
-/// Arithmetic over ints is done in longs.
+/// Arithmetic on ints is computed in longs.
 fn widen(kind: ScalarType) -> ScalarType {
     if kind == Int { Long } else { kind }
 }
@@ -156,7 +156,7 @@ fn call(kernel: &'static InnerKernel, left: Scalar, right: Scalar, result: Scala
     Scalar::new(expr, result)
 }
 
-/// Arithmetic with datetimes and timespans; `None` where there is none.
+/// Arithmetic on datetimes and timespans; `None` for operands without such an operation.
 fn times(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
     let plain = |operator, left: Scalar, right: Scalar, kind| {
         Scalar::new(binary_expr(left.expr, operator, right.expr), kind)
@@ -197,12 +197,12 @@ fn longs(args: &KernelArgs<'_>, f: fn(i64, i64) -> Option<i64>) -> Result<ArrayR
     Ok(args.collect_longs(|row| f(a.get(row)?, b.get(row)?)))
 }
 
-/// Truncates; null by zero. The least long by -1 wraps.
+/// Truncating division; null if the divisor is zero. The least long divided by -1 wraps.
 fn checked_div(a: i64, b: i64) -> Option<i64> {
     (b != 0).then(|| a.wrapping_div(b))
 }
 
-/// Euclidean: never negative; null by zero.
+/// Euclidean modulo, never negative; null if the divisor is zero.
 fn checked_modulo(a: i64, b: i64) -> Option<i64> {
     (b != 0).then(|| a.wrapping_rem_euclid(b))
 }
@@ -235,7 +235,7 @@ fn divide_timespan(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     Ok(args.collect_longs(|row| to_ticks(a.get(row)? as f64 / b.get(row)?)))
 }
 
-/// A whole number of ticks, towards zero; null where there is none.
+/// Converts to a whole number of ticks, rounding towards zero; null if the result is out of range.
 fn to_ticks(value: f64) -> Option<i64> {
     (value.is_finite() && value.abs() < i64::MAX as f64).then_some(value as i64)
 }
@@ -264,7 +264,7 @@ fn decimal_kernel(
     Ok(std::sync::Arc::new(out))
 }
 
-/// Split so that the product of two scaled values does not overflow before the scale is taken out.
+/// The value is split so that the product of two scaled values does not overflow before the scale is divided out.
 fn decimal_product(a: i128, b: i128) -> Option<i128> {
     let (whole, rest) = (a / decimal::ONE, a % decimal::ONE);
     let (b_whole, b_rest) = (b / decimal::ONE, b % decimal::ONE);
@@ -275,7 +275,7 @@ fn decimal_product(a: i128, b: i128) -> Option<i128> {
         .checked_add(low)
 }
 
-/// Long division, a digit at a time: the scaled dividend may not fit.
+/// Long division, one digit at a time, because the scaled dividend may overflow.
 fn decimal_quotient(a: i128, b: i128) -> Option<i128> {
     if b == 0 {
         return None;

@@ -16,9 +16,9 @@ use crate::steps::Step;
 
 /// Binds the statements of one request.
 ///
-/// Each part of the state has its own lifetime: the request never changes; the frame and the state of the expression
-/// change with the place that is being bound, by [`Binder::within`] and its kin alone, which restore what was there; the
-/// output grows.
+/// Each part of the state has its own lifetime. The request never changes. The frame and the expression state belong to the
+/// place that is being bound; only [`Binder::within`] and related methods replace them, and restore them afterwards. The
+/// output accumulates.
 pub(crate) struct Binder<'a> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) frame: Frame,
@@ -26,47 +26,47 @@ pub(crate) struct Binder<'a> {
     pub(crate) output: Output,
 }
 
-/// The state of the expressions of the operator being bound.
+/// The state of the expressions of the operator that is being bound.
 #[derive(Debug, Default)]
 pub(crate) struct ExpressionState {
-    /// Calls that the operator's input must compute first.
+    /// Calls that must be computed over the operator's input first.
     pub(crate) pending: Pending,
-    /// What aggregate calls see; none where they are not allowed.
+    /// The context of aggregate calls; none if they are not allowed.
     pub(crate) aggregates: Option<AggregateContext>,
 }
 
-/// What an aggregate call inside an expression may see.
+/// The context of an aggregate call inside an expression.
 #[derive(Debug)]
 pub(crate) struct AggregateContext {
     pub(crate) input: Arc<Relation>,
-    /// The input's columns that are keys: `*` leaves them out.
+    /// The columns of the input that are keys; `*` excludes them.
     pub(crate) keys: Arc<[String]>,
-    /// How many calls were bound.
+    /// The number of calls bound so far.
     pub(crate) calls: usize,
-    /// The names of the calls that were bound so far.
+    /// The names of the calls bound so far.
     pub(crate) names: AggregateNames,
 }
 
-/// What binding has made so far, and what it took.
+/// The output of binding so far, and the counters that limit it.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) results: Vec<BoundResult>,
     pub(crate) steps: Vec<Step>,
     /// The tables that are read, by name.
     pub(crate) tables: Vec<String>,
-    /// How many steps were numbered so far.
+    /// The number of step ids assigned so far.
     pub(crate) step_ids: usize,
-    /// How many times rows were asked for.
+    /// The number of requests for rows so far.
     pub(crate) discoveries: usize,
-    /// The rows that binding cannot go on without.
+    /// The rows that binding needs before it can continue.
     pub(crate) needed: Option<Needed>,
-    /// `toscalar` calls outside functions that have a step already, by their place.
+    /// The existing steps of `toscalar` calls outside functions, by position in the query.
     pub(crate) pinned: HashMap<(u32, u32), Scalar>,
-    /// How many expressions were bound so far.
+    /// The number of expressions bound so far.
     pub(crate) work: usize,
 }
 
-/// The rows that a binder stopped at.
+/// The rows that a binder needs before it can continue.
 #[derive(Debug)]
 pub(crate) struct Needed {
     pub(crate) plan: LogicalPlan,
@@ -74,7 +74,7 @@ pub(crate) struct Needed {
 }
 
 impl<'a> Binder<'a> {
-    /// A binder that knows no names yet.
+    /// Creates a binder without names in scope.
     pub(crate) fn new(request: &'a Request<'a>) -> Binder<'a> {
         Binder {
             request,
@@ -84,8 +84,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Runs `body` with `value` in the place of a part of the state, and puts back what was there, whatever `body`
-    /// answers. Also gives what the part was at the end.
+    /// Runs `body` with one part of the state replaced by `value` and restores that part afterwards, also if `body` fails.
+    /// Also returns the value of the part at the end of `body`.
     fn replacing<S, T>(
         &mut self,
         part: impl Fn(&mut Self) -> &mut S,
@@ -98,23 +98,23 @@ impl<'a> Binder<'a> {
         (result, inner)
     }
 
-    /// Runs `body` at another place.
+    /// Runs `body` in another frame.
     pub(crate) fn within<T>(&mut self, frame: Frame, body: impl FnOnce(&mut Self) -> T) -> T {
         self.replacing(|binder| &mut binder.frame, frame, body).0
     }
 
-    /// Runs `body` where other names are visible.
+    /// Runs `body` with other names in scope.
     pub(crate) fn with_names<T>(&mut self, names: Env, body: impl FnOnce(&mut Self) -> T) -> T {
         self.within(self.frame.with_names(names), body)
     }
 
-    /// Runs `body` with expressions of its own: what those of the operator around it wait for stays theirs.
+    /// Runs `body` with an expression state of its own. Pending calls of the enclosing operator are unaffected.
     pub(crate) fn with_own_expressions<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
         let own = ExpressionState::default();
         self.replacing(|binder| &mut binder.expression, own, body).0
     }
 
-    /// Runs `body` with what aggregate calls see there, and gives what became of it.
+    /// Runs `body` with an aggregate context and returns the context afterwards.
     pub(crate) fn with_aggregates<T>(
         &mut self,
         context: Option<AggregateContext>,
@@ -123,7 +123,7 @@ impl<'a> Binder<'a> {
         self.replacing(|binder| &mut binder.expression.aggregates, context, body)
     }
 
-    /// Runs `body` for what it says alone: its steps are not run.
+    /// Runs `body` only for its diagnostics; its steps are discarded.
     pub(crate) fn without_steps<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
         let steps = self.output.steps.len();
         let result = body(self);
@@ -136,7 +136,7 @@ impl<'a> Binder<'a> {
         self.frame.error(code, message, span)
     }
 
-    /// The diagnostic of a construct that the language has and this service has not.
+    /// The diagnostic of a KQL construct that is not implemented.
     pub(crate) fn unsupported(&self, what: impl std::fmt::Display, span: Span) -> Diagnostic {
         self.frame.unsupported(what, span)
     }

@@ -1,4 +1,4 @@
-//! Calls of the language's functions: overloads, conversions of arguments, constants (`semantics.md §28.4`).
+//! Calls of built-in functions: overload resolution, argument conversion, constant folding (`docs/semantics.md §28.4`).
 
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
 use hindsight_kql_syntax::{Code, Span};
@@ -17,7 +17,7 @@ use crate::relation::{Relation, Scalar};
 use crate::signature::{ParameterKind, ResultKind, Signature};
 use crate::window;
 
-/// The arguments of a call as the chosen overload wants them.
+/// The arguments of a call, converted for the resolved overload.
 pub(crate) struct Resolved {
     /// The converted arguments.
     pub(crate) args: Vec<Scalar>,
@@ -86,7 +86,7 @@ impl Binder<'_> {
                         argument.value.span,
                     ));
                 }
-                // Functions over whole rows (`pack(*)`, `hash_many(*)`) spell them out.
+                // Functions over whole rows (`pack(*)`, `hash_many(*)`) expand `*` into the columns.
                 ExprKind::Wildcard(pattern) => {
                     for column in self.matching_columns(pattern, input, argument.value.span)? {
                         args.push(column.scalar());
@@ -98,7 +98,7 @@ impl Binder<'_> {
         Ok(args)
     }
 
-    /// A call of a function of the library by name, over bound arguments.
+    /// Calls a function of the library by name with bound arguments.
     fn call_by_name(&self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
         match registry().find(name) {
             Some((function, signatures)) => {
@@ -144,7 +144,7 @@ impl Binder<'_> {
         Ok(fold(Scalar::new(expr, resolved.result), constant))
     }
 
-    /// The first overload that takes the arguments, with the arguments converted.
+    /// Returns the first overload that accepts the arguments, with the arguments converted.
     pub(crate) fn resolve_overload(
         &self,
         name: &str,
@@ -159,7 +159,8 @@ impl Binder<'_> {
         if by_count.is_empty() {
             return Err(self.wrong_count(name, signatures, span));
         }
-        // An overload of the very types comes before one that widens: a decimal is no real where there is a choice.
+        // An overload with the exact types takes precedence over one that widens an argument: a decimal is not converted to a
+        // real if both overloads exist.
         let exact = |s: &&Signature| {
             let mut kinds = args.iter().enumerate();
             kinds.all(|(i, arg)| {
@@ -296,7 +297,7 @@ impl Binder<'_> {
         )
     }
 
-    /// The one type of all `common` arguments (SEM0525 where there is none).
+    /// The common type of all `common` arguments (SEM0525 if there is none).
     fn common_kind(
         &self,
         name: &str,
@@ -328,7 +329,7 @@ impl Binder<'_> {
         Ok(common)
     }
 
-    /// The functions that need more than their arguments' values.
+    /// Binds the functions that depend on more than the values of their arguments.
     fn bind_special(
         &mut self,
         call: &Call,
@@ -400,7 +401,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A bag of all input columns; `pack_all(true)` leaves out what is null or empty.
+    /// A bag of all columns of the input; `pack_all(true)` omits null and empty values.
     fn bind_pack_all(
         &mut self,
         ignore_empty: Option<&Expr>,
@@ -411,7 +412,7 @@ impl Binder<'_> {
         Ok(crate::functions::bag::pack_columns(columns, skip_empty))
     }
 
-    /// A bag of columns under their names.
+    /// A bag of columns, keyed by their names.
     fn bind_pack_columns(&mut self, columns: &[&Expr], input: &Relation) -> BindResult<Scalar> {
         let mut named = Vec::new();
         for column in columns {
@@ -430,7 +431,7 @@ impl Binder<'_> {
         ))
     }
 
-    /// `extract(…, typeof(T))` and kin: what was found as a value of the type, null where it is none.
+    /// `extract(…, typeof(T))` and similar: the match, converted to the type; null if the conversion fails.
     fn bind_typed_extract(
         &mut self,
         call: &Call,
@@ -448,7 +449,7 @@ impl Binder<'_> {
         Ok(convert(text, *kind))
     }
 
-    /// `bin_auto(x)`: `bin_at` with the size and the point that `set` statements give (`semantics.md §10`).
+    /// `bin_auto(x)`: `bin_at` with the size and the fixed point of `set` statements (`docs/semantics.md §10`).
     fn bind_bin_auto(&mut self, value: &Expr, input: &Relation, span: Span) -> BindResult<Scalar> {
         let value = self.bind_scalar(value, input)?;
         let option = |name: &str| {
@@ -468,7 +469,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `column_names_of(T)`: the names of a table's columns as an array. Its rows are not read.
+    /// `column_names_of(T)`: the column names of a table as an array. The rows of the table are not read.
     fn bind_column_names(&mut self, table: &Expr) -> BindResult<Scalar> {
         let bound = self.without_steps(|binder| binder.bind_inner_tabular(table))?;
         let names = visible(&bound.relation).map(|c| Dynamic::String(c.name.clone()));
@@ -493,7 +494,7 @@ impl Binder<'_> {
     }
 }
 
-/// The type that an argument becomes for a parameter; `None` where it does not fit.
+/// The type that an argument is converted to for a parameter; `None` if it does not match.
 fn target_kind(
     parameter: ParameterKind,
     arg: &Scalar,
@@ -502,7 +503,7 @@ fn target_kind(
     let kind = arg.kind;
     match parameter {
         ParameterKind::Any => Some(kind),
-        // Kernels read text of any type themselves, and then know what it was.
+        // Kernels convert arguments to text themselves, because the conversion depends on the argument's type.
         ParameterKind::Text => Some(ScalarType::String),
         ParameterKind::Common => common,
         ParameterKind::Number => match kind {
@@ -529,7 +530,7 @@ fn target_kind(
                     | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
                     | (ScalarType::Dynamic, ScalarType::Bool)
             );
-            // A bare `dynamic(null)` and a narrowing of a known int fit where the value does.
+            // A bare `dynamic(null)` and a narrowing of a constant int match if the value does.
             let narrows = matches!((&arg.constant, to), (Some(Value::Long(v)), ScalarType::Int) if i32::try_from(*v).is_ok());
             (widens || narrows).then_some(to)
         }

@@ -1,4 +1,4 @@
-//! Calls that give several columns (`semantics.md §13.1`).
+//! Calls that return several columns (`docs/semantics.md §13.1`).
 
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal};
 use hindsight_kql_types::ScalarType;
@@ -14,7 +14,7 @@ use crate::functions::registry;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
-    /// The columns of `expr` with their names, where it is a call that gives several.
+    /// The columns of `expr` with their names, if it is a call that returns several columns.
     pub(crate) fn bind_columns_call(
         &mut self,
         expr: &Expr,
@@ -49,7 +49,7 @@ impl Binder<'_> {
         Ok(Some((0..).zip(names).map(column).collect()))
     }
 
-    /// `f(…)[i]` where `f` gives several columns: column `i`.
+    /// `f(…)[i]` for an `f` that returns several columns: column `i`.
     pub(crate) fn bind_column_of_call(
         &mut self,
         value: &Expr,

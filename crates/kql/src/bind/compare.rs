@@ -1,4 +1,4 @@
-//! Comparisons (`semantics.md §5.1, §5.2`): promotion, literals, nulls, NaN.
+//! Comparisons (`docs/semantics.md §5.1, §5.2`): promotion, literals, nulls, NaN.
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr, lit, when};
@@ -8,24 +8,24 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
 use super::comparison::Comparison;
-use super::once::{between_once, equal_once};
+use super::volatile::{volatile_between, volatile_equality};
 use crate::call::kernel_call;
 use crate::convert::{convert, widest};
 use crate::error::{BindResult, planned};
 use crate::fold::fold;
 use crate::relation::{Relation, Scalar};
 
-/// Two operands ready to be compared: of one type, or a dynamic on the left of something else.
+/// Two operands after promotion: both of one type, or a dynamic on the left and a value of another type on the right.
 struct Pair {
     left: Scalar,
     right: Scalar,
     comparison: Comparison,
-    /// One side was text and converted to the other's type: null there is text that does not convert (`D27`).
+    /// One side was text and is converted to the other's type: a null on that side is text that does not convert (`D27`).
     converted_text: bool,
 }
 
 impl Binder<'_> {
-    /// `left op right` as a value: three-valued where the language is.
+    /// Binds `left op right` as a value, three-valued if KQL defines it so.
     pub(crate) fn compare(
         &self,
         comparison: Comparison,
@@ -44,7 +44,7 @@ impl Binder<'_> {
         Ok(fold(Scalar::new(expr, ScalarType::Bool), constant))
     }
 
-    /// `left op right` in a filter: any expression that is true for the same rows, preferably one that prunes.
+    /// Binds `left op right` in a filter: an expression that is true for the same rows, preferably one that supports pruning.
     pub(crate) fn compare_in_filter(
         &self,
         comparison: Comparison,
@@ -116,7 +116,7 @@ impl Binder<'_> {
         if l == ScalarType::Dynamic || r == ScalarType::Dynamic {
             return self.promote_dynamic(comparison, left, right, span);
         }
-        // Only equality reads text as the other side's type; an order needs the cast written out.
+        // Only equality converts text to the other side's type; an order comparison needs an explicit cast.
         match (l, r) {
             (ScalarType::String, _) if comparison.is_equality() => Ok(Pair {
                 left: convert(left, r),
@@ -134,7 +134,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A dynamic against a string compares its text; against anything else it must hold that kind.
+    /// A dynamic is compared with a string as text; with any other type it must hold a value of that type.
     fn promote_dynamic(
         &self,
         comparison: Comparison,
@@ -185,7 +185,7 @@ impl Binder<'_> {
         )
     }
 
-    /// `value [!]between (low .. high)`; `in_filter` allows an expression that prunes.
+    /// `value [!]between (low .. high)`; `in_filter` permits an expression that supports pruning.
     #[allow(clippy::too_many_arguments, reason = "the parts of one syntax node")]
     pub(crate) fn bind_between(
         &mut self,
@@ -226,18 +226,18 @@ impl Binder<'_> {
                 span,
             ));
         }
-        let once = value.expr.is_volatile();
-        if in_filter && !negated && !once {
+        let volatile = value.expr.is_volatile();
+        if in_filter && !negated && !volatile {
             let from =
                 self.compare_in_filter(Comparison::GreaterOrEqual, value.clone(), low, span)?;
             let to = self.compare_in_filter(Comparison::LessOrEqual, value, high, span)?;
             return Ok(Scalar::new(from.and(to), ScalarType::Bool));
         }
-        if once {
-            // The bounds must fit as they do otherwise.
+        if volatile {
+            // This only checks that the bounds are comparable with the value.
             self.compare(Comparison::GreaterOrEqual, value.clone(), low.clone(), span)?;
             self.compare(Comparison::LessOrEqual, value.clone(), high.clone(), span)?;
-            return between_once(self, negated, value, low, high, span);
+            return volatile_between(self, negated, value, low, high, span);
         }
         let constant = [&value, &low, &high].iter().all(|s| s.constant.is_some());
         let nulls = [&value, &low, &high].map(|s| s.expr.clone().is_null());
@@ -250,7 +250,7 @@ impl Binder<'_> {
             inside
         };
         let [a, b, c] = nulls;
-        // A null anywhere makes the answer null, also where the other bound alone would decide.
+        // The result is null if any operand is null, even if the other bound alone decides the comparison.
         let expr = planned(
             when(a.or(b).or(c), lit(ScalarValue::Boolean(None))).otherwise(inside),
             span,
@@ -259,7 +259,7 @@ impl Binder<'_> {
     }
 }
 
-/// The comparison that is null where an operand is.
+/// A comparison that is null if an operand is null.
 fn plain(pair: &Pair) -> PlanExpr {
     let (left, right) = (pair.left.clone(), pair.right.clone());
     let kernel = match pair.left.kind {
@@ -271,7 +271,7 @@ fn plain(pair: &Pair) -> PlanExpr {
     kernel_call(kernel, vec![left.expr, right.expr], kinds, ScalarType::Bool)
 }
 
-/// Equality with one null is false (inequality true), with two it stays null.
+/// An equality with one null operand is false (an inequality true); with two it is null.
 fn equality_nulls(plain: PlanExpr, pair: &Pair, span: Span) -> BindResult<PlanExpr> {
     let kind = pair.left.kind;
     if kind == ScalarType::String {
@@ -287,7 +287,11 @@ fn equality_nulls(plain: PlanExpr, pair: &Pair, span: Span) -> BindResult<PlanEx
         });
     }
     if pair.left.expr.is_volatile() || pair.right.expr.is_volatile() {
-        return Ok(equal_once(pair.left.clone(), pair.right.clone(), unequal));
+        return Ok(volatile_equality(
+            pair.left.clone(),
+            pair.right.clone(),
+            unequal,
+        ));
     }
     let (a, b) = (
         pair.left.expr.clone().is_null(),
@@ -299,14 +303,14 @@ fn equality_nulls(plain: PlanExpr, pair: &Pair, span: Span) -> BindResult<PlanEx
     )
 }
 
-/// Arrow orders NaN above all numbers and -0 below 0, so plain comparisons need bounds.
+/// Arrow orders NaN above all numbers and -0 below 0, so a plain comparison needs additional bounds.
 fn real_against_constant(pair: &Pair) -> Option<PlanExpr> {
     let (column, constant, comparison) = match (&pair.left.constant, &pair.right.constant) {
         (None, Some(Value::Real(c))) => (&pair.left, *c, pair.comparison),
         (Some(Value::Real(c)), None) => (&pair.right, *c, pair.comparison.flipped()),
         _ => return None,
     };
-    // Chance would be asked once for each bound.
+    // A volatile expression would be evaluated once for each bound.
     if constant.is_nan() || column.expr.is_volatile() {
         return None;
     }

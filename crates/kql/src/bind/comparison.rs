@@ -22,7 +22,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// The comparison that an operator of the syntax is.
+    /// The comparison of a syntax operator.
     pub(crate) fn of(op: BinaryOp) -> Option<Comparison> {
         Some(match op {
             BinaryOp::Equal => Comparison::Equal,
@@ -40,7 +40,7 @@ impl Comparison {
         matches!(self, Comparison::Equal | Comparison::NotEqual)
     }
 
-    /// The engine's operator.
+    /// The operator of DataFusion.
     pub(crate) fn operator(self) -> Operator {
         match self {
             Comparison::Equal => Operator::Eq,
@@ -52,7 +52,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison with its operands the other way round.
+    /// The comparison with its operands swapped.
     pub(crate) fn flipped(self) -> Comparison {
         match self {
             Comparison::Less => Comparison::Greater,
@@ -63,7 +63,7 @@ impl Comparison {
         }
     }
 
-    /// The answer for an order; `None` is an unordered pair (NaN).
+    /// The result for an ordering; `None` is an unordered pair (NaN).
     pub(crate) fn holds(self, order: Option<Ordering>) -> bool {
         match self {
             Comparison::Equal => order == Some(Ordering::Equal),
@@ -75,7 +75,7 @@ impl Comparison {
         }
     }
 
-    /// The kernel for reals.
+    /// The kernel for two reals.
     pub(crate) fn real_kernel(self) -> &'static InnerKernel {
         match self {
             Comparison::Equal => &REAL_EQ,
@@ -87,7 +87,7 @@ impl Comparison {
         }
     }
 
-    /// The kernel for a dynamic on the left.
+    /// The kernel for a dynamic left operand.
     pub(crate) fn dynamic_kernel(self) -> &'static InnerKernel {
         match self {
             Comparison::Equal => &DYNAMIC_EQ,
@@ -122,7 +122,7 @@ comparison_kernels! {
     DYNAMIC_GE, "$dynamic_ge", dynamics, GreaterOrEqual;
 }
 
-/// Two reals: NaN is unordered.
+/// Orders two reals; NaN is unordered.
 pub(super) fn reals(
     args: &KernelArgs<'_>,
     comparison: Comparison,
@@ -131,7 +131,7 @@ pub(super) fn reals(
     Ok(args.collect_bools(|row| Some(comparison.holds(a.get(row)?.partial_cmp(&b.get(row)?)))))
 }
 
-/// A dynamic against a typed value: it must hold the kind, else the two are unequal and unordered.
+/// Compares a dynamic with a typed value. If the dynamic holds another type, the two are unequal and unordered.
 pub(super) fn dynamics(
     args: &KernelArgs<'_>,
     comparison: Comparison,

@@ -1,4 +1,4 @@
-//! The binder as operators see it.
+//! Implements [`crate::context::BindContext`] for the binder.
 
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
-//! Results whose columns depend on data (`evaluate bag_unpack(…)`, `semantics.md §24`).
+//! Results whose columns depend on data (`evaluate bag_unpack(…)`, `docs/semantics.md §24`).
 //!
-//! Binding does not run plans. Where it cannot go on without rows it stops and says which ([`Binding::NeedsRows`]); the
-//! caller runs them, adds them to [`BindOptions::discovered`] and binds again. Binding asks for the same rows in the same
-//! order each time, so a position is enough to tell them apart. The rows that were looked at are the rows that the query
-//! then reads.
+//! Binding does not execute plans. If it needs rows to continue, it stops and returns their plan ([`Binding::NeedsRows`]).
+//! The caller executes the plan, adds the rows to [`BindOptions::discovered`] and binds again. Each attempt requests the same
+//! rows in the same order, so a position identifies a request. The query then reads the same rows that binding inspected.
 
 use std::sync::Arc;
 
@@ -25,30 +24,30 @@ use crate::relation::Relation;
 use crate::steps::{MaterializedTable, Step};
 use crate::value::value_from_scalar;
 
-/// What one attempt to bind came to.
+/// The result of one attempt to bind.
 #[derive(Debug)]
 pub enum Binding {
     /// The bound query.
     Bound(BoundQuery),
-    /// The next columns depend on these rows: run them and bind again.
+    /// The columns depend on these rows: execute their plan and bind again.
     NeedsRows(NeededRows),
 }
 
-/// Rows that binding asks for.
+/// Rows that binding needs.
 #[derive(Debug)]
 pub struct NeededRows {
-    /// What must run before the plan.
+    /// The steps that must run before the plan.
     pub steps: Vec<Step>,
-    /// The rows.
+    /// The plan of the rows.
     pub plan: LogicalPlan,
-    /// The schema that the rows must be given in.
+    /// The schema that the rows must have.
     pub schema: SchemaRef,
 }
 
-/// Binds a whole request, or says which rows it needs first.
+/// Binds a whole request, or returns the rows that it needs first.
 ///
 /// # Errors
-/// What is wrong with each result, up to the first `let` that cannot be bound: what follows might read it.
+/// The diagnostics of each result, up to the first `let` that cannot be bound, because later statements may read it.
 pub fn bind_or_ask(
     query: &Query,
     catalog: &dyn Catalog,
@@ -68,7 +67,7 @@ pub fn bind_or_ask(
             tables: output.tables,
         })),
         Err(errors) => match output.needed {
-            // What is wrong elsewhere is said before any row is read.
+            // All other errors are reported before any row is read.
             Some(needed) if errors.is_empty() => Ok(Binding::NeedsRows(NeededRows {
                 steps: output.steps,
                 plan: needed.plan,
@@ -82,8 +81,8 @@ pub fn bind_or_ask(
 /// Binds a whole request whose columns do not depend on data.
 ///
 /// # Errors
-/// As [`bind_or_ask`]; a request that needs rows to know its columns
-/// (`evaluate bag_unpack(…)`) is refused here: see [`bind_or_ask`].
+/// As [`bind_or_ask`]. A request that needs rows to determine its columns (`evaluate bag_unpack(…)`) is refused; use
+/// [`bind_or_ask`] for it.
 pub fn bind(
     query: &Query,
     catalog: &dyn Catalog,
@@ -100,7 +99,7 @@ pub fn bind(
 }
 
 impl Binder<'_> {
-    /// The value of an expression that reads no row, also where it is known only when the query runs (`toscalar`).
+    /// The value of an expression that reads no row, also if it is known only during execution (`toscalar`).
     pub(crate) fn value_now(&mut self, expr: &Expr) -> BindResult<Value> {
         let span = expr.span;
         let scalar = self.bind_scalar(expr, &Relation::unit())?;
@@ -118,7 +117,7 @@ impl Binder<'_> {
         Ok(value.unwrap_or_else(|| Value::null(kind)))
     }
 
-    /// The rows of `input`, now; the relation reads the same rows again.
+    /// The rows of `input` during binding, and a relation that reads the same rows.
     pub(crate) fn discover(
         &mut self,
         input: Relation,

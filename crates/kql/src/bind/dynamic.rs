@@ -1,4 +1,4 @@
-//! Paths into dynamic values (`semantics.md §9.3`).
+//! Paths into dynamic values (`docs/semantics.md §9.3`).
 
 use arrow::array::ArrayRef;
 use hindsight_kql_syntax::ast::Expr;
@@ -43,7 +43,7 @@ impl Binder<'_> {
         self.access(base, index, span)
     }
 
-    /// `base.step` for values that are bound already.
+    /// `base.step` for bound operands.
     pub(crate) fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar> {
         if base.kind != ScalarType::Dynamic {
             let message = format!("a path needs a dynamic value and got {}", base.kind);
@@ -71,7 +71,8 @@ impl Binder<'_> {
     }
 }
 
-/// The element `index` of a dynamic array as a value of `kind`: how functions of several columns are taken apart.
+/// Element `index` of a dynamic array as a value of type `kind`. Results of functions with several columns are split this
+/// way.
 pub(crate) fn element_of(array: Scalar, index: i64, kind: ScalarType) -> Scalar {
     let position = Scalar::constant(Value::Long(index));
     let expr = kernel_call(
@@ -111,7 +112,7 @@ fn element(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     }))
 }
 
-/// A step that is itself dynamic: text is a key, a long a position.
+/// A step of type dynamic: a string is a key, a long an index.
 fn step_by_value(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (values, steps) = (args.dynamics(0)?, args.dynamics(1)?);
     Ok(args.collect_dynamics(|row, out| {

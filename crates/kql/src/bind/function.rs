@@ -1,4 +1,4 @@
-//! Calls of the user's functions (`semantics.md §14.4`).
+//! Calls of user-defined functions (`docs/semantics.md §14.4`).
 
 use hindsight_kql_syntax::ast::{
     Argument, Call, ColumnDeclaration, Expr, FunctionDeclaration, Parameter, ParameterType,
@@ -13,18 +13,18 @@ use crate::convert::convert;
 use crate::error::BindResult;
 use crate::relation::{Relation, Scalar};
 
-/// How many calls may stand inside one another.
+/// The maximum nesting depth of calls.
 const MAX_CALLS: usize = 64;
 
-/// What a parameter gets.
-enum Given<'c> {
+/// The source of a parameter's value.
+enum ParameterValue<'c> {
     Expr(&'c Expr),
     Piped(Relation),
     Default,
 }
 
 impl Binder<'_> {
-    /// A call of a user's function where a scalar is expected.
+    /// Binds a call of a user-defined function as a scalar.
     pub(crate) fn call_scalar_function(
         &mut self,
         call: &Call,
@@ -40,14 +40,14 @@ impl Binder<'_> {
             );
             return Err(self.error(Code::NotScalar, message, span));
         }
-        let env = self.enter(call, &function.declaration, seen, None, input, span)?;
+        let env = self.bind_local_lets(call, &function.declaration, seen, None, input, span)?;
         self.in_function(env, span, |binder| {
             let body = binder.bind_body(&function.declaration, span)?;
             binder.bind_scalar(body, &Relation::unit())
         })
     }
 
-    /// A call of a user's function where rows are expected; `piped` is the input of `invoke`.
+    /// Binds a call of a user-defined function as a tabular expression; `piped` is the input of `invoke`.
     pub(crate) fn call_tabular_function(
         &mut self,
         call: &Call,
@@ -56,7 +56,7 @@ impl Binder<'_> {
         piped: Option<Relation>,
         span: Span,
     ) -> BindResult<Bound> {
-        let env = self.enter(
+        let env = self.bind_local_lets(
             call,
             &function.declaration,
             seen,
@@ -70,7 +70,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Runs `body` with the function's names. Aggregates of the operator around the call are none of the function's.
+    /// Runs `body` with the function's names in scope. Aggregates of the enclosing operator are not visible in the function.
     fn in_function<T>(
         &mut self,
         names: Env,
@@ -91,7 +91,7 @@ impl Binder<'_> {
         self.within(frame, |binder| binder.with_aggregates(None, body).0)
     }
 
-    /// The local lets come into scope; the body's expression is given back.
+    /// Adds the local lets to the scope and returns the expression of the body.
     fn bind_body<'f>(
         &mut self,
         function: &'f FunctionDeclaration,
@@ -108,8 +108,8 @@ impl Binder<'_> {
         Err(self.error(Code::Syntax, "the function has no expression", span))
     }
 
-    /// The names that the body sees: what existed where it was written, and the parameters.
-    fn enter(
+    /// The names visible in the body: those in scope at its definition, and the parameters.
+    fn bind_local_lets(
         &mut self,
         call: &Call,
         function: &FunctionDeclaration,
@@ -133,7 +133,7 @@ impl Binder<'_> {
         parameters: &[Parameter],
         piped: Option<Relation>,
         span: Span,
-    ) -> BindResult<Vec<Given<'c>>> {
+    ) -> BindResult<Vec<ParameterValue<'c>>> {
         let wrong = || {
             let least = parameters.iter().filter(|p| p.default.is_none()).count();
             let message = if least == parameters.len() {
@@ -150,9 +150,9 @@ impl Binder<'_> {
             };
             self.error(Code::ArgumentCount, message, span)
         };
-        let mut given: Vec<Option<Given<'c>>> = parameters.iter().map(|_| None).collect();
+        let mut given: Vec<Option<ParameterValue<'c>>> = parameters.iter().map(|_| None).collect();
         if let Some(relation) = piped {
-            *given.first_mut().ok_or_else(wrong)? = Some(Given::Piped(relation));
+            *given.first_mut().ok_or_else(wrong)? = Some(ParameterValue::Piped(relation));
         }
         let named = |a: &Argument| {
             let name = a.name.as_ref()?;
@@ -162,7 +162,10 @@ impl Binder<'_> {
             let slot = named(argument)
                 .and_then(|i| given.get_mut(i))
                 .ok_or_else(wrong)?;
-            if slot.replace(Given::Expr(&argument.value)).is_some() {
+            if slot
+                .replace(ParameterValue::Expr(&argument.value))
+                .is_some()
+            {
                 return Err(wrong());
             }
         }
@@ -171,14 +174,14 @@ impl Binder<'_> {
                 .iter_mut()
                 .find(|slot| slot.is_none())
                 .ok_or_else(wrong)?;
-            *slot = Some(Given::Expr(&argument.value));
+            *slot = Some(ParameterValue::Expr(&argument.value));
         }
         given
             .into_iter()
             .zip(parameters)
             .map(|(slot, parameter)| match (slot, &parameter.default) {
                 (Some(given), _) => Ok(given),
-                (None, Some(_)) => Ok(Given::Default),
+                (None, Some(_)) => Ok(ParameterValue::Default),
                 (None, None) => Err(wrong()),
             })
             .collect()
@@ -188,16 +191,16 @@ impl Binder<'_> {
         &mut self,
         call: &Call,
         parameter: &Parameter,
-        given: Given<'_>,
+        given: ParameterValue<'_>,
         input: &Relation,
         span: Span,
     ) -> BindResult<Entry> {
         let expr = match given {
-            Given::Piped(relation) => {
+            ParameterValue::Piped(relation) => {
                 return self.tabular_argument(call, parameter, relation, span);
             }
-            Given::Expr(expr) => Some(expr),
-            Given::Default => parameter.default.as_ref(),
+            ParameterValue::Expr(expr) => Some(expr),
+            ParameterValue::Default => parameter.default.as_ref(),
         };
         let Some(expr) = expr else {
             return Err(self.error(Code::ArgumentCount, "an argument is missing", span));
@@ -228,7 +231,7 @@ impl Binder<'_> {
             (ScalarType::Int, ScalarType::Long | ScalarType::Real)
                 | (ScalarType::Long, ScalarType::Real)
         );
-        // Whole numbers are written as longs: a constant that an int can hold is one.
+        // Integer literals are longs, so a constant that fits an int matches an int parameter.
         let narrows = kind == ScalarType::Int
             && matches!(&scalar.constant, Some(Value::Long(v)) if i32::try_from(*v).is_ok());
         let null = matches!(&scalar.constant, Some(v) if v.is_null());
@@ -242,7 +245,7 @@ impl Binder<'_> {
         Err(self.error(Code::ArgumentType, message, span))
     }
 
-    /// A tabular argument must have the declared columns; only those are visible inside.
+    /// A tabular argument must have the declared columns; the function sees only those.
     fn tabular_argument(
         &self,
         call: &Call,

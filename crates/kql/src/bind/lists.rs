@@ -1,4 +1,4 @@
-//! `in`, `in~`, `has_any`, `has_all` and their negations (`semantics.md §6.3`).
+//! `in`, `in~`, `has_any`, `has_all` and their negations (`docs/semantics.md §6.3`).
 
 use datafusion::logical_expr::{Expr as PlanExpr, expr::InList, lit};
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ListOp};
@@ -18,13 +18,13 @@ use crate::value::value_to_scalar;
 
 /// The right side of a list operator.
 enum List {
-    /// Known values; arrays are taken apart.
+    /// Constants; arrays are flattened.
     Constants(Vec<Value>),
-    /// One dynamic array that is known when the query runs.
+    /// One dynamic array that is known only during execution.
     Array(Scalar),
     /// The first column of a table, of this type, as one dynamic array.
     Column(Scalar, ScalarType),
-    /// Single values that are known when the query runs (`toscalar`).
+    /// Single values that are known only during execution (`toscalar`).
     Scalars(Vec<Scalar>),
 }
 
@@ -114,7 +114,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Text among values of several types: it converts once to each type (`D27`).
+    /// Text compared with values of several types: it is converted once to each type (`D27`).
     fn text_among_types(
         &mut self,
         value: &Scalar,
@@ -138,7 +138,7 @@ impl Binder<'_> {
         Ok(fold(any, constant))
     }
 
-    /// A list of known values: a plain `IN` where the types allow it, so that it prunes.
+    /// A list of constants: a plain `IN` if the types permit it, because `IN` supports pruning.
     fn constant_membership(
         &mut self,
         value: Scalar,
@@ -197,7 +197,7 @@ impl Binder<'_> {
         Ok(PlanExpr::IsTrue(Box::new(equal.expr)))
     }
 
-    /// An operator over a text and a list of texts.
+    /// A text operator with a list of texts on the right.
     fn text_list(&self, op: ListOp, value: Scalar, list: List, span: Span) -> BindResult<Scalar> {
         let (kernel, code, combination) = match op {
             ListOp::HasAll => (&HAS_ALL, Code::NotText, BinaryOp::And),
@@ -244,7 +244,7 @@ fn list_call(kernel: &'static InnerKernel, value: Scalar, list: Scalar) -> Scala
     Scalar::new(expr, ScalarType::Bool)
 }
 
-/// The values as one dynamic array.
+/// Collects the values into one dynamic array.
 fn array_of(values: &[Value]) -> Scalar {
     let mut encoder = Encoder::new();
     encoder.begin_array();
@@ -253,7 +253,7 @@ fn array_of(values: &[Value]) -> Scalar {
     Scalar::constant(Value::Dynamic(encoder.finish()))
 }
 
-/// Arrays become their elements.
+/// Replaces arrays by their elements.
 fn flatten(value: &Value, out: &mut Vec<Value>) {
     let Value::Dynamic(bytes) = value else {
         out.push(value.clone());
@@ -287,7 +287,7 @@ fn element(item: DynamicRef<'_>) -> Value {
     Value::Dynamic(bytes)
 }
 
-/// Whether a value can be converted to `kind` without changing what it equals.
+/// Whether a value can be converted to `kind` without a change of its equality.
 fn fits(value: &Value, kind: ScalarType) -> bool {
     match (value, kind) {
         _ if value.kind() == kind => true,

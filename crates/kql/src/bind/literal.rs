@@ -1,4 +1,4 @@
-//! Literals (`semantics.md §1.3, §9.1`).
+//! Literals (`docs/semantics.md §1.3, §9.1`).
 
 use hindsight_kql_syntax::ast::{DynamicLiteral, Literal};
 use hindsight_kql_syntax::{Code, Span};
@@ -43,7 +43,7 @@ fn dynamic_value(literal: &DynamicLiteral) -> Value {
     Value::Dynamic(encoder.finish())
 }
 
-/// Depth is limited by the parser.
+/// The parser limits the depth.
 fn encode(literal: &DynamicLiteral, encoder: &mut Encoder) {
     match literal {
         DynamicLiteral::Null => encoder.null(),

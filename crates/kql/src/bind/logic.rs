@@ -1,4 +1,4 @@
-//! `and`, `or`, `not`: three-valued (`semantics.md §5.3`).
+//! `and`, `or`, `not`: three-valued (`docs/semantics.md §5.3`).
 
 use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr, lit};
 use hindsight_kql_syntax::Code;
@@ -11,7 +11,7 @@ use crate::error::BindResult;
 use crate::fold::fold;
 use crate::relation::{Relation, Scalar};
 
-/// The operands of a chain of one operator, in order. Without recursion: chains may be long.
+/// The operands of a chain of one operator, in order. Iterative, because chains may be long.
 pub(crate) fn operands(expr: &Expr, op: BinaryOp) -> Vec<&Expr> {
     let mut stack = vec![expr];
     let mut out = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn operands(expr: &Expr, op: BinaryOp) -> Vec<&Expr> {
     out
 }
 
-/// The operands joined by `op` in a tree of little depth.
+/// Joins the operands by `op` in a balanced tree.
 pub(crate) fn balanced(mut parts: Vec<PlanExpr>, op: BinaryOp) -> PlanExpr {
     let operator = match op {
         BinaryOp::Or => Operator::Or,
@@ -51,7 +51,7 @@ pub(crate) fn balanced(mut parts: Vec<PlanExpr>, op: BinaryOp) -> PlanExpr {
 }
 
 impl Binder<'_> {
-    /// A chain of `and` or of `or`.
+    /// Binds a chain of `and` or of `or`.
     pub(crate) fn bind_logic(
         &mut self,
         expr: &Expr,
@@ -71,7 +71,7 @@ impl Binder<'_> {
         ))
     }
 
-    /// An operand of logic: a bool, or a dynamic as one.
+    /// Binds an operand of a logical operator: a bool, or a dynamic converted to one.
     pub(crate) fn bind_bool(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar> {
         let scalar = self.bind_scalar(expr, input)?;
         match scalar.kind {

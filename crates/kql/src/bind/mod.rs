@@ -1,7 +1,7 @@
-//! The binder: names, types and calls. It turns a syntax tree into typed DataFusion plans.
+//! The binder resolves names, types and calls. It turns a syntax tree into typed DataFusion plans.
 //!
-//! Errors are [`Diagnostic`]s with the codes of `semantics.md §28.4`. What the language has and this binder has not is
-//! refused by name. Operators see the binder as a [`crate::context::BindContext`].
+//! Errors are [`Diagnostic`]s with the codes of `docs/semantics.md §28.4`. A KQL construct that is not implemented is refused
+//! by name. Operators use the binder through [`crate::context::BindContext`].
 
 mod access;
 mod aggregate;
@@ -19,7 +19,6 @@ mod function;
 mod lists;
 mod literal;
 mod logic;
-mod once;
 mod operator;
 mod options;
 mod pattern;
@@ -38,6 +37,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod text_equality;
+mod volatile;
 
 pub use discover::{Binding, NeededRows, bind, bind_or_ask};
 pub(crate) use dynamic::MEMBER;

@@ -1,4 +1,4 @@
-//! Operators of a pipeline, and results.
+//! Binds the operators of a pipeline, and results.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Operator, RenderOperator};
@@ -11,13 +11,13 @@ use crate::query::BoundResult;
 use crate::relation::Relation;
 
 impl Binder<'_> {
-    /// Binds one operator over `input`; an operator that starts a pipeline gets [`Relation::unit`].
+    /// Binds one operator over `input`; the first operator of a pipeline gets [`Relation::unit`].
     pub(crate) fn bind_operator(
         &mut self,
         operator: &Operator,
         mut input: Bound,
     ) -> BindResult<Bound> {
-        // What the operator binds may have results too, and these come before them.
+        // The operator may bind further results; the earlier ones precede them.
         self.output.results.append(&mut input.extra_results);
         let frame = Frame {
             operator: Some(operator.kind.keyword().into()),
@@ -31,7 +31,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Rows as a result.
+    /// Makes a result of rows.
     pub(crate) fn result(
         &self,
         name: Option<String>,

@@ -1,4 +1,4 @@
-//! What `set` changes about tables and results (`semantics.md §14.1`).
+//! Applies `set` options to tables and results (`docs/semantics.md §14.1`).
 
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, lit};
 use hindsight_kql_syntax::{Code, Span};
@@ -10,7 +10,7 @@ use crate::operators::getschema::schema_rows;
 use crate::relation::Relation;
 
 impl Binder<'_> {
-    /// A result as `query_results_apply_getschema`, `maxoutputcolumns` and `query_take_max_records` want it.
+    /// Applies `query_results_apply_getschema`, `maxoutputcolumns` and `query_take_max_records` to a result.
     pub(crate) fn with_result_options(
         &self,
         relation: Relation,
@@ -35,7 +35,7 @@ impl Binder<'_> {
         Ok(relation)
     }
 
-    /// What the options `query_datetimescope_…` leave of a table: from the one time on, up to the other.
+    /// The time range of the options `query_datetimescope_…`: the start is inclusive, the end exclusive.
     pub(crate) fn datetime_scope(
         &self,
         columns: &[(String, ScalarType)],

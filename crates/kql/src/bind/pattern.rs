@@ -1,5 +1,4 @@
-//! `declare pattern`: names that stand for tabular expressions by the values they are called with
-//! (`semantics.md §14.1`).
+//! `declare pattern`: names that select a tabular expression by the constant arguments of a call (`docs/semantics.md §14.1`).
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use crate::context::{BindContext, Bound, Entry, Invocation};
 use crate::error::BindResult;
 
 impl Binder<'_> {
-    /// Takes a declaration into scope.
+    /// Adds a declaration to the scope.
     pub(super) fn bind_pattern_declaration(
         &mut self,
         pattern: &PatternDeclaration,
@@ -58,7 +57,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The rows that a call of a pattern stands for.
+    /// The rows of the tabular expression that a call of a pattern selects.
     pub(super) fn bind_invocation(
         &mut self,
         invocation: &Invocation<'_>,
@@ -112,7 +111,7 @@ fn holds(rule: &PatternRule, arguments: &[String], path: Option<&str>) -> bool {
             .all(|(own, text)| is(own, text))
 }
 
-/// A call in the form in which missing ones are reported: `app('x').['path']`.
+/// A call in the notation of the error for missing patterns: `app('x').['path']`.
 fn reference(name: &str, arguments: &[String], path: Option<&str>) -> String {
     let arguments: Vec<String> = arguments.iter().map(|a| format!("'{a}'")).collect();
     let path = path.map_or(String::new(), |path| format!(".['{path}']"));

@@ -1,4 +1,5 @@
-//! Predicates of `where`: null counts as false there, so comparisons become plain ones that push down and prune.
+//! Predicates of `where`. A filter treats null as false, so comparisons become plain ones that support predicate pushdown and
+//! pruning.
 
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::Code;
@@ -11,7 +12,7 @@ use crate::error::BindResult;
 use crate::relation::Relation;
 
 impl Binder<'_> {
-    /// Binds the predicate of a filter: the rows where it is true are those where the KQL expression is.
+    /// Binds the predicate of a filter. It is true for exactly the rows for which the KQL expression is true.
     pub(crate) fn bind_predicate(&mut self, expr: &Expr, input: &Relation) -> BindResult<PlanExpr> {
         match &expr.kind {
             ExprKind::Parenthesised(inner) => self.bind_predicate(inner, input),

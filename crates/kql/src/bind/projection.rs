@@ -1,4 +1,4 @@
-//! Lists of named expressions: which columns they give and what those are called (`semantics.md §13.1, §13.2`).
+//! Lists of named expressions: their columns and the names of those (`docs/semantics.md §13.1, §13.2`).
 
 use std::collections::HashSet;
 
@@ -11,21 +11,21 @@ use crate::context::{BoundColumn, NamingMode, wildcard_matches};
 use crate::error::BindResult;
 use crate::relation::{ColumnRole, Relation, Scalar};
 
-/// How a target got its name.
+/// The origin of a target's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// `Name = …`
     Written(String),
     /// A plain column.
     Plain(String),
-    /// A name that passes through a call or a path.
+    /// A name that is derived from the argument of a call or from a path.
     Generated(String),
-    /// None: it is numbered.
+    /// No name: the column is numbered.
     Unnamed,
 }
 
 impl Target {
-    /// The target of an item without written names.
+    /// The target of an item without an explicit name.
     pub(crate) fn of(expr: &Expr) -> Target {
         match (&expr.unparenthesised().kind, result_name(expr)) {
             (ExprKind::Name(name), _) => Target::Plain(name.text.clone()),
@@ -42,7 +42,7 @@ impl Target {
     }
 }
 
-/// Gives the targets of one operator their names, left to right.
+/// Assigns names to the targets of one operator, from left to right.
 pub(crate) struct Namer {
     mode: NamingMode,
     input: HashSet<String>,
@@ -54,7 +54,7 @@ pub(crate) struct Namer {
 }
 
 impl Namer {
-    /// A namer for an operator over `input` whose targets, all of them, are `targets`.
+    /// Creates a namer for an operator over `input` that has exactly these `targets`.
     pub(crate) fn new<'t>(
         mode: NamingMode,
         input: &Relation,
@@ -74,7 +74,7 @@ impl Namer {
         }
     }
 
-    /// The name of the next target.
+    /// Returns the name of the next target.
     pub(crate) fn name(
         &mut self,
         binder: &Binder<'_>,
@@ -122,7 +122,7 @@ impl Namer {
         Ok(name)
     }
 
-    /// Notes that `name` was given to `target` already.
+    /// Records that `name` is assigned to `target`.
     pub(crate) fn take(&mut self, target: &Target, name: &str) {
         self.used.insert(name.to_owned());
         match target {
@@ -134,7 +134,7 @@ impl Namer {
         }
     }
 
-    /// The next `ColumnN`; beside an input that stays visible its names are skipped.
+    /// The next `ColumnN`. If the columns of the input stay visible, their names are skipped.
     fn numbered(&mut self) -> String {
         loop {
             self.number += 1;
@@ -190,7 +190,7 @@ impl Binder<'_> {
             .collect()
     }
 
-    /// The columns of one item: one, or several for a call of several columns and for `*`.
+    /// The columns of one item: one, or several for `*` and for a call that returns several columns.
     fn bind_item(
         &mut self,
         item: &NamedExpr,
@@ -209,7 +209,7 @@ impl Binder<'_> {
         }
         let scalar = self.bind_scalar(&item.expr, input)?;
         let target = match item.names.as_slice() {
-            // Only columns give names, and `print` has none.
+            // Only columns keep their names, and `print` numbers its unnamed columns.
             [] if mode == NamingMode::Print => Target::Unnamed,
             [] => Target::of(&item.expr),
             [name] => Target::Written(name.text.clone()),
@@ -224,7 +224,8 @@ impl Binder<'_> {
         Ok(vec![(target, scalar)])
     }
 
-    /// The written names go to the columns in order; the rest keep their own. One name alone takes the first column only.
+    /// Assigns the explicit names to the columns in order; the remaining columns keep their names. A single name without
+    /// parentheses applies to the first column only.
     pub(crate) fn named_columns(
         &self,
         item: &NamedExpr,
@@ -246,7 +247,7 @@ impl Binder<'_> {
             .collect()
     }
 
-    /// The columns of `input` whose names match a pattern with `*`; none is an error.
+    /// The columns of `input` whose names match a pattern with `*`; an error if none matches.
     pub(crate) fn matching_columns(
         &self,
         pattern: &str,

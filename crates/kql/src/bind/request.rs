@@ -1,19 +1,19 @@
-//! What holds for a whole request.
+//! The state of a whole request.
 
 use crate::catalog::Catalog;
 use crate::query::{BindOptions, Settings};
 
-/// The tables, the options and the `set` statements of a request. Nothing changes them while its statements are bound.
+/// The tables, the options and the `set` statements of a request. Binding does not change them.
 pub(crate) struct Request<'a> {
     pub(crate) catalog: &'a dyn Catalog,
     pub(crate) options: &'a BindOptions,
-    /// `now()`: the request's, or `set query_now`.
+    /// The value of `now()`: the request's time, or `set query_now`.
     pub(crate) now_ticks: i64,
     pub(crate) settings: Settings,
 }
 
 impl<'a> Request<'a> {
-    /// A request without settings.
+    /// Creates a request without `set` statements.
     pub(crate) fn new(catalog: &'a dyn Catalog, options: &'a BindOptions) -> Request<'a> {
         Request {
             catalog,

@@ -1,4 +1,4 @@
-//! The name that an unnamed expression gives its column (`semantics.md §13.1, §13.3`).
+//! The column name of an unnamed expression (`docs/semantics.md §13.1, §13.3`).
 
 use std::collections::HashMap;
 
@@ -8,15 +8,15 @@ use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, UnaryOp};
 use crate::definition::ResultName;
 use crate::functions::registry;
 
-/// The names of the aggregate calls in an expression, by their places.
+/// The names of the aggregate calls in an expression, by position.
 pub(crate) type AggregateNames = HashMap<(u32, u32), String>;
 
-/// The name of `expr`; `None` where its column is numbered.
+/// The name of `expr`; `None` if its column is numbered.
 pub(crate) fn result_name(expr: &Expr) -> Option<String> {
     result_name_with(expr, None)
 }
 
-/// The name of `expr`, in which the aggregate calls have these names.
+/// The name of `expr`, given the names of its aggregate calls.
 pub(crate) fn result_name_with(expr: &Expr, aggregates: Option<&AggregateNames>) -> Option<String> {
     let result_name = |e: &Expr| result_name_with(e, aggregates);
     match &expr.kind {
@@ -36,7 +36,7 @@ fn path(value: &Expr, step: &str, aggregates: Option<&AggregateNames>) -> String
     }
 }
 
-/// The text of a step; a computed one names no key, and the language promises no name for it.
+/// The text of a path step. A computed step has no constant key, so the column gets no name.
 fn step(index: &Expr) -> String {
     match &index.unparenthesised().kind {
         ExprKind::Literal(Literal::String(key)) => key.clone(),

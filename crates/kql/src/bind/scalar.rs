@@ -1,4 +1,4 @@
-//! Scalar expressions: the dispatch over the forms of the syntax, and names.
+//! Scalar expressions: dispatch on the syntax node, and name resolution.
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_syntax::{Code, Diagnostic, Span};
@@ -55,7 +55,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A name: a column of the input first, then what is in scope (`semantics.md §14.3`).
+    /// Resolves a name: a column of the input first, then a name in scope (`docs/semantics.md §14.3`).
     fn bind_name(&mut self, name: &str, input: &Relation, span: Span) -> BindResult<Scalar> {
         if let Some(column) = input.column(name) {
             return Ok(column.scalar());
@@ -119,7 +119,7 @@ impl Binder<'_> {
         self.apply_binary(op, left, right, expr.span)
     }
 
-    /// `left op right` over bound operands; not for `and` and `or`.
+    /// Binds `left op right` for bound operands; not for `and` and `or`.
     pub(crate) fn apply_binary(
         &mut self,
         op: BinaryOp,

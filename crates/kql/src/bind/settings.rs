@@ -1,4 +1,4 @@
-//! `set` statements (`semantics.md §14.1`).
+//! `set` statements (`docs/semantics.md §14.1`).
 
 use hindsight_kql_syntax::ast::{ExprKind, Query, Statement};
 use hindsight_kql_syntax::{Code, Diagnostic};
@@ -9,7 +9,7 @@ use super::request::Request;
 use crate::context::BindContext;
 
 impl<'a> Request<'a> {
-    /// This request with the `set` statements of `query`, which hold for the whole of it, wherever they stand.
+    /// Returns the request with the `set` statements of `query`. They apply to the whole query, whatever their position.
     pub(crate) fn with_settings(mut self, query: &Query) -> Result<Request<'a>, Diagnostic> {
         for statement in &query.statements {
             let Statement::Set { name, value } = statement else {

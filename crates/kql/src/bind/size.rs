@@ -1,4 +1,4 @@
-//! How large a query may become: macros of macros, and unions of unions, grow without bound from a short text.
+//! Limits on the size of a query. Nested macros and nested unions can expand a short text without bound.
 
 use datafusion::logical_expr::LogicalPlan;
 use hindsight_kql_syntax::{Code, Span};
@@ -8,17 +8,17 @@ use crate::error::BindResult;
 use crate::relation::Relation;
 use crate::work::CancellationToken;
 
-/// How many expressions one query may expand to.
+/// The maximum work of binding one query, in bound expressions and visited plan nodes.
 const MAX_WORK: usize = 400_000;
-/// The nodes of a plan: a union of all tables of a hundred applications has about 4,000.
+/// The maximum number of nodes of a plan: a union of all tables of a hundred applications has about 4,000.
 const MAX_NODES: usize = 10_000;
-/// The nodes of a plan from the result to a table: threads that run queries have the stack for so many.
+/// The maximum depth of a plan. The threads that execute queries have enough stack for it.
 const MAX_DEPTH: usize = 4_000;
-/// Every so many expressions the work is asked whether it is still wanted.
-const ASKED_EVERY: usize = 256;
+/// The number of bound expressions between two checks for cancellation.
+const CANCELLATION_CHECK_INTERVAL: usize = 256;
 
 impl Binder<'_> {
-    /// Counts one more bound expression.
+    /// Counts one bound expression.
     pub(crate) fn count_work(&mut self, span: Span) -> BindResult<()> {
         self.output.work += 1;
         if self.output.work > MAX_WORK {
@@ -28,7 +28,7 @@ impl Binder<'_> {
                 span,
             ));
         }
-        if self.output.work.is_multiple_of(ASKED_EVERY)
+        if self.output.work.is_multiple_of(CANCELLATION_CHECK_INTERVAL)
             && CancellationToken::current().is_cancelled()
         {
             return Err(self.error(Code::Semantics, "the query was cancelled", span));
@@ -36,7 +36,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The relation, unless its plan has become too large. Looking is work too.
+    /// Returns the relation, or an error if its plan is too large. The traversal counts as work, too.
     pub(crate) fn bounded(&mut self, relation: Relation, span: Span) -> BindResult<Relation> {
         let size = Size::of(&relation.plan);
         self.output.work += size.nodes;
@@ -53,14 +53,14 @@ impl Binder<'_> {
     }
 }
 
-/// The size of a plan, counted no further than the limits.
+/// Counts the size of a plan, up to the limits.
 struct Size {
     nodes: usize,
     depth: usize,
 }
 
 impl Size {
-    /// Without recursion, which a deep plan is not fit for.
+    /// Iterative, because a deep plan would overflow the stack.
     fn of(plan: &LogicalPlan) -> Size {
         let mut size = Size { nodes: 0, depth: 0 };
         let mut open = vec![(plan, 1)];

@@ -1,4 +1,4 @@
-//! Tabular expressions: what may start a pipeline, and pipelines (`semantics.md §14.3, §15.1`).
+//! Tabular expressions: the sources of pipelines, and pipelines (`docs/semantics.md §14.3, §15.1`).
 
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Pipeline};
 use hindsight_kql_syntax::{Code, Span};
@@ -12,7 +12,7 @@ use crate::context::{
 use crate::error::BindResult;
 use crate::operators::datatable;
 use crate::relation::{Relation, Scalar};
-use crate::subtables::placeholders::{self, Begins};
+use crate::subtables::placeholders::{self, InitialRows};
 
 impl Binder<'_> {
     /// Binds a tabular expression.
@@ -22,7 +22,7 @@ impl Binder<'_> {
         bound.map(|relation| self.bounded(relation, expr.span))
     }
 
-    /// Binds a tabular expression inside another. Extra results of its own are results of the request.
+    /// Binds a nested tabular expression. Its additional results become results of the request.
     pub(crate) fn bind_inner_tabular(&mut self, expr: &Expr) -> BindResult<Bound> {
         let mut bound = self.bind_tabular(expr)?;
         self.output.results.append(&mut bound.extra_results);
@@ -67,15 +67,15 @@ impl Binder<'_> {
 
     fn bind_stages(&mut self, pipeline: &Pipeline) -> BindResult<Bound> {
         let source = self.bind_tabular(&pipeline.source)?;
-        // What `as` named inside a subtable is all of it; any other source has taken steps of its own.
-        let begins = match &pipeline.source.kind {
-            ExprKind::Name(_) => Begins::Named,
-            _ => Begins::Reduced,
+        // A name that `as` defines inside a subtable has all rows of the subtable; any other source may have dropped some.
+        let initial = match &pipeline.source.kind {
+            ExprKind::Name(_) => InitialRows::Named,
+            _ => InitialRows::Reduced,
         };
-        placeholders::bind(&pipeline.operators, source, begins, self)
+        placeholders::bind(&pipeline.operators, source, initial, self)
     }
 
-    /// A bare name: let, then function, then table.
+    /// Resolves a bare name: a let, then a function, then a table.
     fn bind_rows_named(&mut self, name: &str, span: Span) -> BindResult<Bound> {
         let found = self
             .frame
@@ -232,7 +232,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The entity that a name stands for inside `macro-expand`.
+    /// The entity that a name denotes inside `macro-expand`.
     pub(super) fn entity(&self, value: &Expr) -> Option<Expr> {
         let (entry, _) = self.frame.names.find(value.as_name()?)?;
         match entry {
@@ -241,7 +241,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `scope.$current_database` inside `macro-expand`: the name that the entity was written with.
+    /// `scope.$current_database` inside `macro-expand`: the name by which the query refers to the entity.
     pub(super) fn bind_entity_property(
         &mut self,
         entity: &Expr,

@@ -1,4 +1,4 @@
-//! Statements (`semantics.md §14.1, §14.2`).
+//! Statements (`docs/semantics.md §14.1, §14.2`).
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::error::BindResult;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
-    /// Binds every statement in order; tabular ones become results.
+    /// Binds every statement in order; tabular statements become results.
     ///
     /// # Errors
-    /// One diagnostic for each result that cannot be bound. None where binding only waits for rows.
+    /// One diagnostic for each result that cannot be bound. None if binding only needs rows.
     pub(crate) fn bind_query(&mut self, query: &Query) -> Result<(), Vec<Diagnostic>> {
         let mut errors = Vec::new();
         for statement in &query.statements {
@@ -27,7 +27,7 @@ impl Binder<'_> {
             if self.output.needed.is_none() {
                 errors.push(error);
             }
-            // No other statement reads a result, but any may read a name.
+            // No other statement can read a result, but any statement can read a name.
             if self.output.needed.is_some() || !matches!(statement, Statement::Expression(_)) {
                 return Err(errors);
             }
@@ -55,7 +55,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A tabular expression as a result, behind those that stand before it.
+    /// Binds a tabular expression as a result. Its additional results precede it.
     fn bind_result(&mut self, expr: &Expr) -> BindResult<()> {
         let bound = self.with_own_expressions(|binder| binder.bind_tabular(expr))?;
         self.output.results.extend(bound.extra_results);
@@ -88,13 +88,13 @@ impl Binder<'_> {
             if calls("materialize") {
                 return Ok(Entry::Relation(self.bind_inner_tabular(inner)?.relation));
             }
-            // It is bound to find its errors; each use binds it anew.
+            // The value is bound here only to report its errors; each use binds it again.
             self.without_steps(|binder| binder.bind_inner_tabular(inner))?;
             return Ok(Entry::Tabular(Arc::new(expr.clone())));
         }
         let steps = self.output.steps.len();
         let scalar = self.bind_scalar(expr, &Relation::unit())?;
-        // A formula over `toscalar` keeps the values that its binding pinned.
+        // An expression over `toscalar` keeps the values computed for it here.
         let pinned = calls("toscalar") || self.output.steps.len() > steps;
         if pinned || scalar.constant.is_some() {
             Ok(self.frame.value(scalar))
@@ -103,7 +103,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The rows of a body: lets, then one tabular expression.
+    /// Binds the statements of a body: lets, then one tabular expression.
     pub(crate) fn bind_statements(&mut self, body: &[Statement], span: Span) -> BindResult<Bound> {
         let mut result = None;
         for statement in body {
@@ -122,7 +122,7 @@ impl Binder<'_> {
             .ok_or_else(|| self.error(Code::Semantics, "the body has no tabular expression", span))
     }
 
-    /// `alias database Name = app('x')`: `database('Name')` means the target from here on.
+    /// `alias database Name = app('x')`: `database('Name')` denotes the target in the following statements.
     fn bind_alias(&mut self, name: &Name, target: &Expr) -> BindResult<()> {
         let scope = self.bind_scope(target)?;
         self.frame.names = self
@@ -132,7 +132,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// `declare query_parameters (…)`: values come as text with the request.
+    /// `declare query_parameters (…)`: the request passes the values as text.
     pub(crate) fn bind_query_parameters(&mut self, parameters: &[Parameter]) -> BindResult<()> {
         for parameter in parameters {
             let ParameterType::Scalar(kind) = parameter.kind else {
@@ -140,7 +140,7 @@ impl Binder<'_> {
             };
             let scalar = self.query_parameter(parameter, kind)?;
             let entry = self.frame.value(scalar);
-            // A later `let` may take the name over, so it belongs to an outer block.
+            // A later `let` may redefine the name, so the parameter belongs to an outer block.
             self.frame.names = self.frame.names.with(&parameter.name.text, entry).block();
         }
         Ok(())
@@ -168,7 +168,7 @@ impl Binder<'_> {
     }
 }
 
-/// Clients send strings bare or as literals (`'x'`, `datetime(…)`).
+/// Clients pass strings bare or as literals (`'x'`, `datetime(…)`).
 fn unquoted(text: &str, kind: ScalarType) -> &str {
     let trimmed = text.trim();
     if kind == ScalarType::String {

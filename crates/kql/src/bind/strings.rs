@@ -1,4 +1,4 @@
-//! The operators over text (`semantics.md §6`). A dynamic stands for its text.
+//! The string operators (`docs/semantics.md §6`). A dynamic operand is converted to text.
 
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::ast::BinaryOp;
@@ -12,14 +12,14 @@ use crate::fold::fold;
 use crate::relation::Scalar;
 use crate::text_match;
 
-/// How an operator tests, and whether it is the negated form.
+/// The kernel of an operator, and whether it is negated.
 struct TextOperator {
     kernel: &'static InnerKernel,
     negated: bool,
     family: Family,
 }
 
-/// Which operands are refused with which code.
+/// The operand types that the operator accepts, and the error code of the others.
 #[derive(PartialEq)]
 enum Family {
     Term,
@@ -69,7 +69,7 @@ fn text_operator(op: BinaryOp) -> Option<TextOperator> {
 }
 
 impl Binder<'_> {
-    /// An operator over text; `None` where `op` is none.
+    /// Returns the string operator of `op`; `None` if it is another operator.
     pub(crate) fn bind_text_operator(
         &self,
         op: BinaryOp,

@@ -1,4 +1,5 @@
-//! Sub-queries that run once, before the query: `toscalar`, `materialize`, lists of `in (T)` (`semantics.md §14.5, §14.6`).
+//! Sub-queries that run once before the results: `toscalar`, `materialize`, lists of `in (T)` (`docs/semantics.md §14.5,
+//! §14.6`).
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::steps::{MaterializedTable, Step, StepKind};
 use crate::subtables::value;
 
 impl Binder<'_> {
-    /// `toscalar(T)` and `toscalar(expr)`: a value that is computed once.
+    /// `toscalar(T)` and `toscalar(expr)`: a value that is evaluated once.
     pub(crate) fn bind_toscalar(&mut self, body: &Expr, span: Span) -> BindResult<Scalar> {
         let key = (span.start, span.end);
         let own_place = self.frame.call_depth == 0 && span.end > span.start;
@@ -57,7 +58,7 @@ impl Binder<'_> {
         Ok(scalar)
     }
 
-    /// The first column of `in (T)` as one array.
+    /// The first column of the `T` of `in (T)` as one array.
     pub(crate) fn bind_list_subquery(&mut self, body: &Expr) -> BindResult<(Scalar, ScalarType)> {
         let relation = self.bind_subquery(body)?;
         if !groups(&relation).is_empty() {
@@ -72,13 +73,13 @@ impl Binder<'_> {
         Ok((array, kind))
     }
 
-    /// `materialize(T)`: its rows are computed once.
+    /// `materialize(T)`: the rows are evaluated once.
     pub(crate) fn bind_materialize(&mut self, body: &Expr, span: Span) -> BindResult<Relation> {
         let relation = self.bind_subquery(body)?;
         self.materialize(relation, span)
     }
 
-    /// The same rows, computed once and read from memory.
+    /// Evaluates the rows of `input` once and reads them from memory.
     pub(crate) fn materialize(&mut self, relation: Relation, span: Span) -> BindResult<Relation> {
         let relation = relation.finish(span)?;
         let table = Arc::new(MaterializedTable::empty(&relation.columns));
@@ -92,7 +93,7 @@ impl Binder<'_> {
         read_materialized(table, &name, &relation.columns, relation.serialized, span)
     }
 
-    /// A tabular body that reads no row of its surroundings.
+    /// Binds a tabular body that cannot read the row of its enclosing pipeline.
     fn bind_subquery(&mut self, body: &Expr) -> BindResult<Relation> {
         let frame = Frame {
             level: self.frame.level + 1,
@@ -124,7 +125,7 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of a materialised table, which hold exactly `columns`.
+/// Reads a materialized table, which has exactly `columns`.
 pub(crate) fn read_materialized(
     table: Arc<MaterializedTable>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Reading tables of the catalogue.
+//! Scans of catalog tables.
 
 use datafusion::common::{Column as PlanColumn, TableReference};
 use datafusion::datasource::provider_as_source;
@@ -12,7 +12,7 @@ use crate::error::{BindResult, planned};
 use crate::relation::Relation;
 
 impl Binder<'_> {
-    /// The rows of a table, within the request's timespan.
+    /// The rows of a table within the request's timespan.
     pub(crate) fn bind_table(
         &mut self,
         scope: &TableScope,
@@ -69,7 +69,7 @@ impl Binder<'_> {
     }
 }
 
-/// The column that the request's timespan is about.
+/// The column that the request's timespan filters.
 fn time_column(columns: &[(String, ScalarType)]) -> Option<&str> {
     columns
         .iter()

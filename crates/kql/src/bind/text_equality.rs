@@ -1,7 +1,7 @@
-//! Equality of text with a value of another type: the text converts to that type (`D27`).
+//! Equality of text with a value of another type: the text is converted to that type (`D27`).
 //!
-//! Text that does not convert is unequal to every value, and so is every text to null. Text itself is never null, so
-//! these comparisons are never null either.
+//! Text that does not convert is unequal to every value, and every text is unequal to null. Text is never null, so these
+//! comparisons are never null either.
 
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, expr::InList, lit};
 use hindsight_kql_types::{ScalarType, Value};
@@ -10,16 +10,16 @@ use super::binder::Binder;
 use super::comparison::Comparison;
 use crate::relation::{Relation, Scalar};
 
-/// The column and the constant of an equality between the two, the column first.
+/// The column and the constant of an equality between the two, column first.
 struct ColumnAndConstant<'a> {
     field: &'a str,
     constant: &'a Value,
 }
 
 impl Binder<'_> {
-    /// `left == right` (or `!=`) as a test of the column's own texts, where one side is a text column whose texts the
-    /// catalogue lists and the other a constant of another type: `success == false` becomes `success IN ('False')`,
-    /// which reads no slower than a comparison of texts and prunes like one.
+    /// `left == right` (or `!=`) between a text column whose texts the catalog lists and a constant of another type, as a
+    /// comparison of the texts: `success == false` becomes `success IN ('False')`. That is as fast as a comparison of texts
+    /// and supports pruning.
     pub(super) fn equality_of_listed_texts(
         &self,
         comparison: Comparison,
@@ -40,7 +40,7 @@ impl Binder<'_> {
         Some(member_of(column, equal, negated))
     }
 
-    /// `value in (constants)` as a test of the column's own texts, as [`Binder::equality_of_listed_texts`] is.
+    /// `value in (constants)` as a comparison of the texts, as for [`Binder::equality_of_listed_texts`].
     pub(super) fn membership_of_listed_texts(
         &self,
         value: &Scalar,
@@ -60,7 +60,7 @@ impl Binder<'_> {
         Some(member_of(value, members, false))
     }
 
-    /// The texts beside `""` that a field of a plan can hold, where every table that it is read from lists them.
+    /// The texts beside `""` that a field of a plan can hold, if every table that provides it lists them.
     fn listed_texts(&self, plan: &LogicalPlan, field: &str) -> Option<Vec<&'static str>> {
         match plan {
             LogicalPlan::TableScan(scan) => {
@@ -114,7 +114,7 @@ fn column_and_constant<'a>(
     })
 }
 
-/// The field that a scalar reads, where it is nothing but a column.
+/// The field that a scalar reads, if it is a plain column.
 fn field(scalar: &Scalar) -> Option<&str> {
     match &scalar.expr {
         PlanExpr::Column(column) => Some(&column.name),
@@ -129,7 +129,7 @@ fn unaliased(expr: &PlanExpr) -> &PlanExpr {
     }
 }
 
-/// Those of `texts` that convert to one of the values.
+/// The `texts` that convert to one of the values.
 fn texts_equal_to(texts: &[&str], values: &[Value]) -> Vec<String> {
     let equals = |text: &str, value: &Value| {
         value.kind() != ScalarType::String

@@ -1,24 +1,24 @@
-//! What `restrict access to (…)` permits (`semantics.md §14.1`).
+//! What `restrict access to (…)` permits (`docs/semantics.md §14.1`).
 
 use super::wildcard::wildcard_matches;
 use crate::catalog::TableScope;
 
-/// What one statement permits.
+/// The permissions of one statement.
 #[derive(Debug)]
 pub(crate) struct Access {
-    /// Names and patterns of names that lets and patterns are known by; a name without `*` is a table's too.
+    /// Names and patterns that match lets and patterns; a name without `*` also permits a table.
     pub(crate) names: Vec<String>,
     /// Tables of a scope, by name or pattern.
     pub(crate) tables: Vec<(TableScope, String)>,
 }
 
 impl Access {
-    /// Whether a let or a pattern of this name stays visible.
+    /// Whether a let or a pattern of this name remains visible.
     pub(crate) fn permits_name(&self, name: &str) -> bool {
         self.names.iter().any(|n| wildcard_matches(n, name))
     }
 
-    /// Whether a table stays visible.
+    /// Whether a table remains visible.
     pub(crate) fn permits_table(&self, scope: &TableScope, table: &str) -> bool {
         let bare = *scope == TableScope::Request && self.names.iter().any(|n| n == table);
         let scoped = self

@@ -1,4 +1,4 @@
-//! What expressions and operators are bound to.
+//! The results of binding expressions and operators.
 
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::ast::RenderOperator;
@@ -8,18 +8,18 @@ use crate::error::BindResult;
 use crate::query::BoundResult;
 use crate::relation::{Relation, Scalar};
 
-/// What a pipeline is bound to so far.
+/// The result of binding the first part of a pipeline.
 #[derive(Debug)]
 pub(crate) struct Bound {
     /// The rows.
     pub(crate) relation: Relation,
-    /// The name that `as` or a branch of `fork` gave them.
+    /// The name that `as` or a branch of `fork` assigns to the rows.
     pub(crate) label: Option<String>,
-    /// The name by which the operators behind may read these rows (`as`).
+    /// The name by which the following operators can read these rows (`as`).
     pub(crate) defines: Option<String>,
-    /// How `render` wants the rows to be drawn.
+    /// The visualization of `render`.
     pub(crate) render: Option<RenderOperator>,
-    /// Results that stand before these rows (`fork`, `facet`, `preview`).
+    /// Results that precede these rows (`fork`, `facet`, `preview`).
     pub(crate) extra_results: Vec<BoundResult>,
 }
 
@@ -36,7 +36,7 @@ impl From<Relation> for Bound {
 }
 
 impl Bound {
-    /// What an operator makes of the rows; all else stays.
+    /// Replaces the rows; all other fields stay.
     pub(crate) fn map(
         self,
         operator: impl FnOnce(Relation) -> BindResult<Relation>,
@@ -47,8 +47,8 @@ impl Bound {
         })
     }
 
-    /// These rows, behind a pipeline that was bound to `before`: what that pipeline said of its rows holds where these
-    /// say nothing.
+    /// Returns these rows after a pipeline that was bound to `before`. Fields that these rows do not set are taken from
+    /// `before`.
     pub(crate) fn behind(self, before: Bound) -> Bound {
         let mut extra_results = before.extra_results;
         extra_results.extend(self.extra_results);
@@ -62,10 +62,10 @@ impl Bound {
     }
 }
 
-/// Which operator's rules of numbering and clashes hold.
+/// The operator whose rules for numbering and name conflicts apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamingMode {
-    /// `project`: numbered columns do not look at the input's names.
+    /// `project`: the numbering of columns ignores the names of the input.
     Project,
     /// `extend`, `serialize`: a name of the input replaces that column; two targets never share a name.
     Extend,
@@ -82,18 +82,18 @@ pub(crate) enum NamingMode {
 pub(crate) struct BoundColumn {
     /// Its name, unique in the list.
     pub(crate) name: String,
-    /// What computes it.
+    /// The expression that computes it.
     pub(crate) scalar: Scalar,
-    /// The name was written (`Name = …`, or a plain column).
+    /// The name is explicit (`Name = …`, or a plain column).
     pub(crate) explicit: bool,
 }
 
-/// One column of aggregates.
+/// One aggregate column.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundAggregate {
     /// Its name, unique among keys and aggregates.
     pub(crate) name: String,
-    /// A scalar expression with DataFusion aggregate calls inside, over the input's fields.
+    /// A scalar expression over the fields of the input that contains DataFusion aggregate calls.
     pub(crate) expr: PlanExpr,
     /// Its type.
     pub(crate) kind: ScalarType,

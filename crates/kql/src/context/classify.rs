@@ -1,4 +1,4 @@
-//! Whether an expression is tabular: the grammar does not say, names and calls decide.
+//! Classifies an expression as tabular or scalar. The grammar does not decide it; names and calls do.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) struct Invocation<'e> {
     pub(crate) path: Option<&'e str>,
 }
 
-/// The call of a pattern that an expression is, if it is one.
+/// The pattern invocation that an expression denotes, if it is one.
 pub(crate) fn invocation<'e>(expr: &'e Expr, env: &Env) -> Option<Invocation<'e>> {
     let (value, path) = match &expr.kind {
         ExprKind::Member { value, member } => (&**value, Some(member.text.as_str())),
@@ -33,7 +33,7 @@ pub(crate) fn invocation<'e>(expr: &'e Expr, env: &Env) -> Option<Invocation<'e>
     }
 }
 
-/// Whether `expr` is tabular where these names are visible.
+/// Whether `expr` is tabular with these names in scope.
 pub(crate) fn is_tabular(expr: &Expr, env: &Env) -> bool {
     if invocation(expr, env).is_some() {
         return true;
@@ -73,7 +73,7 @@ pub(crate) fn names_a_scope(expr: &Expr) -> bool {
     }
 }
 
-/// A function as a name stands for it; `seen` are the names that are visible where it is written.
+/// The entry of a function's name; `seen` are the names in scope at its definition.
 pub(crate) fn function_entry(function: &FunctionDeclaration, seen: &Env) -> Entry {
     Entry::Function(Arc::new(UserFunction {
         tabular: gives_rows(function, seen),
@@ -81,7 +81,7 @@ pub(crate) fn function_entry(function: &FunctionDeclaration, seen: &Env) -> Entr
     }))
 }
 
-/// Whether a function gives rows: its last statement, seen with its parameters and local lets.
+/// Whether a function is tabular: whether its last statement is, with its parameters and local lets in scope.
 fn gives_rows(function: &FunctionDeclaration, seen: &Env) -> bool {
     let mut env = seen.block();
     for parameter in &function.parameters {

@@ -1,4 +1,4 @@
-//! The place in a query that is being bound.
+//! The scope of the part of a query that is being bound.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use super::names::{Entry, Env};
 use crate::relation::{Relation, Scalar};
 
-/// What holds at one place of a query, and no longer than binding stays there.
+/// The state of one place of a query. It is replaced when binding leaves the place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frame {
-    /// The names that are visible.
+    /// The names in scope.
     pub(crate) names: Env,
-    /// The keyword of the operator being bound, for messages.
+    /// The keyword of the current operator, for messages.
     pub(crate) operator: Option<Arc<str>>,
-    /// How many pipelines enclose this place; a row's values are visible only in their own.
+    /// The number of enclosing pipelines; the values of a row are visible only in their own pipeline.
     pub(crate) level: usize,
-    /// How many calls of functions enclose this place.
+    /// The number of enclosing function calls.
     pub(crate) call_depth: usize,
-    /// Inside `mv-apply` and `partition`: a row for each subtable, of the columns that tell them apart.
+    /// Inside `mv-apply` and `partition`: one row for each subtable with the subtable keys.
     pub(crate) subtables: Option<Arc<Relation>>,
 }
 
 impl Frame {
-    /// This place with other names.
+    /// This frame with other names in scope.
     pub(crate) fn with_names(&self, names: Env) -> Frame {
         Frame {
             names,
@@ -31,12 +31,12 @@ impl Frame {
         }
     }
 
-    /// This place with one more name, which belongs to a block of its own, as what follows does.
+    /// This frame with one more name in a block of its own; the following statements form the next block.
     pub(crate) fn with_name(&self, name: &str, entry: Entry) -> Frame {
         self.with_names(self.names.block().with(name, entry).block())
     }
 
-    /// This place outside of any operator.
+    /// This frame outside of any operator.
     pub(crate) fn outside_operators(&self) -> Frame {
         Frame {
             operator: None,
@@ -44,7 +44,7 @@ impl Frame {
         }
     }
 
-    /// This place inside the subtables that the rows of `subtables` tell apart.
+    /// This frame inside the subtables that the rows of `subtables` identify.
     pub(crate) fn in_subtables(&self, subtables: Relation) -> Frame {
         Frame {
             subtables: Some(Arc::new(subtables)),
@@ -52,7 +52,7 @@ impl Frame {
         }
     }
 
-    /// A scalar that is bound here, as the entry of a name.
+    /// The entry of a name for a scalar that is bound in this frame.
     pub(crate) fn value(&self, scalar: Scalar) -> Entry {
         Entry::Value {
             scalar,
@@ -72,7 +72,7 @@ impl Frame {
         }
     }
 
-    /// The diagnostic of a construct that the language has and this service has not.
+    /// The diagnostic of a KQL construct that is not implemented.
     pub(crate) fn unsupported(&self, what: impl std::fmt::Display, span: Span) -> Diagnostic {
         self.error(Code::Semantics, format!("{what} is not supported"), span)
     }

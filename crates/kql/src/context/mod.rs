@@ -1,7 +1,7 @@
-//! The seam between the binder and the operators: what an operator is given and may ask, and what it answers.
+//! The interface between the binder and the operators.
 //!
-//! Operators, plug-ins and window functions see the binder as a [`BindContext`] and import nothing of `bind`; the binder
-//! calls them with itself. So imports have one direction.
+//! Operators, plug-ins and window functions use the binder through [`BindContext`] and import nothing of `bind`. The binder
+//! passes itself to them, so imports have one direction.
 
 mod access;
 mod bound;
@@ -32,24 +32,24 @@ pub(crate) use names::{ACCESS, Entry, Env, UserFunction, alias_name};
 pub(crate) use pending::Pending;
 pub(crate) use wildcard::wildcard_matches;
 
-/// What operators may ask of the binder.
+/// The services of the binder that operators use.
 pub(crate) trait BindContext {
-    /// The place that is being bound.
+    /// The current frame.
     fn frame(&self) -> &Frame;
 
-    /// Goes to another place and gives the one before. Only `within` calls it, which comes back.
+    /// Replaces the frame and returns the previous one. Only `within` calls this, and it restores the frame.
     fn replace_frame(&mut self, frame: Frame) -> Frame;
 
-    /// The calls that the operator being bound has to compute for its expressions.
+    /// The calls that must be computed for the expressions of the current operator.
     fn pending(&mut self) -> &mut Pending;
 
-    /// The tables.
+    /// The catalog of tables.
     fn catalog(&self) -> &dyn Catalog;
 
     /// Binds a scalar expression that may read the columns of `input`.
     fn bind_scalar(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar>;
 
-    /// Binds the predicate of a filter: the rows where it is true are those where the KQL expression is.
+    /// Binds the predicate of a filter. It is true for exactly the rows for which the KQL expression is true.
     fn bind_predicate(&mut self, expr: &Expr, input: &Relation) -> BindResult<PlanExpr>;
 
     /// Binds a list of columns (`project`, `extend`, keys of `summarize`, …) and names them.
@@ -60,7 +60,7 @@ pub(crate) trait BindContext {
         mode: NamingMode,
     ) -> BindResult<Vec<BoundColumn>>;
 
-    /// Binds aggregates over `input`, named so that they clash neither with `keys` nor with each other.
+    /// Binds aggregates over `input`. Their names are distinct from those of `keys` and from each other.
     fn bind_aggregates(
         &mut self,
         items: &[NamedExpr],
@@ -68,28 +68,28 @@ pub(crate) trait BindContext {
         input: &Relation,
     ) -> BindResult<Vec<BoundAggregate>>;
 
-    /// The value of an expression that must be a constant: a literal, or what folds from literals.
+    /// The value of an expression that must be a constant: a literal, or an expression that folds to one.
     fn bind_constant(&mut self, expr: &Expr) -> BindResult<Value>;
 
-    /// The value of an expression that reads no row, also where it is known only when the query runs (`toscalar`).
+    /// The value of an expression that reads no row, also if it is known only during execution (`toscalar`).
     fn value_now(&mut self, expr: &Expr) -> BindResult<Value>;
 
-    /// `base.step` for values that are bound already.
+    /// `base.step` for bound operands.
     fn access(&self, base: Scalar, step: Scalar, span: Span) -> BindResult<Scalar>;
 
     /// Whether `expr`, which may read the columns of `input`, is tabular here.
     fn is_tabular(&self, expr: &Expr, input: Option<&Relation>) -> bool;
 
-    /// Binds a tabular expression inside an operator. Extra results of its own are results of the request.
+    /// Binds a tabular expression inside an operator. Its additional results become results of the request.
     fn bind_tabular(&mut self, expr: &Expr) -> BindResult<Bound>;
 
     /// Binds one operator over `input`.
     fn bind_operator(&mut self, operator: &Operator, input: Bound) -> BindResult<Bound>;
 
-    /// The rows of a body: lets, then one tabular expression.
+    /// Binds the statements of a body: lets, then one tabular expression.
     fn bind_statements(&mut self, body: &[Statement], span: Span) -> BindResult<Bound>;
 
-    /// Calls a user's tabular function; `piped` is its first argument.
+    /// Calls a user-defined tabular function; `piped` is its first argument.
     fn call_tabular_function(
         &mut self,
         call: &Call,
@@ -102,19 +102,19 @@ pub(crate) trait BindContext {
     /// `app('x')`, `cluster('c').database('d')`, …
     fn bind_scope(&mut self, expr: &Expr) -> BindResult<TableScope>;
 
-    /// The rows of a table, within the request's timespan.
+    /// The rows of a table within the request's timespan.
     fn bind_table(&mut self, scope: &TableScope, name: &str, span: Span) -> BindResult<Relation>;
 
-    /// Whether the statements so far let this place read a table.
+    /// Whether the preceding statements permit reading a table here.
     fn may_read(&self, scope: &TableScope, table: &str) -> bool;
 
-    /// The same rows, computed once and read from memory.
+    /// Evaluates the rows once and reads them from memory.
     fn materialize(&mut self, relation: Relation, span: Span) -> BindResult<Relation>;
 
-    /// The rows of `input`, now; the relation reads the same rows again.
+    /// The rows of `input` during binding, and a relation that reads the same rows.
     fn discover(&mut self, input: Relation, span: Span) -> BindResult<(Relation, Arc<HeldRows>)>;
 
-    /// Rows as a result, as `set` statements want results.
+    /// Makes a result of rows, with the `set` options applied.
     fn result(
         &self,
         name: Option<String>,
@@ -160,7 +160,7 @@ pub(crate) trait BindContext {
         }
     }
 
-    /// The word of an operator's parameter (`kind=inner`): a bare name or a string.
+    /// The keyword that is the value of an operator's parameter (`kind=inner`): a bare name or a string.
     fn constant_word(&mut self, expr: &Expr) -> BindResult<String> {
         match &expr.unparenthesised().kind {
             ExprKind::Name(name) => Ok(name.text.clone()),
@@ -175,12 +175,12 @@ impl<'c> dyn BindContext + 'c {
         self.frame().error(code, message, span)
     }
 
-    /// The diagnostic of a construct that the language has and this service has not.
+    /// The diagnostic of a KQL construct that is not implemented.
     pub(crate) fn unsupported(&self, what: impl std::fmt::Display, span: Span) -> Diagnostic {
         self.frame().unsupported(what, span)
     }
 
-    /// Runs `body` at another place and comes back, whatever `body` answers.
+    /// Runs `body` in another frame and restores the frame afterwards, also if `body` fails.
     pub(crate) fn within<T>(
         &mut self,
         frame: Frame,

@@ -1,4 +1,4 @@
-//! The names of `let`, parameters and `as`: a persistent list, so that a function keeps what it saw where it was written.
+//! The names of `let`, parameters and `as`: a persistent list, so a function captures the names in scope at its definition.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use super::access::Access;
 use crate::catalog::TableScope;
 use crate::relation::{Relation, Scalar};
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Entry {
-    /// A scalar `let`: bound anew at each use, where it sees what its own place saw.
+    /// A scalar `let`: each use binds it again, with the names in scope at its definition.
     Macro(Arc<Expr>),
-    /// A tabular `let`: bound anew at each use.
+    /// A tabular `let`: each use binds it again.
     Tabular(Arc<Expr>),
-    /// A scalar that is bound already: an argument. `level` tells the pipeline whose row it may read.
+    /// A bound scalar: an argument. `level` identifies the pipeline whose row it may read.
     Value {
         /// The scalar.
         scalar: Scalar,
-        /// [`super::Frame::level`] where it was bound.
+        /// The [`super::Frame::level`] at which it was bound.
         level: usize,
     },
-    /// Rows that are bound already: a tabular argument, `materialize`, `as`.
+    /// Bound rows: a tabular argument, `materialize`, `as`.
     Relation(Relation),
     /// A function.
     Function(Arc<UserFunction>),
@@ -30,22 +30,22 @@ pub(crate) enum Entry {
     EntityGroup(Arc<Vec<Expr>>),
     /// `declare pattern`
     Pattern(Arc<PatternDeclaration>),
-    /// `alias database`: kept under [`alias_name`], because `database('name')` is where it is read.
+    /// `alias database`, stored under [`alias_name`], because `database('name')` looks it up.
     Alias(TableScope),
-    /// `restrict access to (…)`: tables and tabular names defined before it are visible only where it permits them.
+    /// `restrict access to (…)`: tables and tabular names defined before it are visible only if it permits them.
     Access(Arc<Access>),
-    /// A scalar parameter of a function whose body is only being looked at.
+    /// A scalar parameter of a function whose body is only being classified.
     ScalarMarker,
-    /// A tabular parameter of a function whose body is only being looked at.
+    /// A tabular parameter of a function whose body is only being classified.
     TabularMarker,
 }
 
-/// A function of the query's own.
+/// A user-defined function.
 #[derive(Debug)]
 pub(crate) struct UserFunction {
-    /// As it is written.
+    /// Its definition in the syntax tree.
     pub(crate) declaration: FunctionDeclaration,
-    /// Whether it gives rows, where it is written.
+    /// Whether it is tabular, with the names in scope at its definition.
     pub(crate) tabular: bool,
 }
 
@@ -53,12 +53,12 @@ pub(crate) struct UserFunction {
 struct Node {
     name: String,
     entry: Entry,
-    /// Which block defined it: two lets of one name in one block are refused.
+    /// The block that defined the name: two lets of one name in one block are refused.
     block: usize,
     parent: Env,
 }
 
-/// The visible names, newest first.
+/// The names in scope, newest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Env {
     head: Option<Arc<Node>>,
@@ -79,7 +79,7 @@ impl Env {
         }
     }
 
-    /// This environment, in which names may be defined again.
+    /// This environment with a new block, in which all names may be redefined.
     pub(crate) fn block(&self) -> Env {
         Env {
             head: self.head.clone(),
@@ -87,12 +87,12 @@ impl Env {
         }
     }
 
-    /// What `name` stands for, and what its definition saw.
+    /// The entry of `name`, and the names in scope at its definition.
     pub(crate) fn find(&self, name: &str) -> Option<(&Entry, &Env)> {
         self.node(name).map(|node| (&node.entry, &node.parent))
     }
 
-    /// Whether `name` was defined in the present block.
+    /// Whether `name` is defined in the current block.
     pub(crate) fn defined_here(&self, name: &str) -> bool {
         self.node(name).is_some_and(|node| node.block == self.block)
     }
@@ -112,7 +112,7 @@ impl Env {
         names
     }
 
-    /// The restrictions that hold here, newest first.
+    /// The restrictions in force, newest first.
     pub(crate) fn accesses(&self) -> Vec<Arc<Access>> {
         let mut accesses = Vec::new();
         let mut next = self.head.as_deref();
@@ -144,7 +144,7 @@ impl Env {
     }
 }
 
-/// The name that an alias of a database is kept under; no query can write it.
+/// The name under which an alias of a database is stored; no query can write it.
 pub(crate) fn alias_name(database: &str) -> String {
     format!("\0alias.{database}")
 }
@@ -152,7 +152,7 @@ pub(crate) fn alias_name(database: &str) -> String {
 /// The name of a restriction; no query can write it.
 pub(crate) const ACCESS: &str = "\0access";
 
-/// Whether `restrict access` hides what it does not name: rows and patterns, but no scalars.
+/// Whether `restrict access` hides an entry that it does not name: tabular entries and patterns, but not scalars.
 fn is_restricted(node: &Node) -> bool {
     match &node.entry {
         Entry::Tabular(_) | Entry::Relation(_) | Entry::Pattern(_) => true,
@@ -162,7 +162,7 @@ fn is_restricted(node: &Node) -> bool {
 }
 
 impl Drop for Node {
-    /// Unlinks a long list without recursion.
+    /// Drops a long list iteratively.
     fn drop(&mut self) {
         let mut next = self.parent.head.take();
         while let Some(node) = next {

@@ -1,6 +1,6 @@
-//! Patterns of names.
+//! Patterns that match names.
 
-/// Whether `name` matches `pattern`, where `*` stands for any text.
+/// Whether `name` matches `pattern`, in which `*` matches any text.
 pub(crate) fn wildcard_matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {

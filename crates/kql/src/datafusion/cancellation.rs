@@ -65,7 +65,7 @@ pub(super) fn check_between_projections(plan: LogicalPlan) -> Result<LogicalPlan
 }
 
 /// Joins that yield at every batch of their output: one row of a join's input may match millions of the other, and
-/// DataFusion yields only where it reads.
+/// DataFusion yields only when it reads its input.
 fn yield_at_joins(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let wrapped = plan.transform_up(|node| {
         let unions = node.is::<UnionExec>() || node.is::<InterleaveExec>();
@@ -91,7 +91,7 @@ mod tests {
     use crate::testing::bound;
     use crate::work::Work;
 
-    /// Three computing steps, each over the one before.
+    /// Three computing projections in a row.
     fn steps() -> LogicalPlan {
         let query = "print a = rand() | extend b = a + 1 | extend c = b * b | extend d = c - a";
         bound(query).results.pop().expect("a result").plan
@@ -103,7 +103,7 @@ mod tests {
             .state()
     }
 
-    /// The result of work that runs, and of work that is cancelled.
+    /// The result of the work while the query runs, and after its cancellation.
     async fn running_and_cancelled<T>(work: impl AsyncFn() -> Result<T>) -> (Result<T>, Result<T>) {
         let of = || Work::new(Arc::new(UnboundedMemoryPool::default()));
         let cancelled = of();
@@ -138,7 +138,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_planner_stops_when_cancelled() {
-        // No rule is left that checks for cancellation.
+        // The list has no rule left that does not check for cancellation.
         let state = SessionStateBuilder::new_from_existing(session());
         let state = state.with_physical_optimizer_rules(Vec::new()).build();
         let (plan, planner) = (steps(), KqlQueryPlanner::default());

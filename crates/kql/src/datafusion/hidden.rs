@@ -15,18 +15,18 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 
 use crate::transform::only_input;
 
-/// What a [`HiddenExec`] hides of its input.
+/// The property of its input that a [`HiddenExec`] hides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hide {
     /// The inferred equivalences: orders, constants and equal columns.
     Equivalences,
-    /// The input itself, a leaf: no rule sees it, so none repartitions it.
+    /// The input itself, a leaf: no rule sees it, so no rule repartitions it.
     Children,
     /// The statistics.
     Statistics,
 }
 
-/// The rows of its input, of which it hides a property.
+/// Passes its input through and hides a property of it.
 #[derive(Debug)]
 pub(super) struct HiddenExec {
     hide: Hide,
@@ -35,7 +35,7 @@ pub(super) struct HiddenExec {
 }
 
 impl HiddenExec {
-    /// The rows of `input`.
+    /// Wraps `input`.
     pub(super) fn new(hide: Hide, input: Arc<dyn ExecutionPlan>) -> HiddenExec {
         let mut properties = Arc::clone(input.properties());
         if hide == Hide::Equivalences {
@@ -49,7 +49,7 @@ impl HiddenExec {
         }
     }
 
-    /// `plan` without the nodes that hide this.
+    /// `plan` without the nodes that hide this property.
     pub(super) fn remove(
         hide: Hide,
         plan: Arc<dyn ExecutionPlan>,

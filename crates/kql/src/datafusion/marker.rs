@@ -1,4 +1,4 @@
-//! A node of optimised logical plans that tells the planner what to put in its place.
+//! A node of optimised logical plans that selects a physical node for the planner to insert.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalN
 
 use crate::transform::only_input;
 
-/// What the planner does at a [`MarkerNode`].
+/// The action of the planner at a [`MarkerNode`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) enum Marker {
     /// Hides the equivalences of the input ([`super::corrections::input_equivalences`]).
@@ -19,7 +19,7 @@ pub(super) enum Marker {
     CheckCancellation,
 }
 
-/// The rows of its input, with a marker.
+/// Passes its input through, with a marker.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) struct MarkerNode {
     pub(super) marker: Marker,

@@ -1,4 +1,5 @@
-//! What is specific to DataFusion 55.2: sessions, the planner, and the corrections of DataFusion's rules ([`rules`]).
+//! The code that is specific to DataFusion 55.2: sessions, the planner, and the corrections of DataFusion's rules
+//! ([`rules`]).
 //!
 //! No other module names a rule of DataFusion.
 

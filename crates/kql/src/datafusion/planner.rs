@@ -24,7 +24,7 @@ pub(super) type PlanPass = fn(LogicalPlan) -> Result<LogicalPlan>;
 /// Plans queries with the extension nodes of this crate.
 #[derive(Debug, Default)]
 pub(super) struct KqlQueryPlanner {
-    /// The passes before the physical plan is made, in order.
+    /// The passes before physical planning, in order.
     pub(super) passes: Vec<PlanPass>,
 }
 

@@ -1,8 +1,8 @@
 //! The corrections of DataFusion 55.2: which rules are removed, wrapped or complemented, and why.
 //!
-//! An upgrade of DataFusion reads this page. A correction names the rule that it corrects, and a session whose optimiser
-//! has no rule of that name does not build. Its canary fails without the correction; once it no longer does, the
-//! correction can go.
+//! Read this file when upgrading DataFusion. A correction names the rule that it corrects; a session cannot be built if its
+//! optimiser has no rule of that name. The canary of a correction fails without the correction. Once it passes without the
+//! correction, the correction can be removed.
 
 use std::sync::Arc;
 
@@ -21,54 +21,55 @@ use super::wrap::{
     WrappedPhysical,
 };
 
-/// The rule of the logical optimiser without which no plan with DISTINCT runs.
+/// The rule of the logical optimiser that plans with DISTINCT require.
 pub const DISTINCT_RULE: &str = "replace_distinct_aggregate";
 
 /// One correction of DataFusion.
 #[derive(Debug)]
 pub(super) struct Correction {
-    /// The names of DataFusion's rules that are corrected, or whose results are; none if it is what all rules do.
+    /// The names of the rules of DataFusion that are corrected, or whose output is; none if the correction concerns all
+    /// rules.
     pub(super) rules: &'static [&'static str],
-    /// What is done about it.
+    /// How it is corrected.
     pub(super) action: Action,
-    /// What DataFusion gets wrong, in one sentence.
+    /// The defect of DataFusion, in one sentence.
     pub(super) because: &'static str,
-    /// Where the fault is known in DataFusion's repository.
+    /// The report of the defect in DataFusion's repository.
     pub(super) upstream: &'static str,
-    /// What shows that the correction is needed.
+    /// The proof that the correction is needed.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests read it"))]
     pub(super) canary: Canary,
 }
 
-/// What a [`Correction`] does.
+/// The way in which a [`Correction`] corrects a rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Action {
-    /// The logical optimiser has no such rule.
+    /// The rule is removed from the logical optimiser.
     Remove,
-    /// A function applies the rule of the logical optimiser.
+    /// A function wraps the rule of the logical optimiser.
     WrapLogical(RewriteWith),
-    /// A function applies the rule of the physical optimiser.
+    /// A function wraps the rule of the physical optimiser.
     WrapPhysical(OptimizeWith),
     /// A rule of this name runs before the rule of the physical optimiser.
     Before(&'static str, Optimize),
-    /// A pass over the optimised logical plan, before the physical planner, avoids what the rule gets wrong.
+    /// A pass over the optimised logical plan, before physical planning, avoids the defect.
     Pass(PlanPass),
-    /// The binder builds plans that the rule gets right.
+    /// The binder builds plans that the rule handles correctly.
     Bind,
 }
 
-/// What shows that a [`Correction`] is needed.
+/// The proof that a [`Correction`] is needed.
 #[derive(Debug)]
 #[cfg_attr(not(test), expect(dead_code, reason = "tests read it"))]
 pub(super) enum Canary {
-    /// A query and its right answer, in the form of [`crate::definition::Example`]. Without the correction the query has
-    /// another answer or fails.
+    /// A query and its correct answer, in the form of [`crate::definition::Example`]. Without the correction the query
+    /// returns another answer or fails.
     Answer(&'static str, &'static str),
-    /// A query and a node of its physical plan: the correction is about cancellation or cost, and without it the plan has
-    /// no such node.
+    /// A query and a node of its physical plan. The correction concerns cancellation or cost; without it the plan has no such
+    /// node.
     Node(&'static str, &'static str),
-    /// A test of a module of `corrections/`, because no session can leave the correction out or because it is about the
-    /// cost of planning: the module and the test.
+    /// A test of a module of `corrections/`, for a correction that no session can omit or that concerns the cost of planning:
+    /// the module and the test.
     Test(&'static str, &'static str),
 }
 
@@ -141,7 +142,7 @@ pub(super) static CORRECTIONS: [Correction; 13] = [
         upstream: "https://github.com/apache/datafusion/issues/20184",
         canary: Canary::Test(
             "statistics_cost",
-            "the_statistics_below_a_long_chain_are_not_computed_for_each_node",
+            "statistics_below_a_long_chain_are_not_recomputed_for_each_node",
         ),
     },
     Correction {
@@ -174,7 +175,7 @@ pub(super) static CORRECTIONS: [Correction; 13] = [
         upstream: NOT_REPORTED,
         canary: Canary::Test(
             "large_literal",
-            "a_large_value_is_not_written_into_names",
+            "a_large_value_is_not_part_of_column_names",
         ),
     },
     Correction {
@@ -200,7 +201,7 @@ pub(super) static CORRECTIONS: [Correction; 13] = [
     Correction {
         rules: &["EnsureRequirements"],
         action: Action::Pass(input_equivalences::hide_in_plan),
-        because: "a column that is constant in the inputs of a union or an outer join is believed to be constant in its output, so sorts by it are removed",
+        because: "a column that is constant in the inputs of a union or an outer join is inferred to be constant in its output, so sorts by it are removed",
         upstream: NOT_REPORTED,
         canary: Canary::Answer(
             "datatable(k:long)[1] | extend n = 0 | union (datatable(k:long)[1, 2] | extend n = 3) | distinct n | sort by n desc | extend row = row_number()",
@@ -214,12 +215,12 @@ pub(super) static CORRECTIONS: [Correction; 13] = [
         upstream: "https://github.com/apache/datafusion/pull/24686, not in 55.2",
         canary: Canary::Test(
             "distinct_projections",
-            "datafusion_takes_two_equal_projections_for_one",
+            "datafusion_merges_two_equal_projections",
         ),
     },
 ];
 
-/// DataFusion has no rule of a name that a correction names.
+/// A correction names a rule that DataFusion does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "DataFusion has no rule '{rule}', which is corrected because {because} (upstream: {upstream})"
@@ -227,9 +228,9 @@ pub(super) static CORRECTIONS: [Correction; 13] = [
 pub struct MissingRule {
     /// The name of the rule.
     pub rule: &'static str,
-    /// What the rule gets wrong.
+    /// The defect of the rule.
     pub because: &'static str,
-    /// Where the fault is known in DataFusion's repository.
+    /// The report of the defect in DataFusion's repository.
     pub upstream: &'static str,
 }
 
@@ -275,7 +276,7 @@ impl Rules {
         Ok(self)
     }
 
-    /// The rules, which stop planning if the query was cancelled.
+    /// The rules, which abort planning if the query is cancelled.
     pub(super) fn cancellable(self) -> Rules {
         Rules {
             logical: cancellation::cancellable_logical(self.logical),

@@ -10,21 +10,21 @@ use datafusion::prelude::SessionConfig;
 use super::rules::{CORRECTIONS, Rules};
 pub use super::rules::{DISTINCT_RULE, MissingRule};
 
-/// The settings that the language's meaning depends on; callers add memory, partitions and object stores.
+/// The settings that the semantics of KQL require; callers add memory, partitions and object stores.
 pub fn config() -> SessionConfig {
     let mut config = SessionConfig::new().with_information_schema(false);
     let options = config.options_mut();
-    // Rows of small inputs stay in the order in which they were written.
+    // Small inputs keep the order in which their rows were written.
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
     options.execution.parquet.pushdown_filters = true;
-    // A predicate that two aggregates share is computed once below them, and may then be called nullable although it
-    // was proven not to be. Nothing depends on that, so a plan is not refused for it.
+    // A predicate that two aggregates share is computed once below them, and its field may then be nullable although the
+    // plan's schema says otherwise. No code depends on that, so such a plan is accepted.
     options.execution.skip_physical_aggregate_schema_check = true;
     config
 }
 
-/// A context with [`config`] and memory of its own.
+/// A context with [`config`] and its own memory pool.
 ///
 /// # Errors
 /// As [`context_with`].
@@ -32,10 +32,10 @@ pub fn context() -> Result<SessionContext, MissingRule> {
     context_with(config(), Arc::new(RuntimeEnv::default()))
 }
 
-/// A context for queries of this language: `config` begins as [`config`], `runtime` grants memory.
+/// A context for KQL queries: `config` starts as [`config`], `runtime` provides the memory pool.
 ///
 /// # Errors
-/// DataFusion has not a rule that is corrected: without the correction, answers would be wrong.
+/// DataFusion does not have a rule that a correction names: without the correction, answers would be wrong.
 pub fn context_with(
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
@@ -44,7 +44,7 @@ pub fn context_with(
     Ok(with_rules(config, runtime, rules))
 }
 
-/// A context whose optimisers have these rules.
+/// A context whose optimisers use these rules.
 pub(super) fn with_rules(
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,

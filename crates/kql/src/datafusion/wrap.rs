@@ -1,4 +1,4 @@
-//! Rules of the optimisers that are a function, alone or around a rule of DataFusion.
+//! Optimiser rules that are functions, alone or around a rule of DataFusion.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) type OptimizeWith = fn(
 /// Optimises a physical plan.
 pub(super) type Optimize = fn(Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>>;
 
-/// A logical rule under its own name, applied by a function.
+/// A logical rule under its own name, wrapped by a function.
 #[derive(Debug)]
 pub(super) struct WrappedLogical {
     pub(super) rule: LogicalRule,
@@ -52,7 +52,7 @@ impl OptimizerRule for WrappedLogical {
     }
 }
 
-/// A physical rule under its own name, applied by a function.
+/// A physical rule under its own name, wrapped by a function.
 #[derive(Debug)]
 pub(super) struct WrappedPhysical {
     pub(super) rule: PhysicalRule,

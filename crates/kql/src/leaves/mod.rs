@@ -1,8 +1,8 @@
-//! Keys of bags that a source holds as columns: `tostring(customDimensions.tenant)` reads the column and not the bag.
+//! Keys of bags that a source stores as columns: `tostring(customDimensions.tenant)` reads the column and not the bag.
 //!
-//! The pass works on bound plans. A scan is asked for columns of the keys that the plan reads; they travel beside the
-//! bag through the operators that keep it, and the expressions that only want the key's text or number read them.
-//! Wherever the way from the scan is not understood the bag is read, which is always right.
+//! The pass rewrites bound plans. It requests columns from each scan for the keys that the plan reads. The columns pass
+//! through the operators that keep the bag, and expressions that need only the text or the number of a key read them. Above
+//! an operator that the pass does not support, expressions read the bag, which is always correct.
 
 mod path;
 mod plan;
@@ -15,10 +15,10 @@ use crate::query::BoundQuery;
 pub use source::{Leaf, LeafSource};
 
 impl BoundQuery {
-    /// The same query, reading keys of bags from columns where `source` has them. Its results are the same.
+    /// Rewrites a query to read keys of bags from columns if `source` has them. The results stay the same.
     ///
     /// # Errors
-    /// What DataFusion says of a plan: a mistake of this pass.
+    /// An error of DataFusion about a rewritten plan, which is a defect of this pass.
     pub fn with_leaves(mut self, source: &dyn LeafSource) -> Result<BoundQuery> {
         for result in &mut self.results {
             result.plan = plan::rewrite(result.plan.clone(), source)?;

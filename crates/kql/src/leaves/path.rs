@@ -1,4 +1,4 @@
-//! Expressions over `bag.key` that want only its text or its number.
+//! Expressions over `bag.key` that need only its text or its number.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::functions::{TO_REAL, TO_STRING};
 use crate::kernel::{KernelArgs, KernelError};
 use crate::list_match::IN;
 
-/// The field that holds a key of `bag` as text or number, where there is one.
+/// The field that holds a key of `bag` as text or number, if there is one.
 pub(super) type Find<'f> = &'f dyn Fn(&Expr, &str, ScalarType) -> Option<Expr>;
 
-/// `bag['key']` with a key that is known.
+/// `bag['key']` with a constant key.
 pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
     let call = kernel_view(expr)?;
     match call.args {
@@ -31,8 +31,8 @@ pub(super) fn member(expr: &Expr) -> Option<(&Expr, &str)> {
     }
 }
 
-/// What reads the same from a column, or from the bag without making a value of the key first.
-pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
+/// The equivalent expression over a column, or over the bag without an intermediate dynamic value for the key.
+pub(super) fn replacement(expr: &Expr, find: Find<'_>) -> Option<Expr> {
     let call = kernel_view(expr)?;
     let (bag, key) = member(call.args.first()?)?;
     let converts =
@@ -43,7 +43,7 @@ pub(super) fn instead(expr: &Expr, find: Find<'_>) -> Option<Expr> {
             find(bag, key, ScalarType::Real)
                 .unwrap_or_else(|| direct(&MEMBER_REAL, bag, key, ScalarType::Real)),
         ),
-        _ if call.id == KernelId::Inner(&IN) => among(&call, bag, key, find),
+        _ if call.id == KernelId::Inner(&IN) => membership(&call, bag, key, find),
         _ if call.id.reads_text() => {
             let text = text(bag, key, find);
             Some(call.with_first_argument(text, ScalarType::String))
@@ -74,8 +74,8 @@ fn direct(kernel: &'static InnerKernel, bag: &Expr, key: &str, result: ScalarTyp
     )
 }
 
-/// `bag.key in ('a', 'b')`. An absent key is in no list and an empty text may be, so lists with `''` keep the bag.
-fn among(call: &KernelView<'_>, bag: &Expr, key: &str, find: Find<'_>) -> Option<Expr> {
+/// `bag.key in ('a', 'b')`. A missing key is in no list, but its empty text may be, so a list with `''` reads the bag.
+fn membership(call: &KernelView<'_>, bag: &Expr, key: &str, find: Find<'_>) -> Option<Expr> {
     let Some(Expr::Literal(ScalarValue::BinaryView(Some(list)), _)) = call.args.get(1) else {
         return None;
     };
@@ -102,7 +102,7 @@ fn text_literal(text: &str) -> Expr {
     lit(ScalarValue::Utf8View(Some(text.to_owned())))
 }
 
-/// A filter drops rows whose predicate is null, so there `leaf = 'x'` needs no text for an absent key, and prunes.
+/// A filter drops rows whose predicate is null, so `leaf = 'x'` needs no text for a missing key, and it supports pruning.
 pub(super) fn in_filter(predicate: Expr) -> Expr {
     match predicate {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
@@ -110,13 +110,13 @@ pub(super) fn in_filter(predicate: Expr) -> Expr {
                 Operator::And | Operator::Or => {
                     (Box::new(in_filter(*left)), Box::new(in_filter(*right)))
                 }
-                Operator::Eq if is_some_text(&right) => (bare(left), right),
-                Operator::Eq if is_some_text(&left) => (left, bare(right)),
+                Operator::Eq if is_nonempty_text(&right) => (bare(left), right),
+                Operator::Eq if is_nonempty_text(&left) => (left, bare(right)),
                 _ => (left, right),
             };
             Expr::BinaryExpr(BinaryExpr { left, op, right })
         }
-        Expr::InList(list) if !list.negated && list.list.iter().all(is_some_text) => {
+        Expr::InList(list) if !list.negated && list.list.iter().all(is_nonempty_text) => {
             Expr::InList(InList::new(bare(list.expr), list.list, false))
         }
         other => other,
@@ -134,17 +134,17 @@ fn bare(expr: Box<Expr>) -> Box<Expr> {
     }
 }
 
-fn is_some_text(expr: &Expr) -> bool {
+fn is_nonempty_text(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::Utf8View(Some(text)), _) if !text.is_empty())
 }
 
-/// The text of a promoted column, whose absent texts are null.
+/// The text of a promoted column, in which a missing text is null.
 static LEAF_TEXT: InnerKernel = InnerKernel::new("$leaf_text", leaf_kernel);
 
-/// `tostring(bag.key)` without a dynamic between the two.
+/// `tostring(bag.key)` without an intermediate dynamic value.
 static MEMBER_TEXT: InnerKernel = InnerKernel::new("$member_text", text_kernel);
 
-/// `todouble(bag.key)` without a dynamic between the two.
+/// `todouble(bag.key)` without an intermediate dynamic value.
 static MEMBER_REAL: InnerKernel = InnerKernel::new("$member_real", real_kernel);
 
 fn leaf_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {

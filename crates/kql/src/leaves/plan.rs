@@ -1,4 +1,4 @@
-//! The walk over a plan: leaves enter at scans, and go as far as the bag goes.
+//! Rewrites a plan: leaves enter at scans, and pass through the same operators as their bag.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use datafusion::logical_expr::{
 };
 use hindsight_kql_types::ScalarType;
 
-use super::path::{in_filter, instead, member};
+use super::path::{in_filter, member, replacement};
 use super::source::{Leaf, LeafSource};
 
-/// Keys of one query that become columns; a query that names more reads the bag for the rest.
+/// The maximum number of keys of one query that become columns; for further keys the query reads the bag.
 const MAX_KEYS: usize = 64;
 
-/// `plan` with leaves in place of paths; its schema stays as it is.
+/// `plan` with leaves in place of paths; its schema stays the same.
 pub(super) fn rewrite(plan: LogicalPlan, source: &dyn LeafSource) -> Result<LogicalPlan> {
     let keys = keys(&plan)?;
     if keys.is_empty() {
@@ -32,7 +32,7 @@ pub(super) fn rewrite(plan: LogicalPlan, source: &dyn LeafSource) -> Result<Logi
     walk.closed(plan)
 }
 
-/// The keys that paths of the plan name.
+/// The keys that the paths of the plan name.
 fn keys(plan: &LogicalPlan) -> Result<Vec<String>> {
     let mut keys = BTreeSet::new();
     plan.apply(|node| {
@@ -50,19 +50,19 @@ fn keys(plan: &LogicalPlan) -> Result<Vec<String>> {
     Ok(keys.into_iter().collect())
 }
 
-/// A leaf in a plan's output, by places.
+/// A leaf among the output fields of a plan, by field index.
 #[derive(Debug, Clone, PartialEq)]
-struct Held {
+struct LeafColumn {
     bag: usize,
     key: String,
     kind: ScalarType,
     field: usize,
 }
 
-/// A plan with leaves among its fields. Where there are none its fields are what they were.
+/// A plan with leaves among its fields. A plan without leaves keeps its fields.
 struct Open {
     plan: LogicalPlan,
-    leaves: Vec<Held>,
+    leaves: Vec<LeafColumn>,
 }
 
 struct Walk<'s> {
@@ -72,7 +72,7 @@ struct Walk<'s> {
 }
 
 impl Walk<'_> {
-    /// The plan with its own fields and no leaves.
+    /// The plan with its own fields, without leaves.
     fn closed(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
         let schema = Arc::clone(plan.schema());
         let open = self.open(plan)?;
@@ -129,7 +129,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An operator that is not understood: below it leaves may be read, above it none are.
+    /// An operator that the pass does not support: leaves are available below it, but not above it.
     fn opaque(&mut self, plan: LogicalPlan) -> Result<Open> {
         let inputs = plan.inputs();
         if inputs.is_empty() {
@@ -156,7 +156,7 @@ impl Walk<'_> {
         let schema = Arc::clone(plan.schema());
         let place = |name: &str| schema.index_of_column_by_name(Some(&table), name);
         let held = |leaf: Leaf| {
-            Some(Held {
+            Some(LeafColumn {
                 bag: place(&leaf.bag)?,
                 field: place(&leaf.field)?,
                 key: leaf.key,
@@ -182,7 +182,7 @@ impl Walk<'_> {
         for (bag, expr) in projection.expr.iter().enumerate() {
             for leaf in input.leaves_of(unaliased(expr)) {
                 let field = column(input.plan.schema(), leaf.field);
-                leaves.push(Held {
+                leaves.push(LeafColumn {
                     bag,
                     field: width + carried.len(),
                     ..leaf.clone()
@@ -206,13 +206,13 @@ impl Walk<'_> {
         Ok(Open::without(LogicalPlan::Aggregate(plan)))
     }
 
-    /// The rows of both sides: a row without a partner has nulls for the bag and for its leaves.
+    /// The columns of both sides: a row without a match has nulls for the bag and for its leaves.
     fn join(&mut self, join: Join) -> Result<Open> {
         let left = self.open(Arc::unwrap_or_clone(Arc::clone(&join.left)))?;
         let right = self.open(Arc::unwrap_or_clone(Arc::clone(&join.right)))?;
         let shift = left.plan.schema().fields().len();
         let mut leaves = left.leaves;
-        leaves.extend(right.leaves.into_iter().map(|leaf| Held {
+        leaves.extend(right.leaves.into_iter().map(|leaf| LeafColumn {
             bag: leaf.bag + shift,
             field: leaf.field + shift,
             ..leaf
@@ -222,7 +222,7 @@ impl Walk<'_> {
         Ok(Open { plan, leaves })
     }
 
-    /// The leaves that all inputs have for the same place.
+    /// The leaves that all inputs have for the same field index.
     fn union(&mut self, union: Union) -> Result<Open> {
         let width = union.schema.fields().len();
         let mut schemas = Vec::with_capacity(union.inputs.len());
@@ -232,7 +232,7 @@ impl Walk<'_> {
             inputs.push(self.open(Arc::unwrap_or_clone(input))?);
         }
         let first = inputs.first().map(|open| open.leaves.clone());
-        let shared: Vec<Held> = first
+        let shared: Vec<LeafColumn> = first
             .unwrap_or_default()
             .into_iter()
             .filter(|leaf| inputs.iter().all(|open| open.same(leaf).is_some()))
@@ -242,17 +242,20 @@ impl Walk<'_> {
         for (open, schema) in inputs.into_iter().zip(&schemas) {
             legs.push(Arc::new(open.leg(schema, &shared, &names)?));
         }
-        let leaves = shared.into_iter().enumerate().map(|(index, leaf)| Held {
-            field: width + index,
-            ..leaf
-        });
+        let leaves = shared
+            .into_iter()
+            .enumerate()
+            .map(|(index, leaf)| LeafColumn {
+                field: width + index,
+                ..leaf
+            });
         Ok(Open {
             leaves: leaves.collect(),
             plan: LogicalPlan::Union(Union::try_new(legs)?),
         })
     }
 
-    /// A field name that nothing else has.
+    /// A field name that no other field has.
     fn name(&mut self) -> String {
         self.names += 1;
         format!("$leaf{}", self.names)
@@ -267,8 +270,8 @@ impl Open {
         }
     }
 
-    /// The leaves of the bag that `expr` is.
-    fn leaves_of(&self, expr: &Expr) -> impl Iterator<Item = &Held> {
+    /// The leaves of the bag that `expr` reads.
+    fn leaves_of(&self, expr: &Expr) -> impl Iterator<Item = &LeafColumn> {
         let bag = match expr {
             Expr::Column(column) => self.plan.schema().index_of_column(column).ok(),
             _ => None,
@@ -276,13 +279,13 @@ impl Open {
         self.leaves.iter().filter(move |leaf| Some(leaf.bag) == bag)
     }
 
-    fn same(&self, other: &Held) -> Option<&Held> {
+    fn same(&self, other: &LeafColumn) -> Option<&LeafColumn> {
         self.leaves
             .iter()
             .find(|leaf| leaf.bag == other.bag && leaf.key == other.key && leaf.kind == other.kind)
     }
 
-    /// `expr`, reading leaves.
+    /// `expr`, rewritten to read leaves.
     fn expr(&self, expr: Expr) -> Result<Expr> {
         let find = |bag: &Expr, key: &str, kind: ScalarType| {
             let mut leaves = self.leaves_of(bag);
@@ -290,7 +293,7 @@ impl Open {
             Some(column(self.plan.schema(), leaf.field))
         };
         expr.transform_down(|part| {
-            Ok(match instead(&part, &find) {
+            Ok(match replacement(&part, &find) {
                 Some(other) => Transformed::yes(other),
                 None => Transformed::no(part),
             })
@@ -298,7 +301,7 @@ impl Open {
         .map(|done| done.data)
     }
 
-    /// The expressions under the names that they had.
+    /// The expressions with their original names.
     fn named(&self, exprs: Vec<Expr>) -> Result<Vec<Expr>> {
         let preserver = NamePreserver::new_for_projection();
         let renamed = exprs.into_iter().map(|expr| {
@@ -308,8 +311,13 @@ impl Open {
         renamed.collect()
     }
 
-    /// One input of a union: its own fields, then the leaves under the names that they have there.
-    fn leg(self, schema: &DFSchemaRef, shared: &[Held], names: &[String]) -> Result<LogicalPlan> {
+    /// One input of a union: its own fields, then the leaves under their names in that input.
+    fn leg(
+        self,
+        schema: &DFSchemaRef,
+        shared: &[LeafColumn],
+        names: &[String],
+    ) -> Result<LogicalPlan> {
         if self.leaves.is_empty() {
             return Ok(self.plan);
         }
@@ -323,7 +331,7 @@ impl Open {
     }
 }
 
-/// Joins whose output is all of the left and all of the right.
+/// Joins that output all columns of both sides.
 fn carries(kind: JoinType) -> bool {
     matches!(
         kind,

@@ -1,9 +1,9 @@
-//! `as`: a name for the rows so far (`semantics.md §15.11`).
+//! `as`: names the rows of the pipeline so far (`docs/semantics.md §15.11`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -15,7 +15,7 @@ impl TabularOperator for AsOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: true,
             names_rows: true,
             adds_rows: false,
@@ -33,7 +33,7 @@ fn bind(
     binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Bound> {
-    // Volatile rows are then the same in each place that reads them.
+    // Each reader of the name then reads the same volatile rows.
     let input = match parameter(&node.parameters, &["hint.materialized"]) {
         Some(once) if binder.constant_bool(once)? => {
             input.map(|rows| determinism::materialize_if_non_deterministic(rows, binder, span))?

@@ -1,9 +1,9 @@
-//! `assert-schema`: the rows as they are, where the columns are those written (`semantics.md §15.11`).
+//! `assert-schema`: passes the rows through if their columns match the written schema (`docs/semantics.md §15.11`).
 
 use hindsight_kql_syntax::ast::AssertSchemaOperator;
 use hindsight_kql_syntax::{Code, Span};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for AssertSchemaOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,9 +1,9 @@
-//! `consume`: nothing comes out (`semantics.md §15.11`).
+//! `consume`: reads all rows and returns none (`docs/semantics.md §15.11`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ConsumeOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for ConsumeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,4 +1,4 @@
-//! `count`: one row with the number of rows (`semantics.md §15.9`).
+//! `count`: one row with the number of rows (`docs/semantics.md §15.9`).
 
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::lit;
@@ -6,7 +6,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::CountOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -19,7 +19,7 @@ impl TabularOperator for CountOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::OneRow,
+            on_empty_input: OnEmptyInput::OneRow,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

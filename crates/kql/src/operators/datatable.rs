@@ -1,4 +1,4 @@
-//! `datatable`: rows written in the query (`semantics.md §15.1`).
+//! `datatable`: rows written in the query (`docs/semantics.md §15.1`).
 
 use hindsight_kql_syntax::ast::DataTable;
 use hindsight_kql_syntax::{Code, Span};
@@ -56,7 +56,7 @@ pub(crate) fn bind(
     plan::fixed_rows(&columns, &rows, span)
 }
 
-/// A value as its column's type holds it.
+/// Converts a value to its column's type.
 fn cell(value: Value, kind: ScalarType) -> Value {
     match value {
         value if value.kind() == kind => value,

@@ -1,4 +1,4 @@
-//! `distinct`: each combination of values once (`semantics.md §15.8`).
+//! `distinct`: the distinct combinations of values (`docs/semantics.md §15.8`).
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hindsight_kql_syntax::ast::DistinctOperator;
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -22,7 +22,7 @@ impl TabularOperator for DistinctOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,9 +1,9 @@
-//! `evaluate`: the plug-ins (`semantics.md §24`).
+//! `evaluate`: the plug-ins (`docs/semantics.md §24`).
 
 use hindsight_kql_syntax::ast::{ColumnDeclaration, EvaluateOperator, TypeOf};
 use hindsight_kql_syntax::{Code, Span};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -18,7 +18,7 @@ impl TabularOperator for EvaluateOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -61,7 +61,7 @@ fn bind(
     }
 }
 
-/// The columns that a schema declares, behind those of the input that it keeps.
+/// Appends the columns of a declared schema to the columns of the input that it keeps.
 fn with_schema<'c>(
     rows: Relation,
     kept: impl Iterator<Item = &'c Column> + Clone,

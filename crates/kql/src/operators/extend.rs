@@ -1,9 +1,9 @@
-//! `extend`: new columns at the end, existing ones replaced in place (`semantics.md §15.4`).
+//! `extend`: appends columns, or replaces existing ones in place (`docs/semantics.md §15.4`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ExtendOperator, NamedExpr};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for ExtendOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -38,7 +38,7 @@ fn bind(
     extend(&node.columns, input, binder, span)
 }
 
-/// The columns of `input` with those of `items` in their places or at the end; all of them read `input`.
+/// The columns of `input`, with those of `items` in place of columns of the same name or at the end. All items read `input`.
 pub(crate) fn extend(
     items: &[NamedExpr],
     input: Relation,
@@ -54,7 +54,7 @@ pub(crate) fn extend(
     add_columns(input, new, span)
 }
 
-/// The columns of `input` with `new` ones in the places of their namesakes or at the end.
+/// The columns of `input`, with the `new` ones in place of columns of the same name or at the end.
 pub(crate) fn add_columns(input: Relation, new: Vec<Output>, span: Span) -> BindResult<Relation> {
     let mut columns: Vec<Output> = input.columns.iter().map(pass).collect();
     for column in new {

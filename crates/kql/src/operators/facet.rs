@@ -1,9 +1,9 @@
-//! `facet`: the values of each column with their counts, a result each (`semantics.md §23.3`).
+//! `facet`: one result for each column with its values and their counts (`docs/semantics.md §23.3`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, FacetOperator, Name, NamedExpr};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for FacetOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -74,7 +74,7 @@ fn bind(
         bound.extra_results.extend(rows.extra_results);
         results.push(rows.relation);
     }
-    // The last result is the pipeline's own, so that results stand in the order of the text.
+    // The last result is that of the pipeline itself, so that results keep the order of the query text.
     let Some(last) = results.pop() else {
         return Ok(bound);
     };

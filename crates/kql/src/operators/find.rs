@@ -1,6 +1,6 @@
-//! `find`: rows of several tables that meet a predicate (`semantics.md §23.5`).
+//! `find`: rows of several tables that match a predicate (`docs/semantics.md §23.5`).
 //!
-//! The predicate holds over each table for itself, so that a column may have another type in every table.
+//! The predicate is bound against each table separately, so a column may have a different type in each table.
 
 use hindsight_kql_syntax::ast::{
     Expr, ExprKind, FindOperator, FindProjection, Name, SEARCH_COLUMN_TERM,
@@ -8,7 +8,7 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -22,14 +22,14 @@ use crate::plan::union::{Leg, union_plan};
 use crate::plan::{Output, missing, parameter, pass};
 use crate::relation::{Column, Relation, Scalar};
 
-/// The column with what is not shown.
+/// The column with all properties that are not output columns.
 const PACK: &str = "pack_";
 
 impl TabularOperator for FindOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -64,7 +64,7 @@ fn bind(
         FindProjection::Columns { pack, .. } => *pack,
     };
     let is_rest = |c: &Column| !shown.iter().any(|s| s.name == c.name);
-    // A bag without anything is shown only where it was asked for.
+    // An empty bag column appears only if the query requests it.
     let packs = packs
         && (node.projection != FindProjection::Smart
             || legs
@@ -92,7 +92,7 @@ fn bind(
     union_plan(found, Some(&source), false, span)
 }
 
-/// The tables that know a column of the predicate; all of them where it looks at any column.
+/// The tables that have a column of the predicate; all tables if the predicate tests any column.
 fn legs(node: &FindOperator, binder: &mut dyn BindContext, span: Span) -> BindResult<Vec<Leg>> {
     let tables: Vec<Expr> = if !node.tables.is_empty() {
         node.tables.clone()
@@ -119,8 +119,8 @@ fn legs(node: &FindOperator, binder: &mut dyn BindContext, span: Span) -> BindRe
     finished.collect()
 }
 
-/// Adds the names that an expression reads, and tells whether it also looks at any column. `term`: text stands for a
-/// search here.
+/// Adds the names that an expression reads, and returns whether it also tests any column. `term`: a text at this position is
+/// a search term.
 fn read_names(expr: &Expr, term: bool, names: &mut Vec<String>) -> bool {
     let mut both = |first: &Expr, second: &Expr, term: bool| {
         let any = read_names(first, term, names);
@@ -172,15 +172,15 @@ fn read_names(expr: &Expr, term: bool, names: &mut Vec<String>) -> bool {
     }
 }
 
-/// A column of the result.
+/// An output column.
 struct Shown {
-    /// What the tables call it.
+    /// The column's name in the tables.
     name: String,
-    /// What the result calls it.
+    /// The column's name in the result.
     shown: String,
-    /// The type that was written, which values are converted to.
+    /// The explicit type; values are converted to it.
     written: Option<ScalarType>,
-    /// The type of tables that have none.
+    /// The type for tables that lack the column.
     kind: ScalarType,
 }
 
@@ -195,7 +195,7 @@ impl Shown {
     }
 }
 
-/// The types of a column, each once, in the order of the tables.
+/// The distinct types of a column, in the order of the tables.
 fn kinds(name: &str, legs: &[Leg]) -> Vec<ScalarType> {
     let mut kinds = Vec::new();
     for column in legs.iter().filter_map(|leg| leg.relation.column(name)) {
@@ -206,7 +206,7 @@ fn kinds(name: &str, legs: &[Leg]) -> Vec<ScalarType> {
     kinds
 }
 
-/// `project-smart`: the columns that all tables have, then the predicate's others.
+/// `project-smart`: the columns that all tables have, then the remaining columns of the predicate.
 fn smart(predicate: &Expr, legs: &[Leg]) -> Vec<Shown> {
     let first = legs.first().map_or(&[][..], |leg| &leg.relation.columns);
     let common = |name: &str| legs.iter().all(|leg| leg.relation.column(name).is_some());
@@ -232,7 +232,7 @@ fn smart(predicate: &Expr, legs: &[Leg]) -> Vec<Shown> {
         .collect()
 }
 
-/// `project a, b:long`: a column of several types needs a written one, and shows it in its name.
+/// `project a, b:long`: a column of several types requires an explicit type, which becomes part of its name.
 fn written(
     columns: &[(Expr, Option<ScalarType>)],
     legs: &[Leg],
@@ -274,7 +274,7 @@ fn written(
     Ok(all)
 }
 
-/// The table's rows that meet the predicate. What it reads and the table lacks is null.
+/// The rows of the table that match the predicate. A column that the predicate reads and the table lacks is null.
 fn matching(
     predicate: &Expr,
     leg: &Leg,

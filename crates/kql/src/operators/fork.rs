@@ -1,9 +1,9 @@
-//! `fork`: a result for each branch over the same input (`semantics.md §23.2`).
+//! `fork`: one result for each branch over the same input (`docs/semantics.md §23.2`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ForkOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for ForkOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -39,7 +39,7 @@ fn bind(
         input.map(|rows| determinism::materialize_if_non_deterministic(rows, binder, span))?;
     let rows = bound.relation.clone();
     for (index, branch) in node.branches.iter().enumerate() {
-        // The last branch is the pipeline's own result, so that results stand in the order of the text.
+        // The last branch is the result of the pipeline itself, so that results keep the order of the query text.
         if index > 0 {
             let result = binder.result(bound.label.take(), bound.relation, span)?;
             bound.extra_results.push(result);

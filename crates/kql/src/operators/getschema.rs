@@ -1,10 +1,10 @@
-//! `getschema`: a row for each column (`semantics.md §15.10`).
+//! `getschema`: one row for each column (`docs/semantics.md §15.10`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::GetSchemaOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for GetSchemaOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -38,7 +38,7 @@ fn bind(
     schema_rows(&input, span)
 }
 
-/// A row for each column of `input`.
+/// One row for each column of `input`.
 pub(crate) fn schema_rows(input: &Relation, span: Span) -> BindResult<Relation> {
     let columns = [
         ("ColumnName", ScalarType::String),

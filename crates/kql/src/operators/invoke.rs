@@ -1,10 +1,10 @@
-//! `invoke`: the rows so far as the first argument of a function (`semantics.md §15.11`).
+//! `invoke`: passes the rows of the pipeline as the first argument of a function (`docs/semantics.md §15.11`).
 
 use hindsight_kql_syntax::ast::InvokeOperator;
 use hindsight_kql_syntax::{Code, Span};
 use std::sync::Arc;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for InvokeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

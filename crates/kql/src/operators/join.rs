@@ -1,10 +1,10 @@
-//! `join` (`semantics.md §17.1`).
+//! `join` (`docs/semantics.md §17.1`).
 
 use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 use hindsight_kql_syntax::{Code, Span};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -23,7 +23,7 @@ impl TabularOperator for JoinOperator {
                 kind: parameter(&self.parameters, &["kind"]),
                 default: "innerunique",
             },
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -46,12 +46,12 @@ fn bind(
         kind,
         JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
     ) {
-        // Rows of the right side would belong to no subtable.
+        // Rows of the right side alone would belong to no subtable.
         plan::refuse_groups(&input, binder, span)?;
     }
     let right = bind_right(&node.right, binder)?.finish(span)?;
     let input = input.finish(span)?;
-    // Older texts write the same conditions behind `where`.
+    // The older syntax has the same conditions after `where`.
     let on: Vec<Expr> = node.on.iter().chain(&node.filter).cloned().collect();
     let mut keys = join_keys(&on, &input, &right, binder, span)?;
     keys.extend(subtable_keys(&input, &right, binder, span)?);
@@ -70,8 +70,8 @@ pub(crate) fn bind_right(right: &Expr, binder: &mut dyn BindContext) -> BindResu
     without_placeholders(rows.relation, right.span)
 }
 
-/// `innerunique`: the left side keeps one row of each key. A later filter of the left columns runs below, so that the
-/// row is one that passes (`semantics.md §17.1`).
+/// `innerunique`: the left side is reduced to one row of each key. A later filter on left columns is pushed below this step,
+/// so the row is one that passes the filter (`docs/semantics.md §17.1`).
 fn first_rows(left: Relation, keys: &[JoinKey], span: Span) -> BindResult<Relation> {
     let left = left.finish(span)?;
     let mut names: Vec<String> = plan::groups(&left).into_iter().map(|c| c.name).collect();

@@ -1,10 +1,10 @@
-//! `lookup`: a join with a small table that never drops or repeats keys' columns (`semantics.md §17.2`).
+//! `lookup`: a join with a small table that outputs the key columns once (`docs/semantics.md §17.2`).
 
 use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::ast::LookupOperator;
 use hindsight_kql_syntax::{Code, Span};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -23,7 +23,7 @@ impl TabularOperator for LookupOperator {
                 kind: parameter(&self.parameters, &["kind"]),
                 default: "leftouter",
             },
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

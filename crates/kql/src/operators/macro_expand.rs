@@ -1,10 +1,10 @@
-//! `macro-expand`: a query for each entity of a group, their results together.
+//! `macro-expand`: runs a query for each entity of a group and returns the union of the results.
 
 use hindsight_kql_syntax::ast::{Expr, MacroExpandOperator};
 use hindsight_kql_syntax::{Code, Span};
 use std::sync::Arc;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for MacroExpandOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,7 +1,7 @@
-//! The tabular operators: one file or folder each, with the node's name.
+//! The tabular operators, one file or folder each, named after the syntax node.
 //!
-//! Filters, projections, limits, sorts, aggregations, joins and unions are DataFusion's own nodes, so that its optimiser
-//! sees through them; the rest are the transforms of [`crate::transform`].
+//! Filters, projections, limits, sorts, aggregations, joins and unions are nodes of DataFusion, so that its optimiser applies
+//! to them. The other operators are transforms of [`crate::transform`].
 
 pub(crate) mod as_;
 pub(crate) mod assert_schema;
@@ -58,85 +58,85 @@ use crate::error::BindResult;
 #[cfg(test)]
 mod tests;
 
-/// A tabular operator of the language: a node of the syntax with its meaning.
+/// A tabular operator of KQL: the semantics of a syntax node.
 pub(crate) trait TabularOperator {
-    /// What the binder has to know of the operator before it binds it.
+    /// The properties that the binder reads before it binds the operator.
     fn properties(&self) -> Properties<'_>;
 
-    /// Binds the operator over `input`; an operator that starts a pipeline gets [`crate::Relation::unit`].
+    /// Binds the operator over `input`; the first operator of a pipeline gets [`crate::Relation::unit`].
     fn bind(&self, input: Bound, binder: &mut dyn BindContext, span: Span) -> BindResult<Bound>;
 }
 
-/// Properties of an operator. Each operator states each of them: there are no defaults.
+/// Properties of an operator. Each operator states all of them; there are no defaults.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Properties<'n> {
-    /// What the operator does to the rows of a subtable.
+    /// The effect of the operator on the rows of a subtable.
     pub(crate) rows: RowEffect<'n>,
-    /// What comes of an input without rows.
-    pub(crate) of_no_rows: OfNoRows,
-    /// The rows of the input may be read in more than one place: under a name, or beside other tables.
+    /// The output for an empty input.
+    pub(crate) on_empty_input: OnEmptyInput,
+    /// The rows of the input may be read in several places: by a name, or by a `union` with other tables.
     pub(crate) rereads_rows: bool,
-    /// Later operators may read the rows by a name.
+    /// Later operators can read the rows by a name.
     pub(crate) names_rows: bool,
-    /// A subtable without rows may have some behind the operator.
+    /// A subtable without rows may have rows after the operator.
     pub(crate) adds_rows: bool,
 }
 
-/// What an operator does to the rows of a subtable, and to placeholder rows among them ([`crate::subtables`]).
+/// The effect of an operator on the rows of a subtable, and on its placeholder rows ([`crate::subtables`]).
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RowEffect<'n> {
-    /// A subtable with rows has rows behind it.
+    /// A subtable that has rows still has rows after the operator.
     Keeps,
-    /// It may drop all rows, and keeps placeholder rows.
+    /// The operator may drop all rows, but keeps placeholder rows.
     Drops,
-    /// It keeps rows as [`RowEffect::Keeps`], and does not know of placeholder rows.
+    /// As [`RowEffect::Keeps`], but the operator does not support placeholder rows.
     KeepsAlone,
-    /// It may drop all rows and cannot keep placeholder rows.
+    /// The operator may drop all rows and cannot keep placeholder rows.
     Loses,
-    /// [`RowEffect::Keeps`] where the count is positive.
+    /// [`RowEffect::Keeps`] if the count is positive.
     KeepsAtMost(&'n Expr),
-    /// [`RowEffect::KeepsAlone`] where the count is positive.
+    /// [`RowEffect::KeepsAlone`] if the count is positive.
     KeepsAloneAtMost(&'n Expr),
-    /// [`RowEffect::Drops`] where the limit, if there is one, is positive.
+    /// [`RowEffect::Drops`] if the limit, if there is one, is positive.
     Expands {
-        /// At most so many rows for each row.
+        /// The maximum number of output rows for each row.
         limit: Option<&'n Expr>,
     },
-    /// [`RowEffect::Drops`] where all of a pipeline for each row keeps placeholder rows.
+    /// [`RowEffect::Drops`] if every operator of the pipeline for each row keeps placeholder rows.
     Applies {
         /// The pipeline.
         operators: &'n [Operator],
-        /// At most so many rows for each row.
+        /// The maximum number of output rows for each row.
         limit: Option<&'n Expr>,
     },
-    /// [`RowEffect::Keeps`] where all rows of the left side stay, but none of the right side alone.
+    /// [`RowEffect::Keeps`] if the join keeps all rows of the left side, and outputs no unmatched row of the right side.
     Joins {
-        /// The kind as it is written.
+        /// The explicit kind.
         kind: Option<&'n Expr>,
-        /// The kind where none is written.
+        /// The kind without an explicit one.
         default: &'static str,
     },
 }
 
-/// What comes of an input without rows.
+/// The output for an empty input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OfNoRows {
+pub(crate) enum OnEmptyInput {
     /// No rows.
     NoRows,
-    /// One row, for which placeholder rows do not count.
+    /// One row; placeholder rows are not counted.
     OneRow,
-    /// One row, for which placeholder rows would count.
+    /// One row; placeholder rows would be counted.
     OneRowOfPlaceholders,
 }
 
-/// The properties of an operator of a pipeline. One that this service has not is refused when it is bound; until then it
-/// may do anything.
+/// The properties of an operator of a pipeline. An operator that is not implemented is refused when it is bound, so its
+/// properties are the weakest ones.
 pub(crate) fn properties(kind: &OperatorKind) -> Properties<'_> {
     match node(kind) {
         Ok(node) => node.properties(),
         Err(_) => Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: true,
             names_rows: false,
             adds_rows: false,
@@ -144,7 +144,7 @@ pub(crate) fn properties(kind: &OperatorKind) -> Properties<'_> {
     }
 }
 
-/// Whether a pipeline may read the rows that it begins with in more than one place.
+/// Whether a pipeline may read its input rows in several places.
 pub(crate) fn rereads_rows(operators: &[Operator]) -> bool {
     let mut operators = operators.iter();
     operators.any(|operator| properties(&operator.kind).rereads_rows)
@@ -165,8 +165,8 @@ pub(crate) fn bind(
     }
 }
 
-/// The operator that a node is, or the name of one that this service has not. The match is exhaustive, so a new node of
-/// the grammar needs a meaning to build.
+/// The implementation of a syntax node, or the keyword of an operator that is not implemented. The match is exhaustive, so a
+/// new node of the grammar does not compile without an implementation.
 fn node(kind: &OperatorKind) -> Result<&dyn TabularOperator, &str> {
     Ok(match kind {
         OperatorKind::As(node) => node,

@@ -1,13 +1,13 @@
-//! `mv-apply`: a pipeline over the elements of each row's list (`semantics.md §18.2`).
+//! `mv-apply`: a pipeline over the elements of each row's list (`docs/semantics.md §18.2`).
 //!
-//! Rows are numbered and expanded; the pipeline runs over all elements at once, and the row's number keeps the subtables
-//! apart. The row's own columns travel beside its number, so that what the pipeline drops can come back.
+//! Rows are numbered and expanded. The pipeline runs over all elements at once, with the row number as the subtable key. The
+//! row's own columns are carried with its number, so that columns that the pipeline drops can be restored.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::MvApplyOperator;
 use hindsight_kql_types::ScalarType;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -26,7 +26,7 @@ impl TabularOperator for MvApplyOperator {
                 operators: &self.subquery,
                 limit: self.limit.as_ref(),
             },
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: rereads_rows(&self.subquery),
             names_rows: false,
             adds_rows: false,
@@ -50,7 +50,7 @@ fn bind(
     let bound = input.map(|rows| rows.finish(span))?;
     let input = bound.relation.clone();
     let serialized = input.serialized;
-    // Inside another `mv-apply` or a `partition` the outer subtables stay apart by their own columns.
+    // Inside another `mv-apply` or a `partition` the outer subtables have their own keys.
     let outer = groups(&input);
     let depth = outer.len();
     let before: Vec<Column> = visible(&input).cloned().collect();
@@ -63,8 +63,8 @@ fn bind(
         span,
         true,
     )?;
-    // The row's own columns travel with its number, so that what the pipeline drops can come back without a join: they
-    // are functions of the number.
+    // The row's own columns are carried with its number, so that dropped columns are restored without a join. They are
+    // functionally dependent on the number.
     let mut outputs: Vec<Output> = outer.iter().map(|c| pass(&c.under_its_name())).collect();
     let number = hidden_name(&format!("apply{depth}"));
     outputs.push(Output {
@@ -90,9 +90,9 @@ fn bind(
         .map(pass)
         .collect();
     columns.extend(before.iter().filter_map(|c| match result.column(&c.name) {
-        // A column that the pipeline gives itself stands in the input's place.
+        // A column that the pipeline outputs replaces the input's column of that name.
         Some(own) => Some(pass(own)),
-        // Elements that it drops are gone.
+        // Element columns that the pipeline drops are not restored.
         None if expanded.element_names.contains(&c.name) => None,
         None => Some(match result.column(&carried_name(depth, &c.name)) {
             Some(carried) => Output::visible(&c.name, c.kind, carried.expr()),

@@ -1,11 +1,11 @@
-//! `partition`: a pipeline over each group of rows, their results together (`semantics.md §23.1`).
+//! `partition`: runs a pipeline over each group of rows and returns the union of the results (`docs/semantics.md §23.1`).
 
 use datafusion::common::ScalarValue;
 use hindsight_kql_syntax::ast::{PartitionBody, PartitionOperator, Statement};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -19,14 +19,14 @@ use crate::relation::{ColumnRole, Relation, Scalar};
 use crate::subtables::pipeline::run_in_subtables;
 use crate::value::value_from_scalar;
 
-/// How many values the key of a query in braces may have.
+/// The maximum number of key values of a query in braces.
 const MAX_QUERIES: usize = 64;
 
 impl TabularOperator for PartitionOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: match &self.body {
                 PartitionBody::Pipe(operators) => rereads_rows(operators),
                 PartitionBody::Query(_) => true,
@@ -81,7 +81,7 @@ fn bind(
     })
 }
 
-/// `by key { query }`: the query runs once for each value of the key, which it reads with `toscalar(key)`.
+/// `by key { query }`: runs the query once for each value of the key. The query reads the value with `toscalar(key)`.
 fn with_query(
     node: &PartitionOperator,
     body: &[Statement],
@@ -107,7 +107,7 @@ fn with_query(
         let message = format!("the key has more than {MAX_QUERIES} values");
         return Err(binder.error(Code::Semantics, message, span));
     }
-    // Over no rows the query still says which columns there are.
+    // The query is bound without key values to determine its columns.
     let nothing = values.is_empty();
     if nothing {
         values.push(Value::null(key.kind));

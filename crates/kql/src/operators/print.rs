@@ -1,9 +1,9 @@
-//! `print`: one row (`semantics.md §15.1`).
+//! `print`: one row (`docs/semantics.md §15.1`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::PrintOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -15,7 +15,7 @@ impl TabularOperator for PrintOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,9 +1,9 @@
-//! `project`: the written columns, in that order (`semantics.md §15.3`).
+//! `project`: the listed columns, in that order (`docs/semantics.md §15.3`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for ProjectOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

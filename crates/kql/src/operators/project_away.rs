@@ -1,9 +1,9 @@
-//! `project-away`: all columns but the listed (`semantics.md §15.3`).
+//! `project-away`: all columns except the listed ones (`docs/semantics.md §15.3`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectAwayOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for ProjectAwayOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

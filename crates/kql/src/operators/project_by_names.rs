@@ -1,10 +1,10 @@
-//! `project-by-names`: the columns that names, patterns and arrays of them select (`semantics.md §15.3`).
+//! `project-by-names`: the columns that names, patterns and arrays of them select (`docs/semantics.md §15.3`).
 
 use hindsight_kql_syntax::ast::ProjectByNamesOperator;
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DynamicRef, Value};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for ProjectByNamesOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

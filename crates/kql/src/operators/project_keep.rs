@@ -1,9 +1,9 @@
-//! `project-keep`: the listed columns in the input's order (`semantics.md §15.3`).
+//! `project-keep`: the listed columns in the order of the input (`docs/semantics.md §15.3`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::ProjectKeepOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for ProjectKeepOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,9 +1,9 @@
-//! `project-rename`: new names at the old places (`semantics.md §15.3`).
+//! `project-rename`: renames columns in place (`docs/semantics.md §15.3`).
 
 use hindsight_kql_syntax::ast::ProjectRenameOperator;
 use hindsight_kql_syntax::{Code, Span};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for ProjectRenameOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,11 +1,11 @@
-//! `project-reorder`: the listed columns first, the rest after them (`semantics.md §15.3`).
+//! `project-reorder`: the listed columns first, the rest after them (`docs/semantics.md §15.3`).
 
 use std::cmp::Ordering;
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ProjectReorderOperator, ReorderOrder};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -18,7 +18,7 @@ impl TabularOperator for ProjectReorderOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -74,7 +74,7 @@ fn granny(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// The longest start of `text` that is all digits, or all something else.
+/// The longest prefix of `text` that consists only of digits, or only of other characters.
 fn run(text: &str) -> &str {
     let digit = |c: char| c.is_ascii_digit();
     let Some(first) = text.chars().next() else {
@@ -86,7 +86,7 @@ fn run(text: &str) -> &str {
     text.get(..end).unwrap_or("")
 }
 
-/// A run of digits without leading zeros, by length and then by text.
+/// A run of digits without leading zeros, ordered by length and then by text.
 fn number(run: &str) -> Option<(usize, &str)> {
     let digits = run.trim_start_matches('0');
     run.starts_with(|c: char| c.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! `range`: values at equal distances, both ends included (`semantics.md §15.1`).
+//! `range`: equidistant values, both bounds inclusive (`docs/semantics.md §15.1`).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use hindsight_kql_syntax::ast::RangeOperator;
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -32,7 +32,7 @@ impl TabularOperator for RangeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -73,7 +73,7 @@ fn bind(
     transform(Arc::new(Steps { kind }), bounds.plan, columns, true, span)
 }
 
-/// The types of the values and of the step; `int` counts as `long`.
+/// The types of the values and of the step; `int` is converted to `long`.
 fn kinds(from: ScalarType, to: ScalarType, step: ScalarType) -> Option<(ScalarType, ScalarType)> {
     match (from, to, step) {
         (ScalarType::DateTime, ScalarType::DateTime, ScalarType::TimeSpan) => Some((from, step)),
@@ -85,7 +85,7 @@ fn kinds(from: ScalarType, to: ScalarType, step: ScalarType) -> Option<(ScalarTy
     }
 }
 
-/// Turns the one row of bounds into the values.
+/// Turns the single row of bounds into the values.
 #[derive(Debug)]
 struct Steps {
     kind: ScalarType,
@@ -100,7 +100,7 @@ impl Transform for Steps {
         Reads::OneStream
     }
 
-    /// Bounds that are constants tell how many values there are.
+    /// The cardinality estimate is exact if the bounds are constants.
     fn estimated_rows(&self, input: &Arc<dyn ExecutionPlan>, _: usize) -> usize {
         let bounds = constant_row(input).map(|row| Bounds::of_row(&row, self.kind));
         let count = match bounds {
@@ -120,7 +120,7 @@ impl Transform for Steps {
     }
 }
 
-/// The row of a projection of constants; none of any other plan.
+/// The row of a projection of constants; none for any other plan.
 fn constant_row(plan: &Arc<dyn ExecutionPlan>) -> Option<Vec<ArrayRef>> {
     let constant = |column: &ProjectionExpr| {
         let literal = column.expr.downcast_ref::<Literal>()?;
@@ -138,7 +138,7 @@ enum Bounds {
 }
 
 impl Bounds {
-    /// Those in the first row of `columns`; none where one is null.
+    /// The bounds in the first row of `columns`; none if one is null.
     fn of_row(columns: &[ArrayRef], kind: ScalarType) -> Result<Option<Bounds>> {
         let [from, to, step] = columns else {
             return Err(DataFusionError::Internal(
@@ -161,7 +161,7 @@ impl Bounds {
         })
     }
 
-    /// How many values there are.
+    /// The number of values.
     fn count(self) -> i128 {
         match self {
             Bounds::Exact { count, .. } | Bounds::Real { count, .. } => count,
@@ -200,7 +200,7 @@ impl TransformState for State {
                 let values = Decimal128Array::from_iter_values(numbers.map(|n| from + n * step));
                 Arc::new(values.with_precision_and_scale(38, DECIMAL_SCALE)?)
             }
-            // Values between two 64-bit bounds are 64-bit.
+            // All values between two 64-bit bounds are 64-bit.
             Bounds::Exact { from, step, .. } => Arc::new(Int64Array::from_iter_values(
                 numbers.map(|n| (from + n * step) as i64),
             )),

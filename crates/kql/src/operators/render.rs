@@ -1,9 +1,9 @@
-//! `render`: how a result wants to be drawn; the rows stay as they are (`semantics.md §28.3`).
+//! `render`: the visualization of a result; the rows are unchanged (`docs/semantics.md §28.3`).
 
 use hindsight_kql_syntax::ast::{RenderOperator, RenderProperty};
 use hindsight_kql_syntax::{Code, Span};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -58,7 +58,7 @@ impl TabularOperator for RenderOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -76,7 +76,7 @@ fn bind(
     binder: &mut dyn BindContext,
     _span: Span,
 ) -> BindResult<Bound> {
-    // The kinds are written in small letters; of this one both spellings are documented.
+    // Kinds are lower-case; of this one both spellings are documented.
     let kind = match node.kind.text.as_str() {
         "Plotly" => "plotly",
         kind => kind,

@@ -1,9 +1,9 @@
-//! `sample`: any rows (`semantics.md §21`). Which ones is not promised, so the first that come will do.
+//! `sample`: arbitrary rows (`docs/semantics.md §21`). The choice is unspecified, so the operator returns the first rows.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for SampleOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::KeepsAloneAtMost(&self.count),
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

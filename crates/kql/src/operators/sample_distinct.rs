@@ -1,9 +1,9 @@
-//! `sample-distinct`: some distinct values of an expression, the first seen (`semantics.md §21`).
+//! `sample-distinct`: some distinct values of an expression, the first ones in the input (`docs/semantics.md §21`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleDistinctOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -20,7 +20,7 @@ impl TabularOperator for SampleDistinctOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::KeepsAloneAtMost(&self.count),
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,4 +1,4 @@
-//! `search`: rows of which some column matches (`semantics.md §23.4`).
+//! `search`: rows of which at least one column matches (`docs/semantics.md §23.4`).
 
 use hindsight_kql_syntax::ast::{
     Argument, BinaryOp, Call, Expr, ExprKind, Literal, Name, SEARCH_COLUMN_TERM, SearchOperator,
@@ -6,7 +6,7 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -21,7 +21,7 @@ impl TabularOperator for SearchOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -60,12 +60,12 @@ fn bind(
     }
     let legs = legs(node, &mut input, binder, span)?;
     let mut rows = match <[Leg; 1]>::try_from(legs) {
-        // Rows that are there already keep what tells subtables apart.
+        // Rows of the pipeline keep the subtable keys.
         Ok([leg]) if subtables => labelled(leg, &source, span)?,
         Ok([leg]) => union_plan(vec![leg], Some(&source), false, span)?,
         Err(legs) => union_plan(legs, Some(&source), false, span)?,
     };
-    // The predicate does not look at the name of the table.
+    // The predicate does not test the column with the name of the table.
     for column in rows.columns.iter_mut().filter(|c| c.name == source) {
         column.role = ColumnRole::Scratch;
     }
@@ -83,7 +83,7 @@ fn bind(
     input.map(|_| rows.filter(predicate, span)?.project(columns, span))
 }
 
-/// The rows of one table with its name.
+/// The rows of one table with a column for its name.
 fn labelled(leg: Leg, source: &str, span: Span) -> BindResult<Relation> {
     let label = Scalar::constant(Value::String(leg.label)).expr;
     let mut columns: Vec<Output> = leg.relation.columns.iter().map(pass).collect();
@@ -118,7 +118,7 @@ fn legs(
     }
 }
 
-/// The predicate of a search without regard to case: terms as tests of `rows`' columns.
+/// The predicate of a case-insensitive search: terms become tests of the columns of `rows`.
 pub(super) fn search_predicate(predicate: &Expr, rows: &Relation) -> Expr {
     Terms {
         case_sensitive: false,
@@ -140,7 +140,7 @@ impl Terms<'_> {
                 ExprKind::Parenthesised(Box::new(self.rewrite(inner)))
             }
             ExprKind::Literal(Literal::String(term)) => return self.anywhere(term, expr.span),
-            // A number stands for its text.
+            // A number is searched as text.
             ExprKind::Literal(Literal::Long(term)) => {
                 return self.anywhere(&term.to_string(), expr.span);
             }
@@ -178,7 +178,7 @@ impl Terms<'_> {
         Expr::new(kind, expr.span)
     }
 
-    /// A term that stands alone: some column of text has it, or some whole number reads so.
+    /// A term without a column: some text column has it, or the text of some integer column equals it.
     fn anywhere(&self, term: &str, span: Span) -> Expr {
         let (op, text) = self.test(term);
         let literal = || {
@@ -245,7 +245,7 @@ impl Terms<'_> {
         if self.case_sensitive { exact } else { any_case }
     }
 
-    /// What a term asks: stars at its ends and inside choose the operator.
+    /// The test of a term: stars at its ends and inside it select the operator.
     fn test(&self, term: &str) -> (BinaryOp, String) {
         let starts = term.starts_with('*');
         let ends = term.len() > 1 && term.ends_with('*');

@@ -1,9 +1,9 @@
-//! `serialize`: the order of rows counts from here on (`semantics.md §22.1`).
+//! `serialize`: marks the rows as ordered for the following operators (`docs/semantics.md §22.1`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SerializeOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for SerializeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,4 +1,4 @@
-//! `sort`: rows in the order of keys (`semantics.md §15.5`).
+//! `sort`: orders rows by keys (`docs/semantics.md §15.5`).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use hindsight_kql_syntax::ast::{Direction, Nulls, OrderedExpr, SortOperator};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -22,7 +22,7 @@ impl TabularOperator for SortOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -48,7 +48,7 @@ fn bind(
     Ok(sorted(input, keys, None))
 }
 
-/// `input` in the order of `keys`, or its first `fetch` rows in that order.
+/// `input` sorted by `keys`, or its first `fetch` rows in that order.
 pub(crate) fn sorted(input: Relation, keys: Vec<SortExpr>, fetch: Option<usize>) -> Relation {
     Relation {
         plan: LogicalPlan::Sort(Sort {
@@ -61,7 +61,7 @@ pub(crate) fn sorted(input: Relation, keys: Vec<SortExpr>, fetch: Option<usize>)
     }
 }
 
-/// The sort keys of one written key: descending unless said otherwise, null the smallest value.
+/// The sort keys of one written key: descending by default, with null as the smallest value.
 pub(crate) fn bind_key(
     key: &OrderedExpr,
     input: &Relation,
@@ -80,7 +80,7 @@ pub(crate) fn bind_key(
     sort_keys(scalar, ascending, nulls_first).map_err(|e| plan_error(e, key.expr.span))
 }
 
-/// NaN stands with null, on the side of the values; the engine itself would put it beyond infinity.
+/// NaN is sorted next to null, on the side of the values; DataFusion sorts it beyond infinity.
 pub(crate) fn sort_keys(
     scalar: Scalar,
     ascending: bool,

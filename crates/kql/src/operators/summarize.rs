@@ -1,4 +1,4 @@
-//! `summarize`: groups of rows and aggregates over them (`semantics.md §16.1`).
+//! `summarize`: aggregates groups of rows (`docs/semantics.md §16.1`).
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::functions::expr_fn::{coalesce, get_field};
@@ -8,7 +8,7 @@ use hindsight_kql_syntax::ast::{NamedExpr, SummarizeOperator};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -27,10 +27,10 @@ impl TabularOperator for SummarizeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: if self.has_by {
-                OfNoRows::NoRows
+            on_empty_input: if self.has_by {
+                OnEmptyInput::NoRows
             } else {
-                OfNoRows::OneRow
+                OnEmptyInput::OneRow
             },
             rereads_rows: false,
             names_rows: false,
@@ -52,7 +52,7 @@ fn bind(
     summarize(&node.aggregates, &node.by, input, binder, span)
 }
 
-/// Aggregates of `input` by keys: one row without keys, the distinct keys without aggregates.
+/// Aggregates `input` by keys: one row without keys, the distinct keys without aggregates.
 pub(crate) fn summarize(
     aggregates: &[NamedExpr],
     by: &[NamedExpr],
@@ -75,7 +75,7 @@ pub(crate) fn summarize(
     }
 }
 
-/// The input as the expressions of a query see it: without the columns that tell subtables apart.
+/// The input as the query's expressions see it: without the subtable keys.
 pub(crate) fn without_groups(input: &Relation) -> Relation {
     Relation {
         columns: visible(input).cloned().collect(),
@@ -83,7 +83,7 @@ pub(crate) fn without_groups(input: &Relation) -> Relation {
     }
 }
 
-/// The keys of an operator that groups; a dynamic is none.
+/// The keys of an operator that groups; a dynamic cannot be a key.
 pub(crate) fn bind_keys(
     by: &[NamedExpr],
     input: &Relation,
@@ -109,7 +109,7 @@ fn as_key_column(mut column: BoundColumn) -> BoundColumn {
     column
 }
 
-/// The aggregation of `input`: first the aggregate calls, then the formulas around them.
+/// The aggregation of `input`: first the aggregate calls, then the expressions over them.
 pub(crate) fn aggregated(
     input: Relation,
     keys: Vec<Output>,
@@ -120,7 +120,7 @@ pub(crate) fn aggregated(
     let mut formulas = Vec::with_capacity(aggregates.len());
     for aggregate in aggregates {
         let formula = split(aggregate.expr, &mut calls).map_err(|e| plan_error(e, span))?;
-        // An aggregate over no value is null in the engine; a string never is.
+        // An aggregate over no values is null in DataFusion; a KQL string is never null.
         let formula = match aggregate.kind {
             ScalarType::String => coalesce(vec![formula, missing(ScalarType::String)]),
             _ => formula,
@@ -161,20 +161,20 @@ pub(crate) fn aggregated(
 
 fn named_calls(calls: Vec<PlanExpr>) -> Vec<Output> {
     let named = calls.into_iter().enumerate().map(|(i, call)| {
-        // The type of a call inside a formula is the engine's; nobody reads it.
+        // DataFusion determines the type of a call inside an expression; this type is not read.
         Output::scratch(call_name(i), ScalarType::Dynamic, call)
     });
     named.collect()
 }
 
-/// A column that is the same in all rows of a group.
+/// The value of a column that is constant in each group.
 fn any_value(column: &Column) -> PlanExpr {
     let kinds = vec![column.kind.arrow()];
     let row = pick_row(Pick::First, kinds, vec![column.expr()]);
     get_field(row, PickedRows::field_name(0))
 }
 
-/// The value whose distinct ones a call counts.
+/// The argument of a distinct count.
 fn distinct_value(call: &PlanExpr) -> Option<&PlanExpr> {
     match call {
         PlanExpr::AggregateFunction(call)
@@ -186,8 +186,8 @@ fn distinct_value(call: &PlanExpr) -> Option<&PlanExpr> {
     }
 }
 
-/// The number of distinct values for the keys: a group for each value, and then their number. The engine would hold
-/// all values of a key in one set, which it can neither spill nor be stopped in.
+/// Counts distinct values for each key by two aggregations: one group for each distinct value, then the number of groups.
+/// DataFusion would collect all values of a key in one set, which it cannot spill and during which it cannot be cancelled.
 fn count_of_groups(
     input: Relation,
     keys: Vec<Output>,
@@ -208,8 +208,8 @@ fn call_name(index: usize) -> String {
     hidden_name(&format!("aggregate{index}"))
 }
 
-/// Takes the aggregate calls out of a formula; equal calls are one, but for those that ask chance. What stays reads them by
-/// [`call_name`].
+/// Extracts the aggregate calls of an expression. Equal calls are evaluated once, unless they are volatile. The remaining
+/// expression reads them by [`call_name`].
 fn split(expr: PlanExpr, calls: &mut Vec<PlanExpr>) -> datafusion::common::Result<PlanExpr> {
     let split = expr.transform_down(|e| match e {
         PlanExpr::AggregateFunction(_) => {

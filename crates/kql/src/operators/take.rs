@@ -1,9 +1,9 @@
-//! `take`: any rows, at most so many (`semantics.md §15.7`).
+//! `take`: arbitrary rows up to a limit (`docs/semantics.md §15.7`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TakeOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,7 +16,7 @@ impl TabularOperator for TakeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::KeepsAtMost(&self.count),
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -38,7 +38,7 @@ fn bind(
     limit_groups(input, count, span)
 }
 
-/// A written number of rows: negative is none.
+/// A constant number of rows; a negative number is zero.
 pub(crate) fn row_count(count: i64) -> usize {
     usize::try_from(count.max(0)).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! What each operator does, as queries and their answers.
+//! Queries and their answers for each operator.
 
 use crate::testing::check;
 
@@ -31,7 +31,7 @@ fn projections_choose_and_order_columns() {
 }
 
 #[test]
-fn extending_twice_by_the_same_formula_counts_twice() {
+fn equal_extends_are_evaluated_twice() {
     check(
         "print x = 1 | extend x = x + 1 | extend x = x + 1 | extend x = x + 1",
         "x:long\n4",
@@ -54,7 +54,7 @@ fn sorting_puts_null_and_nan_together() {
 }
 
 #[test]
-fn aggregates_come_after_their_keys() {
+fn aggregates_follow_their_keys() {
     pets(
         "summarize n = count() by pet | sort by pet asc",
         "pet:string, n:long\ncat | 2\ndog | 1\nnewt | 1",
@@ -94,7 +94,7 @@ fn joins_match_nulls_and_fill_strings() {
 }
 
 #[test]
-fn union_goes_by_name_and_splits_types() {
+fn union_matches_columns_by_name_and_splits_types() {
     check(
         "union withsource=src (print x = 1, t = \"a\"), (print x = 2.5, t = \"b\") | sort by src asc",
         "src:string, x_long:long, x_real:real, t:string\nunion_arg0 | 1 | null | a\nunion_arg1 | null | 2.5 | b",
@@ -134,7 +134,7 @@ fn window_functions_read_the_order() {
 }
 
 #[test]
-fn partitions_are_worked_on_apart() {
+fn partitions_run_separately() {
     pets(
         "partition by pet (top 1 by age | project pet, age) | sort by pet asc",
         "pet:string, age:long\ncat | 3\ndog | 7\nnewt | null",
@@ -169,7 +169,7 @@ fn series_fill_their_gaps() {
 }
 
 #[test]
-fn search_looks_everywhere() {
+fn search_tests_every_column() {
     pets(
         "search \"dog\" | project-away weight",
         "$table:string, pet:string, age:long\nsearch_arg0 | dog | 7",
@@ -188,9 +188,9 @@ fn what_would_never_end_is_an_error() {
     }
 }
 
-/// Planned as one expression they would take minutes; the engine writes out every part of it.
+/// As one expression they would take minutes to plan, because DataFusion expands every subexpression.
 #[test]
-fn long_chains_of_computed_columns_stay_in_pieces() {
+fn long_chains_of_computed_columns_are_not_merged_completely() {
     let steps = " | extend x = x + 1".repeat(300);
     check(
         &format!("range x from 1 to 2 step 1{steps} | where x > 301"),
@@ -217,7 +217,7 @@ fn long_chains_of_computed_columns_stay_in_pieces() {
 }
 
 #[test]
-fn bags_of_all_columns_hold_what_the_query_sees() {
+fn bags_of_all_columns_have_the_visible_columns() {
     check(
         "print a = 1, l = dynamic([7]) | mv-apply l on (project p = tostring(pack_all()))",
         "a:long, p:string\n1 | {\"a\":1,\"l\":7}",

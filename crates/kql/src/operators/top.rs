@@ -1,9 +1,9 @@
-//! `top`: the first rows in the order of one key (`semantics.md §15.6`).
+//! `top`: the first rows by one sort key (`docs/semantics.md §15.6`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TopOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -20,7 +20,7 @@ impl TabularOperator for TopOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::KeepsAtMost(&self.count),
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

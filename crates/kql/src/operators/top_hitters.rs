@@ -1,11 +1,11 @@
-//! `top-hitters`: the most frequent values, counted exactly (`semantics.md §21`).
+//! `top-hitters`: the most frequent values, counted exactly (`docs/semantics.md §21`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{
     Argument, Call, Expr, ExprKind, Name, NamedExpr, TopHittersOperator,
 };
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -21,7 +21,7 @@ impl TabularOperator for TopHittersOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::KeepsAloneAtMost(&self.count),
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -79,7 +79,7 @@ fn bind(
     };
     let mut order =
         sort::sort_keys(rank.scalar(), false, false).map_err(|e| plan_error(e, span))?;
-    // Of values that are as frequent the greater ones stay, as recorded answers show.
+    // Among equally frequent values the greater ones are kept, as in recorded answers.
     if let Some(key) = counted.columns.iter().find(|c| c.name == key) {
         let tie = sort::sort_keys(key.scalar(), false, false).map_err(|e| plan_error(e, span))?;
         order.extend(tie);

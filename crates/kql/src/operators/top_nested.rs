@@ -1,4 +1,4 @@
-//! `top-nested`: the greatest values of a column, within them those of the next, … (`semantics.md §21`).
+//! `top-nested`: the greatest values of a column, for each of them those of the next column, … (`docs/semantics.md §21`).
 
 use datafusion::logical_expr::{Expr as PlanExpr, JoinType, SortExpr, lit};
 use hindsight_kql_syntax::ast::{
@@ -7,7 +7,7 @@ use hindsight_kql_syntax::ast::{
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -27,7 +27,7 @@ impl TabularOperator for TopNestedOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::KeepsAlone,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -104,19 +104,19 @@ fn bind(
     })
 }
 
-/// What a level did not keep.
+/// The rows that a level does not keep.
 struct Rest {
     rows: Relation,
-    /// The values and aggregates of the levels before.
+    /// The values and aggregates of the outer levels.
     before: Option<Relation>,
-    /// The keys of those levels.
+    /// The keys of the outer levels.
     parents: Vec<String>,
-    /// The level's number.
+    /// The index of the level.
     depth: usize,
 }
 
-/// The kept values, and one row for the rest of each level within its parent. A level that names its rest shows that
-/// name and the aggregate over the rest; one that does not is empty and null there.
+/// The kept values, and one row for the rest of each level within its parent. A level with `with others` has its label and
+/// the aggregate over the rest; a level without has empty and null values.
 fn with_rests(
     levels: &[TopNestedLevel],
     keys: &[String],
@@ -144,7 +144,7 @@ fn with_rests(
             .collect();
         let parents = rest.parents.iter().filter(|p| keys.contains(p));
         let by: Vec<NamedExpr> = parents.map(|name| column_item(name, span)).collect();
-        // An aggregate without keys gives a row also over nothing.
+        // An aggregation without keys returns a row even for an empty input.
         let rows = summarize::summarize(&aggregates, &by, rest.rows.clone(), binder, span)?;
         let rows = if rest.parents.is_empty() {
             nonempty(rows, rest.rows, span)?
@@ -181,7 +181,7 @@ fn with_rests(
     union_plan(legs.collect(), None, false, span)
 }
 
-/// The one row of `aggregated` where `rows` has any.
+/// The row of `aggregated`, if `rows` is not empty.
 fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Relation> {
     let some = crate::plan::limit(
         Relation {
@@ -203,12 +203,12 @@ fn nonempty(aggregated: Relation, rows: Relation, span: Span) -> BindResult<Rela
     )
 }
 
-/// The column by which rows are known to be there.
+/// A constant column, the join key of `nonempty`.
 fn some_row() -> Output {
     Output::scratch(plan::hidden_name("some"), ScalarType::Long, lit(1_i64))
 }
 
-/// What a level shows for its rest.
+/// The key of a level's rest row.
 fn others_value(
     level: &TopNestedLevel,
     kind: ScalarType,
@@ -236,7 +236,7 @@ fn aggregate_name(level: &TopNestedLevel, key: &str) -> String {
     }
 }
 
-/// The rows of the input with the value of each level as a column of its own, and those columns' names.
+/// The rows of the input with a column for the value of each level, and the names of those columns.
 fn keyed_rows(
     levels: &[TopNestedLevel],
     input: Relation,
@@ -252,7 +252,7 @@ fn keyed_rows(
         .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
         .collect();
     let rows = add_columns(input, columns, span)?;
-    // Each level reads them.
+    // Every level reads these rows.
     let once = levels.len() == 1 && levels.iter().all(|l| l.others.is_none());
     let rows = if once {
         rows
@@ -262,7 +262,7 @@ fn keyed_rows(
     Ok((rows, keys))
 }
 
-/// The kept values of one level with their aggregate, and the aggregate's name.
+/// The kept values of one level with their aggregate, and the name of the aggregate.
 fn level_rows(
     level: &TopNestedLevel,
     path: &[String],
@@ -286,7 +286,7 @@ fn level_rows(
     let ascending = level.direction == Some(Direction::Asc);
     let mut order =
         sort::sort_keys(value.scalar(), ascending, ascending).map_err(|e| plan_error(e, span))?;
-    // Equal aggregates stand in the order of the values, so that the answer does not change from run to run.
+    // Equal aggregates are ordered by value, so that the answer is deterministic.
     if let Some(key) = ranked.column(&key) {
         let tie = sort::sort_keys(key.scalar(), true, true).map_err(|e| plan_error(e, span))?;
         order.extend(tie);
@@ -325,7 +325,7 @@ fn join(
     join_plan(left, right, &keys, kind, RightColumns::WithoutKeys, span)
 }
 
-/// The rows of the levels so far with the next level's value and aggregate.
+/// The rows of the outer levels with the value and the aggregate of the next level.
 fn nested(
     before: Relation,
     level: Relation,

@@ -1,10 +1,10 @@
-//! `union`: the rows of several tables, columns by name (`semantics.md §17.4`).
+//! `union`: the rows of several tables, with columns matched by name (`docs/semantics.md §17.4`).
 
 use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 use hindsight_kql_syntax::{Code, Span};
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -20,7 +20,7 @@ impl TabularOperator for UnionOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: true,
             names_rows: false,
             adds_rows: true,
@@ -75,9 +75,9 @@ fn bind(
     }
     let mut others = bind_legs(&node.tables, legs.len(), "union_arg", fuzzy, binder)?;
     if let Some(subtables) = subtables {
-        // The other tables stand beside each subtable.
-        let apart = |leg: &&mut Leg| plan::groups(&leg.relation).is_empty();
-        for leg in others.iter_mut().filter(apart) {
+        // The rows of the other tables are added to each subtable.
+        let without_subtables = |leg: &&mut Leg| plan::groups(&leg.relation).is_empty();
+        for leg in others.iter_mut().filter(without_subtables) {
             leg.relation = beside(leg.relation.clone(), Relation::clone(&subtables), span)?;
         }
         if let Some(first) = legs.first() {
@@ -113,8 +113,8 @@ fn beside(table: Relation, subtables: Relation, span: Span) -> BindResult<Relati
     })
 }
 
-/// Binds a list of tables. `first` is the position of its first one; `unnamed` begins the labels of those without a
-/// name; `fuzzy` drops what cannot be found.
+/// Binds a list of tables. `first` is the position of the first one; `unnamed` is the prefix of the labels of tables without
+/// a name; `fuzzy` ignores tables that cannot be resolved.
 pub(crate) fn bind_legs(
     tables: &[Expr],
     first: usize,
@@ -164,7 +164,7 @@ fn bind_table(table: &Expr, unnamed: String, binder: &mut dyn BindContext) -> Bi
     }])
 }
 
-/// The tables of another scope that a pattern names: `app('x').r*`.
+/// The tables of another scope that match a pattern: `app('x').r*`.
 fn scoped_tables(
     scope: &Expr,
     pattern: &str,
@@ -221,7 +221,7 @@ pub(crate) fn matching_tables(
     Ok(names)
 }
 
-/// The name that a table shows as: its own, also through lets that only name it.
+/// The label of a table: its own name, also through lets that only alias it.
 fn label_of(table: &Expr, env: &Env) -> Option<String> {
     match &table.unparenthesised().kind {
         ExprKind::Name(name) => match env.find(&name.text) {

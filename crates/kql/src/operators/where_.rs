@@ -1,9 +1,9 @@
-//! `where`: the rows of which the predicate is true (`semantics.md §15.2`).
+//! `where`: the rows for which the predicate is true (`docs/semantics.md §15.2`).
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::WhereOperator;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,7 +17,7 @@ impl TabularOperator for WhereOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Drops,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,

@@ -1,4 +1,4 @@
-//! The columns of a relation by their roles, and expressions that read them.
+//! The columns of a relation by role, and expressions that read them.
 
 use datafusion::common::Column as PlanColumn;
 use datafusion::logical_expr::Expr as PlanExpr;
@@ -7,7 +7,7 @@ use hindsight_kql_types::ScalarType;
 use crate::relation::{Column, ColumnRole, Output, Relation};
 use crate::value::null_scalar;
 
-/// Begins the names of columns that the query cannot see. No query can write such a name.
+/// The prefix of names of columns that the query cannot see. No query can write such a name.
 const HIDDEN: char = '\0';
 
 /// A name that no query can write.
@@ -15,25 +15,25 @@ pub(crate) fn hidden_name(tag: &str) -> String {
     format!("{HIDDEN}{tag}")
 }
 
-/// The columns that serve subtables; none outside `mv-apply` and `partition`.
+/// The columns of subtables; none outside `mv-apply` and `partition`.
 pub(crate) fn groups(input: &Relation) -> Vec<Column> {
     let columns = input.columns.iter();
     columns.filter(|c| c.is_of_subtables()).cloned().collect()
 }
 
-/// The name of a column that travels with a subtable of the `mv-apply` at this depth.
+/// The name of a column that the `mv-apply` at this depth carries for its subtables.
 pub(crate) fn carried_name(depth: usize, column: &str) -> String {
     hidden_name(&format!("carried{depth}.{column}"))
 }
 
-/// Of [`groups`], those that suffice to tell subtables apart.
+/// The [`groups`] that identify subtables.
 pub(crate) fn subtable_keys(input: &Relation) -> Vec<Column> {
     let mut keys = groups(input);
     keys.retain(Column::tells_subtables_apart);
     keys
 }
 
-/// Of [`groups`], those that only travel with a subtable.
+/// The [`groups`] that are only carried.
 pub(crate) fn carried(input: &Relation) -> Vec<Column> {
     let mut carried = groups(input);
     carried.retain(|c| c.role == ColumnRole::Carried);
@@ -56,7 +56,7 @@ pub(crate) fn field(name: &str) -> PlanExpr {
     PlanExpr::Column(PlanColumn::new_unqualified(name))
 }
 
-/// Null of a type; `""` for strings.
+/// The missing value of a type: null, or `""` for strings.
 pub(crate) fn missing(kind: ScalarType) -> PlanExpr {
     PlanExpr::Literal(null_scalar(kind), None)
 }

@@ -1,7 +1,7 @@
-//! Rows that are read more than once (`semantics.md §14.5`).
+//! Materialization of non-deterministic rows (`docs/semantics.md §14.5`).
 //!
-//! A relation is a plan, and each place that reads it runs the plan anew. Where that need not give the same rows again, or
-//! the same numbers of rows, they are computed once and kept.
+//! A relation is a plan, and each reader executes the plan. If two executions may return different rows, or different row
+//! numbers, the rows are evaluated once and materialized.
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan};
@@ -12,7 +12,7 @@ use crate::error::{BindResult, plan_error};
 use crate::relation::Relation;
 use crate::transform::depends_on_order;
 
-/// `input`, materialized if another run of its plan may give other rows.
+/// `input`, materialized if its plan is non-deterministic.
 pub(crate) fn materialize_if_non_deterministic(
     input: Relation,
     binder: &mut dyn BindContext,
@@ -25,24 +25,24 @@ pub(crate) fn materialize_if_non_deterministic(
     }
 }
 
-/// Whether a plan gives the same rows each time: nothing in it is volatile, takes the rows that come first, or
-/// goes by their order, which two runs need not share.
+/// Whether each execution of a plan returns the same rows: no expression is volatile, and no node takes the first rows or
+/// depends on their order, which may differ between executions.
 fn is_deterministic(plan: &LogicalPlan) -> datafusion::common::Result<bool> {
-    let mut repeatable = true;
+    let mut deterministic = true;
     plan.apply_with_subqueries(|node| {
         let by_order = match node {
             LogicalPlan::Limit(_) | LogicalPlan::Window(_) => true,
             LogicalPlan::Extension(extension) => depends_on_order(extension),
             _ => false,
         };
-        repeatable &= !by_order && !node.expressions().iter().any(PlanExpr::is_volatile);
-        Ok(if repeatable {
+        deterministic &= !by_order && !node.expressions().iter().any(PlanExpr::is_volatile);
+        Ok(if deterministic {
             TreeNodeRecursion::Continue
         } else {
             TreeNodeRecursion::Stop
         })
     })?;
-    Ok(repeatable)
+    Ok(deterministic)
 }
 
 #[cfg(test)]
@@ -50,17 +50,17 @@ mod tests {
     use crate::BindOptions;
     use crate::testing::TestCatalog;
 
-    /// How often rows are kept to be read again.
-    fn kept(query: &str) -> usize {
+    /// The number of times that rows are materialized.
+    fn materializations(query: &str) -> usize {
         let parsed = hindsight_kql_syntax::parse(query);
         let bound = crate::bind(&parsed.query, &TestCatalog, &BindOptions::default());
         bound.expect("it binds").steps.len()
     }
 
     #[test]
-    fn rows_are_kept_where_another_run_may_give_others() {
+    fn non_deterministic_rows_are_materialized() {
         for (query, times) in [
-            // The lists' rows are told apart by the numbers of the rows that they come from.
+            // The row numbers of the input identify the subtables.
             ("mv-apply e = split(name, ' ') on (as all | union (all))", 1),
             (
                 "mv-apply e = split(name, ' ') on (as all | extend n = toscalar(all | count))",
@@ -71,7 +71,7 @@ mod tests {
                 "mv-apply e = split(name, ' ') on (where e == 'a' | count)",
                 0,
             ),
-            // A key is its own number.
+            // A key identifies its subtable itself.
             ("partition by name (as all | union (all))", 0),
             ("take 9 | partition by name (as all | union (all))", 1),
             ("fork (count) (where name == 'a')", 0),
@@ -84,7 +84,11 @@ mod tests {
             ("sample 3 | as hint.materialized=true all | union all", 1),
             ("sample 3 | as all | union all", 0),
         ] {
-            assert_eq!(kept(&format!("requests | {query}")), times, "{query}");
+            assert_eq!(
+                materializations(&format!("requests | {query}")),
+                times,
+                "{query}"
+            );
         }
     }
 }

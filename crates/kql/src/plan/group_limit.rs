@@ -16,7 +16,7 @@ use crate::plan::{limit, subtable_keys};
 use crate::relation::{Column, Relation};
 use crate::transform::{InOrder, Reads, Transform, TransformState};
 
-/// At most `count` rows; of each subtable inside `mv-apply` and `partition`.
+/// At most `count` rows; inside `mv-apply` and `partition`, at most `count` rows of each subtable.
 pub(crate) fn limit_groups(input: Relation, count: usize, span: Span) -> BindResult<Relation> {
     let keys: Vec<String> = subtable_keys(&input).into_iter().map(|c| c.name).collect();
     if keys.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) fn limit_by(
     limited(input, keys, count, false, span)
 }
 
-/// One row of each combination of the fields `keys`, any of them: a later filter may choose which.
+/// One row of each combination of the fields `keys`, any of them: predicate pushdown may determine which.
 pub(crate) fn any_row_by(input: Relation, keys: Vec<String>, span: Span) -> BindResult<Relation> {
     limited(input, keys, 1, true, span)
 }
@@ -56,8 +56,8 @@ fn limited(
     transform(Arc::new(work), input.plan, columns, input.serialized, span)
 }
 
-/// The same rows as one stream in their order, where they have one: what follows depends on the order
-/// (`make_list` after `sort`), and the optimiser keeps a sort only for who asks for it.
+/// The same rows as one stream in their order, if they have one. The following operators depend on the order (`make_list`
+/// after `sort`), and the optimiser keeps a sort only for a node that requires it.
 pub(crate) fn in_order(input: Relation, span: Span) -> BindResult<Relation> {
     if !input.serialized {
         return Ok(input);
@@ -84,7 +84,7 @@ pub(crate) fn in_order(input: Relation, span: Span) -> BindResult<Relation> {
 struct GroupLimit {
     keys: Vec<String>,
     count: usize,
-    /// Filters may run below.
+    /// Predicates may be pushed below this transform.
     any_row: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The plan of a join: both sides with fields of their own, then the columns under their KQL names.
+//! The plan of a join: both sides get distinct field names, then the columns get their KQL names.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::plan::join_keys::JoinKey;
 use crate::plan::{Output, field, free_name, hidden_name, missing, pass};
 use crate::relation::{Column, ColumnRole, Relation};
 
-/// Which columns of the right side come out.
+/// The columns of the right side in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RightColumns {
-    /// All, keys included: `join`.
+    /// All columns including the keys: `join`.
     All,
-    /// All but the keys: `lookup`.
+    /// All columns except the keys: `lookup`.
     WithoutKeys,
 }
 
-/// Joins two relations. Null equals null, NaN equals NaN; the missing side of an outer join has null, and `""` in
+/// Joins two relations. Null equals null, and NaN equals NaN. The unmatched side of an outer join has nulls, and `""` in
 /// string columns.
 pub(crate) fn join_plan(
     left: Relation,
@@ -93,13 +93,13 @@ fn outputs(
     }
     for (column, inner) in right.columns.iter().zip(inner_names) {
         let is_key = keys.iter().any(|k| k.right == *column);
-        // What tells subtables apart stands on the left already.
+        // The left side has the subtable keys already.
         let is_group =
             column.role != ColumnRole::Visible && (is_key || left.column(&column.name).is_some());
         if is_group || is_key && right_columns == RightColumns::WithoutKeys {
             continue;
         }
-        // A column that must be renamed leaves the names of the right side's other columns alone.
+        // A renamed column does not get the name of another column of the right side.
         let taken = |n: &str| outputs.iter().any(|o| o.name == n);
         let name = if !taken(&column.name) {
             column.name.clone()
@@ -118,7 +118,7 @@ fn outputs(
     outputs
 }
 
-/// Strings are never null: what an outer join leaves out is `""`.
+/// KQL strings are never null: the null of an outer join becomes `""`.
 fn filled(output: Output, may_miss: bool) -> Output {
     let expr = if output.kind == ScalarType::String && may_miss {
         coalesce(vec![output.expr, missing(ScalarType::String)])

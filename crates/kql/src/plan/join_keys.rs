@@ -12,7 +12,7 @@ use crate::plan::groups;
 use crate::real_key::as_key;
 use crate::relation::{Column, Relation};
 
-/// A pair of columns that must be equal, and the type they are compared in.
+/// A pair of columns that must be equal, and their common type.
 #[derive(Debug, Clone)]
 pub(crate) struct JoinKey {
     pub(crate) left: Column,
@@ -21,12 +21,12 @@ pub(crate) struct JoinKey {
 }
 
 impl JoinKey {
-    /// The left side, over the left fields.
+    /// The expression of the left side, over the left fields.
     pub(crate) fn left_expr(&self) -> PlanExpr {
         as_key(convert(self.left.scalar(), self.kind).expr, self.kind)
     }
 
-    /// The right side over the field `field`.
+    /// The expression of the right side over the field `field`.
     pub(crate) fn right_expr(&self, field: &str) -> PlanExpr {
         let column = Column {
             field: field.to_owned(),
@@ -36,7 +36,7 @@ impl JoinKey {
     }
 }
 
-/// The condition that two columns are equal; `None` where their types cannot be compared.
+/// The condition that two columns are equal; `None` if their types are not comparable.
 pub(crate) fn equal_columns(left: &Column, right: &Column) -> Option<JoinKey> {
     Some(JoinKey {
         left: left.clone(),
@@ -45,7 +45,7 @@ pub(crate) fn equal_columns(left: &Column, right: &Column) -> Option<JoinKey> {
     })
 }
 
-/// Where the right side is of subtables (`partition by k (as T | join (T) on …)`), rows meet those of their own only.
+/// If the right side has subtables (`partition by k (as T | join (T) on …)`), rows match only rows of the same subtable.
 pub(crate) fn subtable_keys(
     left: &Relation,
     right: &Relation,
@@ -56,14 +56,14 @@ pub(crate) fn subtable_keys(
     if groups.iter().any(|c| left.column(&c.name).is_none()) {
         return Err(binder.unsupported("rows of a subtable outside of it", span));
     }
-    // A dynamic column tells nothing that the row's number beside it does not.
+    // A dynamic column is redundant, because the row number also identifies the row.
     let keys = groups
         .iter()
         .filter_map(|right| equal_columns(left.column(&right.name)?, right));
     Ok(keys.collect())
 }
 
-/// Reads `on a, $left.b == $right.c and …`.
+/// Binds `on a, $left.b == $right.c and …`.
 pub(crate) fn join_keys(
     on: &[Expr],
     left: &Relation,
@@ -126,7 +126,7 @@ fn add_condition(
     Ok(())
 }
 
-/// The names of `$left.a == $right.b`, in either order.
+/// The names in `$left.a == $right.b`, in either order.
 fn sides<'e>(first: &'e Expr, second: &'e Expr) -> Option<(&'e str, &'e str)> {
     match (side(first)?, side(second)?) {
         (("$left", a), ("$right", b)) | (("$right", b), ("$left", a)) => Some((a, b)),
@@ -153,7 +153,7 @@ fn column(
     })
 }
 
-/// The type in which two keys are compared: equal ones, or numbers by the wider; dynamic is no key.
+/// The common type of two keys: the same type, or the wider numeric type. A dynamic cannot be a key.
 fn common_kind(left: ScalarType, right: ScalarType) -> Option<ScalarType> {
     match (left, right) {
         (ScalarType::Dynamic, _) | (_, ScalarType::Dynamic) => None,

@@ -1,4 +1,4 @@
-//! Pieces of plans that operators and plug-ins are made of: projections, limits, aggregations, joins, unions, fixed rows.
+//! Builders of plans for operators and plug-ins: projections, limits, aggregations, joins, unions, constant rows.
 
 mod columns;
 pub(crate) mod determinism;

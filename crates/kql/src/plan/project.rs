@@ -1,4 +1,4 @@
-//! Projections, limits and aggregations that keep subtables apart.
+//! Projections, limits and aggregations that preserve subtables.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::datafusion::distinct_projections;
 use crate::error::{BindResult, plan_error};
 use crate::relation::{Column, ColumnRole, Output, Relation, named};
 
-/// A projection that keeps the columns that tell subtables apart.
+/// A projection that also outputs the subtable keys.
 ///
-/// A column that only passes keeps its field. Any other gets one that no projection below has, so that no two projections
-/// of a plan are equal ([`distinct_projections`]).
+/// A column that is only passed through keeps its field. Any other column gets a field that no projection below has, so that
+/// no two projections of a plan are equal ([`distinct_projections`]).
 pub(crate) fn project(
     input: Relation,
     columns: Vec<impl Into<Output>>,
@@ -27,7 +27,7 @@ pub(crate) fn project(
     let own = all.len();
     all.extend(columns.filter(|o| o.role == ColumnRole::Visible));
     let names: Vec<String> = all.iter().map(|o| o.name.clone()).collect();
-    let apart = distinct_projections::ends_a_piece(&input.plan);
+    let ends_chain = distinct_projections::ends_merged_chain(&input.plan);
     let below = distinct_projections::nodes(&input.plan);
     let mut taken: HashSet<String> = names.iter().take(own).cloned().collect();
     let mut passes = Vec::with_capacity(all.len());
@@ -44,10 +44,10 @@ pub(crate) fn project(
         if taken.contains(name) || distinct_projections::names_field(&input.plan, name) {
             output.name = hidden_name(&format!("{below}.{name}"));
         }
-        if apart && !matches!(output.expr, PlanExpr::Column(_)) {
+        if ends_chain && !matches!(output.expr, PlanExpr::Column(_)) {
             let expr = output.expr.clone();
-            output.expr =
-                distinct_projections::kept_apart(expr, &input).map_err(|e| plan_error(e, span))?;
+            output.expr = distinct_projections::without_merging(expr, &input)
+                .map_err(|e| plan_error(e, span))?;
         }
     }
     let mut relation = input.project(all, span)?;
@@ -57,8 +57,8 @@ pub(crate) fn project(
     Ok(relation)
 }
 
-/// The field of a column that an expression only passes. What holds a value for this operator alone, such as that of a
-/// window function, is no column's.
+/// The field of a column that an expression only passes through; none for a field that only this operator reads, such as that
+/// of a window function.
 fn passed_field<'e>(expr: &'e PlanExpr, columns: &[Column]) -> Option<&'e str> {
     let PlanExpr::Column(column) = expr else {
         return None;
@@ -80,7 +80,7 @@ pub(crate) fn limit(input: Relation, count: usize) -> Relation {
     }
 }
 
-/// The relation over an aggregation: keys and aggregates by name.
+/// The relation over an aggregation, with keys and aggregates by name.
 pub(crate) fn aggregate(
     input: Relation,
     keys: Vec<Output>,

@@ -1,4 +1,4 @@
-//! Rows that are known while binding.
+//! Rows that are known during binding.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) fn no_rows(columns: Vec<Column>, span: Span) -> BindResult<Relation> 
     })
 }
 
-/// Rows that are known while binding; `rows` holds a value of the column's type for each column.
+/// Rows that are known during binding; `rows` holds a value of the column's type for each column.
 pub(crate) fn fixed_rows(
     columns: &[(String, ScalarType)],
     rows: &[Vec<Value>],

@@ -9,7 +9,7 @@ use crate::error::{BindResult, plan_error};
 use crate::relation::{Column, Relation};
 use crate::transform::{Transform, by_keys, transformed};
 
-/// The rows of `transform` over `input`. `columns` are all the fields of the output, in order.
+/// Runs `transform` over `input`. `columns` are all the fields of the output, in order.
 pub(crate) fn transform(
     transform: Arc<dyn Transform>,
     input: LogicalPlan,
@@ -20,7 +20,7 @@ pub(crate) fn transform(
     transformed(transform, input, columns, serialized).map_err(|e| plan_error(e, span))
 }
 
-/// `transform` over all rows, or over those of each subtable if some of `columns` tell subtables apart.
+/// Runs `transform` over all rows, or over those of each subtable if some of `columns` are subtable keys.
 pub(crate) fn by_group(transform: Arc<dyn Transform>, columns: &[Column]) -> Arc<dyn Transform> {
     let keys = columns.iter().filter(|c| c.tells_subtables_apart());
     by_keys(transform, keys.map(|c| c.field.clone()).collect())

@@ -1,4 +1,4 @@
-//! The plan of a union: every leg gives the same columns (`semantics.md §17.4`).
+//! The plan of a union: all legs output the same columns (`docs/semantics.md §17.4`).
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use crate::plan::{Output, free_name, groups, missing, pass, visible};
 use crate::relation::{Column, Relation};
 use crate::value::value_to_scalar;
 
-/// One table of a union with the name that it shows as.
+/// One table of a union with its label.
 #[derive(Clone)]
 pub(crate) struct Leg {
     pub(crate) label: String,
     pub(crate) relation: Relation,
 }
 
-/// A column of the union: which columns of the legs it takes, and what it is called.
+/// A column of the union: its columns in the legs, and its name.
 struct Merged {
     name: String,
     source: String,
     kind: ScalarType,
 }
 
-/// The rows of all legs. `source` names a first column with the leg's label; `inner` keeps the columns that all legs
-/// have.
+/// The rows of all legs. `source` is the name of a first column with the label of the leg; `inner` keeps only the columns
+/// that all legs have.
 pub(crate) fn union_plan(
     legs: Vec<Leg>,
     source: Option<&str>,
@@ -34,7 +34,7 @@ pub(crate) fn union_plan(
     span: Span,
 ) -> BindResult<Relation> {
     let columns = merge(&legs, inner);
-    // Inside `mv-apply` and `partition` every leg has the columns that tell subtables apart.
+    // Inside `mv-apply` and `partition` every leg has the subtable keys.
     let subtables = legs.first().map_or(Vec::new(), |leg| groups(&leg.relation));
     let mut plans = Vec::with_capacity(legs.len());
     let mut last = None;
@@ -77,7 +77,7 @@ fn output(column: &Merged, leg: &Relation) -> Output {
     Output::visible(&column.name, column.kind, expr)
 }
 
-/// The columns in order of first appearance; a name with several types is a column for each type.
+/// The columns in order of first appearance; a name with several types becomes one column for each type.
 fn merge(legs: &[Leg], inner: bool) -> Vec<Merged> {
     let mut names: Vec<(&str, Vec<ScalarType>)> = Vec::new();
     for column in legs.iter().flat_map(|leg| visible(&leg.relation)) {

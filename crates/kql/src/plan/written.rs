@@ -1,4 +1,4 @@
-//! What an operator's text says of columns: names, patterns and parameters.
+//! Resolves the column names, patterns and parameters that an operator lists.
 
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
 use hindsight_kql_syntax::{Code, Span};
@@ -8,7 +8,7 @@ use crate::context::{BindContext, wildcard_matches};
 use crate::error::BindResult;
 use crate::relation::{Column, Relation};
 
-/// Refuses an operator that cannot keep subtables apart.
+/// Refuses an operator that does not support subtables.
 pub(crate) fn refuse_groups(
     input: &Relation,
     binder: &dyn BindContext,
@@ -21,7 +21,7 @@ pub(crate) fn refuse_groups(
     }
 }
 
-/// The column that a plain name means.
+/// The column that a plain name denotes.
 pub(crate) fn column_named<'r>(
     expr: &Expr,
     input: &'r Relation,
@@ -39,7 +39,7 @@ pub(crate) fn column_named<'r>(
     })
 }
 
-/// The visible columns that a name or a pattern with `*` means, in the input's order. A pattern may match nothing.
+/// The visible columns that a name or a pattern with `*` matches, in the order of the input. A pattern may match none.
 pub(crate) fn columns_matching(
     expr: &Expr,
     input: &Relation,
@@ -66,7 +66,7 @@ pub(crate) fn parameter<'p>(
         .map(|p| &p.value)
 }
 
-/// `name`, or `name1`, `name2`, … where it is taken.
+/// `name`, or the first of `name1`, `name2`, … that is not in use.
 pub(crate) fn free_name(name: &str, taken: impl Fn(&str) -> bool) -> String {
     if !taken(name) {
         name.to_owned()

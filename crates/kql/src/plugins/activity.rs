@@ -1,8 +1,8 @@
-//! Plug-ins that count who is active in the windows of a timeline: `activity_counts_metrics`, `activity_metrics`,
-//! `new_activity_metrics`, `activity_engagement` and `active_users_count` (`semantics.md §24`).
+//! Plug-ins that count active ids in the windows of a timeline: `activity_counts_metrics`, `activity_metrics`,
+//! `new_activity_metrics`, `activity_engagement` and `active_users_count` (`docs/semantics.md §24`).
 //!
-//! Windows are aligned to the start of the timeline; rows outside of it are ignored. Each plug-in is a pipeline
-//! of the language. Distinct counts are exact.
+//! Windows are aligned to the start of the timeline; rows outside of the timeline are ignored. Each plug-in is a pipeline of
+//! KQL operators. Distinct counts are exact.
 
 use hindsight_kql_syntax::ast::{
     BinaryOp, Call, Direction, Expr, NamedExpr, Operator, OrderedExpr,
@@ -21,10 +21,10 @@ use crate::error::BindResult;
 use crate::plan;
 use crate::relation::Relation;
 
-/// A window is cut into at most so many smaller ones.
+/// The maximum number of smaller windows in a window.
 const MAX_WINDOWS: i64 = 10_000;
 
-/// The arguments that all of these plug-ins begin with.
+/// The first arguments of all of these plug-ins.
 struct Timeline {
     id: String,
     axis: String,
@@ -55,7 +55,7 @@ impl Timeline {
         })
     }
 
-    /// A width on the axis: as an expression, and its units.
+    /// A width on the axis: as an expression, and in units of the axis.
     fn width(
         &self,
         args: &mut Args<'_>,
@@ -79,12 +79,12 @@ impl Timeline {
         }
     }
 
-    /// The start of the window that holds `value`.
+    /// The start of the window that contains `value`.
     fn window_of(&self, value: Expr, width: &Expr) -> Expr {
         Expr::call("bin_at", [value, width.clone(), self.start.clone()])
     }
 
-    /// The rows of the timeline with the start of their window.
+    /// The rows of the timeline with the start of their windows.
     fn windows(&self, width: &Expr) -> Vec<Operator> {
         let axis = name(&self.axis);
         let window = self.window_of(axis.clone(), width);
@@ -94,7 +94,7 @@ impl Timeline {
         ]
     }
 
-    /// The ids of each window, once each.
+    /// The distinct ids of each window.
     fn ids(&self, width: &Expr, dimensions: &[String]) -> Vec<Operator> {
         let mut operators = self.windows(width);
         operators.push(Operator::summarize(
@@ -105,7 +105,7 @@ impl Timeline {
     }
 }
 
-/// The columns `first`, then the dimensions.
+/// The column `first`, then the dimensions.
 fn columns_of(first: &[&str], dimensions: &[String]) -> Vec<NamedExpr> {
     let columns = names(first, dimensions).into_iter();
     columns.map(NamedExpr::bare).collect()
@@ -116,7 +116,7 @@ fn keyed(column: NamedExpr, dimensions: &[String]) -> Vec<NamedExpr> {
     [column].into_iter().chain(bare(dimensions)).collect()
 }
 
-/// The operators over a table of their own.
+/// The operators as a pipeline over a table.
 fn over(table: &str, operators: impl IntoIterator<Item = Operator>) -> Expr {
     Expr::pipeline(name(table), operators.into_iter().collect())
 }
@@ -131,8 +131,8 @@ fn of(function: &str, column: &str) -> Expr {
     Expr::call(function, [name(column)])
 }
 
-/// What operators give over `input`, computed once.
-fn once(
+/// The result of operators over `input`, evaluated evaluated_once.
+fn evaluated_once(
     operators: Vec<Operator>,
     input: Relation,
     binder: &mut dyn BindContext,
@@ -142,7 +142,7 @@ fn once(
     binder.materialize(rows, span)
 }
 
-/// `activity_counts_metrics(id, axis, start, end, window [, dimensions…])`: each window compared with all before it.
+/// `activity_counts_metrics(id, axis, start, end, window [, dimensions…])`: compares each window with all earlier ones.
 pub(crate) fn counts_metrics(
     call: &Call,
     input: Relation,
@@ -155,7 +155,7 @@ pub(crate) fn counts_metrics(
     let dimensions = columns(args.rest(), &input, binder)?;
     args.end(binder, span)?;
     let Timeline { id, axis, .. } = &timeline;
-    let rows = once(timeline.windows(&width), input, binder, span)?;
+    let rows = evaluated_once(timeline.windows(&width), input, binder, span)?;
     let by = || columns_of(&["$bin"], &dimensions);
     let firsts = over(
         "$rows",
@@ -196,8 +196,8 @@ pub(crate) fn counts_metrics(
     run_with(operators, rows.clone(), vec![("$rows", rows)], binder, span)
 }
 
-/// `activity_metrics(id, axis, start, end, window [, dimensions…])`: each window compared with the one before it. Where
-/// nobody was there before, nobody was lost: the rates are 1 and 0, as recorded for the first window.
+/// `activity_metrics(id, axis, start, end, window [, dimensions…])`: compares each window with the previous one. If the
+/// previous window has no ids, the retention rate is 1 and the churn rate is 0, as recorded for the first window.
 pub(crate) fn metrics(
     call: &Call,
     input: Relation,
@@ -210,7 +210,7 @@ pub(crate) fn metrics(
     let dimensions = columns(args.rest(), &input, binder)?;
     args.end(binder, span)?;
     let Timeline { id, axis, .. } = &timeline;
-    let ids = once(timeline.ids(&width, &dimensions), input, binder, span)?;
+    let ids = evaluated_once(timeline.ids(&width, &dimensions), input, binder, span)?;
     let next = || named("$bin", add(name("$bin"), width.clone()));
     let mut seen = vec![next()];
     seen.extend(columns_of(&[id], &dimensions));
@@ -255,8 +255,8 @@ pub(crate) fn metrics(
     run_with(operators, ids.clone(), vec![("$ids", ids)], binder, span)
 }
 
-/// `new_activity_metrics(id, axis, start, end, window [, cohort] [, dimensions…] [, lookback])`: what became of those
-/// who came first in a window. A window in which nobody came first has a row too, with rates that are no numbers.
+/// `new_activity_metrics(id, axis, start, end, window [, cohort] [, dimensions…] [, lookback])`: the retention of the ids
+/// that are new in a window. A window without new ids has a row, too, whose rates are NaN.
 pub(crate) fn new_metrics(
     call: &Call,
     input: Relation,
@@ -285,7 +285,7 @@ pub(crate) fn new_metrics(
     };
     let dimensions = columns(rest, &input, binder)?;
     let id = timeline.id.as_str();
-    let ids = once(timeline.ids(&width, &dimensions), input, binder, span)?;
+    let ids = evaluated_once(timeline.ids(&width, &dimensions), input, binder, span)?;
     let mut tables = vec![("$ids", ids.clone())];
     let first = named("$from", of("min", "$bin"));
     let mut firsts = vec![Operator::summarize(
@@ -303,7 +303,7 @@ pub(crate) fn new_metrics(
     let firsts = run_with(firsts, ids, tables.clone(), binder, span)?;
     let firsts = binder.materialize(firsts, span)?;
     tables.push(("$firsts", firsts.clone()));
-    // How many of those who came first in one window are there in another.
+    // The number of ids that are new in one window and active in another.
     let mut windows = vec![named("$to", name("$bin")), named("$first", name("$from"))];
     windows.extend(bare(&dimensions));
     let found = vec![
@@ -317,7 +317,7 @@ pub(crate) fn new_metrics(
     run_with(operators, firsts, tables, binder, span)
 }
 
-/// A row for each window and each window from it on, over those who came first and who was found where.
+/// A row for each window and each later window including itself, over the new ids and the active ids.
 fn pairs_of_windows(
     timeline: &Timeline,
     width: &Expr,
@@ -375,8 +375,8 @@ fn pairs_of_windows(
     operators
 }
 
-/// `activity_engagement(id, axis, start, end, inner, outer [, dimensions…])`: who is active in a small window beside
-/// who was in the large one that ends with it.
+/// `activity_engagement(id, axis, start, end, inner, outer [, dimensions…])`: the number of active ids of each inner window,
+/// compared with that of the outer window that ends with it.
 pub(crate) fn engagement(
     call: &Call,
     input: Relation,
@@ -418,8 +418,8 @@ pub(crate) fn engagement(
     run(operators, input, binder, span)
 }
 
-/// `active_users_count(id, axis, start, end, lookback, period, count, bin [, dimensions…])`: those who, when they appear,
-/// have been there in enough periods of the time before.
+/// `active_users_count(id, axis, start, end, lookback, period, count, bin [, dimensions…])`: the ids of a bin that were
+/// active in at least `count` periods of the lookback before.
 pub(crate) fn users_count(
     call: &Call,
     input: Relation,
@@ -451,7 +451,7 @@ pub(crate) fn users_count(
         Operator::filter(reached),
         Operator::summarize(Vec::new(), keys),
     ];
-    let times = once(times, input, binder, span)?;
+    let times = evaluated_once(times, input, binder, span)?;
     let mut earlier = columns_of(&[id], &dimensions);
     earlier.push(named("$before", time.clone()));
     let no_later = op(BinaryOp::LessOrEqual, before.clone(), time.clone());

@@ -6,7 +6,7 @@ use hindsight_kql_syntax::{Code, Span};
 use crate::context::BindContext;
 use crate::error::BindResult;
 
-/// Reads a plug-in's arguments and notes what was read, so that nothing is ignored in silence.
+/// Reads the arguments of a plug-in and records which were read, so that no argument is silently ignored.
 pub(crate) struct Args<'c> {
     positional: Vec<&'c Expr>,
     named: Vec<(&'c str, &'c Expr)>,
@@ -37,7 +37,7 @@ impl<'c> Args<'c> {
         next
     }
 
-    /// The next argument by position, which must be there.
+    /// The next argument by position, which is required.
     pub(crate) fn required(
         &mut self,
         what: &str,
@@ -53,7 +53,7 @@ impl<'c> Args<'c> {
         })
     }
 
-    /// The argument called `name`, by name or else the next by position.
+    /// The argument named `name`, or else the next argument by position.
     pub(crate) fn option(&mut self, name: &str) -> Option<&'c Expr> {
         match self.named(name) {
             Some(expr) => Some(expr),
@@ -70,12 +70,12 @@ impl<'c> Args<'c> {
         Some(self.named.remove(index).1)
     }
 
-    /// All further arguments by position.
+    /// All remaining arguments by position.
     pub(crate) fn rest(&mut self) -> Vec<&'c Expr> {
         std::iter::from_fn(|| self.next()).collect()
     }
 
-    /// Refuses what nobody read.
+    /// Refuses arguments that were not read.
     pub(crate) fn end(self, binder: &dyn BindContext, span: Span) -> BindResult<()> {
         if self.taken < self.positional.len() {
             return Err(binder.error(

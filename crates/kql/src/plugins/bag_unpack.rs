@@ -1,4 +1,4 @@
-//! `bag_unpack`: a column for each key of a column's bags.
+//! `bag_unpack`: one column for each key of the bags in a column.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::error::BindResult;
 use crate::plan::{self, Output, pass};
 use crate::relation::{Column, Relation, Scalar};
 
-/// More keys than this make no table.
+/// The maximum number of distinct keys.
 const MAX_COLUMNS: usize = 10_000;
 
-/// What happens to a key that a column of the input is called too.
+/// The handling of a key that is also the name of a column of the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conflict {
     Error,
@@ -42,12 +42,12 @@ impl Conflict {
 
 /// The arguments of a call.
 struct Unpack {
-    /// The column of bags.
+    /// The column with the bags.
     column: String,
-    /// What the names of the new columns begin with.
+    /// The prefix of the names of the new columns.
     prefix: String,
     conflict: Conflict,
-    /// Keys that are left out.
+    /// Keys to ignore.
     ignored: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ impl Unpack {
         })
     }
 
-    /// The columns of the keys that the bags have, behind those of the input.
+    /// The columns of the input, then those of the keys that occur in the bags.
     fn found(
         &self,
         keys: BTreeMap<String, Option<ScalarType>>,
@@ -149,7 +149,7 @@ impl Unpack {
         plan::project(input, outputs.collect::<Vec<Output>>(), span)
     }
 
-    /// The columns that the query declares; the data is not looked at.
+    /// The columns that the query declares; the data is not read.
     fn declared(
         &self,
         star: bool,
@@ -206,7 +206,7 @@ fn property(
     Ok(convert(binder.access(bag.scalar(), key, span)?, kind))
 }
 
-/// The keys of the bags in a column, and the type that fits all values of each; `None` where all are null.
+/// The keys of the bags in a column, and the common type of the values of each; `None` if all are null.
 fn keys_of(rows: &[RecordBatch], column: &str) -> BTreeMap<String, Option<ScalarType>> {
     let mut keys: BTreeMap<String, Option<ScalarType>> = BTreeMap::new();
     for batch in rows {

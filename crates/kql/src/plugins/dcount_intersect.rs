@@ -1,7 +1,7 @@
-//! `dcount_intersect`: how many values the first sets of a row have in common (`semantics.md §24`).
+//! `dcount_intersect`: the number of values that the first sets of a row have in common (`docs/semantics.md §24`).
 //!
-//! The states of `hll` can be joined but not cut, so that a cut is counted by inclusion and exclusion of unions. While
-//! the sets are small enough to be exact, the answer is exact too.
+//! The states of `hll` can be merged but not intersected, so an intersection is counted by inclusion and exclusion over
+//! unions. While the sets are small enough to be exact, the answer is exact, too.
 
 use hindsight_kql_syntax::ast::{Call, Expr, Operator};
 use hindsight_kql_syntax::{Code, Span};
@@ -13,10 +13,10 @@ use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::relation::Relation;
 
-/// The unions double with every set.
+/// The number of unions doubles with every set.
 const MOST_SETS: usize = 8;
 
-/// `dcount_intersect(hll, hll, …)`: `s0` counts the first set, `s1` what it shares with the second, ….
+/// `dcount_intersect(hll, hll, …)`: `s0` counts the first set, `s1` its intersection with the second, ….
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
@@ -38,7 +38,7 @@ pub(crate) fn bind(
     run(vec![Operator::project(counts)], input, binder, span)
 }
 
-/// The formula of how many values all of `sets` have.
+/// The expression that counts the intersection of all `sets`.
 fn shared(sets: &[String]) -> Expr {
     let counts = (1_u32..1 << sets.len()).map(|choice| {
         let chosen: Vec<Expr> = (0..)
@@ -53,7 +53,7 @@ fn shared(sets: &[String]) -> Expr {
         };
         (even, Expr::call("dcount_hll", [union]))
     });
-    // The first choice is of one set, which is added.
+    // The first combination has one set, whose count is added.
     let formula = counts.reduce(|(_, formula), (even, count)| {
         if even {
             (even, subtract(formula, count))

@@ -1,4 +1,4 @@
-//! `ipv4_lookup` and `ipv6_lookup`: the rows of a table whose network holds a row's address.
+//! `ipv4_lookup` and `ipv6_lookup`: joins rows with a table of networks that contain the row's address.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, Operator};
@@ -10,7 +10,7 @@ use crate::error::BindResult;
 use crate::plan;
 use crate::relation::Relation;
 
-/// Which addresses.
+/// The address family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     /// `ipv4_lookup`: the source's columns come first.

@@ -1,4 +1,4 @@
-//! The plug-ins of `evaluate` (`semantics.md §24`): one file each. `bind` turns a call and its input into a relation.
+//! The plug-ins of `evaluate` (`docs/semantics.md §24`), one file each. `bind` binds a call and its input to a relation.
 
 mod activity;
 pub(crate) mod args;

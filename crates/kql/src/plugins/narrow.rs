@@ -1,4 +1,4 @@
-//! `narrow`: a row for each cell.
+//! `narrow`: one row for each cell.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, Operator};

@@ -1,4 +1,4 @@
-//! `pivot`: a column for each value of a column.
+//! `pivot`: one column for each value of a column.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::plan::{self, Output, field, free_name, missing, pass};
 use crate::relation::{Column, Relation, Scalar};
 use crate::value::value_from_scalar;
 
-/// More values than this make no table.
+/// The maximum number of pivoted values.
 const MAX_COLUMNS: usize = 10_000;
 
 pub(crate) fn bind(
@@ -68,14 +68,14 @@ pub(crate) fn bind(
     spread(cells, &keys, &of, &cell, values, empty, span)
 }
 
-/// What a cell without rows shows.
+/// The value of a cell without rows.
 #[derive(Clone, Copy)]
 enum Empty {
     Zero,
     Null,
 }
 
-/// The keys as they are written; without any, the columns that neither the pivot nor its aggregate reads.
+/// The explicit keys; without any, the columns that neither the pivot nor its aggregate reads.
 fn keys(
     written: &[&Expr],
     pivoted: &Column,
@@ -97,7 +97,7 @@ fn keys(
     written.iter().map(named).collect()
 }
 
-/// A row for each combination of `keys`, with the cells of each value of the column `of` in a column of its own.
+/// One row for each combination of `keys`, with one column for each value of the column `of`.
 fn spread(
     cells: Relation,
     keys: &[String],

@@ -1,4 +1,4 @@
-//! `preview`: the first rows as a result of their own, and how many rows there are in all.
+//! `preview`: the first rows as an additional result, and the total number of rows.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, Operator};
@@ -8,7 +8,7 @@ use super::tree;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 
-/// `preview(rows)`; it ends its pipeline.
+/// `preview(rows)`; it is the last operator of its pipeline.
 pub(crate) fn bind(
     call: &Call,
     input: Bound,
@@ -21,7 +21,7 @@ pub(crate) fn bind(
     let first = vec![Operator::take(Expr::long(count.max(0)))];
     let rows = tree::run(first, input.relation.clone(), binder, span)?;
     let result = binder.result(None, rows, span)?;
-    // The count is the pipeline's own result, so that results stand in their order.
+    // The count is the result of the pipeline itself, so that it follows the preview.
     let mut bound = input.map(|rows| tree::run(vec![Operator::count()], rows, binder, span))?;
     bound.extra_results.push(result);
     Ok(bound)

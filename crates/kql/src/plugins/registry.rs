@@ -1,4 +1,4 @@
-//! The plug-ins by name.
+//! The registry of plug-ins by name.
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, TypeOf};
@@ -17,31 +17,31 @@ use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::relation::Relation;
 
-/// A plug-in of the language.
+/// A plug-in of KQL.
 pub(crate) struct Plugin {
-    /// How it is called: `name(argument, [optional], …)`.
+    /// The signature: `name(argument, [optional], …)`.
     pub(crate) form: &'static str,
     /// One sentence for the reference.
     pub(crate) summary: &'static str,
-    /// Its meaning.
+    /// Its implementation.
     pub(crate) bind: Bind,
 }
 
-/// What a plug-in makes of its input.
+/// The function that binds a plug-in.
 #[derive(Clone, Copy)]
 pub(crate) enum Bind {
-    /// Its columns are its own; a declared schema is applied to them.
+    /// The plug-in determines its columns; the caller applies a declared schema to them.
     Columns(BindColumns),
-    /// It has results beside its rows.
+    /// The plug-in has additional results.
     Results(fn(&Call, Bound, &mut dyn BindContext, Span) -> BindResult<Bound>),
-    /// It heeds a declared schema itself.
+    /// The plug-in applies a declared schema itself.
     Schema(BindSchema),
 }
 
-/// Makes rows of a call and its input.
+/// Binds a call over its input.
 type BindColumns = fn(&Call, Relation, &mut dyn BindContext, Span) -> BindResult<Relation>;
 
-/// Makes rows of a call, the schema that it declares, and its input.
+/// Binds a call with the declared schema over its input.
 type BindSchema =
     fn(&Call, Option<&TypeOf>, Relation, &mut dyn BindContext, Span) -> BindResult<Relation>;
 
@@ -132,7 +132,7 @@ static PLUGINS: &[Plugin] = &[
     },
 ];
 
-/// Every plug-in, by name.
+/// All plug-ins, ordered by name.
 pub(crate) fn all() -> &'static [Plugin] {
     PLUGINS
 }

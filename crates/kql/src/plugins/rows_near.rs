@@ -1,4 +1,4 @@
-//! `rows_near`: the rows close to those that meet a condition.
+//! `rows_near`: the rows near those that match a condition.
 
 use hindsight_kql_syntax::ast::{Call, Expr, Operator};
 use hindsight_kql_syntax::{Code, Span};
@@ -9,7 +9,7 @@ use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::relation::Relation;
 
-/// The distance is written out row by row.
+/// The maximum distance. Each row of the distance becomes one `prev` or `next` call.
 const MAX_DISTANCE: i64 = 64;
 
 pub(crate) fn bind(

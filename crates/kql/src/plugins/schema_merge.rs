@@ -1,4 +1,4 @@
-//! `schema_merge`: what `getschema` says of several tables, as one schema.
+//! `schema_merge`: merges the results of `getschema` of several tables.
 
 use arrow::array::RecordBatch;
 use hindsight_kql_syntax::Span;
@@ -33,7 +33,7 @@ pub(crate) fn bind(
     run(last, merged, binder, span)
 }
 
-/// One row for each name; equal names must have one type.
+/// One row for each name; columns of one name must have the same type.
 fn merged() -> Vec<Operator> {
     let of = |function: &str, column: &str| Expr::call(function, [name(column)]);
     let ordinal = || of("tolong", "ColumnOrdinal");
@@ -48,7 +48,7 @@ fn merged() -> Vec<Operator> {
     vec![Operator::summarize(aggregates, by)]
 }
 
-/// A column at two places is out of order.
+/// A column at two different ordinals is an error.
 fn ordered() -> Vec<Operator> {
     let moved = op(BinaryOp::NotEqual, name("$low"), name("$high"));
     let unless_moved =
@@ -69,7 +69,7 @@ fn ordered() -> Vec<Operator> {
     ]
 }
 
-/// Places are numbered anew.
+/// Assigns new ordinals.
 fn renumbered() -> Vec<Operator> {
     vec![
         Operator::sort(vec![

@@ -1,4 +1,4 @@
-//! Plug-ins that are pipelines of the language: their trees, and how they run.
+//! Syntax trees of the plug-ins that are pipelines of KQL operators, and binding of those trees.
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, NamedExpr, Operator};
 use hindsight_kql_syntax::{Diagnostic, Span};
@@ -8,7 +8,7 @@ use crate::error::BindResult;
 use crate::relation::Relation;
 use crate::subtables::pipeline;
 
-/// Runs operators over `input`.
+/// Binds operators over `input`.
 pub(super) fn run(
     operators: Vec<Operator>,
     input: Relation,
@@ -20,7 +20,7 @@ pub(super) fn run(
         .map_err(|error| Diagnostic { span, ..error })
 }
 
-/// Runs operators over `input`; they may read `tables` by name.
+/// Binds operators over `input`; they can read `tables` by name.
 pub(super) fn run_with(
     operators: Vec<Operator>,
     input: Relation,
@@ -47,12 +47,12 @@ pub(super) fn named(name: &str, expr: Expr) -> NamedExpr {
     NamedExpr::named(name, expr)
 }
 
-/// The columns as they are.
+/// The columns without names or expressions of their own.
 pub(super) fn bare(columns: &[String]) -> impl Iterator<Item = NamedExpr> {
     columns.iter().map(|c| NamedExpr::bare(Expr::name(c)))
 }
 
-/// `first` and the columns of these names.
+/// The column `first`, then the columns of these names.
 pub(super) fn names(first: &[&str], more: &[String]) -> Vec<Expr> {
     let more = more.iter().map(String::as_str);
     first.iter().copied().chain(more).map(Expr::name).collect()

@@ -1,7 +1,7 @@
-//! Plug-ins over a window that slides along bins of an axis: `sliding_window_counts` and `rolling_percentile`.
+//! Plug-ins with sliding windows over the bins of an axis: `sliding_window_counts` and `rolling_percentile`.
 //!
-//! Each row is given to every bin whose window it is in; then bins are aggregated. A window reaches back from its bin's
-//! own place, which it includes.
+//! Each row is assigned to every bin whose window contains it; then the bins are aggregated. A window extends back from its
+//! own bin, which it includes.
 
 use hindsight_kql_syntax::ast::{Call, Expr, Literal, Operator};
 use hindsight_kql_syntax::{Code, Span};
@@ -16,7 +16,7 @@ use crate::error::BindResult;
 use crate::plan;
 use crate::relation::Relation;
 
-/// A row is given to at most so many bins.
+/// The maximum number of bins of a row.
 const MAX_BINS: i64 = 10_000;
 
 /// `sliding_window_counts(id, axis, start, end, lookback, bin [, dimensions…])`
@@ -59,7 +59,7 @@ pub(crate) fn counts(
     let reached = greater(bin_of.clone(), subtract(own.clone(), literal(&lookback)));
     let mut by = vec![named(&axis, own.clone())];
     by.extend(bare(&dimensions));
-    // A row counts in the bins from its own on, while its time is later than the bin's less the window.
+    // A row counts in its own bin and in the following ones while its time is after the bin's start less the window.
     let operators = vec![
         Operator::filter(inside(&at, &start, &end)),
         Operator::extend(vec![named("$first", bin_of)]),
@@ -77,7 +77,7 @@ pub(crate) fn counts(
     run(operators, input, binder, span)
 }
 
-/// A row for each of the numbers from 0 to `last`, in the column `$n`.
+/// One row for each number from 0 to `last`, in the column `$n`.
 pub(super) fn numbers(last: i64) -> Operator {
     let range = Expr::call("range", [Expr::long(0), Expr::long(last)]);
     Operator::mv_expand(named("$n", range), Some(ScalarType::Long))
@@ -117,7 +117,7 @@ pub(crate) fn percentile(
     let own = named("$bin", Expr::call("bin", [name(&axis), bin.clone()]));
     let input = run(vec![Operator::extend(vec![own])], input, binder, span)?;
     let input = binder.materialize(input, span)?;
-    // Windows end where rows are; a bin without rows has none.
+    // Only bins with rows have a window.
     let on = names(&["$bin"], &dimensions);
     let shifted = add(name("$bin"), multiply(name("$n"), bin));
     let mut by = vec![named(&axis, name("$bin"))];
@@ -151,7 +151,7 @@ pub(super) fn columns(
     list.into_iter().map(|e| column(e, input, binder)).collect()
 }
 
-/// The constant of a type that an argument is.
+/// The value of an argument that must be a constant of a type.
 pub(super) fn constant(
     expr: &Expr,
     kind: ScalarType,
@@ -166,7 +166,7 @@ pub(super) fn constant(
     }
 }
 
-/// Whole units of a step.
+/// The whole units of a step.
 pub(super) fn ticks(value: &Value) -> Option<i64> {
     match value {
         Value::TimeSpan(v) | Value::Long(v) => Some(*v),
@@ -175,7 +175,7 @@ pub(super) fn ticks(value: &Value) -> Option<i64> {
     }
 }
 
-/// A percentile as an argument.
+/// The value of a percentile argument.
 fn share(value: &Value) -> Expr {
     match value.convert(ScalarType::Real) {
         Value::Real(share) if !value.kind().is_integer() => Expr::real(share),

@@ -1,4 +1,4 @@
-//! The language reference, written from what the parser and the library hold.
+//! Generates the language reference from the parser and the library.
 
 mod names;
 mod special;
@@ -16,13 +16,13 @@ use crate::{aggregates, functions, plugins};
 
 pub(crate) use library::has_function;
 
-/// The names of the scalar functions that the binder knows and the library does not.
+/// The names of the scalar functions that the binder implements itself.
 #[cfg(test)]
 pub(crate) fn special_functions() -> impl Iterator<Item = &'static str> {
     special::SCALAR.iter().map(special::Special::name)
 }
 
-/// The reference as Markdown: what is supported with its form and a sentence, and what is refused by name.
+/// The reference as Markdown: each supported construct with its form and a summary, and the names of the unsupported ones.
 pub fn language() -> String {
     let mut page = Page::default();
     page.text(
@@ -110,7 +110,7 @@ impl Page {
         self.missing("Plug-ins", names::PLUGINS.split_whitespace(), plugin);
     }
 
-    /// The names that the language knows and this library does not.
+    /// The names of KQL that the library does not implement.
     fn missing(
         &mut self,
         what: &str,
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_is_fresh() {
+    fn the_reference_is_up_to_date() {
         let page = include_str!("../../../../docs/language.md");
         assert!(
             page == language(),
@@ -141,7 +141,7 @@ mod tests {
         );
     }
 
-    /// The functions that the binder knows by name are known there, and not to the library.
+    /// The binder implements the special functions by name; the library does not have them.
     #[test]
     fn the_special_functions_are_bound_by_name() {
         for item in special::SCALAR {

@@ -1,4 +1,4 @@
-//! The plug-ins that the language knows, whether they are supported here or not.
+//! The plug-ins of KQL, supported or not.
 
 /// Their names.
 pub(super) const PLUGINS: &str = "active_users_count activity_counts_metrics activity_engagement activity_metrics ai_chat_completion \

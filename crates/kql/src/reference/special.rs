@@ -1,10 +1,10 @@
-//! The functions that the binder knows by name, because they need more than their arguments' values.
+//! The functions that the binder implements by name, because they depend on more than the values of their arguments.
 
 /// A function without a kernel.
 pub(super) struct Special {
-    /// How it is called.
+    /// The signature.
     pub(super) form: &'static str,
-    /// What it does, in a sentence.
+    /// The summary, one sentence.
     pub(super) summary: &'static str,
 }
 
@@ -19,7 +19,7 @@ const fn special(form: &'static str, summary: &'static str) -> Special {
     Special { form, summary }
 }
 
-/// Functions of the input's columns and of neighbouring rows.
+/// Functions of the columns of the input and of adjacent rows.
 pub(super) static SCALAR: &[Special] = &[
     special(
         "bag_pack_columns(column, …) -> dynamic",

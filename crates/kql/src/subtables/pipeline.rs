@@ -3,7 +3,7 @@
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::Operator;
 
-use super::placeholders::{self, Begins};
+use super::placeholders::{self, InitialRows};
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::operators::distinct::distinct;
@@ -11,7 +11,7 @@ use crate::operators::rereads_rows;
 use crate::plan;
 use crate::plan::determinism::materialize_if_non_deterministic;
 
-/// A pipeline of operators over rows that are bound already. What it names is visible inside alone.
+/// Binds a pipeline of operators over bound rows. Names that the pipeline defines are visible only inside it.
 pub(crate) fn run(
     operators: &[Operator],
     input: Bound,
@@ -19,18 +19,18 @@ pub(crate) fn run(
 ) -> BindResult<Bound> {
     let frame = binder.frame().clone();
     binder.within(frame, |binder| {
-        placeholders::bind(operators, input, Begins::Whole, binder)
+        placeholders::bind(operators, input, InitialRows::Whole, binder)
     })
 }
 
-/// A pipeline over rows whose hidden columns tell subtables apart: it runs for each of them.
+/// Binds a pipeline over rows with subtable keys: it runs for each subtable.
 pub(crate) fn run_in_subtables(
     operators: &[Operator],
     input: Bound,
     binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Bound> {
-    // Their rows are told apart by numbers, which another run would give to others.
+    // Row numbers identify the subtables, and another execution would assign other numbers.
     let input = if rereads_rows(operators) {
         input.map(|rows| materialize_if_non_deterministic(rows, binder, span))?
     } else {

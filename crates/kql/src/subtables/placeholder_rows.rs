@@ -11,13 +11,13 @@ use datafusion::common::Result;
 
 use crate::transform::{Reads, Transform, TransformState};
 
-/// Adds a row for every subtable that a batch has rows of, and as last field a flag that is false for it. A subtable of
-/// several batches gets several: nothing counts them.
+/// Adds a placeholder row for every subtable in a batch, and as last field a flag that is false for it. A subtable in several
+/// batches gets several placeholder rows, which is harmless because they are never counted.
 #[derive(Debug)]
 pub(crate) struct WithPlaceholders {
-    /// The fields that tell subtables apart.
+    /// The subtable key fields.
     pub(crate) keys: Vec<String>,
-    /// The order of the rows has a meaning.
+    /// The order of the rows is significant.
     pub(crate) ordered: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Placeholder rows of subtables that a step leaves without rows (`semantics.md §18.2, §23.1`).
+//! Placeholder rows of subtables that an operator may leave without rows (`docs/semantics.md §18.2, §23.1`).
 //!
-//! The pipeline of `mv-apply` and `partition` runs for each subtable, and an aggregation without keys has a row for no
-//! rows. All subtables run in one plan, where one without rows would leave no trace. So where a step before such an
-//! aggregation may drop rows, each subtable gets placeholder rows. A flag, which is a key of subtables like the others,
-//! keeps them apart from the actual rows; steps that drop rows keep them; the aggregation makes a row for them and does
-//! not count them.
+//! The pipeline of `mv-apply` and `partition` runs for each subtable, and an aggregation without keys returns a row for an
+//! empty subtable. All subtables run in one plan, in which an empty subtable would not appear. So if an operator before such
+//! an aggregation may drop rows, each subtable gets placeholder rows. A flag column, which is a subtable key as well,
+//! distinguishes them from the actual rows. Operators that drop rows keep placeholder rows; the aggregation returns a row for
+//! them and does not count them.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use hindsight_kql_types::ScalarType;
 
 use crate::context::{BindContext, Bound};
 use crate::error::{BindResult, plan_error};
-use crate::operators::{OfNoRows, RowEffect, properties};
+use crate::operators::{OnEmptyInput, RowEffect, properties};
 use crate::plan::transform;
 use crate::plan::{Output, groups, hidden_name, missing, pass, subtable_keys};
 use crate::relation::{Column, ColumnRole, Relation};
 use crate::subtables::placeholder_rows::WithPlaceholders;
 
-/// What a step does to the rows of a subtable ([`RowEffect`]), where its constants are known.
+/// The effect of an operator on the rows of a subtable ([`RowEffect`]), with its constants evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Keeps,
@@ -31,43 +31,43 @@ enum Effect {
     Loses,
 }
 
-/// Whether the rows that a pipeline begins with are all of their subtables.
+/// Whether the input of a pipeline has all rows of its subtables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begins {
-    /// They are.
+pub(crate) enum InitialRows {
+    /// It has all rows.
     Whole,
-    /// They have a name, and are those that their subtables had where it was given: placeholder rows there are placeholder rows here.
+    /// It is read by a name and has the rows of the subtables at the definition of the name, including placeholder rows.
     Named,
-    /// Some subtables may have none.
+    /// Some subtables may have no rows.
     Reduced,
 }
 
-/// Binds operators one after the other. Inside subtables an aggregation without keys sees each of them, also those that
-/// the steps before it leave without rows; where it cannot, it is refused.
+/// Binds operators in order. Inside subtables an aggregation without keys returns a row for each subtable, also for one that
+/// an earlier operator leaves empty. If that is not possible, the aggregation is refused.
 pub(crate) fn bind(
     operators: &[Operator],
     input: Bound,
-    begins: Begins,
+    initial: InitialRows,
     binder: &mut dyn BindContext,
 ) -> BindResult<Bound> {
     if groups(&input.relation).is_empty() {
         return each(operators, input, binder);
     }
-    let (mut bound, mut begins, mut rest) = (input, begins, operators);
-    while let Some(place) = rest.iter().position(has_row_of_no_rows) {
+    let (mut bound, mut initial, mut rest) = (input, initial, operators);
+    while let Some(place) = rest.iter().position(returns_row_for_empty_input) {
         let (steps, behind) = rest.split_at(place);
         let Some((aggregation, behind)) = behind.split_first() else {
             break;
         };
-        bound = aggregated(steps, aggregation, bound, begins, binder)?;
-        (begins, rest) = (Begins::Whole, behind);
+        bound = aggregated(steps, aggregation, bound, initial, binder)?;
+        (initial, rest) = (InitialRows::Whole, behind);
     }
-    behind_last_aggregation(rest, bound, binder)
+    after_last_aggregation(rest, bound, binder)
 }
 
-/// The steps behind the last aggregation. A name that is given behind a step that drops rows, and read in subtables that
-/// have got rows from elsewhere since, has to know of those that had none.
-fn behind_last_aggregation(
+/// Binds the operators after the last aggregation. If an operator drops rows, a later one names the rows, and a later one
+/// adds rows to subtables, then the name must include the empty subtables.
+fn after_last_aggregation(
     steps: &[Operator],
     input: Bound,
     binder: &mut dyn BindContext,
@@ -102,12 +102,12 @@ fn each(operators: &[Operator], input: Bound, binder: &mut dyn BindContext) -> B
     })
 }
 
-/// An aggregation without keys and the steps before it.
+/// Binds an aggregation without keys and the operators before it.
 fn aggregated(
     steps: &[Operator],
     aggregation: &Operator,
     input: Bound,
-    begins: Begins,
+    initial: InitialRows,
     binder: &mut dyn BindContext,
 ) -> BindResult<Bound> {
     let refused = |binder: &dyn BindContext, step: &str| {
@@ -115,9 +115,9 @@ fn aggregated(
         let what = format!("'{own}' without keys behind {step} inside 'mv-apply' or 'partition'");
         Err(binder.unsupported(what, aggregation.span))
     };
-    let mut counted: Vec<String> = match begins {
-        Begins::Named => flags(&input.relation).into_iter().map(|c| c.name).collect(),
-        Begins::Whole | Begins::Reduced => Vec::new(),
+    let mut counted: Vec<String> = match initial {
+        InitialRows::Named => flags(&input.relation).into_iter().map(|c| c.name).collect(),
+        InitialRows::Whole | InitialRows::Reduced => Vec::new(),
     };
     let effects: Vec<Effect> = steps.iter().map(|s| effect(&s.kind, binder)).collect();
     let drops = effects.contains(&Effect::Drops);
@@ -127,7 +127,7 @@ fn aggregated(
         Effect::KeepsAlone => has_placeholders,
         Effect::Loses => true,
     });
-    if begins == Begins::Reduced {
+    if initial == InitialRows::Reduced {
         return refused(binder, "rows that are not whole subtables");
     }
     if let Some(step) = lost.and_then(|place| steps.get(place)) {
@@ -137,7 +137,7 @@ fn aggregated(
         let rows = each(steps, input, binder)?;
         return binder.bind_operator(aggregation, rows);
     }
-    if properties(&aggregation.kind).of_no_rows == OfNoRows::OneRowOfPlaceholders {
+    if properties(&aggregation.kind).on_empty_input == OnEmptyInput::OneRowOfPlaceholders {
         return refused(binder, "a step that may drop rows");
     }
     let rows = if drops {
@@ -159,8 +159,8 @@ fn aggregated(
     binder.bind_operator(aggregation, rows)
 }
 
-/// The rows and placeholder rows of their subtables, with the name of the flag. Inside one another each pipeline has its
-/// own.
+/// Adds placeholder rows to the rows of their subtables, and returns the name of the flag. Each nested pipeline has its own
+/// flag.
 fn with_placeholders(input: Relation, span: Span) -> BindResult<(Relation, String)> {
     let input = input.finish(span)?;
     let keys = subtable_keys(&input);
@@ -184,13 +184,13 @@ fn flags(input: &Relation) -> Vec<Column> {
     flags
 }
 
-/// True for actual rows; none where there are no placeholder rows.
+/// True for actual rows; none if there are no placeholder rows.
 fn is_actual(input: &Relation) -> Option<PlanExpr> {
     let flags = flags(input).into_iter().map(|c| c.expr());
     flags.reduce(PlanExpr::and)
 }
 
-/// The actual rows, for who reads them from elsewhere.
+/// The rows without placeholder rows, for a reader outside of the subtables.
 pub(crate) fn without_placeholders(rows: Relation, span: Span) -> BindResult<Relation> {
     let Some(is_actual) = is_actual(&rows) else {
         return Ok(rows);
@@ -201,7 +201,7 @@ pub(crate) fn without_placeholders(rows: Relation, span: Span) -> BindResult<Rel
     Ok(rows)
 }
 
-/// The rows of a table beside `input`, none of which is a placeholder.
+/// The rows of a table that is combined with `input`; none of them is a placeholder row.
 pub(crate) fn as_actual_rows(
     table: Relation,
     input: &Relation,
@@ -220,7 +220,7 @@ pub(crate) fn as_actual_rows(
     table.project(columns, span)
 }
 
-/// A predicate that is true of placeholder rows, too.
+/// A predicate that is also true for placeholder rows.
 pub(crate) fn or_placeholder(predicate: PlanExpr, input: &Relation) -> PlanExpr {
     match is_actual(input) {
         Some(is_actual) => predicate.or(PlanExpr::Not(Box::new(is_actual))),
@@ -228,7 +228,7 @@ pub(crate) fn or_placeholder(predicate: PlanExpr, input: &Relation) -> PlanExpr 
     }
 }
 
-/// A list that is null in placeholder rows, so that they stay when it is expanded.
+/// A list that is null in placeholder rows, so that expanding it keeps them.
 pub(crate) fn list_unless_placeholder(
     list: PlanExpr,
     input: &Relation,
@@ -242,13 +242,13 @@ pub(crate) fn list_unless_placeholder(
     }
 }
 
-/// The keys of subtables for an aggregation: all, but for the flags of the rows that it counts.
+/// The subtable keys of an aggregation: all except the flags of placeholder rows that it does not count.
 pub(crate) fn aggregation_keys(input: &Relation) -> Vec<Output> {
     let keys = subtable_keys(input);
     keys.iter().filter(|c| !is_uncounted(c)).map(pass).collect()
 }
 
-/// An aggregate call that counts no placeholder row.
+/// An aggregate call that ignores placeholder rows.
 pub(crate) fn call_without_placeholders(
     mut call: PlanExpr,
     input: &Relation,
@@ -265,7 +265,7 @@ pub(crate) fn call_without_placeholders(
         ..
     } = &mut function.params;
     match (distinct, args.as_mut_slice()) {
-        // A distinct count has no filter; it leaves nulls out.
+        // A distinct count has no filter, but it ignores nulls.
         (true, [value]) => *value = when(counted, value.clone()).end()?,
         _ => {
             let filter_too = filter.take().map(|f| f.and(counted.clone()));
@@ -279,9 +279,9 @@ fn is_uncounted(column: &Column) -> bool {
     column.role == ColumnRole::UncountedPlaceholder
 }
 
-/// Whether an operator has a row also where its input has none.
-fn has_row_of_no_rows(operator: &Operator) -> bool {
-    properties(&operator.kind).of_no_rows != OfNoRows::NoRows
+/// Whether an operator returns a row for an empty input.
+fn returns_row_for_empty_input(operator: &Operator) -> bool {
+    properties(&operator.kind).on_empty_input != OnEmptyInput::NoRows
 }
 
 fn effect(kind: &OperatorKind, binder: &mut dyn BindContext) -> Effect {
@@ -299,7 +299,7 @@ fn effect(kind: &OperatorKind, binder: &mut dyn BindContext) -> Effect {
     }
 }
 
-/// Of an operator that keeps so many rows: it loses all where that is none.
+/// The effect of an operator with a maximum number of rows: zero drops all rows.
 fn of_count(count: &Expr, otherwise: Effect, binder: &mut dyn BindContext) -> Effect {
     match binder.constant_long(count) {
         Ok(count) if count > 0 => otherwise,
@@ -307,7 +307,7 @@ fn of_count(count: &Expr, otherwise: Effect, binder: &mut dyn BindContext) -> Ef
     }
 }
 
-/// Of a pipeline for each row.
+/// The effect of an operator that runs a pipeline for each row.
 fn of_pipeline(
     operators: &[Operator],
     limit: Option<&Expr>,
@@ -323,7 +323,7 @@ fn of_pipeline(
     }
 }
 
-/// Of a join: one that keeps all rows of the left side keeps placeholder rows.
+/// The effect of a join: one that keeps all rows of the left side keeps placeholder rows.
 fn of_join(kind: Option<&Expr>, default: &str, binder: &mut dyn BindContext) -> Effect {
     let kind = match kind {
         Some(kind) => binder.constant_word(kind).unwrap_or_default(),

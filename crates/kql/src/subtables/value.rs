@@ -1,7 +1,7 @@
 //! `toscalar` over a subtable: `partition by k (as T | extend share = v / toscalar(T | summarize sum(v)))`.
 //!
-//! There is a value for each subtable. Such a call is bound to a field that does not exist yet; the operator that bound
-//! it joins the values to its rows ([`absorb`]).
+//! The value differs between subtables. Such a call is bound to a field that does not exist yet; the operator that contains
+//! the call joins the values to its rows ([`absorb`]).
 
 use datafusion::logical_expr::JoinType;
 use hindsight_kql_syntax::{Code, Span};
@@ -20,14 +20,14 @@ fn value_field(index: usize) -> String {
     hidden_name(&format!("value{index}"))
 }
 
-/// Notes a call whose body gave `rows`, and gives the field that will hold its value.
+/// Records a call whose body is bound to `rows`, and returns the field of its value.
 pub(crate) fn note(rows: Relation, binder: &mut dyn BindContext, span: Span) -> BindResult<Scalar> {
     let rows = without_placeholders(rows, span)?;
     let Some(value) = visible(&rows).next().cloned() else {
         return Err(binder.error(Code::Semantics, "the sub-query has no column", span));
     };
     let name = value_field(binder.pending().subtable_values.len());
-    // A dynamic column tells nothing that the row's number beside it does not.
+    // A dynamic column is redundant, because the row number also identifies the row.
     let mut keys: Vec<Column> = groups(&rows);
     keys.retain(|c| c.kind != ScalarType::Dynamic);
     let mut columns: Vec<Output> = keys.iter().map(pass).collect();
@@ -39,7 +39,7 @@ pub(crate) fn note(rows: Relation, binder: &mut dyn BindContext, span: Span) -> 
     Ok(Scalar::new(field(&name), value.kind))
 }
 
-/// The rows of `input` with the noted values beside them. The columns stay the same; their order does not.
+/// The rows of `input` joined with the recorded values. The columns stay the same; the row order does not.
 pub(crate) fn absorb(
     binder: &mut dyn BindContext,
     input: Relation,

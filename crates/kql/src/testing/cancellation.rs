@@ -1,4 +1,4 @@
-//! Loops over one large value end when the query is cancelled.
+//! Tests that loops over one large value end when the query is cancelled.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use super::TestCatalog;
 use crate::work::Work;
 
-/// Cancels the work from another thread while the query blocks this one, and returns the error.
+/// Cancels the query from another thread while it blocks this one, and returns the error.
 async fn cancelled_while(query: &str) -> String {
     let work = Work::new(Arc::new(UnboundedMemoryPool::default()));
     let other = work.clone();
@@ -32,9 +32,9 @@ async fn cancelled_while(query: &str) -> String {
     error
 }
 
-/// The queries read constants only, so this thread never yields; each would take minutes.
+/// The queries read only constants, so this thread never yields; each would take minutes.
 #[tokio::test]
-async fn loops_over_one_value_end_when_the_work_is_cancelled() {
+async fn loops_over_one_value_end_when_the_query_is_cancelled() {
     for query in [
         "print s = series_fir(range(1, 300000), range(1, 300000))",
         "print s = series_iir(range(1, 300000), range(1, 300000), range(1, 300000))",

@@ -10,7 +10,7 @@ use hindsight_kql_types::ticks::{TICKS_PER_HOUR, UNIX_EPOCH_TICKS};
 
 use crate::{Catalog, CatalogError, CatalogTable, TableScope};
 
-/// Three `requests`: enough for filters, groups and joins. The application `shop` has them too.
+/// Three rows of `requests`, enough for filters, groups and joins. The application `shop` has them, too.
 pub(crate) struct Requests;
 
 impl Catalog for Requests {

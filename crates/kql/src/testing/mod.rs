@@ -1,4 +1,4 @@
-//! Tests run a query and compare the answer in the form of [`crate::definition::Example`].
+//! Test helpers that run a query and compare the answer in the form of [`crate::definition::Example`].
 
 mod cancellation;
 mod catalog;
@@ -18,13 +18,13 @@ use crate::session;
 use crate::value::value_from_scalar;
 use crate::{BindOptions, BoundQuery, Catalog};
 
-/// What became of a query.
+/// The outcome of a query.
 enum Outcome {
     /// Its result tables.
     Tables(Vec<ResultTable>),
-    /// Why the parser or the binder refused it; at least one reason.
+    /// The diagnostics of the parser or the binder; at least one.
     Refused(Vec<Diagnostic>),
-    /// How it failed when it ran.
+    /// The error of the execution.
     Failed(DataFusionError),
 }
 
@@ -67,12 +67,12 @@ pub(crate) fn answer(query: &str) -> String {
     answer_with(query, &BindOptions::default())
 }
 
-/// The answer of a query under options.
+/// The answer of a query with options.
 pub(crate) fn answer_with(query: &str, options: &BindOptions) -> String {
     write(run(query, &TestCatalog, options.clone()))
 }
 
-/// A query as it is bound over the test tables.
+/// Binds a query over the test tables.
 pub(crate) fn bound(query: &str) -> BoundQuery {
     let parsed = hindsight_kql_syntax::parse(query);
     let bound = crate::bind(&parsed.query, &TestCatalog, &BindOptions::default());
@@ -93,7 +93,7 @@ fn write(outcome: Outcome) -> String {
     }
 }
 
-/// Fails unless the query's answer is `expected`; an expectation `error CODE` is compared by its code alone.
+/// Fails unless the answer of the query is `expected`; an expectation `error CODE` is compared only by code.
 #[track_caller]
 pub(crate) fn check(query: &str, expected: &str) {
     let answer = answer(query);
@@ -108,7 +108,7 @@ pub(crate) fn check(query: &str, expected: &str) {
     );
 }
 
-/// How a cell is written.
+/// Formats a cell.
 type WriteCell = fn(&ArrayRef, usize, ScalarType) -> String;
 
 fn print_all(tables: &[ResultTable], cell: WriteCell) -> String {
@@ -135,7 +135,7 @@ fn print(table: &ResultTable, cell: WriteCell) -> String {
     lines.join("\n")
 }
 
-/// Null of any type is `null`; datetimes are as short as in results; everything else is its text.
+/// Null of any type is `null`; datetimes are in the short form of results; every other value is its text.
 fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
     let value = ScalarValue::try_from_array(array, row)
         .ok()
@@ -153,7 +153,7 @@ fn cell(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
     }
 }
 
-/// The examples of everything in the library, and what is wrong with them.
+/// Runs the examples of all functions in the library, and returns the failures.
 fn failing_examples<'e>(
     all: impl Iterator<Item = (&'e str, &'e crate::definition::Example)>,
 ) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Texts that fuzzing found bind, or are refused, and their plans stay small.
+//! Queries that fuzzing found are bound or refused, and their plans stay small.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use super::TestCatalog;
 use crate::BindOptions;
 use crate::bind::{Binding, bind_or_ask};
 
-/// Bytes of a plan as it is shown. What is large in it is written again by every rule of the optimiser.
+/// The maximum size of the text of a plan in bytes. Every rule of the optimiser rewrites large parts of a plan.
 const LARGEST_PLAN: usize = 1 << 20;
 
 #[test]
-fn what_fuzzing_found_binds_to_small_plans() {
+fn queries_found_by_fuzzing_bind_to_small_plans() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
     let mut bound = 0;
     for target in ["parse", "bind"] {

@@ -25,14 +25,14 @@ use super::only_input::only_input;
 use super::{Reads, Transform, TransformState};
 use crate::work::CancellationToken;
 
-/// Runs a transform over each partition of its input, or over all of it as one ordered stream.
+/// Runs a transform over each partition of its input, or over all of its input as one ordered stream.
 #[derive(Debug)]
 pub(crate) struct TransformExec {
     transform: Arc<dyn Transform>,
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
-    /// The order that the input had when the plan was made. The optimiser removes sorts and adds those that are required,
-    /// so the requirement must outlive the sort.
+    /// The order of the input when the plan was created. The optimiser removes sorts and adds the required ones, so the
+    /// requirement must be stored independently of the sort.
     ordering: Option<OrderingRequirements>,
     properties: Arc<PlanProperties>,
 }
@@ -104,7 +104,7 @@ impl ExecutionPlan for TransformExec {
         vec![self.ordering.clone()]
     }
 
-    /// Not declared: the optimiser would push sorts by columns that only the output has below this node.
+    /// Not declared, because the optimiser would push sorts by columns that only the output has below this node.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![false]
     }
@@ -149,7 +149,7 @@ impl ExecutionPlan for TransformExec {
         let batches = stream::try_unfold(run, |mut run| async move {
             Ok(run.next().await?.map(|batch| (batch, run)))
         });
-        // One row of input may become any number of batches. The task yields at each, so that it sees a time-out or a
+        // One row of input may produce any number of batches. The task yields at each, so that it observes a time-out or a
         // dropped request.
         Ok(make_cooperative(Box::pin(RecordBatchStreamAdapter::new(
             Arc::clone(&self.schema),

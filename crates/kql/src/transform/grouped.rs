@@ -1,4 +1,4 @@
-//! A transform over subtables: inside `mv-apply` and `partition` each subtable is a run of its own.
+//! A transform over subtables: inside `mv-apply` and `partition` each subtable is a separate run.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::row_groups::RowGroups;
 use super::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
 use crate::work::CancellationToken;
 
-/// `work` over the rows of each combination of the fields `keys`, in the order of their first rows; over all rows
-/// where there are no keys.
+/// Runs `work` over the rows of each combination of the fields `keys`, in the order of their first rows, or over all rows if
+/// there are no keys.
 pub(crate) fn by_keys(work: Arc<dyn Transform>, keys: Vec<String>) -> Arc<dyn Transform> {
     if keys.is_empty() {
         work
@@ -62,24 +62,24 @@ impl Transform for Grouped {
 
 struct State {
     work: Arc<dyn Transform>,
-    /// The fields that tell subtables apart.
+    /// The subtable key fields.
     keys: Vec<usize>,
     input: SchemaRef,
     output: SchemaRef,
     rows: Rows,
     groups: RowGroups,
     cancellation: CancellationToken,
-    /// All rows have come.
+    /// The input has ended.
     ended: bool,
-    /// The subtable that runs next.
+    /// The next subtable to run.
     waiting: usize,
     running: Option<Running>,
 }
 
-/// A subtable that runs.
+/// A running subtable.
 struct Running {
     state: Box<dyn TransformState>,
-    /// The row that comes next; none where all have come.
+    /// The next row; none if the input of the subtable has ended.
     next: Option<u32>,
     finished: bool,
 }
@@ -97,7 +97,7 @@ impl TransformState for State {
         Ok(())
     }
 
-    /// The output of small subtables goes out together.
+    /// The output of small subtables is combined into one batch.
     fn pop(&mut self) -> Result<Option<RecordBatch>> {
         let mut ready = Vec::new();
         let mut count = 0;
@@ -122,7 +122,7 @@ impl TransformState for State {
 }
 
 impl State {
-    /// The next batch of the subtable that runs, or of the first one after it that gives any.
+    /// The next batch of the running subtable, or of the first following subtable that returns one.
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             self.cancellation.check()?;
@@ -171,12 +171,12 @@ impl Rows {
     fn add(&mut self, batch: RecordBatch) {
         self.held.add(&batch);
         self.starts.push(self.count);
-        // The groups have a number for each of them.
+        // Each subtable has a group number.
         self.count += batch.num_rows() as u32;
         self.batches.push(batch);
     }
 
-    /// Some rows of a group from `row` on, and the one after them.
+    /// Some rows of a group from `row` on, and the next row.
     fn of_group(&self, groups: &RowGroups, row: u32) -> Result<(RecordBatch, Option<u32>)> {
         let (mut batches, mut places) = (Vec::new(), Vec::new());
         let mut here = 0..0;
@@ -195,7 +195,7 @@ impl Rows {
         Ok((interleave_record_batch(&batches, &places)?, next))
     }
 
-    /// The batch that a row is in, and the number of its first row.
+    /// The batch that contains a row, and the number of its first row.
     fn batch_of(&self, row: u32) -> Result<(u32, &RecordBatch)> {
         let after = self.starts.partition_point(|start| *start <= row);
         let at = after.checked_sub(1);

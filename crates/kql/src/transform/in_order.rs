@@ -1,4 +1,4 @@
-//! A transform that changes no row and requires the order of its input.
+//! A transform that passes its rows through unchanged and requires the order of its input.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -6,7 +6,7 @@ use datafusion::common::Result;
 
 use super::{Reads, Transform, TransformState};
 
-/// The rows of its input as one stream, in the order that the input defines.
+/// Passes its input through as one stream, in the order that the input defines.
 #[derive(Debug)]
 pub(crate) struct InOrder;
 

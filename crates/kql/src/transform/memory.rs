@@ -1,31 +1,31 @@
-//! The memory of transforms: how large a batch is, and which bytes batches keep alive.
+//! The memory of transforms: the maximum size of a batch, and the buffers that batches retain.
 
 use std::collections::HashMap;
 
 use arrow::array::{Array, ArrayData, ArrayRef, RecordBatch};
 use arrow::buffer::Buffer;
 
-/// How many rows a batch of the output has at most.
+/// The maximum number of rows of an output batch.
 pub(crate) const MAX_BATCH_ROWS: usize = 8192;
 
-/// About how many bytes a batch of the output has at most, unless one value has more.
+/// The approximate maximum size of an output batch in bytes, unless one value is larger.
 pub(crate) const MAX_BATCH_BYTES: usize = 16 << 20;
 
-/// The memory that batches keep alive. They are often slices of one another, so what they share counts once.
+/// The buffers that batches retain. Batches are often slices of one another, so a shared buffer counts once.
 #[derive(Debug, Default)]
 pub(crate) struct HeldBuffers {
-    /// How often each buffer is held, by its address, and its size.
+    /// The reference count and the size of each buffer, by its address.
     buffers: HashMap<usize, (usize, usize)>,
     bytes: usize,
 }
 
 impl HeldBuffers {
-    /// Bytes held.
+    /// The retained bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// A batch is kept; gives the bytes that it adds.
+    /// Adds a batch; returns the number of bytes that it adds.
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> usize {
         let before = self.bytes;
         batch
@@ -35,7 +35,7 @@ impl HeldBuffers {
         self.bytes - before
     }
 
-    /// A batch that was added is let go.
+    /// Removes a batch that was added.
     pub(crate) fn remove(&mut self, batch: &RecordBatch) {
         batch
             .columns()
@@ -43,7 +43,7 @@ impl HeldBuffers {
             .for_each(|column| self.remove_array(column));
     }
 
-    /// An array is kept.
+    /// Adds an array.
     pub(crate) fn add_array(&mut self, array: &ArrayRef) {
         self.bytes += size_of::<ArrayData>();
         each_buffer(&array.to_data(), &mut |buffer| {
@@ -56,7 +56,7 @@ impl HeldBuffers {
         });
     }
 
-    /// An array that was added, or a slice of it, is let go.
+    /// Removes an array that was added, or a slice of it.
     pub(crate) fn remove_array(&mut self, array: &ArrayRef) {
         self.bytes = self.bytes.saturating_sub(size_of::<ArrayData>());
         each_buffer(&array.to_data(), &mut |buffer| {

@@ -1,8 +1,8 @@
-//! The runtime of operators that DataFusion lacks: one extension node that runs a [`Transform`] over batches.
+//! The runtime of operators that DataFusion lacks: an extension node that runs a [`Transform`] over batches.
 //!
-//! An operator that needs its own loop over rows (`mv-expand`, window functions, `scan`, …) is a [`Transform`]: a value
-//! that declares how the operator treats rows, and a state that takes batches and returns batches. The query planner of
-//! this crate turns such nodes into physical plans; a session without it cannot run them.
+//! An operator that needs its own loop over rows (`mv-expand`, window functions, `scan`, …) is a [`Transform`]: a value that
+//! declares how the operator treats rows, and a state that accepts batches and returns batches. The query planner of this
+//! crate plans the physical nodes; a session without it cannot execute them.
 
 mod columns;
 mod exec;
@@ -13,7 +13,7 @@ mod node;
 mod only_input;
 mod row_groups;
 
-pub(crate) use columns::{long_column, select_rows, shown_bytes};
+pub(crate) use columns::{long_column, row_bytes, select_rows};
 pub(crate) use exec::TransformExec;
 pub(crate) use grouped::by_keys;
 pub(crate) use in_order::InOrder;
@@ -32,13 +32,13 @@ use datafusion::physical_plan::ExecutionPlan;
 /// How a transform reads its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reads {
-    /// Each partition for itself, in any order.
+    /// Each partition separately, in any order.
     Partitions,
-    /// All rows as one stream, in the order that the input defines, which the output keeps.
+    /// All rows as one stream, in the order that the input defines. The output keeps the order.
     OneStream,
 }
 
-/// An operator over batches. `Debug` must tell two different transforms of one name apart: plans are compared by it.
+/// An operator over batches. `Debug` must distinguish different transforms of one name, because plans are compared by it.
 pub(crate) trait Transform: Debug + Send + Sync {
     /// Its name in plans.
     fn name(&self) -> &'static str;
@@ -46,20 +46,20 @@ pub(crate) trait Transform: Debug + Send + Sync {
     /// How it reads its input.
     fn reads(&self) -> Reads;
 
-    /// Whether a predicate over fields that only pass may be evaluated on the input: the same rows remain, or any of the
-    /// rows will do.
+    /// Whether a predicate over fields that are passed through may be evaluated on the input: either the same rows remain, or
+    /// the transform may return any of the rows.
     fn allows_predicate_pushdown(&self) -> bool {
         false
     }
 
-    /// The fields of the input that it reads, if it finds them by name and passes the other fields on: of those the input
-    /// then needs only the ones that are read above. None if it needs all fields as they are.
+    /// The fields of the input that it reads, if it finds them by name and passes the other fields through; of those, the
+    /// input only needs the ones that the plan above reads. None if it needs all fields unchanged.
     fn required_columns(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// The cardinality estimate of the output over `input`, which has an estimated `input_rows` rows. The estimate decides
-    /// how many partitions rows are hashed into, never what the result is.
+    /// The cardinality estimate of the output over `input`, which has an estimated `input_rows` rows. The estimate determines
+    /// the number of hash partitions, never the result.
     fn estimated_rows(&self, input: &Arc<dyn ExecutionPlan>, input_rows: usize) -> usize {
         let _ = input;
         input_rows
@@ -69,15 +69,15 @@ pub(crate) trait Transform: Debug + Send + Sync {
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>>;
 }
 
-/// One run of a [`Transform`]. The driver calls `pop` until it returns nothing, then `push` with the next batch.
+/// One run of a [`Transform`]. The driver calls `pop` until it returns none, then `push` with the next batch.
 ///
 /// The driver checks for cancellation between any two calls, so a call returns a batch of bounded size
 /// ([`MAX_BATCH_ROWS`], [`MAX_BATCH_BYTES`]), however many rows one row of the input makes.
 pub(crate) trait TransformState: Send {
-    /// Takes the next batch of the input.
+    /// Accepts the next batch of the input.
     fn push(&mut self, batch: RecordBatch) -> Result<()>;
 
-    /// The input has ended.
+    /// Signals the end of the input.
     fn finish(&mut self) -> Result<()> {
         Ok(())
     }
@@ -85,12 +85,12 @@ pub(crate) trait TransformState: Send {
     /// The next batch of the output, if one is ready.
     fn pop(&mut self) -> Result<Option<RecordBatch>>;
 
-    /// Bytes that the state holds beyond one batch; the driver reserves them in the query's memory.
+    /// The bytes that the state retains beyond one batch; the driver reserves them in the query's memory pool.
     fn memory(&self) -> usize {
         0
     }
 
-    /// Whether the state needs no more of the input.
+    /// Whether the state needs no further input.
     fn done(&self) -> bool {
         false
     }

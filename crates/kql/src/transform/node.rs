@@ -15,7 +15,7 @@ use super::Transform;
 use super::only_input::only_input;
 use crate::relation::{Column, Relation};
 
-/// A transform, what it reads and what it gives.
+/// A transform with its input and its output schema.
 #[derive(Clone)]
 pub(crate) struct TransformNode {
     pub(crate) transform: Arc<dyn Transform>,
@@ -24,7 +24,7 @@ pub(crate) struct TransformNode {
     identity: String,
 }
 
-/// The rows of `transform` over `input`. `columns` are all the fields of the output, in order.
+/// Runs `transform` over `input`. `columns` are all the fields of the output, in order.
 ///
 /// # Errors
 /// Two columns have the same name.
@@ -55,7 +55,7 @@ pub(crate) fn transformed(
     })
 }
 
-/// Whether the output of an extension node depends on the order in which rows come.
+/// Whether the output of an extension node depends on the order of its input rows.
 pub(crate) fn depends_on_order(extension: &Extension) -> bool {
     let node = extension.node.as_any().downcast_ref::<TransformNode>();
     node.is_none_or(|node| node.transform.reads() == Reads::OneStream)
@@ -89,8 +89,8 @@ impl Hash for TransformNode {
 }
 
 impl TransformNode {
-    /// The fields over an input that may have lost some of those that only passed. A field that the transform makes has
-    /// a name that no field of the input has: both are fields of the output.
+    /// The fields over an input that may lack some fields that were only passed through. A field that the transform adds has
+    /// a name that no field of the input has, because both are fields of the output.
     fn schema_over(&self, input: &LogicalPlan) -> Result<DFSchemaRef> {
         let (before, now) = (self.input.schema(), input.schema());
         let has = |schema: &DFSchemaRef, name: &str| schema.has_column_with_unqualified_name(name);
@@ -151,7 +151,7 @@ impl UserDefinedLogicalNodeCore for TransformNode {
         })
     }
 
-    /// Of the fields that only pass, those that are read above.
+    /// Of the fields that are only passed through, those that the plan above reads.
     fn necessary_children_exprs(&self, above: &[usize]) -> Option<Vec<Vec<usize>>> {
         let fields = self.input.schema().fields();
         let Some(own) = self.transform.required_columns() else {
@@ -164,7 +164,7 @@ impl UserDefinedLogicalNodeCore for TransformNode {
         let needed = (0..fields.len()).filter(|i| fields.get(*i).is_some_and(|f| read(f.name())));
         let mut needed: Vec<usize> = needed.collect();
         if needed.is_empty() {
-            // The rows are counted by some column.
+            // Some column is needed to count the rows.
             needed.push(0);
         }
         Some(vec![needed])

@@ -1,4 +1,4 @@
-//! Which rows have the same keys.
+//! Groups rows by keys.
 
 use std::hash::BuildHasher;
 
@@ -8,27 +8,27 @@ use arrow::row::{RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// There is no next row.
+/// The end of a list of rows.
 const END: u32 = u32::MAX;
 
-/// The rows of each combination of keys, by their numbers. A few flat tables, so that millions of groups are let go at
-/// once.
+/// The rows of each combination of keys, by row number. It consists of a few flat tables, so that millions of groups are
+/// dropped quickly.
 pub(crate) struct RowGroups {
     converter: RowConverter,
-    /// The groups, found by the hash of their keys.
+    /// The hash table of the groups, by the hash of their keys.
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The keys of all groups one after another, and where each group's end.
+    /// The keys of all groups in one buffer, and the end of each group's keys.
     keys: Vec<u8>,
     ends: Vec<usize>,
-    /// The first and the last row of each group, in the order of the first ones.
+    /// The first and the last row of each group; groups are ordered by first row.
     bounds: Vec<(u32, u32)>,
     /// The next row of the same group, for each row.
     next: Vec<u32>,
 }
 
 impl RowGroups {
-    /// No rows yet; keys will be of these types.
+    /// Creates an empty container for keys of these types.
     pub(crate) fn new(keys: impl Iterator<Item = DataType>) -> Result<RowGroups> {
         Ok(RowGroups {
             converter: RowConverter::new(keys.map(SortField::new).collect())?,
@@ -41,10 +41,10 @@ impl RowGroups {
         })
     }
 
-    /// The next rows, by their keys.
+    /// Adds the next rows, by their keys.
     ///
     /// # Errors
-    /// There are more rows than numbers for them.
+    /// The row numbers are exhausted.
     pub(crate) fn add(&mut self, keys: &[ArrayRef]) -> Result<()> {
         let rows = self.converter.convert_columns(keys)?;
         for key in &rows {
@@ -66,7 +66,7 @@ impl RowGroups {
         Ok(())
     }
 
-    /// The number of the group with these keys; a new one begins with `row`.
+    /// The number of the group with these keys; a new group starts with `row`.
     fn group(&mut self, key: &[u8], row: u32) -> usize {
         let hash = self.hasher.hash_one(key);
         let (keys, ends, hasher) = (&self.keys, &self.ends, &self.hasher);
@@ -76,7 +76,7 @@ impl RowGroups {
         }
         let group = self.bounds.len();
         let rehash = |group: &u32| hasher.hash_one(key_of(keys, ends, *group));
-        // There are no more groups than rows.
+        // There are at most as many groups as rows.
         self.table.insert_unique(hash, group as u32, rehash);
         self.keys.extend_from_slice(key);
         self.ends.push(self.keys.len());
@@ -89,13 +89,13 @@ impl RowGroups {
         self.bounds.get(group).map(|(first, _)| *first)
     }
 
-    /// The row after `row` in its group.
+    /// The next row of the group of `row`.
     pub(crate) fn after(&self, row: u32) -> Option<u32> {
         let next = self.next.get(row as usize).copied();
         next.filter(|next| *next != END)
     }
 
-    /// The memory of the tables.
+    /// The size of the tables in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.table.allocation_size()
             + self.keys.capacity()
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_groups_are_told_apart() {
+    fn thousands_of_groups_are_distinct() {
         let mut groups = RowGroups::new([DataType::Int64].into_iter()).expect("numbers compare");
         for _ in 0..2 {
             let keys: ArrayRef = Arc::new(Int64Array::from_iter_values(0..5000));

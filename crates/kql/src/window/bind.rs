@@ -1,7 +1,7 @@
-//! Window functions over serialized rows (`semantics.md §22.2`).
+//! Window functions over serialized rows (`docs/semantics.md §22.2`).
 //!
-//! A call is bound to a field that does not exist yet and is noted in the binder; the operator that bound it adds the
-//! node that computes the field under its own plan ([`absorb`]).
+//! A call is bound to a field that does not exist yet and is recorded in the binder. The operator that contains the call adds
+//! the node that computes the field below its own plan ([`absorb`]).
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) fn is_window(name: &str) -> bool {
     )
 }
 
-/// Binds a call whose arguments are bound already: notes it, and gives the field that will hold it.
+/// Binds a call with bound arguments: records it and returns the field of its result.
 pub(crate) fn bind_call(
     name: &str,
     args: Vec<Scalar>,
@@ -64,7 +64,7 @@ fn argument_field(call: usize, argument: usize) -> String {
     hidden_name(&format!("window{call}.{argument}"))
 }
 
-/// Puts the noted calls under the operator: the rows of `input` with a field for each call. The columns stay the same.
+/// Adds the recorded calls below the operator: the rows of `input` with a field for each call. The columns stay the same.
 pub(crate) fn absorb(
     binder: &mut dyn BindContext,
     input: Relation,
@@ -85,7 +85,7 @@ pub(crate) fn absorb(
     let mut waiting: Vec<(usize, WindowCall)> = calls.into_iter().enumerate().collect();
     while !waiting.is_empty() {
         let pending: Vec<String> = waiting.iter().map(|(i, _)| call_field(*i)).collect();
-        // A call over another call (`row_number(1, k != prev(k))`) goes above it.
+        // A call over the result of another call (`row_number(1, k != prev(k))`) is placed above it.
         let (ready, later): (Vec<_>, Vec<_>) = waiting
             .into_iter()
             .partition(|(_, call)| !call.args.iter().any(|a| reads_any(a, &pending)));
@@ -109,7 +109,7 @@ fn reads_any(scalar: &Scalar, fields: &[String]) -> bool {
         .any(|c| fields.contains(&c.name))
 }
 
-/// The rows with a field for each of `calls`, which are added to `fields`.
+/// The rows with a field for each of `calls`; these are added to `fields`.
 fn layer(
     relation: Relation,
     columns: &[Column],

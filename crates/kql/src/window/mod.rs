@@ -1,4 +1,4 @@
-//! Window functions over serialized rows (`semantics.md §22.2`).
+//! Window functions over serialized rows (`docs/semantics.md §22.2`).
 
 mod bind;
 mod call;

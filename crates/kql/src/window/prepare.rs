@@ -1,4 +1,4 @@
-//! What each window function makes of its arguments.
+//! Prepares the arguments of each window function.
 
 use std::vec::IntoIter;
 
@@ -13,7 +13,7 @@ use crate::error::BindResult;
 use crate::real_key::as_key;
 use crate::relation::Scalar;
 
-/// A call of the window function `name`.
+/// Prepares a call of the window function `name`.
 pub(super) fn prepare(
     name: &str,
     args: Vec<Scalar>,
@@ -39,7 +39,7 @@ pub(super) fn prepare(
     }
 }
 
-/// The arguments of a call that were not read yet.
+/// The arguments of a call that are not read yet.
 struct Arguments<'a> {
     name: &'a str,
     count: usize,
@@ -53,7 +53,7 @@ impl Arguments<'_> {
         self.binder.error(code, message, self.span)
     }
 
-    /// Refuses a call with another number of arguments.
+    /// Refuses a call with a different number of arguments.
     fn expect(&self, min: usize, max: usize) -> BindResult<()> {
         if (min..=max).contains(&self.count) {
             Ok(())
@@ -68,7 +68,7 @@ impl Arguments<'_> {
         self.rest.next()
     }
 
-    /// A constant integer; `default` where it is left out.
+    /// A constant integer; `default` if it is omitted.
     fn long(&self, scalar: Option<&Scalar>, default: i64) -> BindResult<i64> {
         match scalar.map(|scalar| &scalar.constant) {
             None => Ok(default),
@@ -91,7 +91,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The condition that begins the function anew.
+    /// The condition that restarts the function.
     fn restart(&self, scalar: Option<Scalar>) -> BindResult<Option<Scalar>> {
         match scalar {
             None => Ok(None),

@@ -85,7 +85,7 @@ impl Transform for WindowRows {
 struct State {
     schema: SchemaRef,
     calls: Vec<Call>,
-    /// How many rows beyond a batch must be known before it can go out.
+    /// The number of rows after a batch that must be known before the batch can be returned.
     ahead: usize,
     waiting: VecDeque<RecordBatch>,
     held: HeldBuffers,
@@ -128,7 +128,7 @@ impl TransformState for State {
     }
 }
 
-/// A call and what it remembers of the rows before.
+/// A call and its state from the preceding rows.
 struct Call {
     spec: WindowSpec,
     memory: Memory,
@@ -136,7 +136,7 @@ struct Call {
 
 enum Memory {
     Number(Option<i64>),
-    /// The values before the batch, oldest first, as many as the distance or all that there were.
+    /// The values before the batch, oldest first, at most as many as the distance.
     Rows {
         before: VecDeque<ArrayRef>,
         held: HeldBuffers,
@@ -238,7 +238,7 @@ impl Call {
         Arc::new(Int64Array::from(numbers))
     }
 
-    /// The values before the batch, default values where there are none, joined with the batch's own.
+    /// The values before the batch, default values if there are none, followed by the values of the batch.
     fn prev(&mut self, batch: &RecordBatch, distance: usize, default: &Value) -> Result<ArrayRef> {
         let values = Arc::clone(self.argument(batch, 0)?);
         let Memory::Rows { before, held } = &mut self.memory else {
@@ -248,15 +248,15 @@ impl Call {
         held.add_array(&values);
         before.push_back(values);
         let known: usize = before.iter().map(|part| part.len()).sum();
-        // Where the table begins, only as many defaults are made as the batch shows.
+        // At the start of the table, only as many default values are created as the batch needs.
         let missing = (distance + rows).saturating_sub(known).min(rows);
         let mut parts = vec![value_to_scalar(default).to_array_of_size(missing)?];
-        let mut wanted = rows - missing;
-        while let Some(part) = before.front_mut().filter(|_| wanted > 0) {
-            let taken = part.len().min(wanted);
+        let mut needed = rows - missing;
+        while let Some(part) = before.front_mut().filter(|_| needed > 0) {
+            let taken = part.len().min(needed);
             parts.push(part.slice(0, taken));
             *part = part.slice(taken, part.len() - taken);
-            wanted -= taken;
+            needed -= taken;
             if part.is_empty() {
                 held.remove_array(part);
                 before.pop_front();
@@ -266,7 +266,7 @@ impl Call {
         Ok(concat(&parts)?)
     }
 
-    /// Bytes held of the rows before.
+    /// The retained bytes of the preceding rows.
     fn memory(&self) -> usize {
         match &self.memory {
             Memory::Rows { held, .. } => held.bytes(),

@@ -1,8 +1,8 @@
-//! Operators on scalars: types, nulls, text, lists.
+//! Tests of scalar operators: types, nulls, text, lists.
 
 use crate::testing::check;
 
-/// One printed value, with its type.
+/// The value of an expression in `print`, with its type.
 #[track_caller]
 fn value(expr: &str, kind: &str, expected: &str) {
     check(
@@ -11,7 +11,7 @@ fn value(expr: &str, kind: &str, expected: &str) {
     );
 }
 
-/// The same over a row, where nothing folds.
+/// The value of an expression over a row, in which constants are not folded.
 #[track_caller]
 fn row(schema: &str, values: &str, expr: &str, expected: &str) {
     check(
@@ -65,7 +65,7 @@ fn times_add_up_within_their_range() {
 }
 
 #[test]
-fn one_null_is_unequal_and_two_are_unknown() {
+fn equality_with_one_null_is_false_and_with_two_is_null() {
     row("a:long", "long(null)", "a == 3", "v:bool\nfalse");
     row("a:long", "long(null)", "a != 3", "v:bool\ntrue");
     row("a:long", "long(null)", "a == a", "v:bool\nnull");
@@ -91,7 +91,7 @@ fn nan_is_unequal_to_everything() {
 }
 
 #[test]
-fn text_takes_the_type_it_is_compared_with() {
+fn text_converts_to_the_type_it_is_compared_with() {
     value("datetime(2024-01-01) == '2024-01-01'", "bool", "true");
     value("5 == '5'", "bool", "true");
     check(
@@ -104,7 +104,7 @@ fn text_takes_the_type_it_is_compared_with() {
 }
 
 #[test]
-fn filters_drop_what_is_not_true() {
+fn filters_keep_only_rows_that_are_true() {
     check(
         "datatable(a:long)[1, long(null), 3] | where a != 3",
         "a:long\n1\nnull",
@@ -142,7 +142,7 @@ fn lists_are_sets_of_values() {
 }
 
 #[test]
-fn text_is_tested_without_case_unless_asked() {
+fn text_operators_ignore_case_unless_they_are_case_sensitive() {
     value("'Ärger' startswith 'ä'", "bool", "true");
     value("'abc' contains_cs 'B'", "bool", "false");
     value("'a_b' has 'B'", "bool", "true");

@@ -1,4 +1,4 @@
-//! An error leaves the binder as it was.
+//! Tests that an error restores the frame of the binder.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ fn expression(text: &str) -> Expr {
     }
 }
 
-/// Options under which binding has seen the one value of a partition's key.
+/// Options with the discovered key values of a `partition`: one value.
 fn one_key() -> BindOptions {
     let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
     let mut rows = HeldRows::new("test", &pool);
     let names: ArrayRef = Arc::new(StringViewArray::from(vec!["GET /"]));
     let batch = RecordBatch::try_from_iter([("name", names)]).expect("a batch");
-    rows.push(batch).expect("room for one row");
+    rows.push(batch).expect("memory for one row");
     BindOptions {
         discovered: vec![Arc::new(rows)],
         ..BindOptions::default()

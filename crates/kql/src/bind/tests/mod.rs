@@ -1,4 +1,4 @@
-//! What the binder promises, by subject.
+//! Tests of the binder, by subject.
 
 mod expressions;
 mod frame;

@@ -1,8 +1,8 @@
-//! Names of result columns, and what a name means.
+//! Tests of the names of result columns, and of name resolution.
 
 use crate::testing::{answer, check};
 
-/// The names of the columns that a stage over `a:long, d:dynamic, s:string` adds or leaves.
+/// The names of the result columns of an operator over `a:long, d:dynamic, s:string`.
 #[track_caller]
 fn names(stage: &str, expected: &str) {
     let query = format!("datatable(a:long, d:dynamic, s:string)[1, dynamic({{}}), 'x'] | {stage}");
@@ -37,7 +37,7 @@ fn expressions_name_their_columns() {
 }
 
 #[test]
-fn spelled_duplicates_are_refused() {
+fn explicit_duplicate_names_are_refused() {
     for stage in [
         "project a, a",
         "project y = a, y = s",
@@ -52,7 +52,7 @@ fn spelled_duplicates_are_refused() {
 }
 
 #[test]
-fn print_counts_positions() {
+fn print_numbers_columns_by_position() {
     check(
         "print x = 1, 2, y = 3",
         "x:long, print_1:long, y:long\n1 | 2 | 3",
@@ -81,7 +81,7 @@ fn an_operator_reads_only_its_input() {
 }
 
 #[test]
-fn what_cannot_be_resolved_is_named_with_its_operator() {
+fn unresolved_names_are_reported_with_their_operator() {
     assert_eq!(
         answer("requests | where absent == 1"),
         "error SEM0100: 'where' operator: Failed to resolve column or scalar expression named 'absent'"

@@ -1,4 +1,4 @@
-//! `let`, functions, parameters, sub-queries, sources.
+//! Tests of `let`, functions, parameters, sub-queries and sources.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ fn scalar_functions_take_defaults_and_names() {
 }
 
 #[test]
-fn functions_see_what_was_there_when_they_were_written() {
+fn functions_capture_the_names_in_scope_at_their_definition() {
     check("let k = 1; let f = () { k }; print v = f()", "v:long\n1");
     check("let f = () { f() }; print f()", "error SEM0260");
     check(
@@ -42,7 +42,7 @@ fn functions_see_what_was_there_when_they_were_written() {
 }
 
 #[test]
-fn tabular_functions_take_rows() {
+fn tabular_functions_accept_rows() {
     let f = "let f = (T:(x:long), n:long) { T | where x > n };";
     let rows = "datatable(x:long, y:string)[1, 'a', 5, 'b']";
     check(&format!("{f} f({rows}, 2)"), "x:long\n5");
@@ -52,7 +52,7 @@ fn tabular_functions_take_rows() {
 }
 
 #[test]
-fn toscalar_is_computed_once() {
+fn toscalar_is_evaluated_once() {
     check(
         "let m = toscalar(requests | summarize max(duration)); print v = m + 1",
         "v:real\n21.0",
@@ -65,7 +65,7 @@ fn toscalar_is_computed_once() {
 }
 
 #[test]
-fn materialised_rows_are_the_same_rows() {
+fn materialized_rows_are_evaluated_once() {
     check(
         "let T = materialize(range x from 1 to 3 step 1 | extend r = rand()); \
          T | join kind=inner (T) on r | count",
@@ -74,7 +74,7 @@ fn materialised_rows_are_the_same_rows() {
 }
 
 #[test]
-fn tables_are_read_within_the_timespan() {
+fn scans_are_limited_to_the_timespan() {
     let start = hindsight_kql_types::ticks::UNIX_EPOCH_TICKS;
     let hour = hindsight_kql_types::ticks::TICKS_PER_HOUR;
     let options = BindOptions {
@@ -89,7 +89,7 @@ fn tables_are_read_within_the_timespan() {
 }
 
 #[test]
-fn parameters_come_with_the_request() {
+fn the_request_supplies_the_query_parameters() {
     let options = BindOptions {
         parameters: HashMap::from([("n".to_owned(), "41".to_owned())]),
         ..BindOptions::default()
@@ -103,7 +103,7 @@ fn parameters_come_with_the_request() {
 }
 
 #[test]
-fn options_may_move_the_clock() {
+fn options_override_now() {
     check(
         "set query_now = datetime(2024-05-06); print v = now(-1d)",
         "v:datetime\n2024-05-05T00:00:00Z",

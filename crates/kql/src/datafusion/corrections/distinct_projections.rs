@@ -1,8 +1,9 @@
-//! Chains of projections, no two of which are equal.
+//! Chains of projections of which no two are equal.
 //!
-//! DataFusion 55.2 takes two equal projections in a row for one, also if they compute: `x + 1 AS x` twice is evaluated once.
-//! Projections also become equal when the optimiser merges several (`x + 1`, then `x * x`, and both again), and adjacent when
-//! it moves the nodes between them. So a column that is computed or renamed has a field that no projection below it has.
+//! DataFusion 55.2 merges two equal projections in a row into one, even if they compute: `x + 1 AS x` twice is evaluated
+//! once. Projections also become equal when the optimiser merges several (`x + 1`, then `x * x`, and both again), and
+//! adjacent when it moves the nodes between them. So a column that is computed or renamed gets a field that no projection
+//! below it has.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -11,15 +12,15 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan};
 use crate::call::{InnerKernel, kernel_call};
 use crate::relation::Relation;
 
-/// At most this many projections in a row are merged.
-const MERGED: usize = 32;
+/// The maximum number of adjacent projections that DataFusion may merge.
+const MAX_MERGED_PROJECTIONS: usize = 32;
 
-/// The number of nodes of a plan; a plan on top of another has more.
+/// The number of nodes of a plan. A plan with another node on top has more.
 pub(crate) fn nodes(plan: &LogicalPlan) -> usize {
     each(plan).count()
 }
 
-/// Whether a projection in a plan gives a field of this name.
+/// Whether a projection in a plan has an output field of this name.
 pub(crate) fn names_field(plan: &LogicalPlan, name: &str) -> bool {
     each(plan).any(|plan| match plan {
         LogicalPlan::Projection(projection) => {
@@ -30,7 +31,7 @@ pub(crate) fn names_field(plan: &LogicalPlan, name: &str) -> bool {
     })
 }
 
-/// Every node of a plan, without recursion: plans may be deep.
+/// Every node of a plan. Iterative, because plans may be deep.
 fn each(plan: &LogicalPlan) -> impl Iterator<Item = &LogicalPlan> {
     let mut open = vec![plan];
     std::iter::from_fn(move || {
@@ -40,12 +41,12 @@ fn each(plan: &LogicalPlan) -> impl Iterator<Item = &LogicalPlan> {
     })
 }
 
-/// Whether the projection on top of `plan` is the last of [`MERGED`].
-pub(crate) fn ends_a_piece(plan: &LogicalPlan) -> bool {
-    (length(plan) + 1).is_multiple_of(MERGED)
+/// Whether the projection on top of `plan` is the last of a chain of [`MAX_MERGED_PROJECTIONS`].
+pub(crate) fn ends_merged_chain(plan: &LogicalPlan) -> bool {
+    (length(plan) + 1).is_multiple_of(MAX_MERGED_PROJECTIONS)
 }
 
-/// The number of projections on top of one another.
+/// The number of adjacent projections on top of the plan.
 fn length(plan: &LogicalPlan) -> usize {
     let (mut plan, mut length) = (plan, 0);
     while let LogicalPlan::Projection(projection) = plan {
@@ -56,10 +57,10 @@ fn length(plan: &LogicalPlan) -> usize {
 
 /// `expr` with every column used twice.
 ///
-/// DataFusion merges a chain of projections, and writes the ever longer expressions out for every part of them: planning some
-/// hundreds of `extend x = x + 1` would take minutes. It does not merge two projections if the upper one uses a column twice
-/// that the lower one computes.
-pub(crate) fn kept_apart(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
+/// DataFusion merges a chain of projections and expands the ever longer expressions for each of them: planning some hundreds
+/// of `extend x = x + 1` would take minutes. It does not merge two projections if the upper one uses a column twice that the
+/// lower one computes.
+pub(crate) fn without_merging(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
     let twice = expr.transform_up(|expr| {
         let PlanExpr::Column(column) = &expr else {
             return Ok(Transformed::no(expr));
@@ -69,13 +70,13 @@ pub(crate) fn kept_apart(expr: PlanExpr, input: &Relation) -> Result<PlanExpr> {
             return Ok(Transformed::no(expr));
         };
         let args = vec![expr.clone(), expr];
-        let apart = kernel_call(&APART, args, vec![kind; 2], kind);
-        Ok(Transformed::yes(apart))
+        let value = kernel_call(&NOT_MERGED, args, vec![kind; 2], kind);
+        Ok(Transformed::yes(value))
     });
     twice.map(|transformed| transformed.data)
 }
 
-static APART: InnerKernel = InnerKernel::new("$apart", |args| args.full(0));
+static NOT_MERGED: InnerKernel = InnerKernel::new("$apart", |args| args.full(0));
 
 #[cfg(test)]
 mod tests {
@@ -84,9 +85,9 @@ mod tests {
     use datafusion::execution::context::SessionContext;
     use datafusion::logical_expr::{LogicalPlanBuilder, col, lit};
 
-    /// If the answer is 3, the correction is no longer needed.
+    /// If the result is 3, the correction is no longer needed.
     #[tokio::test]
-    async fn datafusion_takes_two_equal_projections_for_one() {
+    async fn datafusion_merges_two_equal_projections() {
         let one = LogicalPlanBuilder::empty(true).project([lit(1_i64).alias("x")]);
         let twice = (0..2).fold(one, |plan, _| {
             plan?.project([(col("x") + lit(1_i64)).alias("x")])

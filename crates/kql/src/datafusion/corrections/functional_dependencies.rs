@@ -1,4 +1,4 @@
-//! Functional dependencies.
+//! Removes functional dependencies.
 
 use std::sync::Arc;
 
@@ -9,24 +9,27 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
 /// Rewrites a plan without functional dependencies.
 ///
-/// DataFusion 55.2 takes the keys of an aggregation for keys of every later aggregation that has them too, also if a join in
-/// between repeats them: of `distinct k | join (…) on k | distinct k, x | summarize count() by k, x` it removes `x` from the
-/// keys, and gives other counts. No table here declares keys, so nothing is lost.
+/// DataFusion 55.2 infers that the keys of an aggregation are keys of every later aggregation that contains them, even if a
+/// join in between duplicates them. Of `distinct k | join (…) on k | distinct k, x | summarize count() by k, x` it removes
+/// `x` from the keys, so the counts are wrong. No table here declares keys, so removing the dependencies costs nothing.
 pub(in crate::datafusion) fn rewrite(
     rule: &dyn OptimizerRule,
     plan: LogicalPlan,
     config: &dyn OptimizerConfig,
 ) -> Result<Transformed<LogicalPlan>> {
-    // A rule that is applied to each node looks at the inputs of the node; another one traverses the plan itself.
+    // A rule that is applied to each node inspects the inputs of the node; another one traverses the plan itself.
     let plan = match rule.apply_order() {
-        Some(_) => plan.map_children(|input| forget_output(input).map(Transformed::yes))?,
+        Some(_) => {
+            plan.map_children(|input| remove_output_dependencies(input).map(Transformed::yes))?
+        }
         None => plan.transform_up_with_subqueries(|node| Ok(forget(node)))?,
     };
     rule.rewrite(plan.data, config)
 }
 
-/// The node without dependencies of its output. Nodes that pass the columns of their input on have those of the input.
-fn forget_output(node: LogicalPlan) -> Result<LogicalPlan> {
+/// The node without functional dependencies of its output. A node that passes the columns of its input through has those of
+/// its input.
+fn remove_output_dependencies(node: LogicalPlan) -> Result<LogicalPlan> {
     let of_input = matches!(
         node,
         LogicalPlan::Filter(_)
@@ -36,7 +39,8 @@ fn forget_output(node: LogicalPlan) -> Result<LogicalPlan> {
             | LogicalPlan::Repartition(_)
     );
     if of_input {
-        let node = node.map_children(|input| forget_output(input).map(Transformed::yes))?;
+        let node =
+            node.map_children(|input| remove_output_dependencies(input).map(Transformed::yes))?;
         Ok(node.data)
     } else {
         Ok(forget(node).data)

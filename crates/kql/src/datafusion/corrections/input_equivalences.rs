@@ -1,4 +1,4 @@
-//! Equivalences of the inputs of unions and outer joins.
+//! Hides equivalences of the inputs of unions and outer joins.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::datafusion::marker::{Marker, MarkerNode};
 
 /// `plan` with the equivalences of every union and every outer join hidden.
 ///
-/// DataFusion 55.2 infers that a column is constant in a union if it is constant in each input, also if each input has
-/// another value, and places aggregations and sorts by that. It infers that a column is constant in an outer join if it is
-/// constant in one input, also where the join fills the column with nulls. It removes sorts by such columns.
+/// DataFusion 55.2 infers that a column is constant in a union if it is constant in each input, even if each input has
+/// another value, and places aggregations and sorts accordingly. It infers that a column is constant in an outer join if it
+/// is constant in one input, even if the join fills the column with nulls. It removes sorts by such columns.
 pub(in crate::datafusion) fn hide_in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let hidden = plan.transform_up_with_subqueries(|node| {
         Ok(if inherits_equivalences(&node) {

@@ -1,4 +1,4 @@
-//! Orders whose keys are dropped, and the order of tables in memory.
+//! Keeps orders whose keys are dropped, and the order of tables in memory.
 
 use std::sync::Arc;
 
@@ -11,13 +11,12 @@ use crate::datafusion::hidden::{HiddenExec, Hide};
 use crate::datafusion::marker::{Marker, MarkerNode};
 use crate::transform::{InOrder, TransformExec, depends_on_order};
 
-/// `plan` with a marker over every sort and every table in memory that gives an order on which the result or a transform
-/// depends.
+/// `plan` with a marker over every sort and every table in memory whose order the result or a transform depends on.
 ///
 /// DataFusion 55.2 keeps a sort for a node that requires its order in terms of the columns that the node sees. A projection
-/// may have dropped those, and no transform declares the order of its output, so the sort would be removed. It repartitions
-/// tables in memory by batches. At the marker the rows become one stream, and no node that keeps their order repartitions
-/// them.
+/// may have dropped those columns, and no transform declares the order of its output, so DataFusion would remove the sort. It
+/// also repartitions tables in memory by batches. The marker makes the rows one stream, and no node that keeps their order
+/// repartitions them.
 pub(in crate::datafusion) fn keep_in_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|node| match &node {
         LogicalPlan::Extension(extension) if depends_on_order(extension) => node.map_children(mark),
@@ -26,7 +25,7 @@ pub(in crate::datafusion) fn keep_in_plan(plan: LogicalPlan) -> Result<LogicalPl
     mark(plan.data).map(|transformed| transformed.data)
 }
 
-/// `plan` with a marker over the node that gives its rows their order, if there is one.
+/// `plan` with a marker over the node that defines the order of its rows, if there is one.
 fn mark(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let mut marked = plan.transform_down(|node| {
         let keeps_order = match &node {
@@ -48,7 +47,7 @@ fn mark(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         };
         Ok(Transformed::new(node, false, further))
     })?;
-    // The recursion stopped within this input only.
+    // The recursion ended within this input only.
     marked.tnr = TreeNodeRecursion::Continue;
     Ok(marked)
 }
@@ -61,7 +60,7 @@ fn gives_order(node: &LogicalPlan) -> bool {
     }
 }
 
-/// The rows of `input` as one stream in its order; a leaf is hidden, so that it keeps its partitions.
+/// The rows of `input` as one stream in its order. A leaf is hidden, so that it keeps its partitions.
 pub(in crate::datafusion) fn ordered(input: Arc<dyn ExecutionPlan>) -> TransformExec {
     let schema = input.schema();
     let input = if input.children().is_empty() {

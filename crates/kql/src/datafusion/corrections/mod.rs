@@ -1,4 +1,4 @@
-//! Corrections of DataFusion, one file each.
+//! Corrections of DataFusion's rules, one file each.
 
 pub(crate) mod distinct_projections;
 pub(super) mod functional_dependencies;

@@ -1,4 +1,4 @@
-//! Inputs without the order that their node requires.
+//! Restores required orders of inputs.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
-/// Sorts every input that is required to be in an order and is not known to be in it.
+/// Sorts every input that must be ordered and has no matching order.
 ///
 /// DataFusion 55.2 adds the sorts that nodes require, and may lose an order afterwards: that of an aggregation over keys of
-/// which one is constant. Such a plan then fails its own check.
+/// which one is constant. Such a plan fails DataFusion's own sanity check.
 pub(in crate::datafusion) fn optimize(
     plan: Arc<dyn ExecutionPlan>,
 ) -> Result<Arc<dyn ExecutionPlan>> {

@@ -1,4 +1,4 @@
-//! Equalities of a value with an expression of it.
+//! Equalities of a column with an expression over it.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -8,9 +8,9 @@ use crate::datafusion::rewrite::replace_in_plan;
 
 /// `plan` with `tolower(name) == name` as a negated inequality.
 ///
-/// DataFusion 55.2 infers an equivalence of columns from an equality of a filter. If one side contains the other, it
-/// substitutes the expression into itself, no longer recognises an order of the column, and fails to plan. It infers
-/// nothing from a negated inequality, which is the same predicate.
+/// DataFusion 55.2 infers an equivalence from an equality in a filter. If one side contains the other, DataFusion substitutes
+/// the expression into itself, no longer recognises an order of the column, and fails to plan. It infers nothing from a
+/// negated inequality, which is the same predicate.
 pub(in crate::datafusion) fn negate_inequalities(plan: LogicalPlan) -> Result<LogicalPlan> {
     replace_in_plan(
         plan,
@@ -45,7 +45,7 @@ fn is_circular(expr: &Expr) -> bool {
     }
 }
 
-/// Whether one of two different expressions is a part of the other.
+/// Whether one of two different expressions is a subexpression of the other.
 fn contains(one: &Expr, other: &Expr) -> bool {
     let within = |whole: &Expr, part: &Expr| whole.exists(|e| Ok(e == part)).unwrap_or(false);
     one != other && (within(one, other) || within(other, one))

@@ -1,4 +1,4 @@
-//! Statistics of deep plans.
+//! Limits the cost of statistics of deep plans.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use crate::datafusion::hidden::{HiddenExec, Hide};
 
-/// Statistics pass this many projections on top of one another.
+/// Statistics are propagated through this many adjacent projections.
 const MAX_PROJECTIONS: usize = 16;
 
-/// Optimises a plan in which statistics do not pass long chains of projections.
+/// Optimises a plan in which statistics are not propagated through long chains of projections.
 ///
-/// DataFusion 55.2 computes the statistics of everything below a node anew for each node while it places repartitions: for
-/// a chain of `extend`s the cost grows with the third power of its length, and some hundreds take many seconds. Statistics
-/// of what lies below a long chain are of no use, so they are hidden while the rule runs.
+/// DataFusion 55.2 recomputes the statistics of the whole subplan for each node while it places repartitions. For a chain of
+/// `extend`s the cost grows with the cube of its length, and some hundreds take many seconds. Statistics below a long chain
+/// are of no use, so they are hidden while the rule runs.
 pub(in crate::datafusion) fn optimize(
     rule: &dyn PhysicalOptimizerRule,
     plan: Arc<dyn ExecutionPlan>,
@@ -128,7 +128,7 @@ mod tests {
 
     const LENGTH: usize = 100;
 
-    /// A chain of projections, and the number of times that the statistics of its leaf were computed.
+    /// Returns a chain of projections and the number of times that the statistics of its leaf were computed.
     fn chain() -> (Arc<dyn ExecutionPlan>, Arc<AtomicUsize>) {
         let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int64, true)]));
         let computed = Arc::new(AtomicUsize::new(0));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_statistics_below_a_long_chain_are_not_computed_for_each_node() {
+    fn statistics_below_a_long_chain_are_not_recomputed_for_each_node() {
         let config = ConfigOptions::default();
         let (plan, computed) = chain();
         assert!(EnsureRequirements::new().optimize(plan, &config).is_ok());

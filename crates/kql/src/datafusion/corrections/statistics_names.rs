@@ -1,4 +1,4 @@
-//! Aggregates that statistics answer.
+//! Names of aggregates that are answered from statistics.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 
-/// Replaces aggregates by values of statistics, and names the values as the columns of the plan.
+/// Replaces aggregates by values from statistics, and gives the values the column names of the plan.
 ///
-/// DataFusion 55.2 names such a value by the aggregate's expression. If only some aggregates of a `summarize` are used, the
-/// plan's column has another name, and the nodes above do not find it.
+/// DataFusion 55.2 names such a value after the aggregate expression. If only some aggregates of a `summarize` are used, the
+/// column in the plan has another name, and the nodes above do not find it.
 pub(in crate::datafusion) fn optimize(
     rule: &dyn PhysicalOptimizerRule,
     plan: Arc<dyn ExecutionPlan>,

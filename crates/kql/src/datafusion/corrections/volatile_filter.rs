@@ -1,14 +1,14 @@
-//! Volatile predicates.
+//! Pushdown of volatile predicates.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// Pushes filters down, but not those with a volatile predicate (`rand() < 0.5`) over a node that makes other rows.
+/// Pushes filters down, except a filter with a volatile predicate (`rand() < 0.5`) over a node that changes the set of rows.
 ///
-/// DataFusion 55.2 decides by the columns that a predicate reads, and `rand()` reads none: the filter would choose among
-/// the rows before they are grouped, joined or made.
+/// DataFusion 55.2 decides by the columns that a predicate reads, and `rand()` reads none: the filter would be applied to the
+/// rows before they are grouped, joined or generated.
 pub(in crate::datafusion) fn rewrite(
     rule: &dyn OptimizerRule,
     plan: LogicalPlan,
@@ -21,7 +21,7 @@ pub(in crate::datafusion) fn rewrite(
     }
 }
 
-/// Whether a filter must stay. The rule merges adjacent filters before it moves them, so this looks at all of them.
+/// Whether a filter must stay in place. The rule merges adjacent filters before it moves them, so this inspects all of them.
 fn must_stay(plan: &LogicalPlan) -> bool {
     let (mut below, mut volatile) = (plan, false);
     while let LogicalPlan::Filter(filter) = below {

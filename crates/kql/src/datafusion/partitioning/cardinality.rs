@@ -1,4 +1,4 @@
-//! Cardinality estimates. They decide how many partitions rows are hashed into, never what a result is.
+//! Cardinality estimates. They determine the number of hash partitions, never a result.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,13 +32,13 @@ pub(crate) fn estimated_rows(plan: &Plan) -> usize {
     }
 }
 
-/// The cardinality estimate of all inputs of a node together.
+/// The total cardinality estimate of the inputs of a node.
 pub(in crate::datafusion) fn estimated_input_rows(node: &Plan) -> usize {
     let inputs = node.children().into_iter().map(estimated_rows);
     inputs.fold(0, usize::saturating_add)
 }
 
-/// The rows of a leaf by its statistics; the most possible if it has none.
+/// The number of rows of a leaf by its statistics; the maximum if it has none.
 fn rows_of_leaf(leaf: &dyn ExecutionPlan) -> usize {
     let known = StatisticsContext::new().compute(leaf, &StatisticsArgs::new());
     let rows = known.ok().and_then(|s| s.num_rows.get_value().copied());
@@ -85,8 +85,8 @@ fn distinct_combinations(plan: &Plan, columns: &BTreeSet<usize>) -> usize {
         return 1;
     }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let wanted = columns.iter().filter_map(|i| projection.expr().get(*i));
-        return distinct_values(wanted.map(|column| &column.expr), projection.input());
+        let selected = columns.iter().filter_map(|i| projection.expr().get(*i));
+        return distinct_values(selected.map(|column| &column.expr), projection.input());
     }
     if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
         return distinct_groups(aggregate, columns);
@@ -106,17 +106,17 @@ fn distinct_combinations(plan: &Plan, columns: &BTreeSet<usize>) -> usize {
     }
 }
 
-/// The combinations of the keys among the columns; all groups if some column is no key.
+/// The number of distinct combinations of those columns that are keys; all groups if some column is not a key.
 fn distinct_groups(aggregate: &AggregateExec, columns: &BTreeSet<usize>) -> usize {
     let keys = aggregate.group_expr().expr();
-    let wanted = columns.iter().map(|index| keys.get(*index));
-    match wanted.collect::<Option<Vec<_>>>() {
+    let selected = columns.iter().map(|index| keys.get(*index));
+    match selected.collect::<Option<Vec<_>>>() {
         Some(keys) => distinct_values(keys.into_iter().map(|(key, _)| key), aggregate.input()),
         None => estimated_groups(aggregate),
     }
 }
 
-/// The combinations of the columns of the one side times those of the other.
+/// The distinct combinations of the columns of one side times those of the other.
 fn distinct_pairs(join: &HashJoinExec, columns: &BTreeSet<usize>) -> usize {
     let (left, right) = (join.left(), join.right());
     let (_, places) = build_join_schema(&left.schema(), &right.schema(), join.join_type());
@@ -133,7 +133,7 @@ fn distinct_pairs(join: &HashJoinExec, columns: &BTreeSet<usize>) -> usize {
     left.saturating_mul(distinct_combinations(right, &of_side(JoinSide::Right)))
 }
 
-/// The input of a node whose columns are those of its input; none for a node that may have others.
+/// The input of a node that passes all columns of its input through; none for any other node.
 fn row_preserving_input(plan: &Plan) -> Option<&Plan> {
     let filters_columns = plan
         .downcast_ref::<FilterExec>()

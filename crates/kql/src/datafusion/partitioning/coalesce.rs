@@ -17,8 +17,8 @@ use futures::stream::select_all;
 
 use crate::transform::only_input;
 
-/// The rows of its input in fewer partitions: the rows of partitions 0, `partitions`, twice `partitions` and so on are in
-/// partition 0, in any order. Rows that the input partitions by a hash stay partitioned by it.
+/// Coalesces its input into fewer partitions: partition 0 has the rows of the input partitions 0, `partitions`, twice
+/// `partitions` and so on, in any order. Rows that the input partitions by hash stay partitioned by it.
 #[derive(Debug)]
 pub(in crate::datafusion) struct CoalesceHashPartitionsExec {
     input: Arc<dyn ExecutionPlan>,
@@ -27,7 +27,7 @@ pub(in crate::datafusion) struct CoalesceHashPartitionsExec {
 }
 
 impl CoalesceHashPartitionsExec {
-    /// `input` in this many partitions; it has a multiple of them.
+    /// Coalesces `input` into `partitions`; the number of partitions of the input must be a multiple of it.
     pub(in crate::datafusion) fn new(
         input: Arc<dyn ExecutionPlan>,
         partitions: usize,

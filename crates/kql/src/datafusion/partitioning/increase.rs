@@ -1,4 +1,4 @@
-//! Hash tables of groups and joins that are small enough for a query to be cancelled between them.
+//! Keeps the hash tables of aggregations and joins small enough for timely cancellation.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, InputOrd
 use super::cardinality::{estimated_groups, estimated_input_rows};
 use super::coalesce::CoalesceHashPartitionsExec;
 
-/// The least number of partitions that many rows are hashed into.
+/// The minimum number of partitions for many rows.
 const MIN_PARTITIONS: usize = 64;
 
-/// More estimated entries of hash tables than this are repartitioned. Fewer are processed in some tens of milliseconds, so
-/// that more partitions only cost.
+/// Hash tables with more estimated entries than this are repartitioned. Fewer entries are processed in some tens of
+/// milliseconds, so more partitions would only cost time.
 const REPARTITION_THRESHOLD: usize = 1 << 23;
 
-/// Aggregates and joins rows in more hash partitions if there may be many of them.
+/// Increases the number of hash partitions of aggregations and joins with a high cardinality estimate.
 ///
-/// DataFusion 55.2 grows, empties and drops the hash table of a partition in one piece and does not yield meanwhile: with
-/// tens of millions of entries that takes seconds. More partitions make smaller tables, which also stay in the processor's
-/// cache. The nodes above have as few partitions as before, because a sort reserves memory for each.
+/// DataFusion 55.2 grows, drains and drops the hash table of a partition without yielding: with tens of millions of entries
+/// that takes seconds. More partitions make smaller tables, which also fit the processor's cache. The nodes above keep their
+/// number of partitions, because a sort reserves memory for each.
 pub(in crate::datafusion) fn optimize(
     plan: Arc<dyn ExecutionPlan>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
@@ -38,8 +38,8 @@ pub(in crate::datafusion) fn optimize(
     repartitioned.map(|transformed| transformed.data)
 }
 
-/// A node that has a hash table in each partition, in more partitions; none if it is another node, if its tables are small
-/// or if its output is in an order.
+/// A node with one hash table for each partition, in more partitions; none if it is another node, if its tables are small or
+/// if its output is ordered.
 fn in_more_partitions(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if node.output_ordering().is_some()
         || table_entries(node).is_none_or(|rows| rows <= REPARTITION_THRESHOLD)
@@ -57,7 +57,7 @@ fn in_more_partitions(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn Ex
     ))))
 }
 
-/// The estimated entries of the hash tables of a node; none if it has no table in each partition.
+/// The estimated number of hash table entries of a node; none if it has no table for each partition.
 fn table_entries(node: &Arc<dyn ExecutionPlan>) -> Option<usize> {
     if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
         let has_tables = *aggregate.input_order_mode() == InputOrderMode::Linear;
@@ -81,7 +81,7 @@ fn in_more_hash_partitions(
     if repartition.preserve_order() {
         return Ok(None);
     }
-    // A multiple, so that several of them together hold the rows of one partition before.
+    // A multiple of the current number, so that several new partitions together hold the rows of one old partition.
     let partitions = partitions.saturating_mul(MIN_PARTITIONS.div_ceil((*partitions).max(1)));
     let partitioning = Partitioning::Hash(keys.clone(), partitions);
     let repartition = RepartitionExec::try_new(Arc::clone(repartition.input()), partitioning)?;
@@ -166,7 +166,7 @@ mod tests {
             [MIN_PARTITIONS, 2, 2]
         );
         assert_eq!(partitions(&groups("x")).await, [2, 2, 2]);
-        // The estimate takes a volatile expression for as many values as there are rows.
+        // The estimate assumes that a volatile expression has a distinct value in every row.
         assert_eq!(partitions(&groups("r")).await, [2, 2, 2]);
         let again = format!("{} | summarize count() by count_", groups("x, x1"));
         assert_eq!(

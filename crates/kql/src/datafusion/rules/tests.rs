@@ -1,4 +1,4 @@
-//! The rules that are corrected exist, and each correction is needed.
+//! Tests that the corrected rules exist and that each correction is needed.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::datafusion::session;
 use crate::testing::{answer_in, bound};
 
-/// A session of two partitions with all corrections, but for one.
+/// A session of two partitions with all corrections except one.
 fn session_without(left_out: Option<&Correction>) -> SessionContext {
     let is_kept = |correction: &&Correction| {
         left_out.is_none_or(|left_out| !std::ptr::eq(*correction, left_out))
@@ -34,7 +34,7 @@ async fn has_node(context: &SessionContext, query: &str, node: &str) -> bool {
 }
 
 #[test]
-fn answers_are_right_with_every_correction_and_wrong_without_its_own() {
+fn answers_are_correct_only_with_every_correction() {
     for correction in &CORRECTIONS {
         let Canary::Answer(query, right) = correction.canary else {
             continue;
@@ -46,7 +46,7 @@ fn answers_are_right_with_every_correction_and_wrong_without_its_own() {
 }
 
 #[tokio::test]
-async fn plans_have_a_node_of_every_correction_of_cost() {
+async fn plans_have_the_node_of_every_cost_correction() {
     for correction in &CORRECTIONS {
         let Canary::Node(query, node) = correction.canary else {
             continue;
@@ -87,7 +87,7 @@ fn every_rule_is_one_of_datafusion() {
 }
 
 #[test]
-fn rules_without_one_that_is_corrected_are_refused() {
+fn rules_without_a_corrected_rule_are_refused() {
     for correction in &CORRECTIONS {
         for missing in correction.rules {
             let mut rules = Rules::of_datafusion();

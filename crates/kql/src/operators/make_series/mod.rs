@@ -1,7 +1,6 @@
-//! `make-series`: arrays of aggregates over the bins of an axis (`semantics.md §19`).
+//! `make-series`: arrays of aggregates over the bins of an axis (`docs/semantics.md §19`).
 //!
-//! Rows are aggregated by keys and bin number, which DataFusion does; then one pass puts the bins of each key into
-//! arrays.
+//! DataFusion aggregates the rows by keys and bin number; one pass then collects the bins of each key into arrays.
 
 mod rows;
 
@@ -14,7 +13,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Axis, Series, SeriesRows};
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -34,10 +33,12 @@ impl TabularOperator for MakeSeriesOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: if self.by.is_empty() && parameter(&self.parameters, &["kind"]).is_some() {
-                OfNoRows::OneRowOfPlaceholders
+            on_empty_input: if self.by.is_empty()
+                && parameter(&self.parameters, &["kind"]).is_some()
+            {
+                OnEmptyInput::OneRowOfPlaceholders
             } else {
-                OfNoRows::NoRows
+                OnEmptyInput::NoRows
             },
             rereads_rows: false,
             names_rows: false,
@@ -67,7 +68,7 @@ fn bind(
         .into_iter()
         .map(|k| Output::visible(k.name, k.scalar.kind, k.scalar.expr))
         .collect();
-    // `aggregated` puts the columns that tell subtables apart before the keys.
+    // `aggregated` places the subtable keys before the other keys.
     let subtables = plan::groups(&input);
     let keys: Vec<Column> = subtables
         .iter()
@@ -94,7 +95,7 @@ fn bind(
     transform(work, binned.plan, columns, false, span)
 }
 
-/// How the axis is cut.
+/// The bins of the axis.
 fn bind_bins(
     bins: &SeriesBins,
     axis: ScalarType,
@@ -112,7 +113,7 @@ fn bind_bins(
     })
 }
 
-/// Whether `kind=nonempty` is asked for, the only kind there is.
+/// Whether `kind=nonempty` is set, the only kind.
 fn is_nonempty(node: &MakeSeriesOperator, binder: &mut dyn BindContext) -> BindResult<bool> {
     let Some(expr) = parameter(&node.parameters, &["kind"]) else {
         return Ok(false);
@@ -127,7 +128,7 @@ fn is_nonempty(node: &MakeSeriesOperator, binder: &mut dyn BindContext) -> BindR
     }
 }
 
-/// The aggregates of a bin, and the series that each of them makes.
+/// The aggregates of a bin, and the series of each.
 fn bind_series(
     node: &MakeSeriesOperator,
     keys: &[BoundColumn],
@@ -160,7 +161,7 @@ fn bind_series(
     Ok((aggregates, series))
 }
 
-/// A named constant stands for an aggregate that gives it wherever there are rows.
+/// A named constant becomes an aggregate that returns the constant for each group of rows.
 fn with_aggregate(item: &NamedExpr, binder: &mut dyn BindContext) -> NamedExpr {
     let span = item.expr.span;
     let is_constant = matches!(
@@ -252,7 +253,7 @@ fn step_of(expr: &Expr, axis: ScalarType, binder: &mut dyn BindContext) -> BindR
     })
 }
 
-/// How the axis is cut.
+/// The bins of the axis.
 struct Bins {
     from: Option<Value>,
     to: Option<Value>,
@@ -261,7 +262,7 @@ struct Bins {
 }
 
 impl Bins {
-    /// The axis as the arrays are filled along it.
+    /// The axis for the row work.
     fn axis(&self, kind: ScalarType) -> Axis {
         Axis {
             kind,
@@ -272,7 +273,7 @@ impl Bins {
         }
     }
 
-    /// The rows between the bounds; a null axis is in no bin.
+    /// The rows between the bounds; a null axis value is in no bin.
     fn inside(&self, input: Relation, axis: &Scalar, span: Span) -> BindResult<Relation> {
         let mut predicate = axis.expr.clone().is_not_null();
         if let Some(from) = &self.from {
@@ -290,7 +291,7 @@ impl Bins {
         input.filter(predicate, span)
     }
 
-    /// The number of a value's bin, counted from `from`, or from 0 where there is none.
+    /// The bin number of a value, counted from `from`, or from 0 without a `from`.
     fn number(&self, axis: &Scalar) -> datafusion::logical_expr::Expr {
         let zero = Value::null(axis.kind);
         let from = self.from.clone().unwrap_or(zero);

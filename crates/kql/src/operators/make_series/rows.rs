@@ -1,4 +1,4 @@
-//! The row work of `make-series`: the bins of each key as arrays.
+//! The row work of `make-series`: collects the bins of each key into arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::transform::{
 };
 use crate::value::value_from_scalar;
 
-/// The most bins of a series (`semantics.md §19`).
+/// The maximum number of bins of a series (`docs/semantics.md §19`).
 const MAX_BINS: i64 = 1_048_576;
 
 /// One series.
@@ -40,7 +40,7 @@ pub(crate) struct Axis {
     pub(crate) inclusive: bool,
 }
 
-/// Turns a row for each key and bin into a row for each key.
+/// Turns one row for each key and bin into one row for each key.
 #[derive(Debug, Clone)]
 pub(crate) struct SeriesRows {
     pub(crate) keys: Vec<String>,
@@ -90,10 +90,10 @@ fn indices<'n>(schema: &SchemaRef, names: impl Iterator<Item = &'n String>) -> R
     names.map(|name| Ok(schema.index_of(name)?)).collect()
 }
 
-/// A row of the input: the batch, and the row in it.
+/// A row of the input: the index of its batch, and its index in the batch.
 type Place = (usize, usize);
 
-/// The rows of one key: its first row, and the row of each bin that has one.
+/// The rows of one key: its first row, and the row of each bin that is not empty.
 struct Group {
     first: Place,
     rows: Vec<(i64, Place)>,
@@ -103,7 +103,7 @@ struct Group {
 struct Bins {
     first: i64,
     count: usize,
-    /// Their starts, encoded as one array.
+    /// The starts of the bins, encoded as one array.
     axis: Buffer,
 }
 
@@ -115,14 +115,14 @@ struct State {
     converter: RowConverter,
     batches: Vec<RecordBatch>,
     held: HeldBuffers,
-    /// The numbers of the first and the last bin with rows.
+    /// The numbers of the first and the last non-empty bin.
     least: Option<i64>,
     greatest: Option<i64>,
     groups: Vec<Group>,
     places: HashMap<OwnedRow, usize>,
-    /// Bytes of the groups.
+    /// The size of the groups in bytes.
     bytes: usize,
-    /// Known when the input has ended.
+    /// Set when the input has ended.
     bins: Option<Bins>,
     next: usize,
     encoder: Encoder,
@@ -220,7 +220,7 @@ fn columns(batch: &RecordBatch, indices: &[usize]) -> Vec<ArrayRef> {
     indices.iter().filter_map(column).collect()
 }
 
-/// An encoded value, unless there was too much of it.
+/// The encoded value, or an error if it is too large.
 fn bounded(value: Vec<u8>) -> Result<Vec<u8>> {
     if !value.is_empty() {
         Ok(value)
@@ -235,7 +235,7 @@ fn failed(message: String) -> DataFusionError {
     DataFusionError::External(Box::new(KernelError::Failed(message)))
 }
 
-/// The same array of the bins' starts so many times; the views share its bytes.
+/// The array of bin starts, repeated this many times; the views share its bytes.
 fn axes(axis: &Buffer, rows: usize) -> Result<ArrayRef> {
     let mut out = BinaryViewBuilder::with_capacity(rows);
     let length = u32::try_from(axis.len()).unwrap_or(u32::MAX);
@@ -247,7 +247,7 @@ fn axes(axis: &Buffer, rows: usize) -> Result<ArrayRef> {
 }
 
 impl State {
-    /// The group of a key.
+    /// Returns the group of a key.
     fn group(&mut self, key: Row<'_>, place: Place) -> usize {
         *self.places.entry(key.owned()).or_insert_with(|| {
             self.bytes += key.as_ref().len() + size_of::<(OwnedRow, usize)>() + size_of::<Group>();
@@ -259,7 +259,7 @@ impl State {
         })
     }
 
-    /// The group of all rows.
+    /// Returns the group of all rows.
     fn only_group(&mut self) -> usize {
         if self.groups.is_empty() {
             self.groups.push(Group {
@@ -270,7 +270,7 @@ impl State {
         0
     }
 
-    /// The keys at these places.
+    /// The keys of these rows.
     fn key_arrays(&self, places: &[Place]) -> Result<Vec<ArrayRef>> {
         let key = |index: &usize| {
             let parts: Vec<&dyn Array> = self
@@ -284,7 +284,7 @@ impl State {
     }
 }
 
-/// Writes the values of all bins as an array; of several rows of one bin the last counts.
+/// Writes the values of all bins as an array. If several rows have the same bin, the last one is used.
 fn write_series(
     series: &Series,
     column: usize,
@@ -298,7 +298,7 @@ fn write_series(
     for bin in (bins.first..).take(bins.count) {
         let mut found = None;
         while let Some((at, place)) = rows.next_if(|(at, _)| *at <= bin) {
-            // What lies before the first bin is in no bin.
+            // Values before the first bin belong to no bin.
             found = (*at == bin).then_some(*place);
         }
         let Some((batch, row)) = found else {
@@ -318,7 +318,7 @@ fn write_series(
 }
 
 impl Axis {
-    /// The number of the first bin and how many there are; none where the bounds are the wrong way round.
+    /// The number of the first bin and the number of bins; none if the bounds are reversed.
     fn bins(&self, least: Option<i64>, greatest: Option<i64>) -> Result<Option<(i64, usize)>> {
         let first = match self.from {
             Some(_) => 0,
@@ -366,7 +366,7 @@ impl Axis {
         }
     }
 
-    /// The array of the bins' starts.
+    /// The array of bin starts.
     fn values(&self, first: i64, count: usize, encoder: &mut Encoder) -> Vec<u8> {
         encoder.clear();
         encoder.begin_array();

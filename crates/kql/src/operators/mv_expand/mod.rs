@@ -1,4 +1,4 @@
-//! `mv-expand`: a row for each element of a list (`semantics.md §18.1`).
+//! `mv-expand`: one row for each element of a list (`docs/semantics.md §18.1`).
 
 mod rows;
 mod value;
@@ -11,7 +11,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use self::rows::{Expand, ExpandedList};
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -30,7 +30,7 @@ impl TabularOperator for MvExpandOperator {
             rows: RowEffect::Expands {
                 limit: self.limit.as_ref(),
             },
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -61,24 +61,24 @@ fn bind(
     plan::project(relation, outputs, span)
 }
 
-/// What expansion gives: the rows with inner fields, and the columns to show.
+/// The result of the expansion: the rows with internal fields, and the output columns.
 pub(crate) struct Expanded {
     pub(crate) relation: Relation,
     pub(crate) outputs: Vec<Output>,
-    /// The field with the number of the input's row.
+    /// The field with the row number of the input.
     pub(crate) row_field: String,
-    /// The names of the columns that hold elements.
+    /// The names of the element columns.
     pub(crate) element_names: Vec<String>,
 }
 
-/// One list with the name of the column that its elements make.
+/// One list with the name of its element column.
 struct List {
     scalar: Scalar,
     kind: ScalarType,
     name: String,
 }
 
-/// Expands the lists of `columns`; `numbered` asks for the input's row numbers across all rows.
+/// Expands the lists of `columns`; `numbered` requests row numbers of the input across all rows.
 pub(crate) fn expand(
     columns: &[MvExpandColumn],
     parameters: &[OperatorParameter],
@@ -166,12 +166,12 @@ fn expanded_rows(
     columns.push(Column::scratch(hidden_name("row"), ScalarType::Long));
     let input = input.project(fields, span)?;
     let mut relation = transform(Arc::new(work), input.plan, columns, serialized, span)?;
-    // Only the input's own columns are columns of the result; the outputs read the other fields.
+    // Only columns of the input are columns of the result; the output expressions read the other fields.
     relation.columns.truncate(input.columns.len() - lists.len());
     Ok(relation)
 }
 
-/// The columns to show: elements in place of their column or at the end, the element's number last.
+/// The output columns: an element column replaces its list column or is appended, the element index is last.
 fn outputs(input: &Relation, lists: &[List], index: Option<String>) -> Vec<Output> {
     let mut outputs: Vec<Output> = plan::visible(input)
         .map(|c| pass(&c.under_its_name()))
@@ -235,7 +235,7 @@ fn bind_list(
     Ok(List { scalar, kind, name })
 }
 
-/// The single column that an expression reads.
+/// The only column that an expression reads.
 fn only_column(scalar: &Scalar, input: &Relation) -> Option<String> {
     let fields: HashSet<&str> = scalar
         .expr

@@ -1,4 +1,4 @@
-//! The row work of `mv-expand` and `mv-apply`: a row for each element (`semantics.md §18.1`).
+//! The row work of `mv-expand` and `mv-apply`: one row for each element (`docs/semantics.md §18.1`).
 
 use std::sync::Arc;
 
@@ -15,26 +15,26 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 use super::value::ElementBuilder;
 use crate::aggregates::MAX_ELEMENTS;
 use crate::transform::{
-    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, select_rows, shown_bytes,
+    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, row_bytes, select_rows,
 };
 
-/// One list that is expanded.
+/// One expanded list.
 #[derive(Debug, Clone)]
 pub(crate) struct ExpandedList {
-    /// The field of the input with the list.
+    /// The field of the input that holds the list.
     pub(crate) field: String,
     /// The type of its elements in the output.
     pub(crate) kind: ScalarType,
 }
 
-/// Expands lists side by side. The output has the input's fields but for the lists, then a field for each list's
-/// elements, then the element's number from 0, then the input row's number from 0 within the run.
+/// Expands lists in parallel. The output has the fields of the input except the lists, then one element field for each list,
+/// then the element index from 0, then the row number of the input from 0 within the run.
 #[derive(Debug, Clone)]
 pub(crate) struct Expand {
     pub(crate) lists: Vec<ExpandedList>,
-    /// Bags give `[key, value]` in place of `{key: value}`.
+    /// Bags expand to `[key, value]` instead of `{key: value}`.
     pub(crate) bags_as_pairs: bool,
-    /// Elements of a list that count at most.
+    /// The maximum number of elements of a list.
     pub(crate) limit: usize,
     /// The rows of the input are numbered as one stream.
     pub(crate) numbered: bool,
@@ -53,7 +53,7 @@ impl Transform for Expand {
         }
     }
 
-    /// Rows that are numbered must all be there.
+    /// A predicate below the expansion would change the row numbers.
     fn allows_predicate_pushdown(&self) -> bool {
         !self.numbered
     }
@@ -62,7 +62,7 @@ impl Transform for Expand {
         Some(self.lists.iter().map(|list| list.field.clone()).collect())
     }
 
-    /// Each list may be the longest that there is.
+    /// Each list may have the maximum length.
     fn estimated_rows(&self, _: &Arc<dyn ExecutionPlan>, input_rows: usize) -> usize {
         input_rows.saturating_mul(self.limit.min(MAX_ELEMENTS))
     }
@@ -104,7 +104,7 @@ struct State {
     builders: Vec<ElementBuilder>,
     batch: Option<RecordBatch>,
     row: usize,
-    /// The element of the row that comes next: a long list goes on in the next batch.
+    /// The next element of the current row: a long list continues in the next batch.
     element: usize,
     first_row: i64,
     encoder: Encoder,
@@ -155,7 +155,7 @@ impl TransformState for State {
     }
 }
 
-/// The batch that is being made, without its elements.
+/// The batch under construction, without its elements.
 #[derive(Default)]
 struct Made {
     rows: UInt32Builder,
@@ -171,7 +171,7 @@ impl Made {
 }
 
 impl State {
-    /// Adds elements of the current row until it has no more or the batch is full.
+    /// Adds elements of the current row until the row has no more or the batch is full.
     fn expand_row(
         &mut self,
         lists: &[BinaryViewArray],
@@ -193,7 +193,7 @@ impl State {
             .zip(lengths)
             .map(|(value, length)| Elements::of(*value, length, self.element))
             .collect();
-        let shown = shown_bytes(kept, self.row);
+        let shown = row_bytes(kept, self.row);
         while self.element < rows && !made.is_full() {
             for (elements, builder) in elements.iter_mut().zip(&mut self.builders) {
                 made.bytes += match elements.next(self.element) {
@@ -221,11 +221,11 @@ impl State {
     }
 }
 
-/// What a list holds from some place on.
+/// The elements of a list from an index on.
 enum Elements<'a> {
     Array(DynamicRef<'a>, usize),
     Bag(std::iter::Take<BagIter<'a>>),
-    /// Null and scalars are lists of one.
+    /// Null and scalars are lists of one element.
     One(DynamicRef<'a>, usize),
     Nothing,
 }
@@ -236,7 +236,7 @@ enum Element<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// The first `length` elements of `value`, of which `start` were had before.
+    /// The first `length` elements of `value`; `start` of them are consumed already.
     fn of(value: Option<DynamicRef<'a>>, length: usize, start: usize) -> Elements<'a> {
         let Some(value) = value else {
             return Elements::Nothing;
@@ -254,12 +254,12 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The element with this number, which the next call asks one more of.
+    /// The element at the index `number`. Each call passes the next index.
     fn next(&mut self, number: usize) -> Option<Element<'a>> {
         match self {
             Elements::Array(array, length) if number < *length => {
                 let element = array.get_index(i64::try_from(number).ok()?);
-                // A cut array still has as many elements as it says.
+                // A truncated array still reports its full number of elements.
                 Some(Element::Value(element.unwrap_or(DynamicRef::NULL)))
             }
             Elements::Bag(properties) => {
@@ -287,7 +287,7 @@ fn bag_element(encoder: &mut Encoder, key: &str, element: DynamicRef<'_>, as_pai
     encoder.end();
 }
 
-/// Null and scalars are lists of one.
+/// Null and scalars are lists of one element.
 fn length(value: Option<DynamicRef<'_>>) -> usize {
     match value {
         Some(value) if matches!(value.kind(), Kind::Array | Kind::Bag) => value.len(),

@@ -1,4 +1,4 @@
-//! An element of a dynamic as a value of a type, by its JSON kind: nothing is parsed (`semantics.md §18.1`).
+//! Converts an element of a dynamic to a type by its JSON kind, without parsing (`docs/semantics.md §18.1`).
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use datafusion::common::Result;
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, guid};
 
-/// What an element takes beside text of its own, at most.
+/// The maximum size of an element beside its own text.
 const VIEW: usize = 16;
 
-/// Collects elements as an array of one type.
+/// Builds an array of one type from elements.
 pub(crate) enum ElementBuilder {
     Bool(BooleanBuilder),
     Int(Int32Builder),
@@ -28,7 +28,7 @@ pub(crate) enum ElementBuilder {
 }
 
 impl ElementBuilder {
-    /// A builder for elements of `kind`.
+    /// Creates a builder for elements of type `kind`.
     pub(crate) fn new(kind: ScalarType) -> ElementBuilder {
         match kind {
             ScalarType::Bool => ElementBuilder::Bool(BooleanBuilder::new()),
@@ -43,7 +43,7 @@ impl ElementBuilder {
         }
     }
 
-    /// Adds an element, or the null of a list that is too short; gives about how many bytes that took.
+    /// Appends an element, or null for a list that is too short; returns the approximate number of bytes added.
     pub(crate) fn push(&mut self, element: Option<DynamicRef<'_>>) -> Result<usize> {
         let element = element.filter(|e| !e.is_null());
         match self {
@@ -86,7 +86,7 @@ impl ElementBuilder {
         Ok(VIEW)
     }
 
-    /// The array; the builder starts anew.
+    /// Returns the array and resets the builder.
     pub(crate) fn finish(&mut self) -> ArrayRef {
         match self {
             ElementBuilder::Bool(out) => Arc::new(out.finish()),
@@ -105,7 +105,7 @@ fn is_number(value: &DynamicRef<'_>) -> bool {
     matches!(value.kind(), Kind::Long | Kind::Real)
 }
 
-/// A bool, or a whole number.
+/// A bool, or an integer.
 fn to_bool(value: DynamicRef<'_>) -> Option<bool> {
     match value.kind() {
         Kind::Bool => value.as_bool(),
@@ -118,7 +118,7 @@ fn to_bool(value: DynamicRef<'_>) -> Option<bool> {
     }
 }
 
-/// Text only, or what a literal wrote as a datetime.
+/// Only text, or a datetime that a literal wrote.
 fn to_datetime(value: DynamicRef<'_>) -> Option<i64> {
     value
         .as_datetime()

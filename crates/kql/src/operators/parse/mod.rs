@@ -1,4 +1,4 @@
-//! `parse` and `parse-where`: columns cut out of a text by a pattern (`semantics.md §20.1, §20.2`).
+//! `parse` and `parse-where`: extract columns from a text by a pattern (`docs/semantics.md §20.1, §20.2`).
 
 mod pattern;
 mod rows;
@@ -11,7 +11,7 @@ use hindsight_kql_types::ScalarType;
 
 use self::pattern::Pattern;
 use self::rows::{ParseMode, ParseRows};
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -32,7 +32,7 @@ impl TabularOperator for ParseOperator {
             } else {
                 RowEffect::Keeps
             },
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -77,7 +77,7 @@ fn bind(
     })
 }
 
-/// The columns of `input` with the parsed ones; the field `matched` tells whether the row fits.
+/// The columns of `input` with the parsed ones; the field `matched` is true if the row matches.
 fn parsed(
     input: Relation,
     text: datafusion::logical_expr::Expr,
@@ -122,7 +122,7 @@ fn parsed(
     with_matched(relation, new, span)
 }
 
-/// Adds the parsed columns and keeps the field `matched` without naming it a column.
+/// Adds the parsed columns and keeps the field `matched` out of the columns.
 fn with_matched(relation: Relation, new: Vec<Output>, span: Span) -> BindResult<Relation> {
     let mut outputs: Vec<Output> = relation.columns.iter().map(pass).collect();
     for column in new {
@@ -157,7 +157,7 @@ fn mode(node: &ParseOperator, binder: &mut dyn BindContext) -> BindResult<ParseM
     }
 }
 
-/// The flags as an inline group, only of a regex.
+/// The flags as an inline group; only a regex has flags.
 fn flags(
     node: &ParseOperator,
     mode: ParseMode,

@@ -8,7 +8,7 @@ use super::rows::{ParseMode, ParsedColumn};
 use crate::context::BindContext;
 use crate::error::BindResult;
 
-/// A pattern so far: a regular expression with a named group for each column.
+/// A pattern under construction: a regular expression with a named group for each column.
 pub(super) struct Pattern {
     mode: ParseMode,
     regex: String,
@@ -16,7 +16,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// The regular expression of an operator's pattern and its columns.
+    /// Builds the regular expression of an operator's pattern, and its columns.
     pub(super) fn of(
         node: &ParseOperator,
         mode: ParseMode,
@@ -53,7 +53,7 @@ impl Pattern {
         }
     }
 
-    /// `*`: any text, at the start and between parts; at the end it says only that more may follow.
+    /// `*`: any text at the start and between parts; at the end it only permits trailing text.
     fn star(
         &mut self,
         before: Option<&ParsePart>,
@@ -83,7 +83,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// Text, or a part of a regular expression.
+    /// A literal text, or a part of a regular expression.
     fn literal(&mut self, expr: &Expr, binder: &mut dyn BindContext) -> BindResult<()> {
         let text = binder.constant_string(expr)?;
         if text.is_empty() {
@@ -97,7 +97,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// A column. Groups are named so that groups inside literals do not shift them.
+    /// A column. Its group is named, so that groups inside literals do not change its position.
     fn column(
         &mut self,
         name: &Name,
@@ -127,7 +127,7 @@ impl Pattern {
     }
 }
 
-/// What the group of a column matches.
+/// The expression of a column's group.
 fn inside(kind: ScalarType, mode: ParseMode, after: Option<&ParsePart>) -> &'static str {
     match (mode, after) {
         (ParseMode::Regex, _) if kind == ScalarType::String => ".*",
@@ -138,7 +138,7 @@ fn inside(kind: ScalarType, mode: ParseMode, after: Option<&ParsePart>) -> &'sta
     }
 }
 
-/// What a text of a type looks like.
+/// The expression that matches the text of a type.
 fn shape(kind: ScalarType) -> &'static str {
     match kind {
         ScalarType::Int | ScalarType::Long => r"[+-]?\d+",

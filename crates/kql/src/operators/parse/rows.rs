@@ -1,4 +1,4 @@
-//! The row work of `parse`: one regular expression over each text.
+//! The row work of `parse`: matches one regular expression against each text.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::plan::array_of;
 use crate::transform::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
 use crate::work::CancellationToken;
 
-/// `kind=` of `parse`.
+/// The `kind=` of `parse`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParseMode {
-    /// One column that does not convert blanks the row.
+    /// A column that does not convert makes the whole row null.
     Simple,
-    /// Each column converts alone.
+    /// Each column converts independently.
     Relaxed,
     /// Literals are regular expressions.
     Regex,
 }
 
-/// A column and the group of the expression that holds it.
+/// A column and its group of the expression.
 #[derive(Debug, Clone)]
 pub(crate) struct ParsedColumn {
     pub(crate) name: String,
@@ -31,7 +31,7 @@ pub(crate) struct ParsedColumn {
     pub(crate) group: String,
 }
 
-/// Adds a field for each column, then whether the row matched and converted.
+/// Adds a field for each column, then a flag that is true if the row matches and all columns convert.
 #[derive(Debug, Clone)]
 pub(crate) struct ParseRows {
     text: String,
@@ -61,7 +61,7 @@ impl ParseRows {
         &self.columns
     }
 
-    /// The values of a row, and whether the row matched and all of them converted.
+    /// The values of a row, and whether the row matches and all of them convert.
     fn row(&self, text: &str) -> (Vec<Value>, bool) {
         let blank = || self.columns.iter().map(|c| Value::null(c.kind)).collect();
         let Some(captures) = self.regex.captures(text) else {
@@ -117,7 +117,7 @@ struct State {
     work: ParseRows,
     schema: SchemaRef,
     batch: Option<RecordBatch>,
-    /// The row that comes next: the parts of long texts fill more than one batch.
+    /// The next row: the parts of long texts may fill more than one batch.
     row: usize,
     cancellation: CancellationToken,
 }

@@ -1,4 +1,4 @@
-//! `parse-kv`: columns from a text of keys and values (`semantics.md §20.3`).
+//! `parse-kv`: extracts columns from a text of keys and values (`docs/semantics.md §20.3`).
 
 mod text;
 
@@ -10,7 +10,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -27,7 +27,7 @@ impl TabularOperator for ParseKvOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Keeps,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -65,10 +65,10 @@ fn bind(
     add_columns(input, new, span)
 }
 
-/// How the text is taken apart.
+/// The parsing rules of the text.
 struct Rules {
     kernel: &'static InnerKernel,
-    /// What the kernel takes beside the text and the key.
+    /// The arguments of the kernel after the text and the key.
     arguments: Vec<String>,
 }
 
@@ -149,7 +149,7 @@ impl Rules {
         }
     }
 
-    /// The text of the value of `key`; empty where the key is missing.
+    /// The text of the value of `key`; empty if the key is missing.
     fn value(&self, source: PlanExpr, key: &str) -> PlanExpr {
         let constant = |text: &str| Scalar::constant(Value::String(text.to_owned())).expr;
         let mut args = vec![source, constant(key)];

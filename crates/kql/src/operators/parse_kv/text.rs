@@ -1,4 +1,4 @@
-//! The text work of `parse-kv` (`semantics.md §20.3`).
+//! Text parsing of `parse-kv` (`docs/semantics.md §20.3`).
 
 use std::borrow::Cow;
 
@@ -7,8 +7,9 @@ use regex::Regex;
 
 use crate::kernel::{KernelArgs, KernelError};
 
-/// Pairs between written delimiters. The arguments are the text, the key, the pair delimiter, the key-value delimiter,
-/// the quotes (an opening and a closing character each), the escape characters and, not empty, that values are greedy.
+/// Pairs between explicit delimiters. The arguments are the text, the key, the pair delimiter, the key-value delimiter, the
+/// quotes (an opening and a closing character each), the escape characters, and the greedy flag, which is set if it is not
+/// empty.
 pub(crate) fn value_between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (text, key) = (args.strings(0)?, args.strings(1)?);
     let (pair, separator) = (args.strings(2)?, args.strings(3)?);
@@ -27,7 +28,7 @@ pub(crate) fn value_between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelErr
     }))
 }
 
-/// Any character but letters and digits delimits. The arguments are the text, the key, the quotes and the escapes.
+/// Every character except letters and digits is a delimiter. The arguments are the text, the key, the quotes and the escapes.
 pub(crate) fn value_after(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (text, key) = (args.strings(0)?, args.strings(1)?);
     let (quotes, escapes) = (args.strings(2)?, args.strings(3)?);
@@ -46,7 +47,7 @@ pub(crate) fn value_after(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError
     }))
 }
 
-/// The groups of a regular expression are key and value. The arguments are the text, the key and the expression.
+/// The groups of a regular expression are the key and the value. The arguments are the text, the key and the expression.
 pub(crate) fn value_by_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (text, key, pattern) = (args.strings(0)?, args.strings(1)?, args.strings(2)?);
     if args.rows() == 0 {
@@ -69,12 +70,12 @@ pub(crate) fn value_by_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelEr
 struct Quoting<'a> {
     /// An opening and a closing character for each kind of quote.
     quotes: &'a str,
-    /// Characters that take the next one as it stands.
+    /// Escape characters: the next character is literal.
     escapes: &'a str,
 }
 
 impl Quoting<'_> {
-    /// The quoted text that `text` begins with, and what follows its closing quote.
+    /// The quoted text at the start of `text`, and the rest after its closing quote.
     fn quoted<'t>(&self, text: &'t str) -> Option<(String, &'t str)> {
         let first = text.chars().next()?;
         let mut quotes = self.quotes.chars();
@@ -118,7 +119,7 @@ impl Delimited<'_> {
         }
     }
 
-    /// The next key, and what follows its delimiter.
+    /// The next key, and the rest after its delimiter.
     fn key<'t>(&self, text: &'t str) -> Option<(Cow<'t, str>, &'t str)> {
         let mut start = text.trim_start();
         while let Some(rest) = start.strip_prefix(self.pair) {
@@ -130,13 +131,13 @@ impl Delimited<'_> {
             return Some((Cow::Owned(key), after));
         }
         let (before, after) = text.split_once(self.separator)?;
-        // What stands before the last pair delimiter is a pair without a value.
+        // The text before the last pair delimiter is a pair without a value.
         let before = before.trim();
         let key = before.rsplit(self.pair).next().unwrap_or(before).trim();
         Some((Cow::Borrowed(key), after))
     }
 
-    /// The value that `text` begins with, and what follows it.
+    /// The value at the start of `text`, and the rest after it.
     fn value<'t>(&self, text: &'t str) -> (Cow<'t, str>, &'t str) {
         if let Some((value, next)) = self.quoting.quoted(text) {
             return (Cow::Owned(value), next);
@@ -158,7 +159,7 @@ impl Delimited<'_> {
     }
 }
 
-/// The words of a text: quoted ones, and stretches of letters and digits.
+/// The words of a text: quoted texts, and runs of letters and digits.
 struct Words<'a, 't> {
     rest: &'t str,
     quoting: Quoting<'a>,

@@ -1,16 +1,16 @@
 //! The patterns of `reduce`, after R. Vaarandi, "A Data Clustering Algorithm for Mining Patterns From Event Logs" (2003).
 //!
-//! 1. A text is cut into words. Words are letters and digits of any script; every other character separates, and so do
-//!    the characters that the query adds.
-//! 2. A word at its place in the text (first, second, …) is frequent where at least `threshold` of the rows have it
-//!    there, and at least two. A word with a digit is never frequent: numbers and identifiers vary by their nature.
-//! 3. The pattern of a text is the text with its frequent words and its separators; what is not frequent is `*`.
-//!    Neighbouring words that are not frequent are one `*` together with what separates them, and separators that
-//!    the query added go into the `*` beside them.
-//! 4. A pattern that at least `threshold` of the rows have, and at least two, is a cluster. All other rows, and those
+//! 1. A text is split into words. Words are letters and digits of any script. Every other character is a separator, and so is
+//!    each character that the query adds.
+//! 2. A word at its position in the text (first, second, …) is frequent if at least `threshold` of the rows have it there,
+//!    and at least two rows. A word with a digit is never frequent, because numbers and identifiers vary.
+//! 3. The pattern of a text is the text with its frequent words and its separators; each infrequent word is `*`. Adjacent
+//!    infrequent words are one `*` together with the separators between them. A separator that the query adds is merged into
+//!    an adjacent `*`.
+//! 4. A pattern that at least `threshold` of the rows have, and at least two rows, is a cluster. All other rows, and rows
 //!    whose pattern has no frequent word, are `others`.
 //!
-//! The paper counts words by a hash first, to need less memory; here they are counted exactly.
+//! The paper first counts words by a hash to save memory; this implementation counts them exactly.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -20,58 +20,58 @@ use datafusion::execution::memory_pool::MemoryReservation;
 
 use crate::work::CancellationToken;
 
-/// How texts are cut, and what share of the rows a word and a pattern need.
+/// The separators of texts, and the share of the rows that a word and a pattern require.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
-    /// Above 0, at most 1.
+    /// Greater than 0, at most 1.
     pub(crate) threshold: f64,
-    /// Characters that separate words beside those that always do.
+    /// Additional characters that separate words.
     pub(crate) separators: BTreeSet<char>,
 }
 
-/// Rows of one pattern.
+/// The rows of one pattern.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cluster {
-    /// The pattern; `others` for rows without one.
+    /// The pattern; `others` for rows without a pattern.
     pub(crate) pattern: String,
-    /// How many rows have it.
+    /// The number of rows.
     pub(crate) count: i64,
-    /// The smallest of its texts; empty for `others`.
+    /// The smallest of the texts; empty for `others`.
     pub(crate) representative: String,
 }
 
-/// What became of a list of texts.
+/// The clusters of a list of texts.
 #[derive(Debug, Default)]
 pub(crate) struct Clusters {
-    /// The most frequent first, equally frequent ones by pattern; `others` last, where there are any.
+    /// In descending order of rows, then by pattern; `others` is last, if it exists.
     pub(crate) clusters: Vec<Cluster>,
-    /// The place of each text's cluster among them.
+    /// The index of each text's cluster.
     pub(crate) places: Vec<u32>,
 }
 
-/// A text, and how many rows have it.
+/// A text, and the number of its rows.
 pub(crate) type Weighted<'t> = (&'t str, i64);
 
-/// The pattern of rows that have none.
+/// The pattern of rows that are in no cluster.
 const OTHERS: &str = "others";
 
-/// The fewest rows that make a word frequent or a pattern a cluster: one row resembles nothing.
-const FEWEST: f64 = 2.0;
+/// The minimum number of rows of a frequent word or a cluster.
+const MIN_ROWS: f64 = 2.0;
 
-/// About what an entry of a table takes beside its text.
+/// The approximate size of a table entry without its text.
 const ENTRY_BYTES: usize = 64;
 
-/// Every so many words of a text the work is asked whether it is still wanted.
-const ASKED_EVERY: usize = 4096;
+/// The number of words of a text between two checks for cancellation.
+const CANCELLATION_CHECK_INTERVAL: usize = 4096;
 
-/// So many entries are reserved at once.
+/// The number of entries whose memory is reserved at once.
 const RESERVED_ENTRIES: usize = 1024;
 
 impl Rule {
     /// Clusters texts.
     ///
     /// # Errors
-    /// The query was cancelled, or its memory is used up.
+    /// The query was cancelled, or its memory is exhausted.
     pub(crate) fn clusters<'t, I>(
         &self,
         texts: I,
@@ -81,8 +81,8 @@ impl Rule {
         I: Iterator<Item = Weighted<'t>> + Clone,
     {
         let rows: i64 = texts.clone().map(|(_, weight)| weight).sum();
-        let needed = (self.threshold * rows as f64).max(FEWEST);
-        let mut held = Held::new(cancellation);
+        let needed = (self.threshold * rows as f64).max(MIN_ROWS);
+        let mut held = TableReservation::new(cancellation);
         let words = self.count_words(texts.clone(), cancellation, &mut held)?;
         let frequent = |place: u32, word: &str| {
             let count = words.get(&(place, word)).copied();
@@ -111,18 +111,18 @@ impl Rule {
         Ok(ranked(found, &candidates, needed))
     }
 
-    /// How many rows have each word at each place, but for words that are never frequent.
+    /// Counts the rows of each word at each position, except of words that are never frequent.
     fn count_words<'t>(
         &self,
         texts: impl Iterator<Item = Weighted<'t>>,
         cancellation: &CancellationToken,
-        held: &mut Held,
+        held: &mut TableReservation,
     ) -> Result<HashMap<(u32, &'t str), i64>> {
         let mut counts: HashMap<(u32, &'t str), i64> = HashMap::new();
         for (text, weight) in texts {
             cancellation.check()?;
             for (place, word) in (0_u32..).zip(self.words(text, cancellation)) {
-                let Some(word) = text.get(word).filter(|word| may_be_frequent(word)) else {
+                let Some(word) = text.get(word).filter(|word| can_be_frequent(word)) else {
                     continue;
                 };
                 let before = counts.len();
@@ -135,7 +135,7 @@ impl Rule {
         Ok(counts)
     }
 
-    /// The places of a text's words in it; no more of them where the query was cancelled.
+    /// The byte ranges of the words of a text; the iterator ends early if the query is cancelled.
     fn words(
         &self,
         text: &str,
@@ -145,7 +145,7 @@ impl Rule {
         let (mut from, mut number) = (0, 0_usize);
         std::iter::from_fn(move || {
             number += 1;
-            if number.is_multiple_of(ASKED_EVERY) && cancellation.is_cancelled() {
+            if number.is_multiple_of(CANCELLATION_CHECK_INTERVAL) && cancellation.is_cancelled() {
                 return None;
             }
             let rest = text.get(from..)?;
@@ -156,7 +156,7 @@ impl Rule {
         })
     }
 
-    /// The pattern of a text; none where no word of it is frequent.
+    /// The pattern of a text; none if it has no frequent word.
     fn pattern(
         &self,
         text: &str,
@@ -196,19 +196,19 @@ impl Rule {
     }
 }
 
-/// Numbers, identifiers and times vary by their nature.
-fn may_be_frequent(word: &str) -> bool {
+/// Numbers, identifiers and times vary, so a word with a digit is never frequent.
+fn can_be_frequent(word: &str) -> bool {
     !word.contains(char::is_numeric)
 }
 
-/// The rows of one pattern, before it is known whether they are enough.
+/// The rows of one pattern, before their number is compared with the minimum.
 struct Candidate<'t> {
     number: usize,
     count: i64,
     smallest: &'t str,
 }
 
-/// The clusters among the candidates in their order, and the cluster of each text by its candidate.
+/// The clusters among the candidates in their order, and the cluster of each text, by the candidate of the text.
 fn ranked(
     found: HashMap<Option<String>, Candidate<'_>>,
     candidates: &[usize],
@@ -253,17 +253,17 @@ fn ranked(
     }
 }
 
-/// The memory of the tables, reserved while they grow.
-struct Held {
+/// The memory reservation of the tables, which grows with them.
+struct TableReservation {
     reservation: Option<MemoryReservation>,
     cancellation: CancellationToken,
     entries: usize,
     bytes: usize,
 }
 
-impl Held {
-    fn new(cancellation: &CancellationToken) -> Held {
-        Held {
+impl TableReservation {
+    fn new(cancellation: &CancellationToken) -> TableReservation {
+        TableReservation {
             reservation: cancellation.reservation("reduce"),
             cancellation: cancellation.clone(),
             entries: 0,
@@ -271,7 +271,7 @@ impl Held {
         }
     }
 
-    /// There is one more entry, with a text of its own of so many bytes.
+    /// Accounts for one more entry with a text of `bytes` bytes.
     fn add(&mut self, bytes: usize) -> Result<()> {
         self.entries += 1;
         self.bytes += ENTRY_BYTES + bytes;
@@ -319,13 +319,13 @@ mod tests {
     }
 
     #[test]
-    fn what_separates_stays_and_what_varies_is_one_star() {
+    fn separators_stay_and_varying_words_become_one_star() {
         let texts = [
             "get /cart/17 (ok)",
             "get /cart/18/a (ok)",
             "get /cart/b,c (ok)",
         ];
-        // "ok" stands at three places, so that one text alone has it at its own.
+        // "ok" occurs at three positions, each of which one row alone has.
         assert_eq!(
             clusters(&texts, 1.0, ""),
             ["get /cart/*) 3 get /cart/17 (ok)"]
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_when_it_is_not_wanted() {
+    fn clustering_stops_when_cancelled() {
         let pool = datafusion::execution::memory_pool::UnboundedMemoryPool::default();
         let work = crate::work::Work::new(std::sync::Arc::new(pool));
         work.cancel();
@@ -354,12 +354,15 @@ mod tests {
             separators: BTreeSet::new(),
         };
         let run = work.clone().run(async {
-            let long = "a ".repeat(100 * ASKED_EVERY);
+            let long = "a ".repeat(100 * CANCELLATION_CHECK_INTERVAL);
             let words = rule.words(&long, &CancellationToken::current()).count();
             let clusters = rule.clusters([("a b", 1)].into_iter(), &CancellationToken::current());
             (words, clusters.is_err())
         });
-        assert_eq!(futures::executor::block_on(run), (ASKED_EVERY - 1, true));
+        assert_eq!(
+            futures::executor::block_on(run),
+            (CANCELLATION_CHECK_INTERVAL - 1, true)
+        );
         assert!(work.checks_after_cancellation() > 0);
     }
 }

@@ -1,9 +1,9 @@
-//! `reduce`: texts that look alike as patterns (`semantics.md §21`).
+//! `reduce`: groups similar texts into patterns (`docs/semantics.md §21`).
 //!
-//! The cloud learns its patterns from log lines after R. Vaarandi, "A Data Clustering Algorithm for Mining Patterns From
-//! Event Logs" (2003), and has not written down how in detail. This is our own reading of that paper, said in full in
-//! [`crate::operators::reduce::clusters`]: the grouping may differ from the cloud's in detail, and is the same for the same rows,
-//! in whatever order they come.
+//! The cloud service learns its patterns from log lines after R. Vaarandi, "A Data Clustering Algorithm for Mining Patterns
+//! From Event Logs" (2003), and does not document the details. [`crate::operators::reduce::clusters`] documents the algorithm
+//! of this implementation. Its groups may differ from those of the cloud in detail. They are the same for the same rows in
+//! any order.
 
 mod clusters;
 mod rows;
@@ -19,7 +19,7 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use self::clusters::Rule;
 use self::rows::{ReduceRows, Shown};
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -31,14 +31,14 @@ use crate::plan::{self, Output, free_name, groups, hidden_name, parameter, pass}
 use crate::relation::{Column, Relation};
 use crate::window;
 
-/// The share of the rows that a word and a pattern need where `threshold` is left out.
+/// The default `threshold`: the share of the rows that a word and a pattern require.
 const THRESHOLD: f64 = 0.1;
 
 impl TabularOperator for ReduceOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::KeepsAlone,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -72,7 +72,7 @@ fn bind(
     }
 }
 
-/// A row for each pattern. Equal texts are counted first, so that only different ones are held.
+/// One row for each pattern. Equal texts are counted first, so that only distinct texts are in memory.
 fn patterns(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult<Relation> {
     let groups = groups(&input);
     let mut keys: Vec<Output> = groups.iter().map(pass).collect();
@@ -97,7 +97,7 @@ fn patterns(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult
     transform(work, counted.plan, columns, false, span)
 }
 
-/// `kind=source`: every row with what the row of its pattern would say.
+/// `kind=source`: every row with the columns of its pattern.
 fn with_rows(rule: Rule, text: Output, input: Relation, span: Span) -> BindResult<Relation> {
     let before = input.columns.clone();
     let mut columns: Vec<Column> = before.iter().map(Column::under_its_name).collect();
@@ -116,7 +116,7 @@ fn with_rows(rule: Rule, text: Output, input: Relation, span: Span) -> BindResul
     transform(work, input.plan, columns, serialized, span)
 }
 
-/// The columns that the operator makes.
+/// The columns that the operator adds.
 fn own_columns(taken: impl Fn(&str) -> bool) -> [(String, ScalarType); 3] {
     [
         (free_name("Pattern", &taken), ScalarType::String),
@@ -125,7 +125,7 @@ fn own_columns(taken: impl Fn(&str) -> bool) -> [(String, ScalarType); 3] {
     ]
 }
 
-/// Whether `kind=source` is asked for, the only kind there is.
+/// Whether `kind=source` is set, the only kind.
 fn keeps_rows(parameters: &[OperatorParameter], binder: &mut dyn BindContext) -> BindResult<bool> {
     let Some(kind) = parameter(parameters, &["kind"]) else {
         return Ok(false);
@@ -139,7 +139,7 @@ fn keeps_rows(parameters: &[OperatorParameter], binder: &mut dyn BindContext) ->
     }
 }
 
-/// What stands behind `with`.
+/// The parameters after `with`.
 fn rule(properties: &[OperatorParameter], binder: &mut dyn BindContext) -> BindResult<Rule> {
     let mut rule = Rule {
         threshold: THRESHOLD,

@@ -1,4 +1,4 @@
-//! The row work of `reduce`: all texts are held, then clustered.
+//! The row work of `reduce`: collects all texts, then clusters them.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::transform::{
 };
 use crate::work::CancellationToken;
 
-/// What comes out.
+/// The output of the operator.
 #[derive(Debug, Clone)]
 pub(crate) enum Shown {
-    /// A row for each pattern. The input has a row for each text and how many rows have it.
+    /// One row for each pattern. The input has one row for each distinct text, with its number of rows.
     Patterns {
         /// The field with the number of rows.
         weight: String,
-        /// Fields that are the same in all rows, and in the result.
+        /// Fields that are constant over all rows; the result has them, too.
         groups: Vec<String>,
     },
-    /// Every row with its pattern; the input's last field is the text, which goes.
+    /// Every row with its pattern. The last field of the input is the text, which is dropped.
     Rows,
 }
 
@@ -64,7 +64,7 @@ struct State {
     batches: Vec<RecordBatch>,
     held: HeldBuffers,
     cancellation: CancellationToken,
-    /// Known when the input has ended.
+    /// Set when the input has ended.
     clustered: Option<Clustered>,
 }
 
@@ -73,9 +73,9 @@ struct Clustered {
     columns: [ArrayRef; 3],
     /// The cluster of each row of the input.
     places: UInt32Array,
-    /// The batch or the row of the output that comes next.
+    /// The next batch or row of the output.
     next: usize,
-    /// The row of the input that comes next.
+    /// The next row of the input.
     row: usize,
 }
 
@@ -136,7 +136,7 @@ impl State {
         self.batches.iter().map(text).collect()
     }
 
-    /// How many rows each row stands for; nothing where each is one.
+    /// The number of rows that each row represents; none if each represents one.
     fn weights(&self) -> Result<Vec<Int64Array>> {
         match &self.work.shown {
             Shown::Rows => Ok(Vec::new()),
@@ -147,7 +147,7 @@ impl State {
         }
     }
 
-    /// The next batch of the input with the columns of its rows' clusters.
+    /// The next batch of the input with the pattern columns of its rows.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>> {
         let Some(clustered) = &mut self.clustered else {
             return Ok(None);

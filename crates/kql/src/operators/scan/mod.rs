@@ -1,4 +1,4 @@
-//! `scan`: sequences of rows that match steps (`semantics.md §22.3`).
+//! `scan`: sequences of rows that match steps (`docs/semantics.md §22.3`).
 
 mod rows;
 
@@ -17,7 +17,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Output, Scan, Step};
-use super::OfNoRows;
+use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -35,7 +35,7 @@ impl TabularOperator for ScanOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
             rows: RowEffect::Loses,
-            of_no_rows: OfNoRows::NoRows,
+            on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
@@ -102,7 +102,7 @@ fn bind(
     )
 }
 
-/// The input in the order of `order by`; without it, the input must have an order.
+/// Sorts the input by `order by`; without it, the input must be serialized.
 fn ordered(
     node: &ScanOperator,
     input: Relation,
@@ -127,8 +127,7 @@ fn ordered(
     }
 }
 
-/// The columns whose values each have matches of their own: those of `partition by`, and those of the subtables that
-/// `mv-apply` and `partition` keep apart.
+/// The columns that partition the matches: those of `partition by`, and the subtable keys of `mv-apply` and `partition`.
 fn subtable_keys(
     node: &ScanOperator,
     input: &Relation,
@@ -178,7 +177,7 @@ fn declared(
     Ok(declared)
 }
 
-/// What the expressions of steps see: the row, the declared columns, and the rows that the steps hold.
+/// The columns that expressions of steps read: those of the row, the declared columns, and the columns of each step's state.
 struct Scene {
     row: Vec<Column>,
     declared: Vec<(String, Value)>,
@@ -280,7 +279,7 @@ impl Scene {
         .map_err(|e| plan_error(e, span))
     }
 
-    /// The expression with `step.column` as a name of its own.
+    /// The expression with `step.column` replaced by a single name.
     fn reads(&self, expr: &Expr) -> Expr {
         let boxed = |e: &Expr| Box::new(self.reads(e));
         let call = |call: &Call| Call {

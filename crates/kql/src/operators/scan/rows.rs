@@ -11,7 +11,7 @@ use datafusion::physical_plan::PhysicalExpr;
 use crate::transform::{Reads, Transform, TransformState};
 use crate::work::CancellationToken;
 
-/// Which of the rows that match a step come out.
+/// Which of the rows that match a step are output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Output {
     /// All.
@@ -26,23 +26,23 @@ pub(crate) enum Output {
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) condition: Arc<dyn PhysicalExpr>,
-    /// The declared column's number and its value.
+    /// The index of the declared column and its value.
     pub(crate) assignments: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     pub(crate) output: Output,
 }
 
-/// Matches rows against steps. Expressions read the row's fields, the declared columns, and for each step the same
-/// fields as the step holds them.
+/// Matches rows against steps. Expressions read the fields of the row, the declared columns, and for each step the same
+/// fields of the step's state.
 #[derive(Debug, Clone)]
 pub(crate) struct Scan {
-    /// What the expressions read.
+    /// The schema that the expressions read.
     pub(crate) schema: SchemaRef,
     pub(crate) steps: Vec<Step>,
-    /// What a step holds of the row's fields before it matched.
+    /// The fields of a step's state before it matches.
     pub(crate) nulls: Vec<ScalarValue>,
-    /// The declared columns' defaults.
+    /// The defaults of the declared columns.
     pub(crate) defaults: Vec<ScalarValue>,
-    /// The match's number is the last field of the output.
+    /// The last field of the output is the match id.
     pub(crate) match_id: bool,
 }
 
@@ -78,12 +78,12 @@ impl Transform for Scan {
     }
 }
 
-/// The rows that a running match holds: one for each step so far.
+/// The state of an active match: one row for each step so far.
 #[derive(Clone)]
 struct Sequence {
     rows: Vec<Vec<ArrayRef>>,
     id: i64,
-    /// The row that comes out when the run ends.
+    /// The row that is output when the run of a step ends.
     last: Option<RecordBatch>,
 }
 
@@ -104,7 +104,7 @@ impl TransformState for State {
         for row in 0..batch.num_rows() {
             cancellation.check()?;
             let row: Vec<ArrayRef> = batch.columns().iter().map(|c| c.slice(row, 1)).collect();
-            // From the last step to the first, so that a row does not run through all steps at once.
+            // Steps are tried from last to first, so that a row does not advance through all steps at once.
             for step in (0..self.work.steps.len()).rev() {
                 self.try_step(step, &row)?;
             }
@@ -137,7 +137,7 @@ impl State {
         let Some(step) = self.work.steps.get(index).cloned() else {
             return Ok(());
         };
-        // The match of the step before goes on here.
+        // The match of the previous step continues in this step.
         if let Some(before) = index.checked_sub(1)
             && let Some(Some(sequence)) = self.sequences.get(before).cloned()
         {
@@ -170,7 +170,7 @@ impl State {
         self.enter(index, &step, row, &scene, sequence)
     }
 
-    /// The row becomes what step `index` holds, and comes out.
+    /// The row replaces the state of step `index`, and is output.
     fn enter(
         &mut self,
         index: usize,
@@ -205,7 +205,7 @@ impl State {
         Ok(())
     }
 
-    /// What the expressions read.
+    /// The values that the expressions read.
     fn scene(&self, row: &[ArrayRef], held: &[Vec<ArrayRef>]) -> Result<RecordBatch> {
         let mut columns = row.to_vec();
         columns.extend(self.defaults.iter().cloned());

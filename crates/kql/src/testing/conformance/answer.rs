@@ -1,4 +1,4 @@
-//! The answer of a query in the form of the files.
+//! The answer of a query in the notation of the case files.
 
 use arrow::array::ArrayRef;
 use datafusion::common::DataFusionError;
@@ -11,18 +11,18 @@ use crate::BindOptions;
 use crate::kernel::KernelError;
 use crate::testing::{Outcome, cell, print_all, run};
 
-/// What a query answers.
+/// The answer of a query.
 pub(super) struct Answer {
-    /// In the form of the files.
+    /// The text in the notation of the case files.
     pub(super) text: String,
     /// Whether the rows are in a defined order.
     pub(super) sorted: bool,
-    /// Whether a case may expect it. None may expect a defect of the service.
+    /// Whether a case may expect it. No case may expect a defect of the implementation.
     pub(super) is_expectable: bool,
 }
 
 impl Answer {
-    /// Runs the query of a case.
+    /// Executes the query of a case.
     pub(super) fn of(case: &Case) -> Answer {
         let mut answer = Answer {
             text: String::new(),
@@ -49,7 +49,7 @@ impl Answer {
         answer
     }
 
-    /// Whether it is what a case expects. Rows without a defined order compare as a bag.
+    /// Whether it equals the expectation of a case. Rows without a defined order compare as a multiset.
     pub(super) fn is(&self, expected: &str) -> bool {
         if self.sorted || self.text.contains("\n---\n") {
             return self.text == expected;
@@ -58,7 +58,7 @@ impl Answer {
     }
 }
 
-/// What becomes of the query of a case.
+/// The outcome of the query of a case.
 pub(super) fn outcome(case: &Case) -> Outcome {
     run(
         &case.query,
@@ -67,7 +67,7 @@ pub(super) fn outcome(case: &Case) -> Outcome {
     )
 }
 
-/// An answer with its rows in one order.
+/// An answer with its rows sorted.
 fn bag(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     if let Some(rows) = lines.get_mut(1..) {
@@ -76,7 +76,7 @@ fn bag(text: &str) -> Vec<&str> {
     lines
 }
 
-/// A refusal: code, line from 1, position from 0, token as the query API cuts it, and the message.
+/// A diagnostic: code, line from 1, position from 0, the token that the query API reports, and the message.
 fn refusal(error: &Diagnostic, query: &str) -> String {
     let (line, position, token) = error.position(query);
     let token = token.replace('\n', "\\n");
@@ -86,7 +86,7 @@ fn refusal(error: &Diagnostic, query: &str) -> String {
     )
 }
 
-/// A failure of the run that the query API reports with a code: the code and the message.
+/// A run-time error that the query API reports with a code: the code and the message.
 fn failure(error: &DataFusionError) -> Option<String> {
     let (code, message) = match error.find_root() {
         DataFusionError::ResourcesExhausted(message) => ("QueryResourcesExceeded", message.clone()),
@@ -99,8 +99,8 @@ fn failure(error: &DataFusionError) -> Option<String> {
     Some(format!("error {code}\n{message}"))
 }
 
-/// A cell as the files have it: truth values are as `tostring()` writes them, and a text that would be misread is in double
-/// quotes with the escapes of JSON.
+/// A cell in the notation of the case files: bools as `tostring()` writes them. An ambiguous text is in double quotes with
+/// the escapes of JSON.
 fn written(array: &ArrayRef, row: usize, kind: ScalarType) -> String {
     let text = cell(array, row, kind);
     match (kind, text.as_str()) {
@@ -116,7 +116,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Whether a reader of the file would take the text for another one, for a separator or for nothing.
+/// Whether a text without quotes would be read as another text, as a separator or as an empty cell.
 fn is_misread(text: &str) -> bool {
     text.is_empty()
         || text.trim() != text

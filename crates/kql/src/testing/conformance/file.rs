@@ -1,19 +1,19 @@
-//! The files of cases: reading, selecting and rewriting them. `conformance/README.md` describes their form.
+//! Reads, selects and rewrites the case files. `conformance/README.md` describes their format.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::tables::OwnTable;
 
-/// The line between two cases.
+/// The separator of two cases.
 const NEXT_CASE: &str = "\n====\n";
 
-/// The line between a query and its answer.
+/// The separator of a query and its answer.
 const ANSWER: &str = "\n----\n";
 
-/// A query with the answer that the rules give.
+/// A query with its expected answer.
 pub(super) struct Case {
-    /// Everything before the answer as the file has it: comments, tables, query, and the line `----`.
+    /// The text of the file before the answer: comments, tables, query, and the line `----`.
     head: String,
     /// The tables that the case defines.
     pub(super) tables: Vec<OwnTable>,
@@ -47,7 +47,7 @@ impl CaseFile {
         self.name.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Writes the file again, with the answers that its cases expect now.
+    /// Writes the file with the current expectations of its cases.
     pub(super) fn write(&self) {
         let parts: Vec<String> = self
             .cases
@@ -61,7 +61,7 @@ impl CaseFile {
 
 impl Case {
     fn parse(part: &str, file: &str) -> Case {
-        // A new case may end with the line `----`: its answer is still to be written.
+        // A new case may end with the line `----`: its answer is not written yet.
         let part = format!("{part}\n");
         let Some(at) = part.find(ANSWER) else {
             panic!("{file}: a case has no line ----\n{part}");
@@ -86,7 +86,7 @@ impl Case {
     }
 }
 
-/// Whether the line stands before the query: a comment, an empty line or the declaration of a table.
+/// Whether the line precedes the query: a comment, an empty line or the declaration of a table.
 fn is_before_query(line: &str) -> bool {
     line.starts_with('#') || line.trim().is_empty() || OwnTable::declaration(line).is_some()
 }
@@ -99,7 +99,7 @@ pub(super) fn root() -> PathBuf {
     package.join("../../conformance/kql")
 }
 
-/// Every file of cases in a folder, in the order of their names.
+/// The case files of a folder, ordered by name.
 pub(super) fn files(folder: &str) -> Vec<CaseFile> {
     paths(folder)
         .into_iter()
@@ -107,7 +107,7 @@ pub(super) fn files(folder: &str) -> Vec<CaseFile> {
         .collect()
 }
 
-/// The names of the files of cases in a folder, without their extension.
+/// The names of the case files of a folder, without extension.
 pub(super) fn names(folder: &str) -> impl Iterator<Item = String> {
     paths(folder)
         .into_iter()
@@ -128,8 +128,8 @@ fn is_case_file(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "kqlt")
 }
 
-/// The files of `folders` that the variable CONFORMANCE selects; all of them where it is not set. Its value is a list with
-/// commas of files (`functions/strlen`), of beginnings of names (`functions/geo_*`) and of folders (`functions`).
+/// The case files of `folders` that the environment variable CONFORMANCE selects; all files if it is not set. Its value is a
+/// comma-separated list of files (`functions/strlen`), of name prefixes (`functions/geo_*`) and of folders (`functions`).
 pub(super) fn selected_files(folders: &[&str]) -> Vec<CaseFile> {
     let all = folders.iter().flat_map(|folder| files(folder));
     let Ok(selection) = std::env::var("CONFORMANCE") else {

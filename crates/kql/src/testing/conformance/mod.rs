@@ -13,7 +13,7 @@ use self::file::{Case, CaseFile, files, selected_files};
 use super::Outcome;
 use crate::run::ResultTable;
 
-/// Every folder whose cases hold.
+/// The folders whose cases must pass.
 const FOLDERS: [&str; 6] = [
     "aggregates",
     "functions",
@@ -23,7 +23,7 @@ const FOLDERS: [&str; 6] = [
     "statements",
 ];
 
-/// With `UPDATE_EXPECT=1` the answers replace the expectations of the cases that fail.
+/// With `UPDATE_EXPECT=1` the answers replace the expectations of the failing cases.
 #[test]
 fn the_answers_are_by_the_rules() {
     let update = std::env::var("UPDATE_EXPECT").is_ok_and(|value| value == "1");
@@ -43,7 +43,7 @@ fn the_answers_are_by_the_rules() {
     );
 }
 
-/// What is wrong with a case.
+/// The failure of a case, if it fails.
 fn failure(case: &Case) -> Option<String> {
     let answer = Answer::of(case);
     (!answer.is(&case.expected)).then(|| {
@@ -54,7 +54,7 @@ fn failure(case: &Case) -> Option<String> {
     })
 }
 
-/// Makes the cases of a file expect what they answer, in the file too.
+/// Replaces the expectations of the cases of a file by their answers, and writes the file.
 fn update_expectations(file: &mut CaseFile) {
     let mut changed = false;
     for case in &mut file.cases {
@@ -84,7 +84,7 @@ fn the_known_gaps_are_still_gaps() {
     );
 }
 
-/// Prints a line for each case: whether it is refused, its result columns, and the tables that it defines.
+/// Prints a line for each case: whether it is refused, the columns of its result, and the tables that it defines.
 /// `tests/language_service` compares them with the official parser.
 #[test]
 #[ignore = "it prints for tests/language_service"]
@@ -102,7 +102,7 @@ fn verdict(file: &str, case: &Case) -> Option<serde_json::Value> {
     let (code, tables) = match outcome(case) {
         Outcome::Tables(tables) => (None, tables),
         Outcome::Refused(errors) => (errors.first().map(|error| error.code), Vec::new()),
-        // It was bound: only its rows failed, and columns are not compared.
+        // The query was bound and failed only during execution, and columns are not compared.
         Outcome::Failed(_) => return None,
     };
     let columns = |table: &ResultTable| -> Vec<[String; 2]> {

@@ -13,7 +13,7 @@ use crate::testing::catalog::Visits;
 use crate::value::value_to_scalar;
 use crate::{Catalog, CatalogError, CatalogTable, TableScope};
 
-/// A table in the form of the files: the line `table name (column:type, …)` and a line for each row.
+/// A table in the notation of the case files: the line `table name (column:type, …)` and a line for each row.
 pub(super) struct OwnTable {
     name: String,
     columns: Vec<(String, ScalarType)>,
@@ -21,14 +21,14 @@ pub(super) struct OwnTable {
 }
 
 impl OwnTable {
-    /// What follows the word `table` where the line declares a table. A query that calls `table('name')` does not begin so.
+    /// The text after the word `table` if the line declares a table. A query that calls `table('name')` is not a declaration.
     pub(super) fn declaration(line: &str) -> Option<&str> {
         let rest = line.strip_prefix("table ")?;
         rest.starts_with(|c: char| c.is_alphabetic() || c == '_')
             .then_some(rest)
     }
 
-    /// The table of a declaration (`sales (day:datetime, n:long)`) and the lines of its rows.
+    /// Parses a declaration (`sales (day:datetime, n:long)`) and the lines of its rows.
     pub(super) fn parse<'a>(
         declaration: &str,
         rows: impl Iterator<Item = &'a str>,
@@ -65,7 +65,7 @@ impl OwnTable {
         &self.columns
     }
 
-    /// The table as queries read it: two partitions with a half of the rows each.
+    /// The table as a provider: two partitions with half of the rows each.
     fn catalog_table(&self) -> CatalogTable {
         let fields: Vec<Field> = self
             .columns
@@ -129,7 +129,7 @@ fn cells(line: &str) -> Vec<&str> {
     }
 }
 
-/// The end of the text in double quotes that `text` begins with.
+/// The position of the closing double quote of the text that `text` starts with.
 fn quoted_end(text: &str) -> Option<usize> {
     let mut escaped = false;
     let inner = text.strip_prefix('"')?;
@@ -141,7 +141,7 @@ fn quoted_end(text: &str) -> Option<usize> {
     Some(close + 2)
 }
 
-/// A cell as `conformance/README.md` says.
+/// Parses a cell by the rules of `conformance/README.md`.
 fn parse_cell(cell: &str, kind: ScalarType) -> Result<Value, String> {
     let wrong = || format!("{cell} is no {kind}");
     match kind {

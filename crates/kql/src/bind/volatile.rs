@@ -1,4 +1,4 @@
-//! Comparisons of values that chance is a part of: such a value is computed once, whatever has to be known of it.
+//! Comparisons of volatile expressions: such an expression is evaluated once, however often the comparison reads it.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::error::BindResult;
 use crate::kernel::{KernelArgs, KernelError};
 use crate::relation::Scalar;
 
-/// `value [!]between (low .. high)` of operands that can be compared.
-pub(super) fn between_once(
+/// `value [!]between (low .. high)` for comparable operands.
+pub(super) fn volatile_between(
     binder: &Binder<'_>,
     negated: bool,
     value: Scalar,
@@ -43,11 +43,11 @@ pub(super) fn between_once(
 
 static BETWEEN: InnerKernel = InnerKernel::new("$between", between);
 
-/// Null where an operand is.
+/// Null if an operand is null.
 fn between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     if args.kind(0) == ScalarType::Real {
         let (value, low, high) = (args.reals(0)?, args.reals(1)?, args.reals(2)?);
-        // Nothing is beside NaN, which Arrow would put above all numbers.
+        // NaN is unordered, while Arrow orders it above all numbers.
         return Ok(args.collect_bools(|row| {
             Some((low.get(row)?..=high.get(row)?).contains(&value.get(row)?))
         }));
@@ -57,8 +57,8 @@ fn between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     Ok(Arc::new(and(&above, &below)?))
 }
 
-/// `left == right`, or `!=`, of operands of one type or with a dynamic on the left.
-pub(super) fn equal_once(left: Scalar, right: Scalar, unequal: bool) -> PlanExpr {
+/// `left == right`, or `!=`, for operands of one type or with a dynamic on the left.
+pub(super) fn volatile_equality(left: Scalar, right: Scalar, unequal: bool) -> PlanExpr {
     let kernel = if unequal { &UNEQUAL } else { &EQUAL };
     let kinds = vec![left.kind, right.kind];
     let args = vec![left.expr, right.expr];
@@ -68,7 +68,7 @@ pub(super) fn equal_once(left: Scalar, right: Scalar, unequal: bool) -> PlanExpr
 static EQUAL: InnerKernel = InnerKernel::new("$equal", |args| equal(args, false));
 static UNEQUAL: InnerKernel = InnerKernel::new("$unequal", |args| equal(args, true));
 
-/// Equality with one null is false, with two it is null.
+/// An equality with one null operand is false, with two it is null.
 fn equal(args: &KernelArgs<'_>, unequal: bool) -> Result<ArrayRef, KernelError> {
     let (left, right) = (args.full(0)?, args.full(1)?);
     let same = match args.kind(0) {
