@@ -69,7 +69,7 @@ pub struct DataSource {
     pub tables: Vec<String>,
 }
 
-/// Why a result is not whole (`api-facts.md §2`, partial errors).
+/// Why a result is not whole (`docs/api-facts.md §2`, partial errors).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartialError {
     /// `E_QUERY_RESULT_SET_TOO_LARGE` and which limit.

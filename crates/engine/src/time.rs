@@ -1,4 +1,4 @@
-//! ISO 8601 periods and durations as clients send them (`api-facts.md §2`, `D11`).
+//! ISO 8601 periods and durations as clients send them (`docs/api-facts.md §2`, `D11`).
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::datetime;

@@ -20,7 +20,7 @@ pub struct Query {
     pub statements: Vec<Statement>,
 }
 
-/// One statement (`semantics.md §14.1`).
+/// One statement (`docs/semantics.md §14.1`).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// `let Name = …`
@@ -386,7 +386,7 @@ pub enum Nulls {
     Last,
 }
 
-/// A literal (`semantics.md §1.3`). A typed null is `Null(type)`; there is no null string.
+/// A literal (`docs/semantics.md §1.3`). A typed null is `Null(type)`; there is no null string.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
     /// `true`, `bool(1)`
@@ -415,7 +415,7 @@ pub enum Literal {
     Null(ScalarType),
 }
 
-/// The inside of `dynamic(…)` (`semantics.md §9.1`).
+/// The inside of `dynamic(…)` (`docs/semantics.md §9.1`).
 #[derive(Debug, Clone, PartialEq)]
 pub enum DynamicLiteral {
     /// `null`

@@ -1,4 +1,4 @@
-//! Query text to tokens (`semantics.md §1`). The lexer never fails: what it cannot read becomes a [`TokenKind::Bad`]
+//! Query text to tokens (`docs/semantics.md §1`). The lexer never fails: what it cannot read becomes a [`TokenKind::Bad`]
 //! token, which is an error only where the parser meets it (inside `datetime(…)` any text may stand).
 
 use crate::Span;

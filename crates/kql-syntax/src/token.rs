@@ -2,7 +2,7 @@
 
 use crate::Span;
 
-/// What a token is. Keywords are names: which of them mean something depends on where they stand (`semantics.md §1.2`).
+/// What a token is. Keywords are names: which of them mean something depends on where they stand (`docs/semantics.md §1.2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A bare name or keyword.

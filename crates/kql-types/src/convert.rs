@@ -1,4 +1,4 @@
-//! The numeric conversions `to*()` between types (`semantics.md §8`), as the row engine makes them.
+//! The numeric conversions `to*()` between types (`docs/semantics.md §8`), as the row engine makes them.
 //!
 //! Conversions from text are in [`crate::number`], [`crate::real`], [`crate::decimal`], [`crate::datetime`],
 //! [`crate::timespan`] and [`crate::guid`]; those of a dynamic are methods of [`crate::DynamicRef`].

@@ -56,7 +56,7 @@ pub fn checked(value: i128) -> Option<i128> {
     (-MAX..=MAX).contains(&value).then_some(value)
 }
 
-/// Writes plain digits: no exponent, no padding, trailing zeros dropped (`semantics.md §8.5`).
+/// Writes plain digits: no exponent, no padding, trailing zeros dropped (`docs/semantics.md §8.5`).
 pub fn write(value: i128, out: &mut impl fmt::Write) -> fmt::Result {
     if value < 0 {
         out.write_char('-')?;

@@ -1,4 +1,4 @@
-//! Guids: sixteen bytes in the order of their text (`semantics.md §8.8`).
+//! Guids: sixteen bytes in the order of their text (`docs/semantics.md §8.8`).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Text to `long`, `int` and `bool` (`semantics.md §8.1, §8.4`).
+//! Text to `long`, `int` and `bool` (`docs/semantics.md §8.1, §8.4`).
 
 /// The `long` that `text` writes: decimal digits with an optional sign, or `0x` hex without one, blanks around
 /// allowed. Out of range is `None`; hex of 64 bits wraps (`0xFFFFFFFFFFFFFFFF` is -1).
@@ -22,7 +22,7 @@ pub fn parse_int(text: &str) -> Option<i32> {
 /// The `bool` that `text` writes: `true` or `false` in any case, or integer text by whether it is zero.
 ///
 /// Blanks are allowed around integers but not around the words: one of two conflicting measurements, the one that
-/// was recorded (`semantics.md §31`).
+/// was recorded (`docs/semantics.md §31`).
 pub fn parse_bool(text: &str) -> Option<bool> {
     if text.eq_ignore_ascii_case("true") {
         return Some(true);

@@ -1,4 +1,4 @@
-//! Reals: text forms and parsing (`semantics.md §8.2, §8.5, §28.2`).
+//! Reals: text forms and parsing (`docs/semantics.md §8.2, §8.5, §28.2`).
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ pub fn parse_real(text: &str) -> Option<f64> {
 /// `NaN`, `inf`, `-inf`.
 ///
 /// Of several shortest candidates KQL writes the greatest magnitude, not the closest: `0.1 + 0.2` is
-/// `0.30000000000000007` (`semantics.md §8.5`). Exponents below 1e-4 and from 1e16 on: no answer was measured
-/// (`semantics.md §31`).
+/// `0.30000000000000007` (`docs/semantics.md §8.5`). Exponents below 1e-4 and from 1e16 on: no answer was measured
+/// (`docs/semantics.md §31`).
 pub fn write(value: f64, out: &mut impl fmt::Write) -> fmt::Result {
     if value.is_nan() {
         return out.write_str("NaN");
@@ -45,7 +45,7 @@ pub fn write(value: f64, out: &mut impl fmt::Write) -> fmt::Result {
 }
 
 /// Writes the number of a result cell: the shortest and closest digits, a valid JSON number. NaN and the infinities
-/// are quoted (`semantics.md §28.2`).
+/// are quoted (`docs/semantics.md §28.2`).
 pub fn write_json(value: f64, out: &mut impl fmt::Write) -> fmt::Result {
     if value.is_nan() {
         return out.write_str("\"NaN\"");

@@ -1,4 +1,4 @@
-//! The ten scalar types of KQL (`semantics.md §2`) and the Arrow type that carries each.
+//! The ten scalar types of KQL (`docs/semantics.md §2`) and the Arrow type that carries each.
 
 use arrow::datatypes::DataType;
 

@@ -1,4 +1,4 @@
-//! Ticks: the 100 ns unit that carries every datetime and timespan (`semantics.md §2`).
+//! Ticks: the 100 ns unit that carries every datetime and timespan (`docs/semantics.md §2`).
 //!
 //! A datetime counts ticks since 0001-01-01T00:00:00Z, a timespan is a signed number of ticks.
 

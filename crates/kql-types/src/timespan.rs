@@ -1,4 +1,4 @@
-//! Timespans: text forms and parsing (`semantics.md §1.3, §8.5, §8.7`).
+//! Timespans: text forms and parsing (`docs/semantics.md §1.3, §8.5, §8.7`).
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Option<i64> {
 }
 
 /// The timespan inside `timespan(…)` and `time(…)`: as [`parse`], and also a blank before the unit, and a bare number
-/// of days (`semantics.md §1.3`).
+/// of days (`docs/semantics.md §1.3`).
 pub fn parse_literal(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
     if let Some(ticks) = parse(text) {
@@ -61,7 +61,7 @@ pub fn from_unit(number: &str, unit: &str) -> Option<i64> {
 }
 
 /// Writes `[-][d.]hh:mm:ss[.fffffff]`: the day part only from one day on, the fraction only when it is not zero
-/// (`semantics.md §8.5, §28.2`).
+/// (`docs/semantics.md §8.5, §28.2`).
 pub fn write(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
     if ticks < 0 {
         out.write_char('-')?;

@@ -3,7 +3,7 @@
 use crate::dynamic::{DynamicRef, Encoder, parse_json_into};
 use crate::{ScalarType, convert, datetime, decimal, guid, number, real, timespan};
 
-/// A scalar value. There is no null string: absent text is `""` (`semantics.md §2`).
+/// A scalar value. There is no null string: absent text is `""` (`docs/semantics.md §2`).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Null of a type; never of `string`.
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// The text of `tostring`: null is `""`, bool is `True` or `False` (`semantics.md §8.5`).
+    /// The text of `tostring`: null is `""`, bool is `True` or `False` (`docs/semantics.md §8.5`).
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         // Writing to a String never fails.
@@ -114,7 +114,7 @@ impl Value {
     }
 
     /// Writes the value as packing functions (`bag_pack`, `make_list`, …) store it: datetime, timespan, decimal and
-    /// guid as text, numbers as numbers (`semantics.md §9.1`).
+    /// guid as text, numbers as numbers (`docs/semantics.md §9.1`).
     pub fn pack(&self, encoder: &mut Encoder) {
         match self {
             Value::Null(_) => encoder.null(),

@@ -1,4 +1,4 @@
-//! The one place where failures become status codes and the recorded JSON shape (`api-facts.md §2`, `D5`).
+//! The one place where failures become status codes and the recorded JSON shape (`docs/api-facts.md §2`, `D5`).
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

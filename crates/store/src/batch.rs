@@ -98,7 +98,7 @@ fn present(column: &Column, array: &ArrayRef) -> ArrayRef {
     array.clone()
 }
 
-/// Text is never null in KQL (`semantics.md §2`).
+/// Text is never null in KQL (`docs/semantics.md §2`).
 fn absent(column: &Column, rows: usize) -> ArrayRef {
     if column.scalar_type != ScalarType::String {
         return new_null_array(&column.scalar_type.arrow(), rows);

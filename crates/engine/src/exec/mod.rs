@@ -164,7 +164,7 @@ async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
 }
 
 /// The name of each result: its own name, or one by its position. A result that ends in `getschema` has the operator's name
-/// (`api-facts.md §3`).
+/// (`docs/api-facts.md §3`).
 fn names(query: &Query, bound: &BoundQuery) -> Vec<String> {
     let written: Vec<&Expr> = query
         .statements

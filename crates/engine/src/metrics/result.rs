@@ -1,4 +1,4 @@
-//! The rows of a metric's query, assembled into the nested result (`api-facts.md §3`, `D10`, `D12`).
+//! The rows of a metric's query, assembled into the nested result (`docs/api-facts.md §3`, `D10`, `D12`).
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;

@@ -1,4 +1,4 @@
-//! Metrics by value: every source, its aggregations, buckets and errors (`D8`, `D10`, `D11`, `api-facts.md §4`).
+//! Metrics by value: every source, its aggregations, buckets and errors (`D8`, `D10`, `D11`, `docs/api-facts.md §4`).
 
 use hindsight_engine::{EngineError, MetricBody, MetricParameters};
 use hindsight_store::Table;

@@ -1,4 +1,4 @@
-//! KQL queries: scope, time, limits and errors (`api-facts.md §2`, `D3`, `D17`, `D19`).
+//! KQL queries: scope, time, limits and errors (`docs/api-facts.md §2`, `D3`, `D17`, `D19`).
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! What can go wrong at the issuer: OAuth's names (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5) with the numbers that
-//! clients of the cloud's directory know (`api-facts.md §8`).
+//! clients of the cloud's directory know (`docs/api-facts.md §8`).
 
 use crate::keyring::KeyError;
 use hindsight_store::StoreError;

@@ -1,4 +1,4 @@
-//! The spellings and strengths of infix operators (`semantics.md §1.5, §6.1`).
+//! The spellings and strengths of infix operators (`docs/semantics.md §1.5, §6.1`).
 
 use super::{BinaryOp, ListOp};
 

@@ -1,4 +1,4 @@
-//! The text forms of literals (`semantics.md §1.3`): what stands between the parentheses of `datetime(…)`,
+//! The text forms of literals (`docs/semantics.md §1.3`): what stands between the parentheses of `datetime(…)`,
 //! `timespan(…)`, `long(…)` and their kin, and the escapes of strings.
 
 mod number;

@@ -1,4 +1,4 @@
-//! String literals: prefixes, quotes, escapes (`semantics.md §1.4`).
+//! String literals: prefixes, quotes, escapes (`docs/semantics.md §1.4`).
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -111,7 +111,7 @@ type Read = fn(&mut Parser<'_>) -> Option<OperatorKind>;
 /// Makes the node, the keywords and the text form of the operators out of one list.
 macro_rules! operators {
     ($($kind:ident($node:ident): $keyword:literal,)*) => {
-        /// The tabular operators (`semantics.md §15–§25`).
+        /// The tabular operators (`docs/semantics.md §15–§25`).
         #[derive(Debug, Clone, PartialEq)]
         #[allow(
             missing_docs,

@@ -148,7 +148,7 @@ impl Parser<'_> {
         Some(text)
     }
 
-    /// A number, a boolean or a typed literal as an element (`semantics.md §9.1`).
+    /// A number, a boolean or a typed literal as an element (`docs/semantics.md §9.1`).
     fn dynamic_scalar(&mut self) -> Option<DynamicLiteral> {
         let place = self.start();
         let typed_bool = self.kind(1) == TokenKind::LeftParen

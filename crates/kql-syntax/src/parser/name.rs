@@ -5,7 +5,7 @@ use crate::ast::{ColumnDeclaration, Expr, ExprKind, Name};
 use crate::literal::decode_string;
 use crate::token::TokenKind;
 
-/// Words that cannot be the bare name of a new column (`semantics.md §1.2`).
+/// Words that cannot be the bare name of a new column (`docs/semantics.md §1.2`).
 const REFUSED: [&str; 14] = [
     "first", "last", "asc", "desc", "has", "where", "to", "missing", "true", "false", "True",
     "False", "TRUE", "FALSE",

@@ -1,4 +1,4 @@
-//! Statements (`semantics.md §14`).
+//! Statements (`docs/semantics.md §14`).
 
 use hindsight_kql_types::ScalarType;
 

@@ -28,7 +28,7 @@ const fn item(name: &'static str, form: &'static str, summary: &'static str) -> 
     }
 }
 
-/// The statements (`semantics.md §14`).
+/// The statements (`docs/semantics.md §14`).
 pub static STATEMENTS: &[Item] = &[
     item(
         "alias",
@@ -67,7 +67,7 @@ pub static STATEMENTS: &[Item] = &[
     ),
 ];
 
-/// The kinds of `join`; `innerunique` where none is written (`semantics.md §17.1`).
+/// The kinds of `join`; `innerunique` where none is written (`docs/semantics.md §17.1`).
 pub static JOIN_KINDS: &[Item] = &[
     item(
         "innerunique",

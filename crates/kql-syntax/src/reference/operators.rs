@@ -2,7 +2,7 @@
 
 use super::{Item, item};
 
-/// The tabular operators and the sources of rows, by name (`semantics.md §15–§24`).
+/// The tabular operators and the sources of rows, by name (`docs/semantics.md §15–§24`).
 pub static OPERATORS: &[Item] = &[
     item(
         "as",

@@ -2,7 +2,7 @@
 
 use super::{Item, item};
 
-/// The operators of scalar expressions (`semantics.md §3–§6`).
+/// The operators of scalar expressions (`docs/semantics.md §3–§6`).
 pub static SCALAR_OPERATORS: &[Item] = &[
     item(
         "+",

@@ -1,4 +1,4 @@
-//! Datetimes: calendar parts, text forms and parsing (`semantics.md §8.5, §8.6, §28.2`).
+//! Datetimes: calendar parts, text forms and parsing (`docs/semantics.md §8.5, §8.6, §28.2`).
 
 mod civil;
 pub(crate) mod cursor;

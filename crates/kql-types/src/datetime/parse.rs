@@ -1,4 +1,4 @@
-//! Text to datetime (`semantics.md §8.6`).
+//! Text to datetime (`docs/semantics.md §8.6`).
 
 use super::Civil;
 use super::cursor::{Cursor, Digits};
@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Option<i64> {
     in_range(local.checked_sub(offset)?)
 }
 
-/// `2025` is a year and `20250614` a date; the rest of the rule is not known (`semantics.md §31`), and `1` is known
+/// `2025` is a year and `20250614` a date; the rest of the rule is not known (`docs/semantics.md §31`), and `1` is known
 /// to be one second after 1970.
 fn single_number(text: &str) -> Option<i64> {
     match text.len() {
@@ -134,7 +134,7 @@ fn day_month_year(day: Digits, month: u32, years: Digits) -> Option<Civil> {
     Some(Civil::date(year(years)?, month, day.value))
 }
 
-/// Years of two digits follow the .NET window 1930 to 2029: no answer was measured (`semantics.md §31`).
+/// Years of two digits follow the .NET window 1930 to 2029: no answer was measured (`docs/semantics.md §31`).
 fn year(digits: Digits) -> Option<i32> {
     match (digits.count, digits.value as i32) {
         (4, year) => Some(year),

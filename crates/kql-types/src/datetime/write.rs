@@ -7,7 +7,7 @@ use super::Civil;
 const FRACTION_AT: usize = 19;
 
 /// Writes the form of `tostring` and of dynamic values: always seven digits, `2020-01-02T03:04:05.6000000Z`
-/// (`semantics.md §8.5`).
+/// (`docs/semantics.md §8.5`).
 pub fn write_full(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
     let civil = Civil::from_ticks(ticks);
     let mut text = [0u8; FRACTION_AT + 9];
@@ -16,7 +16,7 @@ pub fn write_full(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
 }
 
 /// Writes the form of result cells: trailing zeros of the fraction are dropped, and the fraction itself when it is
-/// zero, `2007-01-02T00:00:00Z` (`semantics.md §28.2`).
+/// zero, `2007-01-02T00:00:00Z` (`docs/semantics.md §28.2`).
 pub fn write_trimmed(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
     let civil = Civil::from_ticks(ticks);
     let mut text = [0u8; FRACTION_AT + 9];

@@ -1,4 +1,4 @@
-//! The conversions `to*()` of a dynamic: as what it holds (`semantics.md §8`); arrays and bags are null.
+//! The conversions `to*()` of a dynamic: as what it holds (`docs/semantics.md §8`); arrays and bags are null.
 
 use super::{DynamicRef, Kind};
 use crate::{convert, datetime, decimal, guid, number, real, timespan};

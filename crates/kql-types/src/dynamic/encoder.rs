@@ -105,7 +105,7 @@ impl Encoder {
         }
     }
 
-    /// A double. NaN and the infinities become the texts `NaN`, `Infinity`, `-Infinity` (`semantics.md §9.1`).
+    /// A double. NaN and the infinities become the texts `NaN`, `Infinity`, `-Infinity` (`docs/semantics.md §9.1`).
     pub fn real(&mut self, value: f64) {
         if value.is_finite() {
             self.scalar(primitive(DOUBLE), &value.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Encoding JSON text (`semantics.md §9.2`), in one pass and without a tree.
+//! Encoding JSON text (`docs/semantics.md §9.2`), in one pass and without a tree.
 
 use super::{Dynamic, DynamicRef, Encoder, MAX_DEPTH};
 

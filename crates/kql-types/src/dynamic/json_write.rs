@@ -1,4 +1,4 @@
-//! The text forms of dynamic values (`semantics.md §8.5, §9.6`).
+//! The text forms of dynamic values (`docs/semantics.md §8.5, §9.6`).
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The `dynamic` type: one JSON-like value as one byte string (`semantics.md §9`).
+//! The `dynamic` type: one JSON-like value as one byte string (`docs/semantics.md §9`).
 //!
 //! The bytes are a Parquet Variant (`VariantEncoding.md` of the Parquet format): the metadata, a dictionary of the
 //! distinct keys of this value, followed directly by the value. Field ids of a bag are sorted by key as the format

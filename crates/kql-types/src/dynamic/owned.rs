@@ -63,7 +63,7 @@ impl Dynamic {
         DynamicRef::new(bytes).to_owned()
     }
 
-    /// Compact JSON in insertion order (`semantics.md §9.6`).
+    /// Compact JSON in insertion order (`docs/semantics.md §9.6`).
     pub fn to_json(&self) -> String {
         DynamicRef::new(&self.encode()).to_json()
     }

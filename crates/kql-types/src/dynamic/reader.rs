@@ -78,7 +78,7 @@ impl<'a> DynamicRef<'a> {
     }
 
     /// The name that `gettype` gives: `array`, `dictionary`, `null`, `long`, `double`, `string`, `bool` or `datetime`
-    /// (`semantics.md §2`).
+    /// (`docs/semantics.md §2`).
     pub fn type_name(self) -> &'static str {
         match self.kind() {
             Kind::Null => "null",

@@ -60,7 +60,7 @@ fn text_to_bool() {
         ("0", Some(false)),
         (" 3 ", Some(true)),
         ("0x10", Some(true)),
-        // Words are not trimmed, integers are: the recorded measurement (semantics.md §31).
+        // Words are not trimmed, integers are: the recorded measurement (docs/semantics.md §31).
         (" true", None),
         ("true ", None),
         ("3.0", None),

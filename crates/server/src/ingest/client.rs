@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-/// The address with its last octet zero; an IPv6 address keeps nothing (`api-facts.md §3`).
+/// The address with its last octet zero; an IPv6 address keeps nothing (`docs/api-facts.md §3`).
 pub(crate) fn mask_ip(address: &str) -> Cow<'static, str> {
     let bare = address.trim();
     // `1.2.3.4:5678` is an address with a port; `::1` is not.

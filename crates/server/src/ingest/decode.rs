@@ -1,4 +1,4 @@
-//! From an envelope to a row of its table: the nine base types (`api-facts.md §7`).
+//! From an envelope to a row of its table: the nine base types (`docs/api-facts.md §7`).
 
 use std::borrow::Cow;
 

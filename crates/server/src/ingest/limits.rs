@@ -1,4 +1,4 @@
-//! How long each field may be (`api-facts.md §7`). Longer texts are cut, as the service does.
+//! How long each field may be (`docs/api-facts.md §7`). Longer texts are cut, as the service does.
 
 use std::borrow::Cow;
 

@@ -76,7 +76,7 @@ impl<'a> Loose<'a> {
         }
     }
 
-    /// As milliseconds: a number is milliseconds, a text is `[d.]hh:mm:ss[.fffffff]` or a number (`api-facts.md §7`).
+    /// As milliseconds: a number is milliseconds, a text is `[d.]hh:mm:ss[.fffffff]` or a number (`docs/api-facts.md §7`).
     pub(crate) fn milliseconds(&self) -> Option<f64> {
         match self {
             Loose::Text(text) if text.contains(':') => clock_milliseconds(text.trim()),

@@ -1,4 +1,4 @@
-//! One value of an Arrow column as JSON (`semantics.md §28.2`).
+//! One value of an Arrow column as JSON (`docs/semantics.md §28.2`).
 
 use std::fmt::Write;
 

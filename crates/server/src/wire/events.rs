@@ -1,4 +1,4 @@
-//! Events as JSON: flat columns become the nested objects that were recorded for each type (`api-facts.md §3`).
+//! Events as JSON: flat columns become the nested objects that were recorded for each type (`docs/api-facts.md §3`).
 //!
 //! The shapes are not written down here: they are the OData paths of the store's columns.
 

@@ -1,4 +1,4 @@
-//! The issuer's JSON: version 1 writes numbers as texts, version 2 as numbers (`api-facts.md §8`).
+//! The issuer's JSON: version 1 writes numbers as texts, version 2 as numbers (`docs/api-facts.md §8`).
 
 use hindsight_identity::issuer::{DeviceReply, Issuer, OAuthError, TokenReply, TokenType, Version};
 use hindsight_identity::{READ_SCOPE, USER_SCOPE, WRITE_SCOPE};

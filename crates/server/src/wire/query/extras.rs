@@ -34,7 +34,7 @@ impl Extras {
     }
 }
 
-/// What a result says that was cut at a limit (`api-facts.md §2`).
+/// What a result says that was cut at a limit (`docs/api-facts.md §2`).
 pub(crate) fn cut(error: &PartialError) -> Value {
     partial(json!({
         "code": "-2133196797",
