@@ -65,6 +65,7 @@ impl App {
         let mut config = StoreConfig::new(&settings.data);
         config.retention = settings.retention;
         config.retention_bytes = settings.retention_bytes;
+        config.retention_interval = settings.retention_interval;
         change(&mut config);
         let clock = config.clock.clone();
         let store = Store::open(config).await?;

@@ -166,6 +166,9 @@ settings! {
     "retention.bytes" = "" => retention_bytes: Option<u64>, |text: &str| optional(text, bytes),
     "Maximum bytes of one application. Beyond it the oldest items are deleted. Empty: no limit.";
 
+    "retention.interval" = "10m" => retention_interval: Duration, duration,
+    "How often items past their retention are looked for and deleted.";
+
     "http.max_connections" = "4096" => max_connections: usize, positive,
     "Maximum connections of each listener, and at most a quarter of the files that the process may open. Beyond it the longest idle connections are closed.";
 
