@@ -47,10 +47,9 @@ pub(crate) static ARRAY_SORT_DESC: ScalarFunction = function(
 );
 
 fn sort_first(args: &KernelArgs<'_>, descending: bool) -> KernelResult {
-    let nulls_last = nulls_last(args)?;
     each(args, |row, encoder| {
         let array = row.array(0)?;
-        let order = order(&array, descending, nulls_last);
+        let order = order(&array, descending, nulls_last(args, row));
         write_array(
             order.into_iter().filter_map(|at| array.get(at).copied()),
             encoder,
@@ -61,13 +60,12 @@ fn sort_first(args: &KernelArgs<'_>, descending: bool) -> KernelResult {
 
 /// Sorts the first array and permutes the others alike, as an array of arrays; an array of a different length becomes null.
 pub(crate) fn sort_all(args: &KernelArgs<'_>, descending: bool) -> KernelResult {
-    let nulls_last = nulls_last(args)?;
     let arrays: Vec<usize> = (0..args.len())
         .filter(|index| args.kind(*index) == ScalarType::Dynamic)
         .collect();
     each(args, |row, encoder| {
         let first = row.array(0)?;
-        let order = order(&first, descending, nulls_last);
+        let order = order(&first, descending, nulls_last(args, row));
         encoder.begin_array();
         for index in &arrays {
             match same_length(row, *index, order.len()) {
@@ -90,12 +88,10 @@ fn same_length(row: Row<'_>, index: usize, length: usize) -> Option<Vec<DynamicR
 }
 
 /// Whether nulls come last: the optional trailing bool, by default true.
-fn nulls_last(args: &KernelArgs<'_>) -> Result<bool, KernelError> {
+fn nulls_last(args: &KernelArgs<'_>, row: Row<'_>) -> bool {
     match args.len().checked_sub(1) {
-        Some(last) if args.kind(last) == ScalarType::Bool => {
-            Ok(args.bools(last)?.get(0).unwrap_or(true))
-        }
-        _ => Ok(true),
+        Some(last) if args.kind(last) == ScalarType::Bool => row.bool(last).unwrap_or(true),
+        _ => true,
     }
 }
 

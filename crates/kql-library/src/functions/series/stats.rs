@@ -23,11 +23,10 @@ pub(crate) static STATS: ScalarFunction = function(
         ),
     ],
     |args| {
-        let finite = finite_only(args)?;
         with_rows(
             args,
             |value| args.collect_reals(value),
-            |row| Some(Stats::of(row, finite)?.min),
+            |row| Some(Stats::of(row)?.min),
         )
     },
 );
@@ -41,9 +40,8 @@ pub(crate) static STATS_DYNAMIC: ScalarFunction = function(
         "s:dynamic\n{\"min\":2.0,\"min_idx\":0,\"max\":6.0,\"max_idx\":1,\"avg\":4.0,\"stdev\":2.0,\"variance\":4.0,\"sum\":12.0,\"len\":3}",
     )],
     |args| {
-        let finite = finite_only(args)?;
         each(args, |row, encoder| {
-            let stats = Stats::of(row, finite)?;
+            let stats = Stats::of(row)?;
             encoder.begin_bag();
             for (name, value) in stats.fields() {
                 encoder.key(name);
@@ -72,9 +70,8 @@ pub(crate) static COLUMNS: &[(&str, ScalarType)] = &[
 
 /// The values of all columns as an array.
 pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
-    let finite = finite_only(args)?;
     each(args, |row, encoder: &mut Encoder| {
-        let stats = Stats::of(row, finite)?;
+        let stats = Stats::of(row)?;
         encoder.begin_array();
         for (_, value) in stats.fields() {
             value.write(encoder);
@@ -82,14 +79,6 @@ pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
         encoder.end();
         Some(())
     })
-}
-
-fn finite_only(args: &KernelArgs<'_>) -> Result<bool, KernelError> {
-    if args.len() > 1 {
-        Ok(args.bools(1)?.get(0).unwrap_or(false))
-    } else {
-        Ok(false)
-    }
 }
 
 struct Stats {
@@ -103,9 +92,10 @@ struct Stats {
 }
 
 impl Stats {
-    /// The statistics of a series. `finite` ignores NaN, infinities and nulls. `None` if an element is not a number or no
-    /// element remains.
-    fn of(row: Row<'_>, finite: bool) -> Option<Stats> {
+    /// The statistics of a series. The second argument ignores NaN, infinities and nulls. `None` if an element is not a number
+    /// or no element remains.
+    fn of(row: Row<'_>) -> Option<Stats> {
+        let finite = row.bool(1).unwrap_or(false);
         let all: Vec<Option<f64>> = series(row, 0)?
             .into_iter()
             .map(|x| x.map(Number::real))
