@@ -49,7 +49,7 @@ class Opening(unittest.TestCase):
             kept = catalogue.read_bytes()
 
             catalogue.unlink()
-            self.assertIn("there is no data folder at", fails("app", "list", "--data", server.data))
+            self.assertIn("catalogue.db is missing", fails("app", "list", "--data", server.data))
             self.assertFalse(catalogue.exists())
             self.assertIn("catalogue.db is missing", fails("serve", "--data", server.data, "--listen", "127.0.0.1:0"))
             catalogue.write_bytes(b"")

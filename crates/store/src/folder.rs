@@ -58,7 +58,9 @@ impl Folder {
         for dir in [folder.log_dir(), folder.segments_dir()] {
             std::fs::create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
         }
-        folder.refuse_lost_catalogue()?;
+        if !catalogue_path(root).exists() {
+            refuse_lost_catalogue(root)?;
+        }
         Ok(folder)
     }
 
@@ -93,19 +95,6 @@ impl Folder {
         // A leftover does no harm: `holder` believes it only while the lock is held.
         let _ = std::fs::remove_file(self.root.join(SERVER_FILE));
     }
-
-    /// Without its catalogue nobody knows whose the segments are, and from where the log must be replayed.
-    fn refuse_lost_catalogue(&self) -> Result<()> {
-        let catalogue = catalogue_path(&self.root);
-        if catalogue.exists() || !holds_telemetry(&self.root)? {
-            return Ok(());
-        }
-        Err(StoreError::Missing {
-            path: catalogue,
-            what: "there is telemetry beside it, and it says whose that is; nothing was changed"
-                .to_owned(),
-        })
-    }
 }
 
 /// Whether there are segments or files of the log.
@@ -118,6 +107,18 @@ fn holds_telemetry(root: &Path) -> Result<bool> {
     Ok(logged
         || (segments.exists()
             && !quarantine::files_below(&segments, quarantine::DEPTH)?.is_empty()))
+}
+
+/// Refuses telemetry without a catalogue, which maps segments to applications and holds the position to replay the log from.
+fn refuse_lost_catalogue(root: &Path) -> Result<()> {
+    if !holds_telemetry(root)? {
+        return Ok(());
+    }
+    Err(StoreError::Missing {
+        path: catalogue_path(root),
+        what: "the folder holds telemetry, and the catalogue says whose it is; nothing was changed"
+            .to_owned(),
+    })
 }
 
 /// The identity that a folder and its catalogue agree on, given what the catalogue says.
@@ -149,6 +150,7 @@ pub(crate) fn require_catalogue(root: &Path) -> Result<()> {
     if catalogue_path(root).exists() {
         return Ok(());
     }
+    refuse_lost_catalogue(root)?;
     Err(StoreError::NoStore {
         path: root.to_owned(),
     })
