@@ -133,8 +133,8 @@ fn imports(name: &str) -> Imports {
 /// Files of a crate import each other in one direction: no file imports, by whatever way round, a file that imports it.
 ///
 /// A file imports another when it uses something that is defined there: in a `use` declaration, or in a path such as
-/// `crate::a::b` or `super::f`. A re-export (`pub use`) counts for whoever uses the name, who imports the file that defines it;
-/// it does not count for the file that re-exports. So a parent may declare its children and re-export what they define, and the
+/// `crate::a::b` or `super::f`. A re-export (`pub use`) is an edge from the file that uses the name to the file that
+/// defines it, and no edge from the file that re-exports it. So a parent may declare its children and re-export what they define, and the
 /// children may use each other through it and use the parent's own items; but a parent whose own code uses a child must
 /// define nothing that this child uses. Calls of methods need no import and are not seen: a child may add methods to a
 /// parent's type.
