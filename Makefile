@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test lint fmt bench sdk-test random-queries fuzz api-fuzz deny
+.PHONY: demo test language-test lint fmt bench bench-compare sdk-test random-queries fuzz api-fuzz deny
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -67,6 +67,11 @@ api-fuzz:
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)
+
+## Times the 14 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
+NEW ?= target/release/hindsight
+bench-compare:
+	$(PYTHON) bench/compare.py $(OLD) $(NEW)
 
 ## Random valid queries, checked without knowing their answers (crates/engine/src/random_tests): COUNT of each sort from SEED on.
 COUNT ?= 10000
