@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::catalog::TableProvider;
+use datafusion::common::ScalarValue;
 use datafusion::datasource::{ViewTable, provider_as_source, source_as_provider};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableSource, col, lit};
 use hindsight_kql::{Catalog, CatalogError, CatalogTable, Leaf, LeafSource, TableScope};
@@ -211,7 +212,7 @@ impl Catalog for StoreCatalog {
     }
 }
 
-/// The table under its workspace name: other column names, and `Success` as a bool.
+/// The table under its workspace name: other column names, `Success` as a bool, and the table's own name as `Type`.
 fn workspace_view(
     provider: Arc<dyn TableProvider>,
     table: Table,
@@ -223,14 +224,14 @@ fn workspace_view(
             continue;
         };
         let source = col(datafusion::common::Column::new_unqualified(column.name));
-        let (expr, kind) = match column.name {
-            "success" => (
-                source.in_list(vec![lit("True"), lit("1")], false),
-                ScalarType::Bool,
-            ),
-            _ => (source, column.scalar_type),
+        let expr = match column.name {
+            "success" => source.in_list(vec![lit("True"), lit("1")], false),
+            "itemType" => lit(ScalarValue::Utf8View(Some(
+                table.workspace_table().to_owned(),
+            ))),
+            _ => source,
         };
-        columns.push((name.to_owned(), kind));
+        columns.push((name.to_owned(), column.workspace_type()));
         exprs.push(expr.alias(name));
     }
     let plan = LogicalPlanBuilder::scan(table.name(), provider_as_source(provider), None)?

@@ -101,6 +101,16 @@ async fn get_and_post_take_the_same() {
     let body = json!({"query": "AppRequests | count", "workspaces": null});
     let path = format!("workspaces/{id}/query");
     assert_eq!(count(server.post(&path, &key, body).await), 4);
+    let body = json!({"query": "AppRequests | where Type == 'AppRequests' and Success | count"});
+    let path = format!("workspaces/{id}/query");
+    let all = json!({"query": "AppRequests | where Success in (true, false) | count"});
+    assert!(
+        count(server.post(&path, &key, body).await)
+            .as_i64()
+            .unwrap()
+            > 0
+    );
+    assert_eq!(count(server.post(&path, &key, all).await), 4);
     let reply = server.get("query").await;
     assert_eq!(
         (reply.status.as_u16(), inner(&reply).as_str()),

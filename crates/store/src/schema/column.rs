@@ -36,6 +36,15 @@ impl Column {
         }
     }
 
+    /// The KQL type in the workspace form of the table, where `Success` is a bool.
+    pub fn workspace_type(&self) -> ScalarType {
+        if self.name == "success" {
+            ScalarType::Bool
+        } else {
+            self.scalar_type
+        }
+    }
+
     pub(super) const fn with_texts(self, texts: &'static [&'static str]) -> Column {
         Column {
             texts: Some(texts),
