@@ -154,31 +154,66 @@ async fn described(
 /// The body of a POST; it may be absent.
 #[derive(Debug, Default, Deserialize)]
 struct Wanted {
+    #[serde(alias = "workspaces")]
     applications: Option<Vec<String>>,
 }
 
-/// `GET …/metadata`
-pub(crate) async fn get(State(app): State<Arc<App>>, access: Access) -> Result<Response, ApiError> {
-    describe(&app, &access, Wanted::default()).await
+/// The family of names under which tables are described.
+#[derive(Debug, Clone, Copy)]
+enum Names {
+    Applications,
+    Workspaces,
 }
 
-/// `POST …/metadata`
+/// `GET /{version}/apps/{id}/metadata`
+pub(crate) async fn get(State(app): State<Arc<App>>, access: Access) -> Result<Response, ApiError> {
+    describe(&app, &access, Wanted::default(), Names::Applications).await
+}
+
+/// `POST /{version}/apps/{id}/metadata`
 pub(crate) async fn post(
     State(app): State<Arc<App>>,
     access: Access,
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
-    let body = body::query(&app, &headers, given).await?;
-    let wanted = if body.trim_ascii().is_empty() {
-        Wanted::default()
-    } else {
-        serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?
-    };
-    describe(&app, &access, wanted).await
+    let wanted = read(&app, &headers, given).await?;
+    describe(&app, &access, wanted, Names::Applications).await
 }
 
-async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response, ApiError> {
+/// `GET /{version}/workspaces/{id}/metadata`
+pub(crate) async fn workspace_get(
+    State(app): State<Arc<App>>,
+    access: Access,
+) -> Result<Response, ApiError> {
+    describe(&app, &access, Wanted::default(), Names::Workspaces).await
+}
+
+/// `POST /{version}/workspaces/{id}/metadata`
+pub(crate) async fn workspace_post(
+    State(app): State<Arc<App>>,
+    access: Access,
+    headers: HeaderMap,
+    given: Body,
+) -> Result<Response, ApiError> {
+    let wanted = read(&app, &headers, given).await?;
+    describe(&app, &access, wanted, Names::Workspaces).await
+}
+
+async fn read(app: &App, headers: &HeaderMap, given: Body) -> Result<Wanted, ApiError> {
+    let body = body::query(app, headers, given).await?;
+    if body.trim_ascii().is_empty() {
+        return Ok(Wanted::default());
+    }
+    serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))
+}
+
+async fn describe(
+    app: &App,
+    access: &Access,
+    wanted: Wanted,
+    names: Names,
+) -> Result<Response, ApiError> {
     access.must_accept(&["application/json"])?;
     let mut apps: Vec<Arc<AppRecord>> = vec![access.app.clone()];
     let further = access.params.list("applications").into_iter();
@@ -194,8 +229,14 @@ async fn describe(app: &App, access: &Access, wanted: Wanted) -> Result<Response
         .flat_map(|app| [app.id_text.as_str(), &app.name])
         .collect();
     let scope = access.caller().scope();
-    let key = format!("metadata\n{scope}\n{}", named.join("\n"));
-    let text = || metadata::application(apps.iter().map(Arc::as_ref));
+    let key = format!("metadata\n{names:?}\n{scope}\n{}", named.join("\n"));
+    let text = || {
+        let apps = apps.iter().map(Arc::as_ref);
+        match names {
+            Names::Applications => metadata::application(apps),
+            Names::Workspaces => metadata::workspace(apps),
+        }
+    };
     let answer = described(app, access, &key, text).await?;
     Ok(respond(answer, JSON, access))
 }

@@ -14,6 +14,10 @@ const EVENTS: &[Reply] = &[
     },
 ];
 const METADATA: &[Reply] = &[ok("Metadata", "Tables, their columns, the applications.")];
+const WORKSPACE_METADATA: &[Reply] = &[ok(
+    "WorkspaceMetadata",
+    "Tables, their columns, the applications as workspaces.",
+)];
 const TAKEN: &[Reply] = &[
     ok("TrackReply", "All items are on disk."),
     Reply {
@@ -221,6 +225,29 @@ static ROUTES: &[Route] = &[
                     &["applications"],
                     METADATA,
                     |route| route.post(metadata::post),
+                )
+            },
+        ],
+    ),
+    route(
+        "/{version}/workspaces/{appId}/metadata",
+        &[
+            query(
+                "workspaceMetadataGet",
+                "The tables and their columns under their workspace names.",
+                &["applications"],
+                WORKSPACE_METADATA,
+                |route| route.get(metadata::workspace_get),
+            ),
+            Operation {
+                method: "post",
+                body: json_body(false, "MetadataRequest"),
+                ..query(
+                    "workspaceMetadataPost",
+                    "The tables and their columns under their workspace names.",
+                    &["applications"],
+                    WORKSPACE_METADATA,
+                    |route| route.post(metadata::workspace_post),
                 )
             },
         ],

@@ -72,6 +72,34 @@ async fn tables_are_described_by_get_and_post() {
 }
 
 #[tokio::test]
+async fn workspaces_are_described_under_their_names() {
+    let server = Server::start().await;
+    let id = server.shop.id;
+    let path = format!("/v1/workspaces/{id}/metadata");
+    let key = [("x-api-key", server.key.as_str())];
+    let reply = server.ask(Method::GET, &path, &key, Body::empty()).await;
+    let value = reply.json();
+    assert_eq!(value["workspaces"][0]["id"], json!(id.to_string()));
+    let tables = value["tables"].as_array().unwrap();
+    let requests = tables.iter().find(|table| table["name"] == "AppRequests");
+    let columns = requests.unwrap()["columns"].as_array().unwrap().clone();
+    for (name, kind) in [
+        ("TimeGenerated", "datetime"),
+        ("Success", "bool"),
+        ("Type", "string"),
+    ] {
+        assert!(
+            columns.contains(&json!({"name": name, "type": kind})),
+            "{name}"
+        );
+    }
+    let other = server
+        .ask(Method::POST, &path, &key, r#"{"workspaces": ["another"]}"#)
+        .await;
+    assert_eq!(other.status, 403);
+}
+
+#[tokio::test]
 async fn descriptions_need_a_credential() {
     let server = Server::start().await;
     for path in [

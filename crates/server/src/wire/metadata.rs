@@ -97,6 +97,36 @@ pub(crate) fn application<'a>(apps: impl Iterator<Item = &'a AppRecord>) -> Stri
     .to_string()
 }
 
+/// `metadata` of workspaces: the tables under their workspace names, and each application as a workspace.
+pub(crate) fn workspace<'a>(apps: impl Iterator<Item = &'a AppRecord>) -> String {
+    let ids = Table::ALL.map(|table| format!("t/{}", table.workspace_table()));
+    let workspaces: Vec<Value> = apps
+        .map(|app| {
+            json!({ "id": app.id_text, "name": app.name, "resourceId": app.resource_id, "tables": ids,
+                "region": REGION, "tableGroups": [GROUP] })
+        })
+        .collect();
+    json!({
+        "tables": Table::ALL.map(workspace_table),
+        "tableGroups": [{ "id": GROUP, "name": "StandardSchema", "source": "ai", "tables": ids }],
+        "workspaces": workspaces,
+    })
+    .to_string()
+}
+
+fn workspace_table(table: Table) -> Value {
+    let columns: Vec<Value> = table
+        .columns()
+        .iter()
+        .filter_map(|column| {
+            let name = column.workspace_name?;
+            Some(json!({ "name": name, "type": column.workspace_type().name() }))
+        })
+        .collect();
+    json!({ "id": format!("t/{}", table.workspace_table()), "name": table.workspace_table(),
+        "timespanColumn": "TimeGenerated", "columns": columns })
+}
+
 fn table_id(table: Table) -> String {
     format!("t/{}", table.name())
 }
