@@ -41,7 +41,7 @@ pub(crate) fn document<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas(),
-            "parameters": merged(PARAMETERS),
+            "parameters": parameters(),
             "securitySchemes": security_schemes(),
         },
     })
@@ -55,6 +55,22 @@ fn merged(texts: [&str; 2]) -> Value {
         .into_iter()
         .flat_map(|object: Map<String, Value>| object);
     Value::Object(entries.collect())
+}
+
+/// The parameters by the keys of their components.
+fn parameters() -> Value {
+    let Value::Object(listed) = merged(PARAMETERS) else {
+        return Value::Null;
+    };
+    let keyed = listed
+        .into_iter()
+        .map(|(name, parameter)| (component_key(&name), parameter));
+    Value::Object(keyed.collect())
+}
+
+/// The key of a parameter's component, which must match `^[a-zA-Z0-9._-]+$` (OpenAPI 3.1 §4.8.7): `$filter` is `odata.filter`.
+fn component_key(name: &str) -> String {
+    name.replace('$', "odata.")
 }
 
 fn schemas() -> Value {
@@ -97,7 +113,7 @@ fn described(path: &str, operation: &Operation) -> Value {
             .map(str::to_owned),
     );
     let parameters: Vec<Value> = names
-        .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }))
+        .map(|name| json!({ "$ref": format!("#/components/parameters/{}", component_key(&name)) }))
         .collect();
     let mut out = json!({
         "operationId": operation.id,

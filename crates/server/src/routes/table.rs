@@ -13,6 +13,7 @@ const EVENTS: &[Reply] = &[
         ..ok("Csv", "The events.")
     },
 ];
+const SCHEMA: &[Reply] = &[ok("SchemaReply", "The columns, and the tables.")];
 const METADATA: &[Reply] = &[ok("Metadata", "Tables, their columns, the applications.")];
 const WORKSPACE_METADATA: &[Reply] = &[ok(
     "WorkspaceMetadata",
@@ -202,7 +203,7 @@ static ROUTES: &[Route] = &[
             "querySchema",
             "The tables and their columns, as tables.",
             &[],
-            RESULT,
+            SCHEMA,
             |route| route.get(metadata::schema),
         )],
     ),
