@@ -78,6 +78,17 @@ impl StoreCatalog {
             .collect()
     }
 
+    /// The tables that the query has named so far, of each application.
+    pub(crate) fn reads(&self) -> Vec<(AppId, Table)> {
+        let read = self.read.lock();
+        let named = |name: &&'static str| {
+            Table::from_name(name).or_else(|| Table::from_workspace_table(name))
+        };
+        read.iter()
+            .flat_map(|(app, tables)| tables.iter().filter_map(named).map(|table| (*app, table)))
+            .collect()
+    }
+
     fn name(&self, app: &AppId) -> String {
         let known = self.known.iter().find(|known| known.id == *app);
         known.map(|known| known.name.clone()).unwrap_or_default()

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryPool;
 use hindsight_kql::HeldRows;
+use hindsight_store::{AppId, Table};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
@@ -81,6 +82,7 @@ pub struct QueryStream {
     pool: Arc<dyn MemoryPool>,
     memory: usize,
     data_sources: Vec<DataSource>,
+    reads: Vec<(AppId, Table)>,
     /// `None` once the query has ended.
     task: Option<QueryTask>,
 }
@@ -112,6 +114,7 @@ impl QueryStream {
             pool,
             memory,
             data_sources: Vec::new(),
+            reads: Vec::new(),
             task: Some(task),
         };
         match stream.receive().await? {
@@ -122,10 +125,20 @@ impl QueryStream {
         }
     }
 
-    /// Adds the data sources that the query reads.
-    pub(crate) fn with_data_sources(mut self, data_sources: Vec<DataSource>) -> QueryStream {
+    /// Adds the data sources that the query reads, as text and as tables.
+    pub(crate) fn with_data_sources(
+        mut self,
+        data_sources: Vec<DataSource>,
+        reads: Vec<(AppId, Table)>,
+    ) -> QueryStream {
         self.data_sources = data_sources;
+        self.reads = reads;
         self
+    }
+
+    /// The tables that the query reads, of each application.
+    pub fn reads(&self) -> Vec<(AppId, Table)> {
+        self.reads.clone()
     }
 
     /// The next part, or none at the end.

@@ -91,7 +91,12 @@ impl App {
         Ok(Arc::new(App {
             issuer,
             engine,
-            replies: ReplyCache::new(settings.cache_bytes, settings.cache_lifetime, clock.clone()),
+            replies: ReplyCache::new(
+                settings.cache_bytes,
+                settings.cache_lifetime,
+                settings.cache_stale,
+                clock.clone(),
+            ),
             gate: Gate::new(
                 token,
                 verifier,

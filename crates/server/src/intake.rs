@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use hindsight_identity::Right;
-use hindsight_store::{AppendRequest, StoreError};
+use hindsight_store::{AppendRequest, StoreError, Table};
 
 use crate::app::App;
 use crate::auth::Principal;
@@ -175,8 +175,10 @@ async fn store(app: &Arc<App>, decoded: Decoded) -> Verdict {
             .iter()
             .map(|(_, batch)| batch.get_array_memory_size())
             .sum();
+        let tables: Vec<Table> = batches.iter().map(|(table, _)| *table).collect();
         match app.store.append(AppendRequest { app: id, batches }).await {
             Ok(_) => {
+                app.replies.note_arrival(id, tables.into_iter());
                 accepted += items.len();
                 let elapsed = app.clock.elapsed();
                 if app.daily.add(id, bytes as u64, app.now(), elapsed) {

@@ -112,7 +112,8 @@ impl QueryEngine {
             // Also when the query succeeded: `union isfuzzy=true` ignores tables that it cannot read. Names are resolved
             // during binding, so nothing is denied later.
             _ if catalog.was_denied() => Err(EngineError::Forbidden),
-            other => other.map(|stream| stream.with_data_sources(catalog.data_sources())),
+            other => other
+                .map(|stream| stream.with_data_sources(catalog.data_sources(), catalog.reads())),
         }
     }
 

@@ -91,6 +91,9 @@ settings! {
     "cache.lifetime" = "120s" => cache_lifetime: Duration, duration,
     "Maximum age of a cached reply.";
 
+    "cache.stale" = "5s" => cache_stale: Duration, duration,
+    "Maximum age of a cached reply if telemetry has arrived since then in a table that the reply has read.";
+
     "cache.bytes" = "128MiB" => cache_bytes: u64, bytes,
     "Memory limit of the reply cache.";
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, header};
 use hindsight_engine::EngineError;
-use hindsight_store::Clock;
+use hindsight_store::{AppId, Clock, Table};
 use moka::future::Cache;
 
-use super::{Answer, Kept, Made};
+use super::{Answer, Arrivals, Kept, Made, Reads};
 use crate::error::ApiError;
 
 /// Bytes that an entry needs beside its key and its reply, about.
@@ -62,8 +62,15 @@ impl CacheControl {
 #[derive(Debug, Clone)]
 struct Entry {
     reply: Kept,
-    /// When its computation began.
+    began: Began,
+    reads: Reads,
+}
+
+/// When the computation of a reply began: as a time, and as the number of the latest arrival of telemetry.
+#[derive(Debug, Clone, Copy)]
+struct Began {
     at: Duration,
+    arrivals: u64,
 }
 
 /// Why a reply was not cached.
@@ -80,12 +87,20 @@ pub(crate) struct ReplyCache {
     entries: Cache<String, Entry>,
     clock: Arc<dyn Clock>,
     lifetime: Duration,
+    stale: Duration,
+    arrivals: Arrivals,
     generation: AtomicU64,
 }
 
 impl ReplyCache {
-    /// A cache of at most `bytes`, whose replies are served for `lifetime` to requests that do not say how old is too old.
-    pub(crate) fn new(bytes: u64, lifetime: Duration, clock: Arc<dyn Clock>) -> ReplyCache {
+    /// A cache of at most `bytes`. Requests that do not say how old is too old get replies of at most `lifetime`, and of at most
+    /// `stale` where telemetry has arrived since for what the reply has read.
+    pub(crate) fn new(
+        bytes: u64,
+        lifetime: Duration,
+        stale: Duration,
+        clock: Arc<dyn Clock>,
+    ) -> ReplyCache {
         let weigh = |key: &String, entry: &Entry| {
             u32::try_from(key.len() + entry.reply.body.len() + OVERHEAD).unwrap_or(u32::MAX)
         };
@@ -98,6 +113,8 @@ impl ReplyCache {
             entries,
             clock,
             lifetime,
+            stale: stale.min(lifetime),
+            arrivals: Arrivals::default(),
             generation: AtomicU64::new(0),
         }
     }
@@ -108,6 +125,18 @@ impl ReplyCache {
         self.entries.invalidate_all();
     }
 
+    /// Telemetry of these tables became visible to queries.
+    pub(crate) fn note_arrival(&self, app: AppId, tables: impl Iterator<Item = Table>) {
+        self.arrivals.note(app, tables);
+    }
+
+    fn begin(&self) -> Began {
+        Began {
+            at: self.clock.elapsed(),
+            arrivals: self.arrivals.count(),
+        }
+    }
+
     /// The kept reply, where `control` allows it.
     pub(crate) async fn find(&self, key: &str, control: CacheControl) -> Option<Answer> {
         if control.must_ask() {
@@ -115,8 +144,12 @@ impl ReplyCache {
         }
         let key = self.whole_key(key);
         let entry = self.entries.get(&key).await?;
-        let age = self.clock.elapsed().saturating_sub(entry.at);
-        let oldest = control.max_age.map_or(self.lifetime, Duration::from_secs);
+        let age = self.clock.elapsed().saturating_sub(entry.began.at);
+        let oldest = match control.max_age {
+            Some(seconds) => Duration::from_secs(seconds),
+            None if self.arrivals.any_since(&entry.reads, entry.began.arrivals) => self.stale,
+            None => self.lifetime,
+        };
         if age <= oldest {
             return Some(Answer::Whole(entry.reply, Some(age.as_secs())));
         }
@@ -137,17 +170,19 @@ impl ReplyCache {
     {
         let key = self.whole_key(key);
         if control.must_ask() {
-            return self.alone(key, control, make().await?).await;
+            let began = self.begin();
+            return self.alone(key, control, began, make().await?).await;
         }
         let mut streamed = None;
         let mut made_here = false;
         let first = async {
             made_here = true;
-            let at = self.clock.elapsed();
+            let began = self.begin();
             match make().await {
-                Ok(Made::Whole(body)) => Ok(Entry {
+                Ok(Made::Whole(body, reads)) => Ok(Entry {
                     reply: Kept::new(body),
-                    at,
+                    began,
+                    reads,
                 }),
                 Ok(Made::Streamed(body)) => {
                     streamed = Some(body);
@@ -163,7 +198,10 @@ impl ReplyCache {
             (Err((why, made_here)), None) => match &*why {
                 NotKept::Failed(error) if made_here || !personal(error) => Err(error.clone()),
                 // The other request's reply was too large to share, or its timeout was shorter.
-                _ => self.alone(key, control, make().await?).await,
+                _ => {
+                    let began = self.begin();
+                    self.alone(key, control, began, make().await?).await
+                }
             },
         }
     }
@@ -173,17 +211,19 @@ impl ReplyCache {
         &self,
         key: String,
         control: CacheControl,
+        began: Began,
         made: Made,
     ) -> Result<Answer, ApiError> {
-        let body = match made {
+        let (body, reads) = match made {
             Made::Streamed(body) => return Ok(Answer::Streamed(body)),
-            Made::Whole(body) => body,
+            Made::Whole(body, reads) => (body, reads),
         };
         let reply = Kept::new(body);
         if !control.no_store {
             let entry = Entry {
                 reply: reply.clone(),
-                at: self.clock.elapsed(),
+                began,
+                reads,
             };
             self.entries.insert(key, entry).await;
         }

@@ -1,5 +1,6 @@
 //! Replies as bytes: made once and cached for a while, or streamed when they are too large for that.
 
+mod arrivals;
 mod cache;
 mod conditions;
 mod stream;
@@ -9,14 +10,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
+pub(crate) use arrivals::{Arrivals, Reads};
 pub(crate) use cache::{CacheControl, ReplyCache};
 pub(crate) use conditions::{Accept, Conditions};
 pub(crate) use stream::{Writing, make};
 
 /// A reply that was just made.
 pub(crate) enum Made {
-    /// All of it.
-    Whole(Bytes),
+    /// All of it, and the telemetry that it was made from.
+    Whole(Bytes, Reads),
     /// A body whose rest is made while it is sent.
     Streamed(Body),
 }

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use futures::StreamExt;
 use hindsight_engine::{EngineError, Part, QueryStream};
 
-use super::Made;
+use super::{Made, Reads};
 use crate::error::ApiError;
 use crate::throttle::Permit;
 use crate::wire::query::{self, Form, Writer};
@@ -125,7 +125,8 @@ pub(crate) async fn make(mut writing: Writing, bound: usize) -> Result<Made, Api
         }
     }
     // Copied, also a single chunk: its buffer has the capacity of a whole one.
-    Ok(Made::Whole(Bytes::from(head.concat())))
+    let reads = Reads::from(writing.query.reads());
+    Ok(Made::Whole(Bytes::from(head.concat()), reads))
 }
 
 fn streamed(head: Vec<Bytes>, writing: Writing) -> Body {

@@ -6,12 +6,13 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 use hindsight_engine::{Caller, EventParameters, EventsParameters, EventsResult};
+use hindsight_store::AppId;
 
 use super::access::{Access, Version};
 use super::{JSON, answer, respond};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::reply::{Answer, Made};
+use crate::reply::{Answer, Made, Reads};
 use crate::wire::{csv, events};
 
 /// The options of a list of events (`D14`).
@@ -82,7 +83,7 @@ pub(crate) async fn list(
     let (app, access, form) = (&app, &access, &form);
     let make = |_permit| async {
         let found = app.engine.events(&access.caller(), &parameters).await?;
-        Ok(form.write(&found))
+        Ok(form.write(&found, access.app.id))
     };
     let answer = answer(app, access, &key, make).await?;
     Ok(form.respond(answer, access))
@@ -107,7 +108,7 @@ pub(crate) async fn single(
     let (app, access, form) = (&app, &access, &form);
     let make = |_permit| async {
         let found = app.engine.event(&access.caller(), &parameters).await?;
-        Ok(form.write(&found))
+        Ok(form.write(&found, access.app.id))
     };
     let answer = answer(app, access, &key, make).await?;
     Ok(form.respond(answer, access))
@@ -159,7 +160,7 @@ impl Form {
         format!("events\n{}\n{parameters:?}\n{self:?}", caller.scope())
     }
 
-    fn write(&self, found: &EventsResult) -> Made {
+    fn write(&self, found: &EventsResult, app: AppId) -> Made {
         let text = match &self.format {
             Format::Csv => csv::table(&found.table),
             Format::Json(_) => events::reply(
@@ -171,7 +172,7 @@ impl Form {
                 },
             ),
         };
-        Made::Whole(text.into())
+        Made::Whole(text.into(), Reads::table_or_all(app, &self.event_type))
     }
 
     fn respond(&self, answer: Answer, access: &Access) -> Response {

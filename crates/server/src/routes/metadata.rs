@@ -20,7 +20,7 @@ use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
-use crate::reply::{Answer, Made};
+use crate::reply::{Answer, Made, Reads};
 use crate::wire::{csdl, metadata};
 
 /// How far back an application's own metrics are looked for.
@@ -57,7 +57,8 @@ pub(crate) async fn metrics(
             );
         }
         let keys = dimension_keys(app, access).await?;
-        Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
+        let reads = Reads::tables(access.app.id, Table::ALL);
+        Ok(Made::Whole(metadata::metrics(&list, &keys).into(), reads))
     };
     let answer = answer(app, access, &key, make).await?;
     Ok(respond(answer, JSON, access))
@@ -145,7 +146,7 @@ async fn described(
     match app.replies.find(key, access.cache).await {
         Some(found) => Ok(found),
         None => {
-            let make = || std::future::ready(Ok(Made::Whole(text().into())));
+            let make = || std::future::ready(Ok(Made::Whole(text().into(), Reads::nothing())));
             app.replies.make(key, access.cache, make).await
         }
     }

@@ -8,6 +8,8 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use hindsight_engine::MetricParameters;
+use hindsight_engine::metrics::find;
+use hindsight_store::Table;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::middleware::outer::RequestId;
-use crate::reply::{Answer, Kept, Made};
+use crate::reply::{Answer, Kept, Made, Reads};
 use crate::wire::json as write;
 use crate::wire::metrics::{self, LeafForm};
 
@@ -69,7 +71,12 @@ async fn compute(
 ) -> Result<Made, ApiError> {
     let result = app.engine.metric(&access.caller(), parameters).await?;
     let text = metrics::reply(&result, leaf(app, access), access.prefer.query_payload);
-    Ok(Made::Whole(text.into()))
+    let tables = find(&parameters.metric).map_or_else(Vec::new, |metric| metric.tables());
+    let tables = tables.into_iter().filter_map(Table::from_name);
+    Ok(Made::Whole(
+        text.into(),
+        Reads::tables(access.app.id, tables),
+    ))
 }
 
 fn bad_top(text: &str) -> ApiError {

@@ -48,13 +48,63 @@ fn told(count: i64, age: &str) -> (i64, String) {
 async fn the_second_reply_has_an_age_until_the_lifetime_ends() {
     let (server, clock) = one_trace().await;
     assert_eq!(server.count("").await, told(1, ""));
-    trace(&server).await;
     assert_eq!(server.count("").await, told(1, "0"));
     clock.pass(28);
     assert_eq!(server.count("").await, told(1, "28"));
     clock.pass(93);
-    assert_eq!(server.count("").await, told(2, ""));
-    assert_eq!(server.count("").await, told(2, "0"));
+    assert_eq!(server.count("").await, told(1, ""));
+    assert_eq!(server.count("").await, told(1, "0"));
+}
+
+/// `cache.stale`: 5 s after telemetry arrived at the table of a reply, the reply is computed anew.
+#[tokio::test]
+async fn telemetry_that_arrived_shows_after_seconds() {
+    let (server, clock) = one_trace().await;
+    server.count("").await;
+    let event = server.envelope("EventData", json!({"name": "Order"}));
+    clock.pass(1);
+    assert_eq!(server.track(json!([event]).to_string()).await.status, 200);
+    clock.pass(9);
+    assert_eq!(server.count("").await, told(1, "10"), "another table");
+    trace(&server).await;
+    assert_eq!(server.count("").await, told(2, ""), "older than 5 s");
+    trace(&server).await;
+    clock.pass(5);
+    assert_eq!(server.count("").await, told(2, "5"));
+    clock.pass(1);
+    assert_eq!(server.count("").await, told(3, ""));
+}
+
+/// Events and metrics know their tables, too.
+#[tokio::test]
+async fn fresh_telemetry_shows_in_every_family() {
+    let (server, clock) = one_trace().await;
+    let paths = [
+        "events/traces",
+        "events/$all",
+        "metrics/traces/count",
+        "metrics/metadata",
+    ];
+    for path in paths {
+        let first = server.get(path).await;
+        assert_eq!(first.header("age"), "", "{path}");
+    }
+    clock.pass(10);
+    let event = server.envelope("EventData", json!({"name": "Order"}));
+    assert_eq!(server.track(json!([event]).to_string()).await.status, 200);
+    let ages = [
+        ("events/traces", "10"),
+        ("metrics/traces/count", "10"),
+        ("events/$all", ""),
+        ("metrics/metadata", ""),
+    ];
+    for (path, age) in ages {
+        assert_eq!(server.get(path).await.header("age"), age, "{path}");
+    }
+    trace(&server).await;
+    for path in ["events/traces", "metrics/traces/count"] {
+        assert_eq!(server.get(path).await.header("age"), "", "{path}");
+    }
 }
 
 #[tokio::test]
