@@ -11,6 +11,7 @@ mod parsed;
 mod parser;
 pub mod reference;
 mod span;
+pub mod suggest;
 mod token;
 
 pub use code::Code;

@@ -8,7 +8,7 @@ const PARSE_WHERE: (&str, Read) = ("parse-where", |p| {
     ParseOperator::parse_where(p).map(OperatorKind::Parse)
 });
 
-/// Other spellings of keywords.
+/// Synonyms of keywords.
 const SYNONYMS: &[(&str, &str)] = &[
     ("filter", "where"),
     ("limit", "take"),
@@ -39,7 +39,12 @@ impl OperatorKind {
         readers().map(|(keyword, _)| *keyword)
     }
 
-    /// The keyword that a text spells.
+    /// Every spelling of a keyword: the keywords of the operators that are parsed, and their synonyms.
+    pub(crate) fn spellings() -> impl Iterator<Item = &'static str> {
+        OperatorKind::keywords().chain(SYNONYMS.iter().map(|(synonym, _)| *synonym))
+    }
+
+    /// The keyword with this spelling; a synonym gives its keyword.
     pub(crate) fn find_keyword(text: &str) -> Option<&'static str> {
         let synonym = SYNONYMS.iter().find(|(other, _)| *other == text);
         let text = synonym.map_or(text, |(_, keyword)| keyword);

@@ -290,7 +290,7 @@ impl<'a> Parser<'a> {
             "externaldata" | "external_data" if call => {
                 ExprKind::ExternalData(self.external_data()?)
             }
-            // The hint changes no answer (`docs/semantics.md §14.6`).
+            // The hint does not change the result (`docs/semantics.md §14.6`).
             "toscalar" if self.word_at(1, "kind") && self.kind(2) == TokenKind::Assign => {
                 let name = self.name()?;
                 self.parameter()?;

@@ -15,7 +15,7 @@ use hindsight_kql_types::ScalarType;
 use crate::ast::{Query, TypeOf};
 use crate::lexer::tokenize;
 use crate::token::{Token, TokenKind};
-use crate::{Code, Diagnostic, Limits, Parsed, Span};
+use crate::{Code, Diagnostic, Limits, Parsed, Span, suggest};
 
 /// Reads a query with these limits.
 pub(crate) fn parse(text: &str, limits: &Limits) -> Parsed {
@@ -278,12 +278,21 @@ impl<'a> Parser<'a> {
 
     /// Reports a piece of text that cannot stand here (`SYN0002`).
     pub(crate) fn fail_at<T>(&mut self, span: Span) -> Option<T> {
+        self.fail_with_hint(span, None)
+    }
+
+    /// As [`Parser::fail_at`], with a hint at a keyword.
+    fn fail_with_hint<T>(&mut self, span: Span, keyword: Option<&str>) -> Option<T> {
         if self.aborted {
             return None;
         }
         let place = Diagnostic::new(Code::Syntax, "", span);
         let (line, column, token) = place.position(self.text);
-        let message = format!("Query could not be parsed at '{token}' on line [{line},{column}]");
+        let mut message =
+            format!("Query could not be parsed at '{token}' on line [{line},{column}]");
+        if let Some(keyword) = keyword {
+            message = format!("{message}. {}", suggest::hint(&[keyword]));
+        }
         self.diagnostics
             .push(Diagnostic::new(Code::Syntax, message, span));
         None

@@ -10,7 +10,7 @@ use crate::ast::{
 use crate::token::TokenKind;
 
 impl Parser<'_> {
-    /// Reads the operator's parameters: `hint.…=…` and those that are listed.
+    /// Parses the operator's parameters: `hint.…=…` and the given names.
     pub(crate) fn parameters(&mut self, known: &[&str]) -> Option<Vec<OperatorParameter>> {
         let mut parameters = Vec::new();
         while let Some(length) = self.parameter_length() {

@@ -2,6 +2,7 @@
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Operator, OperatorKind, Pipeline};
+use crate::suggest;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -77,7 +78,7 @@ impl Parser<'_> {
         let start = self.start();
         let keyword = self.operator_keyword();
         let Some((keyword, count)) = keyword else {
-            return self.fail();
+            return self.fail_at_operator();
         };
         self.skip(count);
         let kind = self.nested(|p| OperatorKind::parse(keyword, p))?;
@@ -87,19 +88,38 @@ impl Parser<'_> {
         })
     }
 
-    /// The operator's name at this place, the longest that fits, and how many tokens it has.
+    /// Reports a token that starts no operator, with a hint at the closest keyword.
+    fn fail_at_operator<T>(&mut self) -> Option<T> {
+        if !self.at(TokenKind::Name) {
+            return None;
+        }
+        let word = self
+            .token(0)
+            .span
+            .to(self.token(self.word_length() - 1).span);
+        let keyword = suggest::closest(self.slice(word), OperatorKind::spellings());
+        self.fail_with_hint(self.token(0).span, keyword)
+    }
+
+    /// The number of tokens of the hyphenated word that starts here, such as `project-away`.
+    fn word_length(&self) -> usize {
+        let mut length = 1;
+        while self.kind(length) == TokenKind::Minus
+            && self.adjacent(length)
+            && self.kind(length + 1) == TokenKind::Name
+            && self.adjacent(length + 1)
+        {
+            length += 2;
+        }
+        length
+    }
+
+    /// The longest operator keyword that starts here, and its number of tokens.
     fn operator_keyword(&self) -> Option<(&'static str, usize)> {
         if !self.at(TokenKind::Name) {
             return None;
         }
-        let mut longest = 1;
-        while self.kind(longest) == TokenKind::Minus
-            && self.adjacent(longest)
-            && self.kind(longest + 1) == TokenKind::Name
-            && self.adjacent(longest + 1)
-        {
-            longest += 2;
-        }
+        let longest = self.word_length();
         (1..=longest).rev().step_by(2).find_map(|count| {
             let span = self.token(0).span.to(self.token(count - 1).span);
             OperatorKind::find_keyword(self.slice(span)).map(|keyword| (keyword, count))
