@@ -17,9 +17,13 @@ use crate::{aggregates, functions, plugins};
 pub(crate) use library::has_function;
 
 /// The names of the scalar functions that the binder implements itself.
-#[cfg(test)]
 pub(crate) fn special_functions() -> impl Iterator<Item = &'static str> {
     special::SCALAR.iter().map(special::Special::name)
+}
+
+/// Whether KQL has a plug-in of this name, supported or not.
+pub(crate) fn has_plugin(name: &str) -> bool {
+    names::PLUGINS.split_whitespace().any(|known| known == name)
 }
 
 /// The reference as Markdown: each supported construct with its form and a summary, and the names of the unsupported ones.
