@@ -1,4 +1,4 @@
-//! What is refused, with which code, where.
+//! Syntax errors: code, message and position.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ fn check(text: &str, line: usize, column: usize, token: &str) {
 }
 
 #[test]
-fn the_place_is_the_first_token_that_cannot_stand_there() {
+fn the_position_is_the_first_invalid_token() {
     check("union * | foobar", 1, 10, "foobar");
     check("T\n| where a ==\n| count", 3, 0, "|");
     check("T | where", 1, 9, "");
