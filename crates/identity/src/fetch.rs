@@ -19,7 +19,7 @@ const LARGEST: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// Requests to this address are not allowed.
-    #[error("'{0}' may not be asked: {1}")]
+    #[error("'{0}' may not be requested: {1}")]
     Forbidden(String, &'static str),
     /// The request failed, or the reply is not a JSON document within the size limit.
     #[error("'{0}' cannot be read: {1}")]

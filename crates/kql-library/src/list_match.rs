@@ -104,7 +104,7 @@ fn is_in(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
         }
         ScalarType::Decimal => {
             return Err(KernelError::Failed(
-                "'in' over decimals is not supported".to_owned(),
+                "'in' and '!in' over decimals are not supported".to_owned(),
             ));
         }
     }

@@ -1,6 +1,6 @@
-//! The syntax tree. Every node prints as KQL (`Display`) and reads back as an equal tree.
+//! The syntax tree. Every node prints as KQL (`Display`), which parses to an equal tree.
 //!
-//! Nodes of tabular operators live with their grammar in [`crate::operators`].
+//! The nodes of tabular operators are in [`crate::operators`], beside their grammar.
 
 use hindsight_kql_types::ScalarType;
 
@@ -38,7 +38,7 @@ pub enum Statement {
     Alias {
         /// The new name.
         name: Name,
-        /// What it stands for.
+        /// The database.
         target: Expr,
     },
     /// `declare pattern Name [= (…) { … }]`
@@ -47,7 +47,7 @@ pub enum Statement {
     Restrict {
         /// The permitted entities.
         entities: Vec<Expr>,
-        /// Where.
+        /// Its span.
         span: Span,
     },
     /// A tabular expression whose rows are a result of the request.
@@ -59,9 +59,9 @@ pub enum Statement {
 pub struct PatternDeclaration {
     /// The pattern's name.
     pub name: Name,
-    /// What it maps; none where the pattern is only declared.
+    /// The mapping; none if the pattern is only declared.
     pub mapping: Option<PatternMapping>,
-    /// Where.
+    /// Its span.
     pub span: Span,
 }
 
@@ -70,9 +70,9 @@ pub struct PatternDeclaration {
 pub struct PatternMapping {
     /// The arguments' names and types.
     pub parameters: Vec<ColumnDeclaration>,
-    /// The path's name and type, where the pattern has one.
+    /// The path's name and type, if the pattern has one.
     pub path: Option<ColumnDeclaration>,
-    /// What each combination of values stands for.
+    /// The tabular expression of each combination of values.
     pub rules: Vec<PatternRule>,
 }
 
@@ -83,7 +83,7 @@ pub struct PatternRule {
     pub arguments: Vec<Expr>,
     /// The path's value.
     pub path: Option<Expr>,
-    /// What the values stand for; its last statement is the expression.
+    /// The tabular expression; its last statement is the expression.
     pub body: Vec<Statement>,
 }
 
@@ -92,7 +92,7 @@ pub struct PatternRule {
 pub struct LetStatement {
     /// The name that is bound.
     pub name: Name,
-    /// What it is bound to: a scalar, a pipeline, or a function.
+    /// Its value: a scalar, a pipeline or a function.
     pub value: LetValue,
 }
 
@@ -110,13 +110,13 @@ pub enum LetValue {
 /// `[view] (parameters) { statements; expression }`
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionDeclaration {
-    /// Takes part in wildcards and `search`.
+    /// Whether wildcards and `search` match it.
     pub view: bool,
     /// Tabular parameters first, then scalar ones.
     pub parameters: Vec<Parameter>,
     /// The body; its last statement is the expression.
     pub body: Vec<Statement>,
-    /// Where.
+    /// Its span.
     pub span: Span,
 }
 
@@ -151,16 +151,16 @@ pub struct ColumnDeclaration {
     pub kind: ScalarType,
 }
 
-/// An identifier with its place. Bracketed and bare spellings are one name.
+/// An identifier with its span. The bracketed and the bare spelling are the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Name {
     /// The text without brackets, unescaped.
     pub text: String,
-    /// Where.
+    /// Its span.
     pub span: NameSpan,
 }
 
-/// A span that hashes as nothing, so that names can be keys.
+/// A span that does not affect hashes, so that names can be keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NameSpan(pub Span);
 
@@ -177,7 +177,7 @@ impl std::hash::Hash for NameSpan {
 }
 
 impl Name {
-    /// A name at a place.
+    /// A name with its span.
     pub fn new(text: impl Into<String>, span: Span) -> Name {
         Name {
             text: text.into(),
@@ -185,23 +185,23 @@ impl Name {
         }
     }
 
-    /// A name that no text wrote: translators of other query forms build these.
+    /// A name without a span, for trees that are not parsed from text.
     pub fn synthetic(text: impl Into<String>) -> Name {
         Name::new(text, Span::default())
     }
 
-    /// Where the name stands.
+    /// The span of the name.
     pub fn span(&self) -> Span {
         self.span.0
     }
 }
 
-/// A scalar or tabular expression: the grammar does not tell them apart, the binder does.
+/// A scalar or tabular expression. The grammar does not distinguish them; the binder does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// Its form.
     pub kind: ExprKind,
-    /// Where.
+    /// Its span.
     pub span: Span,
 }
 
@@ -212,7 +212,7 @@ pub enum ExprKind {
     Literal(Literal),
     /// A name: column, let, table, parameter.
     Name(Name),
-    /// A name pattern with `*`: `a*`, `*`. Only where a list of names may stand (arguments included).
+    /// A name pattern with `*`: `a*`, `*`. Only in a list of names, which includes arguments.
     Wildcard(String),
     /// `f(a, b)`; arguments may be named (`f(x=1)`) or wildcards.
     Call(Call),
@@ -220,7 +220,7 @@ pub enum ExprKind {
     Member {
         /// The left side.
         value: Box<Expr>,
-        /// The name after the dot; a pattern such as `T*` where a list of tables may stand.
+        /// The name after the dot; a pattern such as `T*` in a list of tables.
         member: Name,
     },
     /// `value.f(a)`: `cluster('c').database('d')`, a function of another database.
@@ -253,7 +253,7 @@ pub enum ExprKind {
         /// Right side.
         right: Box<Expr>,
     },
-    /// `x in (…)`, `x has_any (…)` and their kin.
+    /// `x in (…)`, `x has_any (…)` and the other operators with a list.
     InList {
         /// The operator.
         op: ListOp,
@@ -292,7 +292,7 @@ pub enum ExprKind {
     TypeOf(TypeOf),
     /// `(expr)` around a tabular expression or scalar; kept so that printing keeps grouping.
     Parenthesised(Box<Expr>),
-    /// What the parser put where it could not read an expression. Never reaches the binder: a diagnostic exists.
+    /// The place of an expression with a syntax error. There is a diagnostic, so the binder never sees it.
     Missing,
 }
 
@@ -303,7 +303,7 @@ pub enum TypeOf {
     Scalar(ScalarType),
     /// `typeof(*, x:real)`
     Row {
-        /// `*` was written.
+        /// Whether `*` is written.
         star: bool,
         /// Declared columns.
         columns: Vec<ColumnDeclaration>,
@@ -342,7 +342,7 @@ pub struct Argument {
 pub struct NamedExpr {
     /// The written names: none, one, or the list of `(A, B) =`.
     pub names: Vec<Name>,
-    /// `(A, B) =` was written with parentheses, even around one name.
+    /// Whether the names are in parentheses, even if there is one.
     pub tuple: bool,
     /// The expression.
     pub expr: Expr,
@@ -399,11 +399,11 @@ pub enum Literal {
     Real(f64),
     /// `decimal(1.5)`: the written digits, normalised (`-?digits[.digits][e±n]`).
     Decimal(String),
-    /// Any string form, unescaped, adjacent parts joined.
+    /// Any form of string, unescaped, with adjacent literals concatenated.
     String(String),
     /// `datetime(…)`: 100 ns ticks since 0001-01-01.
     DateTime(i64),
-    /// `datetime()` with nothing inside: now.
+    /// `datetime()` without content: the current time.
     DateTimeNow,
     /// `1d`, `time(…)`: 100 ns ticks.
     TimeSpan(i64),
@@ -415,7 +415,7 @@ pub enum Literal {
     Null(ScalarType),
 }
 
-/// The inside of `dynamic(…)` (`docs/semantics.md §9.1`).
+/// The content of `dynamic(…)` (`docs/semantics.md §9.1`).
 #[derive(Debug, Clone, PartialEq)]
 pub enum DynamicLiteral {
     /// `null`
@@ -527,24 +527,24 @@ pub struct DataTable {
 pub struct ExternalData {
     /// The columns.
     pub columns: Vec<ColumnDeclaration>,
-    /// Where the data lies.
+    /// The places of the data.
     pub uris: Vec<Expr>,
     /// `with (…)`
     pub properties: Vec<OperatorParameter>,
 }
 
 impl Expr {
-    /// An expression at a place.
+    /// An expression with its span.
     pub fn new(kind: ExprKind, span: Span) -> Expr {
         Expr { kind, span }
     }
 
-    /// An expression that no text wrote.
+    /// An expression without a span, for trees that are not parsed from text.
     pub fn synthetic(kind: ExprKind) -> Expr {
         Expr::new(kind, Span::default())
     }
 
-    /// The expression inside any parentheses.
+    /// The expression without the parentheses around it.
     pub fn unparenthesised(&self) -> &Expr {
         match &self.kind {
             ExprKind::Parenthesised(inner) => inner.unparenthesised(),
@@ -552,7 +552,7 @@ impl Expr {
         }
     }
 
-    /// The name that the expression is, also in parentheses; `None` for anything else.
+    /// The name, if the expression is a name, also in parentheses.
     pub fn as_name(&self) -> Option<&str> {
         match &self.unparenthesised().kind {
             ExprKind::Name(name) => Some(&name.text),

@@ -1,10 +1,10 @@
-//! The catalogue of diagnostics: every code that a query may be refused with (`docs/semantics.md §28.4`).
+//! The catalogue of diagnostics: the codes of all errors in queries (`docs/semantics.md §28.4`).
 
 use std::fmt;
 
 macro_rules! codes {
     ($($(#[$meaning:meta])* $name:ident = $text:literal,)*) => {
-        /// What is wrong with a query, by the code that the cloud's engine gives it.
+        /// The code of an error in a query, as the cloud's engine numbers it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
             $($(#[$meaning])* $name,)*
@@ -27,17 +27,17 @@ macro_rules! codes {
 codes! {
     /// The text cannot be parsed, or a literal is malformed.
     Syntax = "SYN0002",
-    /// The text is a management command, and only queries are answered.
+    /// The text is a management command and not a query.
     ManagementCommand = "SYN0100",
-    /// What has no code of its own, and what Hindsight does not support.
+    /// An error without a code of its own, or a construct that Hindsight does not support.
     Semantics = "SEM0001",
     /// A result has more columns than `maxoutputcolumns`.
     TooManyColumns = "SEM0004",
-    /// An option of `set` has a wrong value.
+    /// The value of a `set` option is invalid.
     BadOption = "SEM0020",
     /// The row count of `top` or `take` has a wrong type.
     BadRowCount = "SEM0025",
-    /// A column name is written twice.
+    /// A column name occurs twice.
     DuplicateColumn = "SEM0034",
     /// A pattern is used with arguments or a path that it does not declare.
     UndeclaredPattern = "SEM0036",
@@ -49,17 +49,17 @@ codes! {
     UnresolvedDatabase = "SEM0056",
     /// A function calls itself.
     RecursiveFunction = "SEM0057",
-    /// Two types that have no order in common are compared.
+    /// The compared types have no common order.
     Incomparable = "SEM0064",
-    /// `=~` or one of its kin is applied to what is not a string.
+    /// An operand of `=~`, `!~`, `in~` or `!in~` is not a string.
     TextEqualityOfOtherType = "SEM0065",
     /// A name is defined by two `let` statements.
     DuplicateLet = "SEM0079",
-    /// A scalar is expected where a tabular expression is written.
+    /// An expression is tabular where a scalar is expected.
     NotScalar = "SEM0085",
     /// A table, a column or another name cannot be resolved.
     UnresolvedName = "SEM0100",
-    /// An operand has a wrong type.
+    /// An operand has the wrong type.
     OperandType = "SEM0201",
     /// A string literal is expected.
     NotStringLiteral = "SEM0207",
@@ -69,9 +69,9 @@ codes! {
     GroupCount = "SEM0213",
     /// A string literal must not be empty.
     EmptyLiteral = "SEM0217",
-    /// A call has a wrong number of arguments.
+    /// A call has the wrong number of arguments.
     ArgumentCount = "SEM0219",
-    /// A call has fewer or more arguments than the function's range.
+    /// The number of arguments of a call is outside the function's range.
     ArgumentRange = "SEM0223",
     /// The bounds of `between` do not fit each other.
     BetweenBounds = "SEM0232",
@@ -79,38 +79,38 @@ codes! {
     BetweenValue = "SEM0234",
     /// The part of a date is unknown.
     UnknownDatePart = "SEM0235",
-    /// An aggregate, or a call with several columns, stands where none may.
+    /// An aggregate, or a call that returns several columns, is not allowed here.
     MisplacedAggregate = "SEM0237",
-    /// An argument does not fit the type of its parameter.
+    /// The type of an argument does not match its parameter.
     ArgumentType = "SEM0252",
-    /// A format has an element that is unknown.
+    /// A format has an unknown specifier.
     FormatElement = "SEM0255",
     /// A function is unknown.
     UnknownFunction = "SEM0260",
     /// A regular expression is malformed.
     RegularExpression = "SEM0420",
-    /// `mv-expand` is applied to what is not dynamic.
+    /// The expression of `mv-expand` is not dynamic.
     NotDynamic = "SEM0447",
     /// `parse` has flags without `kind=regex`.
     ParseFlagsWithoutRegex = "SEM0472",
-    /// `parse` has a flag that is unknown.
+    /// A flag of `parse` is unknown.
     ParseFlag = "SEM0473",
     /// The pattern of `parse` is ambiguous, empty or malformed.
     ParsePattern = "SEM0476",
-    /// `parse-where` has a kind that only `parse` has.
+    /// `parse-where` does not have this kind of `parse`.
     ParseWhereKind = "SEM0477",
     /// A sort key is dynamic.
     DynamicSortKey = "SEM0480",
-    /// Branches or arguments have no type in common.
+    /// Branches or arguments have no common type.
     NoCommonType = "SEM0525",
-    /// A string operator is applied to what is not a string.
+    /// An operand of a string operator is not a string.
     NotText = "SEM0709",
     /// A sub-query that runs once reads the value of a row.
     RowScope = "CRT0018",
 }
 
 impl Code {
-    /// Whether the code is about syntax, so that the query was not bound.
+    /// Whether the error is a syntax error, so that the query was not bound.
     pub const fn is_syntax(self) -> bool {
         matches!(self, Code::Syntax | Code::ManagementCommand)
     }
@@ -126,7 +126,7 @@ impl fmt::Display for Code {
 mod tests {
     use super::*;
 
-    /// The rule book says of every code what it is raised for.
+    /// The rule book describes every code.
     #[test]
     fn every_code_is_in_the_rule_book() {
         let chapter = concat!(

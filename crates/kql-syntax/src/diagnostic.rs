@@ -1,20 +1,20 @@
-//! What can be wrong with a query, as data: a code, a message, a place.
+//! Errors in queries as data: code, message, span.
 
 use crate::{Code, Span};
 
 /// One error found in a query by the lexer, the parser or the binder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, by its code.
+    /// The code.
     pub code: Code,
-    /// A sentence that says what is wrong.
+    /// A sentence that says what is wrong and, where it is known, what is accepted.
     pub message: String,
-    /// Where.
+    /// The span of the text that is wrong.
     pub span: Span,
 }
 
 impl Diagnostic {
-    /// A diagnostic with this code, message and place.
+    /// A diagnostic with this code, message and span.
     pub fn new(code: Code, message: impl Into<String>, span: Span) -> Diagnostic {
         Diagnostic {
             code,
@@ -23,12 +23,12 @@ impl Diagnostic {
         }
     }
 
-    /// Whether the error is one of syntax.
+    /// Whether the error is a syntax error.
     pub fn is_syntax(&self) -> bool {
         self.code.is_syntax()
     }
 
-    /// Line (from 1), column (from 0, in characters) and token of the place in `text`, as the query API reports them.
+    /// The line (from 1), the column (from 0, in characters) and the text of the span, as the query API reports them.
     pub fn position<'a>(&self, text: &'a str) -> (usize, usize, &'a str) {
         let start = (self.span.start as usize).min(text.len());
         let end = (self.span.end as usize).clamp(start, text.len());

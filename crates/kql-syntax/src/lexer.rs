@@ -1,11 +1,11 @@
-//! Query text to tokens (`docs/semantics.md §1`). The lexer never fails: what it cannot read becomes a [`TokenKind::Bad`]
-//! token, which is an error only where the parser meets it (inside `datetime(…)` any text may stand).
+//! Query text to tokens (`docs/semantics.md §1`). The lexer never fails: invalid text becomes a [`TokenKind::Bad`] token, which
+//! is an error only if the parser consumes it (the text inside `datetime(…)` is arbitrary).
 
 use crate::Span;
 use crate::literal::is_timespan_unit;
 use crate::token::{Token, TokenKind};
 
-/// Reads the whole text. The last token is always [`TokenKind::End`]. Stops early after `max_tokens` tokens.
+/// Splits a text into tokens. The last one is [`TokenKind::End`], unless the text has more than `max_tokens` tokens.
 pub(crate) fn tokenize(text: &str, max_tokens: usize) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
@@ -43,7 +43,7 @@ pub(crate) fn is_name_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a text reads as one bare name.
+/// Whether a text is one bare name.
 pub(crate) fn is_bare_name(text: &str) -> bool {
     let tokens = tokenize(text, 2);
     let first = tokens.first();
@@ -182,7 +182,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What follows `12.`: digits, an exponent, a timespan unit.
+    /// The part after `12.`: digits, an exponent, a timespan unit.
     fn fraction(&mut self) -> TokenKind {
         self.skip_digits();
         let tail_start = self.position;
@@ -207,7 +207,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A string literal in any of its forms, or nothing when none starts here.
+    /// A string literal in any of its forms; `None` if none starts here.
     fn string(&mut self) -> Option<TokenKind> {
         let mut skip = usize::from(matches!(self.peek(0), b'h' | b'H'));
         let verbatim = self.peek(skip) == b'@';
@@ -239,7 +239,7 @@ impl Lexer<'_> {
         Some(self.quoted(quote, verbatim))
     }
 
-    /// The inside of a quoted string and its closing quote.
+    /// The content of a quoted string and its closing quote.
     fn quoted(&mut self, quote: u8, verbatim: bool) -> TokenKind {
         while let Some(byte) = self.bytes.get(self.position).copied() {
             match byte {
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_stops_at_the_token_limit() {
+    fn tokenizing_stops_at_the_token_limit() {
         assert_eq!(tokenize("a a a a a a", 3).len(), 4);
     }
 }

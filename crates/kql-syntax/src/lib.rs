@@ -1,4 +1,4 @@
-//! KQL text to tokens to syntax tree and back. Knows neither Arrow nor the query engine.
+//! The syntax of KQL: lexer, parser, syntax tree, printer and diagnostics. Depends on neither Arrow nor the query engine.
 
 pub mod ast;
 mod code;
@@ -11,6 +11,7 @@ mod parsed;
 mod parser;
 pub mod reference;
 mod span;
+pub mod suggest;
 mod token;
 
 pub use code::Code;
@@ -19,14 +20,14 @@ pub use limits::Limits;
 pub use parsed::Parsed;
 pub use span::Span;
 
-/// Reads a query within the default [`Limits`].
+/// Parses a query with the default [`Limits`].
 ///
-/// Errors carry the engine's codes: `SYN0002` for text that is no query, `SYN0100` for a management command.
+/// Errors have the codes of the cloud's engine: `SYN0002` for a syntax error, `SYN0100` for a management command.
 pub fn parse(text: &str) -> Parsed {
     parse_with_limits(text, &Limits::default())
 }
 
-/// Reads a query within these limits. A query beyond one of them gets exactly one diagnostic, which names the limit.
+/// Parses a query with these limits. A query that exceeds a limit gets exactly one diagnostic, which names the limit.
 pub fn parse_with_limits(text: &str, limits: &Limits) -> Parsed {
     parser::parse(text, limits)
 }

@@ -1,17 +1,17 @@
-//! How large a query may be. A query beyond a limit is refused with one diagnostic that names the limit.
+//! Limits on the size of a query. A query that exceeds a limit is refused with one diagnostic that names the limit.
 
-/// The size limits of a query. They keep hostile text from taking the stack or the memory of the process.
+/// The size limits of a query. They protect the stack and the memory of the process from hostile text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the text.
+    /// Maximum bytes of the text.
     pub max_bytes: usize,
-    /// Tokens.
+    /// Maximum number of tokens.
     pub max_tokens: usize,
-    /// Levels of the parser: brackets, calls, signs and subqueries inside one another take one to three each.
+    /// Maximum recursion depth of the parser. Nested brackets, calls, signs and sub-queries take one to three levels each.
     pub max_depth: usize,
-    /// Height of an expression's tree: the length of a chain such as `a or b or c …` counts here.
+    /// Maximum height of an expression's tree, which includes the length of a chain such as `a or b or c …`.
     pub max_height: usize,
-    /// Operators of one pipeline.
+    /// Maximum operators of one pipeline.
     pub max_operators: usize,
 }
 

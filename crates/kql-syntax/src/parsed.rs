@@ -1,12 +1,12 @@
-//! What the parser makes of a text.
+//! The result of the parser.
 
 use crate::Diagnostic;
 use crate::ast;
 
-/// What the parser made of a text.
+/// The result of parsing a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
-    /// The tree. With diagnostics it lacks what could not be read, and must not be run.
+    /// The tree. If there are diagnostics, the tree is incomplete and must not be executed.
     pub query: ast::Query,
     /// Every error, in the order of the text. Empty for a valid query.
     pub diagnostics: Vec<Diagnostic>,

@@ -1,11 +1,11 @@
 //! Byte ranges of query text.
 
-/// A half-open byte range of the query text. Spans take no part in the equality of syntax trees.
+/// A half-open byte range of the query text. All spans are equal, so that the equality of syntax trees ignores them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Span {
-    /// First byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
@@ -18,7 +18,7 @@ impl Span {
         }
     }
 
-    /// The smallest span that covers both.
+    /// The smallest span that contains both.
     pub fn to(self, other: Span) -> Span {
         Span {
             start: self.start.min(other.start),

@@ -2,7 +2,7 @@
 
 use crate::Span;
 
-/// What a token is. Keywords are names: which of them mean something depends on where they stand (`docs/semantics.md §1.2`).
+/// The kind of a token. Keywords are names: the parser recognises them by their position (`docs/semantics.md §1.2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A bare name or keyword.
@@ -71,7 +71,7 @@ pub(crate) enum TokenKind {
     Slash,
     /// `%`
     Percent,
-    /// Text that is no token: an unknown character, an unfinished string, a malformed number.
+    /// Invalid text: an unknown character, an unterminated string, a malformed number.
     Bad,
     /// The end of the text.
     End,
@@ -98,8 +98,8 @@ impl TokenKind {
 /// One token.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: TokenKind,
-    /// Where it stands.
+    /// Its place in the text.
     pub(crate) span: Span,
 }

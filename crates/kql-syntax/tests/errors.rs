@@ -1,4 +1,4 @@
-//! What is refused, with which code, where.
+//! Syntax errors: code, message and position.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ fn check(text: &str, line: usize, column: usize, token: &str) {
 }
 
 #[test]
-fn the_place_is_the_first_token_that_cannot_stand_there() {
+fn the_position_is_the_first_invalid_token() {
     check("union * | foobar", 1, 10, "foobar");
     check("T\n| where a ==\n| count", 3, 0, "|");
     check("T | where", 1, 9, "");
@@ -44,7 +44,33 @@ fn the_place_is_the_first_token_that_cannot_stand_there() {
 }
 
 #[test]
-fn forms_that_are_measured_as_errors() {
+fn a_misspelt_operator_gets_a_hint() {
+    for (text, expected) in [
+        (
+            "T | sumarize count()",
+            "Query could not be parsed at 'sumarize' on line [1,4]. Did you mean 'summarize'?",
+        ),
+        (
+            "T | proyect-away a",
+            "Query could not be parsed at 'proyect' on line [1,4]. Did you mean 'project-away'?",
+        ),
+        (
+            "T | choose a",
+            "Query could not be parsed at 'choose' on line [1,4]",
+        ),
+    ] {
+        let parsed = parse(text);
+        let messages: Vec<&str> = parsed
+            .diagnostics
+            .iter()
+            .map(|d| d.message.as_str())
+            .collect();
+        assert_eq!(messages, [expected]);
+    }
+}
+
+#[test]
+fn forms_that_the_cloud_refuses() {
     check("datatable(s:string)['a', null]", 1, 25, "null");
     check("datatable(r:real)[0.0/0.0]", 1, 21, "/");
     check("T | extend first = 1", 1, 11, "first");

@@ -1,4 +1,4 @@
-//! Expressions: what a text is read as, shown by the text it is printed as.
+//! Expressions: the tree of a text, shown by the printed text.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +11,7 @@
 use hindsight_kql_syntax::ast::{Expr, ExprKind, LetValue, Literal, Statement};
 use hindsight_kql_syntax::parse;
 
-/// Checks that `text`, bound by a `let`, prints as `expected`, and that this reads back as the same tree.
+/// Checks that `text`, bound by a `let`, prints as `expected`, and that this parses to an equal tree.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let parsed = parse(&format!("let v = {text};"));
@@ -141,7 +141,7 @@ fn number_literals() {
         "timespan(column)",
         "guid(12)",
     ] {
-        // `null` and calls of unknown names are names to the parser; only literal forms are its business.
+        // The parser knows only literal forms; `null` and calls of unknown names are names.
         let refused = !matches!(text, "null" | "string(null)");
         assert_eq!(
             !parse(&format!("print {text}")).diagnostics.is_empty(),

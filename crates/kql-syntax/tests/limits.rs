@@ -1,4 +1,4 @@
-//! Hostile texts end in one diagnostic, quickly, on a thread with the stack of a worker.
+//! Hostile texts give one diagnostic, on a thread with the stack size of a worker.
 
 #![allow(
     clippy::unwrap_used,

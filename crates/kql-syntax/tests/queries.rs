@@ -1,4 +1,4 @@
-//! Statements and operators: every form is read, printed in one spelling, and read back as the same tree.
+//! Statements and operators: every form is parsed and printed in one spelling, which parses to an equal tree.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +10,7 @@
 
 use hindsight_kql_syntax::parse;
 
-/// Checks that `text` prints as `expected` and that this reads back as an equal tree.
+/// Checks that `text` prints as `expected`, and that this parses to an equal tree.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let parsed = parse(text);

@@ -1,4 +1,4 @@
-//! What the fuzz targets found: every text of `fuzz/regressions` is parsed, and prints as KQL that reads back equal.
+//! Findings of the fuzz targets: every text in `fuzz/regressions` is parsed, and prints as KQL that parses to an equal tree.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Every query of the conformance cases, whatever operator or statement it shows, prints and reads back as the same tree.
+//! Every query of the conformance cases prints as KQL that parses to an equal tree.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use hindsight_kql_syntax::parse;
 
-/// The files below a folder.
+/// The files in a folder and its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the folder is there") {
@@ -65,7 +65,7 @@ fn the_queries_of_all_cases_read_back_as_they_print() {
         let printed = parsed.query.to_string();
         let again = parse(&printed);
         assert_eq!(again.diagnostics, [], "{query}\n{printed}");
-        // A tree with NaN in it equals nothing, not even itself.
+        // A tree with NaN is not equal to itself.
         if parsed.query == parsed.query.clone() {
             assert_eq!(again.query, parsed.query, "{query}\n{printed}");
         }

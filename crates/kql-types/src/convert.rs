@@ -1,11 +1,11 @@
-//! The numeric conversions `to*()` between types (`docs/semantics.md §8`), as the row engine makes them.
+//! The numeric conversions `to*()` between types (`docs/semantics.md §8`), with the results of the row engine.
 //!
 //! Conversions from text are in [`crate::number`], [`crate::real`], [`crate::decimal`], [`crate::datetime`],
 //! [`crate::timespan`] and [`crate::guid`]; those of a dynamic are methods of [`crate::DynamicRef`].
 
 use crate::{decimal, ticks};
 
-/// `tolong(real)` over rows: towards zero, saturating; NaN is null.
+/// `tolong(real)` over rows: truncates towards zero and saturates; NaN is null.
 pub fn long_from_real(value: f64) -> Option<i64> {
     (!value.is_nan()).then_some(value as i64)
 }
@@ -15,7 +15,7 @@ pub fn long_from_constant_real(value: f64) -> Option<i64> {
     value.is_finite().then_some(value as i64)
 }
 
-/// `toint(real)` over rows: towards zero, saturating at the range of `int`; NaN is null.
+/// `toint(real)` over rows: truncates towards zero and saturates at the range of `int`; NaN is null.
 pub fn int_from_real(value: f64) -> Option<i32> {
     (!value.is_nan()).then_some(value as i32)
 }
@@ -25,22 +25,22 @@ pub fn int_from_constant_real(value: f64) -> Option<i32> {
     value.is_finite().then_some(value as i32)
 }
 
-/// `toint(long)`, and of ticks: wraps to 32 bits.
+/// `toint` of a long or of ticks: wraps to 32 bits.
 pub fn int_from_long(value: i64) -> i32 {
     value as i32
 }
 
-/// `tolong(decimal)`: towards zero; null beyond 64 bits.
+/// `tolong(decimal)`: truncates towards zero; null beyond 64 bits.
 pub fn long_from_decimal(value: i128) -> Option<i64> {
     decimal::to_i64(value)
 }
 
-/// `toint(decimal)`: towards zero, then wrapped as a `long` is.
+/// `toint(decimal)`: truncates towards zero, then wraps to 32 bits like a `long`.
 pub fn int_from_decimal(value: i128) -> Option<i32> {
     decimal::to_i64(value).map(int_from_long)
 }
 
-/// `toreal(long)`, and of ticks.
+/// `toreal` of a long or of ticks.
 pub fn real_from_long(value: i64) -> f64 {
     value as f64
 }
@@ -60,7 +60,7 @@ pub fn datetime_from_long(value: i64) -> Option<i64> {
     ticks::in_range(value)
 }
 
-/// `todatetime(real)`: as [`datetime_from_long`] after dropping the fraction.
+/// `todatetime(real)`: as [`datetime_from_long`] for the integer part.
 pub fn datetime_from_real(value: f64) -> Option<i64> {
     timespan_from_real(value).and_then(ticks::in_range)
 }

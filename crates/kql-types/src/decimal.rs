@@ -10,9 +10,9 @@ pub const ONE: i128 = 10i128.pow(DECIMAL_SCALE as u32);
 /// The greatest scaled value.
 pub const MAX: i128 = 10i128.pow(38) - 1;
 
-/// The scaled decimal that `text` writes: a sign, digits, a fraction and an exponent, blanks around allowed.
+/// Parses a decimal: sign, digits, fraction and exponent, with optional white space around. Returns the scaled value.
 ///
-/// Digits after the twelfth of the fraction round half away from zero. `None` when `text` is no number or too large.
+/// The fraction is rounded to twelve digits, half away from zero. `None` if `text` is not a number or too large.
 pub fn parse(text: &str) -> Option<i128> {
     let text = text.trim_ascii();
     is_number(text.as_bytes()).then_some(())?;
@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// Reads the first `keep` digits as a number, zeros after the last one, rounded by the digit that follows.
+/// The first `keep` digits as a number, padded with zeros and rounded by the next digit.
 fn scaled(digits: impl Iterator<Item = u8>, keep: i32) -> Option<i128> {
     let mut value = 0i128;
     let mut taken = 0;
@@ -51,12 +51,12 @@ fn scaled(digits: impl Iterator<Item = u8>, keep: i32) -> Option<i128> {
     checked(value.checked_mul(10i128.checked_pow(zeros)?)?)
 }
 
-/// `value` when it has at most 38 digits.
+/// `value` if it has at most 38 digits.
 pub fn checked(value: i128) -> Option<i128> {
     (-MAX..=MAX).contains(&value).then_some(value)
 }
 
-/// Writes plain digits: no exponent, no padding, trailing zeros dropped (`docs/semantics.md §8.5`).
+/// Writes plain digits, without an exponent, padding or trailing zeros (`docs/semantics.md §8.5`).
 pub fn write(value: i128, out: &mut impl fmt::Write) -> fmt::Result {
     if value < 0 {
         out.write_char('-')?;
@@ -84,7 +84,7 @@ pub fn to_text(value: i128) -> String {
     text
 }
 
-/// The decimal with the shortest digits of `value`, `None` for NaN, infinity and numbers that are too large.
+/// The decimal with the shortest digits that parse to `value`; `None` for NaN, infinity and numbers that are too large.
 pub fn from_f64(value: f64) -> Option<i128> {
     value.is_finite().then(|| parse(&format!("{value:e}")))?
 }
@@ -103,7 +103,7 @@ pub fn to_f64(value: i128) -> f64 {
     to_text(value).parse().unwrap_or(f64::NAN)
 }
 
-/// The integer part, towards zero; `None` when it is no `long`.
+/// The value truncated towards zero; `None` if it does not fit a `long`.
 pub fn to_i64(value: i128) -> Option<i64> {
     i64::try_from(value / ONE).ok()
 }

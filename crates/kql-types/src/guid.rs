@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The guid that `text` writes: 32 hex digits, hyphens anywhere between them, blanks around allowed.
+/// Parses a guid: 32 hex digits with hyphens anywhere between them and optional white space around.
 pub fn parse(text: &str) -> Option<[u8; 16]> {
     let mut bytes = [0u8; 16];
     let mut count = 0usize;
@@ -15,7 +15,7 @@ pub fn parse(text: &str) -> Option<[u8; 16]> {
     (count == 32).then_some(bytes)
 }
 
-/// As [`parse`], and also with braces around, as the `parse` operator accepts.
+/// As [`parse`], with optional braces around, which the `parse` operator accepts.
 pub fn parse_braced(text: &str) -> Option<[u8; 16]> {
     let text = text.trim_ascii();
     let inner = text

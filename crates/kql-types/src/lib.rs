@@ -1,8 +1,8 @@
 //! KQL scalar types: values, text forms, conversions and their Arrow mapping.
 //!
-//! This crate knows no syntax and no query engine. The rules come from `semantics.md` §2, §8 and §9.
+//! This crate depends on neither the syntax nor the query engine. The rules are in `docs/semantics.md §2, §8, §9`.
 //!
-//! Every function here is total over its input: text or bytes that do not fit give `None` (a KQL null), never a panic.
+//! No function panics on any input: invalid text or bytes give `None`, which is a KQL null.
 
 pub mod convert;
 pub mod datetime;

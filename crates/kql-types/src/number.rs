@@ -1,7 +1,7 @@
 //! Text to `long`, `int` and `bool` (`docs/semantics.md §8.1, §8.4`).
 
-/// The `long` that `text` writes: decimal digits with an optional sign, or `0x` hex without one, blanks around
-/// allowed. Out of range is `None`; hex of 64 bits wraps (`0xFFFFFFFFFFFFFFFF` is -1).
+/// Parses a `long`: decimal digits with an optional sign, or `0x` and hexadecimal digits without one, with optional white
+/// space around. `None` if out of range; 64-bit hexadecimal wraps (`0xFFFFFFFFFFFFFFFF` is -1).
 pub fn parse_long(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
     match hex_digits(text) {
@@ -10,7 +10,7 @@ pub fn parse_long(text: &str) -> Option<i64> {
     }
 }
 
-/// The `int` that `text` writes, by the rules of [`parse_long`]; hex wraps to 32 bits.
+/// Parses an `int` by the rules of [`parse_long`]; hexadecimal wraps to 32 bits.
 pub fn parse_int(text: &str) -> Option<i32> {
     let text = text.trim_ascii();
     match hex_digits(text) {
@@ -19,9 +19,9 @@ pub fn parse_int(text: &str) -> Option<i32> {
     }
 }
 
-/// The `bool` that `text` writes: `true` or `false` in any case, or integer text by whether it is zero.
+/// Parses a `bool`: `true` or `false` in any case, or an integer, which is true if it is not zero.
 ///
-/// Blanks are allowed around integers but not around the words: one of two conflicting measurements, the one that
+/// White space is allowed around integers but not around the words. Of two conflicting measurements this is the one that
 /// was recorded (`docs/semantics.md §31`).
 pub fn parse_bool(text: &str) -> Option<bool> {
     if text.eq_ignore_ascii_case("true") {
@@ -43,7 +43,7 @@ fn parse_hex(digits: &str) -> Option<u64> {
     hex.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// Refuses what `str::parse` would take or reject differently: only a sign and digits pass.
+/// Accepts only a sign and digits, so that the differences between `str::parse` and KQL do not matter.
 fn is_decimal(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())

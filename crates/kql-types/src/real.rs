@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// Decimal exponents that are still written without an exponent.
+/// The decimal exponents of numbers that are written without an exponent.
 const PLAIN_EXPONENTS: std::ops::Range<i32> = -4..16;
-/// Up to this many digits two decimals never round to the same real.
+/// Two decimals with at most this many digits never round to the same real.
 const SURE_DIGITS: usize = 15;
 
-/// The `real` that `text` writes: digits with an optional sign, fraction and exponent, `NaN`, `Infinity` or `inf`;
-/// blanks around allowed. Too large becomes infinity, too small zero. Hex and separators are `None`.
+/// Parses a `real`: digits with an optional sign, fraction and exponent, or `NaN`, `Infinity` or `inf`, with optional white
+/// space around. Overflow gives infinity, underflow zero. Hexadecimal digits and separators are `None`.
 pub fn parse_real(text: &str) -> Option<f64> {
     let text = text.trim_ascii();
     if is_number(text.as_bytes()) {
@@ -23,12 +23,12 @@ pub fn parse_real(text: &str) -> Option<f64> {
     }
 }
 
-/// Writes the text of `tostring`: the shortest digits that read back, always with a fraction or an exponent, and
+/// Writes the text of `tostring`: the shortest digits that parse to the value, always with a fraction or an exponent, and
 /// `NaN`, `inf`, `-inf`.
 ///
 /// Of several shortest candidates KQL writes the greatest magnitude, not the closest: `0.1 + 0.2` is
-/// `0.30000000000000007` (`docs/semantics.md §8.5`). Exponents below 1e-4 and from 1e16 on: no answer was measured
-/// (`docs/semantics.md §31`).
+/// `0.30000000000000007` (`docs/semantics.md §8.5`). The forms below 1e-4 and from 1e16 on are not
+/// measured (`docs/semantics.md §31`).
 pub fn write(value: f64, out: &mut impl fmt::Write) -> fmt::Result {
     if value.is_nan() {
         return out.write_str("NaN");
@@ -78,7 +78,7 @@ impl Shortest {
             in_exponent: false,
             negative_exponent: false,
         };
-        // The sink never fails.
+        // Writing to the buffer never fails.
         let _ = fmt::Write::write_fmt(&mut sink, format_args!("{value:e}"));
         if sink.negative_exponent {
             sink.shortest.exponent = -sink.shortest.exponent;
@@ -91,7 +91,7 @@ impl Shortest {
         std::str::from_utf8(digits).unwrap_or_default()
     }
 
-    /// Moves to the greatest decimal of the same length that still reads back as `value`.
+    /// Increases the digits to the greatest decimal of the same length that parses to `value`.
     fn raise(&mut self, value: f64) {
         if self.count <= SURE_DIGITS && value.is_normal() || value == 0.0 {
             return;
@@ -150,7 +150,7 @@ fn write_zeros(count: i32, out: &mut impl fmt::Write) -> fmt::Result {
     (0..count).try_for_each(|_| out.write_char('0'))
 }
 
-/// Takes `d.ddde-x` apart without an allocation.
+/// Splits `d.ddde-x` into digits and exponent without an allocation.
 struct Sink {
     shortest: Shortest,
     in_exponent: bool,
@@ -179,7 +179,7 @@ impl fmt::Write for Sink {
     }
 }
 
-/// Room for the longest text of a real, `1.2345678901234567e-308`.
+/// A buffer for the longest text of a real, `1.2345678901234567e-308`.
 #[derive(Default)]
 struct Buffer {
     bytes: [u8; 32],

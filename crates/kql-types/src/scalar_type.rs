@@ -1,4 +1,4 @@
-//! The ten scalar types of KQL (`docs/semantics.md §2`) and the Arrow type that carries each.
+//! The ten scalar types of KQL (`docs/semantics.md §2`) and the Arrow type of each.
 
 use arrow::datatypes::DataType;
 
@@ -63,7 +63,7 @@ impl ScalarType {
         }
     }
 
-    /// The type that `name` names, aliases included (`boolean`, `int64`, `double`, `date`, `time`, `uuid`, …).
+    /// The type called `name`, which may be an alias (`boolean`, `int64`, `double`, `date`, `time`, `uuid`, …).
     pub fn parse(name: &str) -> Option<ScalarType> {
         Some(match name {
             "bool" | "boolean" => ScalarType::Bool,
@@ -96,7 +96,7 @@ impl ScalarType {
         }
     }
 
-    /// The Arrow type that carries values of this type in every plan and batch.
+    /// The Arrow type of this type's values in every plan and batch.
     pub fn arrow(self) -> DataType {
         match self {
             ScalarType::Bool => DataType::Boolean,
@@ -110,12 +110,12 @@ impl ScalarType {
         }
     }
 
-    /// `int` or `long`.
+    /// Whether the type is `int` or `long`.
     pub fn is_integer(self) -> bool {
         matches!(self, ScalarType::Int | ScalarType::Long)
     }
 
-    /// `int`, `long`, `real` or `decimal`.
+    /// Whether the type is `int`, `long`, `real` or `decimal`.
     pub fn is_number(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Ticks: the 100 ns unit that carries every datetime and timespan (`docs/semantics.md §2`).
+//! Ticks of 100 ns, the unit of every datetime and timespan (`docs/semantics.md §2`).
 //!
 //! A datetime counts ticks since 0001-01-01T00:00:00Z, a timespan is a signed number of ticks.
 
@@ -22,12 +22,12 @@ pub const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 
 const NANOS_PER_TICK: i64 = 100;
 
-/// `ticks` when it is a datetime of the years 1 to 9999.
+/// `ticks` if it is a datetime of the years 1 to 9999.
 pub fn in_range(ticks: i64) -> Option<i64> {
     (0..=MAX_DATETIME_TICKS).contains(&ticks).then_some(ticks)
 }
 
-/// The datetime `nanos` nanoseconds after 1970-01-01. Parts of a tick are dropped towards the past.
+/// The datetime `nanos` nanoseconds after 1970-01-01. The result is rounded down to a tick.
 pub fn from_unix_nanos(nanos: i64) -> i64 {
     // An i64 of nanoseconds spans 1677 to 2262, so the sum always fits.
     UNIX_EPOCH_TICKS + nanos.div_euclid(NANOS_PER_TICK)
@@ -46,7 +46,7 @@ pub fn to_unix_nanos(ticks: i64) -> Option<i64> {
         .checked_mul(NANOS_PER_TICK)
 }
 
-/// Milliseconds since 1970-01-01. Parts of a millisecond are dropped towards the past.
+/// Milliseconds since 1970-01-01. The result is rounded down.
 pub fn to_unix_millis(ticks: i64) -> i64 {
     ticks
         .saturating_sub(UNIX_EPOCH_TICKS)

@@ -11,9 +11,9 @@ use crate::ticks::{
 /// Nanoseconds in one tick; units smaller than a tick are counted in nanoseconds.
 const NANOS_PER_TICK: i128 = 100;
 
-/// The timespan that `text` writes, in ticks: `[-][d.]hh:mm[:ss[.fffffff]]` or a number with a unit (`1d`, `-90s`).
+/// Parses a timespan: `[-][d.]hh:mm[:ss[.fffffff]]` or a number with a unit (`1d`, `-90s`). Returns ticks.
 ///
-/// A bare number is no timespan. Digits after the seventh of a fraction are dropped.
+/// A number without a unit is not a timespan. Digits after the seventh of a fraction are ignored.
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
     if text.contains(':') {
@@ -23,8 +23,8 @@ pub fn parse(text: &str) -> Option<i64> {
     from_unit(number, unit)
 }
 
-/// The timespan inside `timespan(…)` and `time(…)`: as [`parse`], and also a blank before the unit, and a bare number
-/// of days (`docs/semantics.md §1.3`).
+/// Parses the text inside `timespan(…)` and `time(…)`: as [`parse`], but with optional white space before the unit, and a
+/// number without a unit is in days (`docs/semantics.md §1.3`).
 pub fn parse_literal(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
     if let Some(ticks) = parse(text) {
@@ -38,7 +38,7 @@ pub fn parse_literal(text: &str) -> Option<i64> {
 
 /// `number` of `unit` in ticks, `number` being digits with an optional sign and fraction.
 ///
-/// Parts of a tick are dropped: `150nanoseconds` is one tick. An unknown unit or an overflow is `None`.
+/// The result is truncated to ticks: `150nanoseconds` is one tick. `None` for an unknown unit or an overflow.
 pub fn from_unit(number: &str, unit: &str) -> Option<i64> {
     let (negative, digits) = strip_sign(number);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -46,7 +46,7 @@ pub fn from_unit(number: &str, unit: &str) -> Option<i64> {
     if whole.is_empty() || whole.len() > 19 || !all_digits(whole) || !all_digits(fraction) {
         return None;
     }
-    // Twelve digits of a fraction of a day are far below one tick.
+    // The twelfth digit of a fraction of a day is far below one tick.
     let fraction = fraction.get(..12).unwrap_or(fraction);
     let scale = 10i128.pow(fraction.len() as u32);
     let part: i128 = if fraction.is_empty() {
@@ -60,7 +60,7 @@ pub fn from_unit(number: &str, unit: &str) -> Option<i64> {
     i64::try_from(if negative { -ticks } else { ticks }).ok()
 }
 
-/// Writes `[-][d.]hh:mm:ss[.fffffff]`: the day part only from one day on, the fraction only when it is not zero
+/// Writes `[-][d.]hh:mm:ss[.fffffff]`: the day part only from one day on, the fraction only if it is not zero
 /// (`docs/semantics.md §8.5, §28.2`).
 pub fn write(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
     if ticks < 0 {
@@ -120,7 +120,7 @@ fn strip_sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// The number and the unit, when there is a unit.
+/// The number and the unit, if there is a unit.
 fn split_unit(text: &str) -> Option<(&str, &str)> {
     let at = text.find(|c: char| c.is_ascii_alphabetic())?;
     text.split_at_checked(at)

@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// Whether the value is null: also a dynamic that holds null, never a string.
+    /// Whether the value is null. A dynamic that holds null is null; a string never is.
     pub fn is_null(&self) -> bool {
         match self {
             Value::Null(kind) => *kind != ScalarType::String,
@@ -94,8 +94,8 @@ impl Value {
         }
     }
 
-    /// The conversion function of `to` (`tolong`, `tostring`, …) as the row engine makes it: null when it fails, never
-    /// an error.
+    /// Converts the value as the function of the type `to` does over rows (`tolong`, `tostring`, …): null if the conversion
+    /// fails, never an error.
     pub fn convert(&self, to: ScalarType) -> Value {
         let converted = match to {
             _ if self.kind() == to => Some(self.clone()),
@@ -217,7 +217,7 @@ impl Value {
         }
     }
 
-    /// `todynamic`: text is parsed as JSON, everything else is packed; null stays null.
+    /// `todynamic`: text is parsed as JSON, any other value is packed, null stays null.
     fn to_dynamic(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         match self {

@@ -98,7 +98,7 @@ fn scalar_text(value: &DeValue<'_>) -> anyhow::Result<String> {
         DeValue::Integer(value) => value.as_str().replace('_', ""),
         DeValue::Float(value) => value.as_str().to_owned(),
         DeValue::Boolean(value) => value.to_string(),
-        other => bail!("a {} is no value of a setting", other.type_str()),
+        other => bail!("a {} is not a value of a setting", other.type_str()),
     })
 }
 

@@ -95,17 +95,17 @@ pub(crate) const CODES: &[(u16, &str, &str)] = &[
     (
         400,
         "BadArgumentError",
-        "The request is wrong; `innererror` says where.",
+        "The request is invalid; `innererror` says where.",
     ),
     (
         401,
         "AuthorizationRequiredError",
-        "There is no credential, or it is no good.",
+        "The credential is missing or not valid.",
     ),
     (
         402,
         "PaymentRequiredError",
-        "The application is not in the pricing tier that operations need.",
+        "The pricing tier of the application does not permit the operation.",
     ),
     (
         403,
@@ -120,41 +120,41 @@ pub(crate) const CODES: &[(u16, &str, &str)] = &[
     (
         405,
         "MethodNotAllowedError",
-        "The path has other methods; the header Allow names them.",
+        "The path does not support the method; the header Allow lists the supported ones.",
     ),
     (
         406,
         "NotAcceptableError",
-        "The reply is of a type that Accept does not permit.",
+        "Accept permits no media type of the reply.",
     ),
     (408, "RequestTimeoutError", "The body arrived too slowly."),
     (413, "RequestTooLargeError", "The body is too large."),
     (
         415,
         "UnsupportedMediaTypeError",
-        "The body's type or encoding is not read here.",
+        "The media type or the encoding of the body is not supported.",
     ),
     (
         429,
         "ThrottledError",
-        "Too many requests; Retry-After says when to come back.",
+        "Too many requests; Retry-After says when to retry.",
     ),
     (
         500,
         "InternalServerFault",
-        "The server failed; its log says why, under the correlation id.",
+        "An internal error; the log describes it under the correlation id.",
     ),
     (
         502,
         "BadGateway",
-        "Something that the server depends on failed: the issuer of the token cannot be asked for its keys.",
+        "A dependency failed: the keys of the token's issuer cannot be fetched.",
     ),
     (
         503,
         "ServiceUnavailableError",
-        "The server cannot work at the moment.",
+        "The server is temporarily unavailable.",
     ),
-    (504, "GatewayTimeout", "The request ran longer than it may."),
+    (504, "GatewayTimeout", "The request exceeded its timeout."),
 ];
 
 /// A response's error, for the outermost layer to write with the request's id.

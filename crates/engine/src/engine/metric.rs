@@ -62,7 +62,7 @@ impl QueryEngine {
         }
         Err(refused.unwrap_or_else(|| {
             EngineError::NotFound(format!(
-                "There is no metric '{name}', nor data under that name in the timespan."
+                "There is no metric '{name}' and no data of that name in the timespan."
             ))
         }))
     }

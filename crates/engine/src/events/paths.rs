@@ -1,6 +1,7 @@
 //! The property paths of events and the columns behind them.
 
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, Literal};
+use hindsight_kql_syntax::suggest;
 use hindsight_kql_types::ScalarType;
 use hindsight_store::{Column, Table};
 
@@ -202,7 +203,7 @@ fn unknown(source: Source, path: &str) -> String {
             let distance = if same_end {
                 1
             } else {
-                distance(&lower, &candidate_lower)
+                suggest::edit_distance(&lower, &candidate_lower)?
             };
             (distance <= 3).then_some((distance, *candidate))
         })
@@ -219,35 +220,9 @@ fn unknown(source: Source, path: &str) -> String {
             own.join(", ")
         );
     }
-    format!(
-        "'{path}' is not a property. Did you mean {}?",
-        near.join(" or ")
-    )
+    format!("'{path}' is not a property. {}", suggest::hint(&near))
 }
 
 fn belongs(source: Source, path: &str) -> bool {
     matches!(source, Source::One(table) if path.split('/').next() == Some(table.item_type()))
-}
-
-/// How many letters must be put in, taken out or changed. Long texts are far from everything.
-fn distance(a: &str, b: &str) -> usize {
-    const LONGEST: usize = 64;
-    if a.len() > LONGEST || b.len() > LONGEST {
-        return usize::MAX;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for ((y, above), diagonal) in b.iter().zip(row.iter().skip(1)).zip(row.iter()) {
-            let left = next.last().copied().unwrap_or_default();
-            next.push(
-                (diagonal + usize::from(x != *y))
-                    .min(above + 1)
-                    .min(left + 1),
-            );
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }

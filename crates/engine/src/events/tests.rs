@@ -268,7 +268,7 @@ fn faults_name_the_parameter_and_the_place() {
         &[("$filter", "request/nme eq 'a'")],
         "$filter",
         Some(0),
-        "Did you mean request/name",
+        "Did you mean 'request/name'",
     );
     refused(
         &[("$filter", "true and duration gt 1")],
@@ -323,7 +323,11 @@ fn faults_of_apply_name_the_place() {
             13,
             "'concat' is not supported",
         ),
-        ("filter(request/nme eq 'a')", 7, "Did you mean request/name"),
+        (
+            "filter(request/nme eq 'a')",
+            7,
+            "Did you mean 'request/name'",
+        ),
         ("filter(request/name eq 'it's')", 28, "no closing quote"),
         ("aggregate($count)", 16, "'as' and a name"),
         (

@@ -9,7 +9,7 @@ use url::{Host, Url};
 pub fn check(address: &str) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("'{address}' cannot be a redirect address: {why}"));
     let Ok(url) = Url::parse(address) else {
-        return refuse("it is no absolute URL");
+        return refuse("it is not an absolute URL");
     };
     if url.fragment().is_some() {
         return refuse("it has a fragment");

@@ -87,7 +87,7 @@ impl Issuer {
             {
                 return Err(OAuthError::invalid_grant(
                     70_000,
-                    "The resource or scope is not the one that was asked for.",
+                    "The resource or scope differs from the requested one.",
                 ));
             }
             asked => asked,
@@ -184,7 +184,7 @@ impl Issuer {
             .any(|scope| !granted.contains(scope))
         {
             return Err(OAuthError::invalid_scope(
-                "A scope was asked for that was not granted.",
+                "A requested scope was not granted.",
             ));
         }
         let mut reply = self.person_reply(caller, &who, &grant, &wanted).await?;

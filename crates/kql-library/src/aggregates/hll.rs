@@ -72,7 +72,8 @@ fn bind(
     predicate: Option<usize>,
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
     if matches!(call.arg(0)?.kind, ScalarType::Real | ScalarType::Bool) {
-        let message = format!("hll does not accept {}", call.arg(0)?.kind);
+        let kind = call.arg(0)?.kind;
+        let message = format!("hll(): argument 1 is {kind}, which hll() does not count");
         return Err(Diagnostic::new(Code::ArgumentType, message, call.span));
     }
     let bits = bits_of(call, predicate.map_or(1, |p| p + 1))?;

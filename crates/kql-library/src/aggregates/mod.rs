@@ -26,7 +26,7 @@ pub use crate::states::collect::MAX_ELEMENTS;
 pub use crate::states::pick::{Pick, PickedRows};
 pub use arg_max::pick_row;
 pub use definition::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
-pub use registry::{all, find};
+pub use registry::{all, find, names};
 
 /// The aggregates of every family.
 static LISTS: &[&[&AggregateFunction]] = &[

@@ -39,6 +39,11 @@ pub fn find(name: &str) -> Option<(&'static AggregateFunction, &'static [Signatu
         .map(|entry| (entry.function, entry.signatures.as_slice()))
 }
 
+/// The names and aliases of all aggregates, in no particular order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENTRIES.keys().copied()
+}
+
 /// All aggregates, family by family.
 pub fn all() -> impl Iterator<Item = &'static AggregateFunction> {
     LISTS.iter().flat_map(|list| list.iter().copied())

@@ -56,6 +56,11 @@ impl Registry {
             .map(|entry| (entry.function, entry.signatures.as_slice()))
     }
 
+    /// The names and aliases of all functions, in no particular order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.by_name.keys().copied()
+    }
+
     /// All functions, in list order.
     pub fn all(&self) -> &[&'static ScalarFunction] {
         &self.all

@@ -1,4 +1,4 @@
-//! Short ways to make trees, for translators of other query forms.
+//! Constructors of trees, for the translators of other query forms.
 
 use super::*;
 use crate::Span;
@@ -94,7 +94,7 @@ impl Expr {
         self.index(Expr::string(key))
     }
 
-    /// `a and b and c`; `true` where there are no terms.
+    /// `a and b and c`; `true` if there are no terms.
     pub fn all(terms: impl IntoIterator<Item = Expr>) -> Expr {
         terms
             .into_iter()
@@ -121,7 +121,7 @@ impl Expr {
         })
     }
 
-    /// The expression with one more operator behind it; starts a pipeline where none is.
+    /// The expression followed by one more operator; starts a pipeline if there is none.
     pub fn pipe(self, kind: OperatorKind) -> Expr {
         let operator = Operator::synthetic(kind);
         let pipeline = match self.kind {
@@ -137,7 +137,7 @@ impl Expr {
         Expr::synthetic(ExprKind::Pipe(pipeline))
     }
 
-    /// `source | operators`; the source alone where there are no operators.
+    /// `source | operators`; the source alone if there are no operators.
     pub fn pipeline(source: Expr, operators: Vec<Operator>) -> Expr {
         if operators.is_empty() {
             return source;
@@ -292,7 +292,7 @@ impl Operator {
         }))
     }
 
-    /// An operator that no text wrote.
+    /// An operator without a span.
     pub fn synthetic(kind: OperatorKind) -> Operator {
         Operator {
             kind,

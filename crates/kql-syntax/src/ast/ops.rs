@@ -1,4 +1,4 @@
-//! The spellings and strengths of infix operators (`docs/semantics.md §1.5, §6.1`).
+//! The spellings and the precedence of infix operators (`docs/semantics.md §1.5, §6.1`).
 
 use super::{BinaryOp, ListOp};
 
@@ -58,7 +58,7 @@ impl BinaryOp {
         BINARY.iter().map(|(op, _)| *op)
     }
 
-    /// How the operator is written.
+    /// The spelling of the operator.
     pub fn spelling(self) -> &'static str {
         BINARY
             .iter()
@@ -66,7 +66,7 @@ impl BinaryOp {
             .map_or("", |(_, text)| text)
     }
 
-    /// The operator that a text spells.
+    /// The operator with this spelling.
     pub(crate) fn from_spelling(text: &str) -> Option<BinaryOp> {
         BINARY
             .iter()
@@ -74,7 +74,7 @@ impl BinaryOp {
             .map(|(op, _)| *op)
     }
 
-    /// How strongly the operator binds; larger is stronger.
+    /// The precedence of the operator; a larger number binds more strongly.
     pub(crate) fn precedence(self) -> u8 {
         match self {
             BinaryOp::Or => precedence::OR,
@@ -97,7 +97,7 @@ impl ListOp {
         ListOp::HasAll,
     ];
 
-    /// How the operator is written.
+    /// The spelling of the operator.
     pub fn spelling(self) -> &'static str {
         match self {
             ListOp::In => "in",
@@ -109,13 +109,13 @@ impl ListOp {
         }
     }
 
-    /// The operator that a text spells.
+    /// The operator with this spelling.
     pub(crate) fn from_spelling(text: &str) -> Option<ListOp> {
         ListOp::ALL.into_iter().find(|op| op.spelling() == text)
     }
 }
 
-/// The levels of binding, weakest first.
+/// The levels of precedence, lowest first.
 pub(crate) mod precedence {
     /// A pipeline.
     pub(crate) const PIPE: u8 = 0;

@@ -1,5 +1,5 @@
-//! The text forms of literals (`docs/semantics.md §1.3`): what stands between the parentheses of `datetime(…)`,
-//! `timespan(…)`, `long(…)` and their kin, and the escapes of strings.
+//! The text forms of literals (`docs/semantics.md §1.3`): the text between the parentheses of `datetime(…)`, `timespan(…)`,
+//! `long(…)` and the other types, and the escapes of strings.
 
 mod number;
 mod string;
@@ -14,9 +14,9 @@ pub(crate) use string::{decode_json_string, decode_string};
 pub(crate) use time::{is_timespan_unit, parse_timespan_suffix, write_datetime, write_timespan};
 pub use time::{parse_datetime, parse_timespan};
 
-/// The literal `kind(raw)`, or nothing where the text is no literal of that type.
+/// The literal `kind(raw)`; `None` if the text is not a literal of that type.
 ///
-/// `string` and `dynamic` have no such form (the inside of `dynamic(…)` is read by the parser).
+/// `string` and `dynamic` have no such form (the parser handles `dynamic(…)`).
 pub fn parse_typed(kind: ScalarType, raw: &str) -> Option<Literal> {
     let text = raw.trim();
     if text == "null" && kind != ScalarType::String {
@@ -45,7 +45,7 @@ fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// The text without one pair of quotes around it; nothing when a quote is left alone.
+/// The text without one pair of quotes around it; `None` if a quote has no partner.
 fn unquoted(text: &str) -> Option<&str> {
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote) {

@@ -21,7 +21,7 @@ pub(crate) fn parse_integer(text: &str) -> Option<i64> {
     signed_long(text)
 }
 
-/// The bits of a `0x…` text: nothing when the text is not hexadecimal, `Some(None)` when it has too many digits.
+/// The bits of a `0x…` text: `None` if the text is not hexadecimal, `Some(None)` if it has too many digits.
 fn hexadecimal(text: &str) -> Option<Option<u64>> {
     let digits = text
         .strip_prefix("0x")

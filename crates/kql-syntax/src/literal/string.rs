@@ -3,12 +3,12 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The text of one string token, or nothing when an escape is not one of the language.
+/// The text of one string token; `None` if it has an unknown escape.
 pub(crate) fn decode_string(raw: &str) -> Option<String> {
     decode(raw, false)
 }
 
-/// The same inside `dynamic(…)`, where JSON's `\/` is known too.
+/// As above, inside `dynamic(…)`, which also has JSON's escape `\/`.
 pub(crate) fn decode_json_string(raw: &str) -> Option<String> {
     decode(raw, true)
 }

@@ -1,4 +1,5 @@
-//! Datetime and timespan literals. Their texts are read by `hindsight_kql_types`; what only the language has is here.
+//! Datetime and timespan literals. `hindsight_kql_types` parses the forms that conversions share; this file has the forms of
+//! literals alone.
 
 use std::fmt;
 
@@ -10,14 +11,14 @@ use hindsight_kql_types::timespan;
 
 /// Ticks of 100 ns since 0001-01-01 UTC for the text inside `datetime(…)`.
 ///
-/// Beyond what `todatetime` reads there are the comma form `2025, 6, 14` and blanks around the hyphens of a date.
+/// In addition to the forms of `todatetime` there are the comma form `2025, 6, 14` and white space around the hyphens of a date.
 pub fn parse_datetime(text: &str) -> Option<i64> {
     comma_form(text)
         .or_else(|| datetime::parse(text))
         .or_else(|| datetime::parse(&text.split('-').map(str::trim).collect::<Vec<_>>().join("-")))
 }
 
-/// `2025, 6, 14, 10, 30, 5.25`: year and month at least; the rest of the parts default to the first moment.
+/// `2025, 6, 14, 10, 30, 5.25`: at least year and month; a missing part is its first value.
 fn comma_form(text: &str) -> Option<i64> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if !(2..=6).contains(&parts.len()) {
@@ -61,7 +62,7 @@ pub(crate) fn is_timespan_unit(word: &str) -> bool {
     timespan::from_unit("1", word).is_some()
 }
 
-/// Writes `datetime(2020-01-02T03:04:05.25Z)`, the date alone where the time of day is zero.
+/// Writes `datetime(2020-01-02T03:04:05.25Z)`, or the date alone if the time of day is zero.
 pub(crate) fn write_datetime(f: &mut fmt::Formatter<'_>, ticks: i64) -> fmt::Result {
     let mut text = String::new();
     datetime::write_trimmed(ticks, &mut text)?;
@@ -72,7 +73,7 @@ pub(crate) fn write_datetime(f: &mut fmt::Formatter<'_>, ticks: i64) -> fmt::Res
     write!(f, "datetime({shown})")
 }
 
-/// Writes a timespan as a literal: `90m` where a unit fits, else `time(1.02:03:04.5)`.
+/// Writes a timespan as a literal: `90m` if it is a multiple of a unit, else `time(1.02:03:04.5)`.
 pub(crate) fn write_timespan(f: &mut fmt::Formatter<'_>, ticks: i64) -> fmt::Result {
     const UNITS: [(i64, &str); 5] = [
         (TICKS_PER_DAY, "d"),

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::ast::{Name, OperatorParameter, Parameters};
 use crate::parser::Parser;
 
-/// `as [hint.materialized=true] Name`: names the rows so far.
+/// `as [hint.materialized=true] Name`: names the rows of its input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AsOperator {
     /// `hint.materialized=…`
@@ -15,7 +15,7 @@ pub struct AsOperator {
 }
 
 impl AsOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<AsOperator> {
         let parameters = p.parameters(&[])?;
         let name = p.defining_name()?;

@@ -13,7 +13,7 @@ pub struct AssertSchemaOperator {
 }
 
 impl AssertSchemaOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<AssertSchemaOperator> {
         Some(AssertSchemaOperator {
             columns: p.schema()?,

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::ast::{OperatorParameter, Parameters};
 use crate::parser::Parser;
 
-/// `consume [decodeblocks=true]`: reads everything, returns nothing.
+/// `consume [decodeblocks=true]`: reads all rows and returns none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsumeOperator {
     /// `decodeblocks=…`
@@ -13,7 +13,7 @@ pub struct ConsumeOperator {
 }
 
 impl ConsumeOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ConsumeOperator> {
         Some(ConsumeOperator {
             parameters: p.parameters(&["decodeblocks"])?,

@@ -13,7 +13,7 @@ pub struct CountOperator {
 }
 
 impl CountOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<CountOperator> {
         let name = if p.eat_word("as") {
             Some(p.defining_name()?)

@@ -1,14 +1,14 @@
-//! Which keyword starts which operator.
+//! The keywords of operators.
 
-use super::{OPERATORS, OperatorKind, ParseOperator, Read};
+use super::{OPERATORS, OperatorKind, ParseFn, ParseOperator};
 use crate::parser::Parser;
 
-/// `parse-where` is `parse` with a flag.
-const PARSE_WHERE: (&str, Read) = ("parse-where", |p| {
+/// `parse-where`: a `parse` that drops rows without a match.
+const PARSE_WHERE: (&str, ParseFn) = ("parse-where", |p| {
     ParseOperator::parse_where(p).map(OperatorKind::Parse)
 });
 
-/// Other spellings of keywords.
+/// Synonyms of keywords.
 const SYNONYMS: &[(&str, &str)] = &[
     ("filter", "where"),
     ("limit", "take"),
@@ -17,7 +17,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("order", "sort"),
 ];
 
-/// Operators that are read only so far as to be refused by name.
+/// Operators that are recognised only to refuse them by name.
 const REFUSED: &[&str] = &[
     "make-graph",
     "graph-match",
@@ -29,17 +29,22 @@ const REFUSED: &[&str] = &[
     "graph-merge",
 ];
 
-fn readers() -> impl Iterator<Item = &'static (&'static str, Read)> {
+fn parsers() -> impl Iterator<Item = &'static (&'static str, ParseFn)> {
     OPERATORS.iter().chain([&PARSE_WHERE])
 }
 
 impl OperatorKind {
-    /// The keyword of every operator that is read.
+    /// The keyword of every operator that is parsed.
     pub fn keywords() -> impl Iterator<Item = &'static str> {
-        readers().map(|(keyword, _)| *keyword)
+        parsers().map(|(keyword, _)| *keyword)
     }
 
-    /// The keyword that a text spells.
+    /// Every spelling of a keyword: the keywords of the operators that are parsed, and their synonyms.
+    pub(crate) fn spellings() -> impl Iterator<Item = &'static str> {
+        OperatorKind::keywords().chain(SYNONYMS.iter().map(|(synonym, _)| *synonym))
+    }
+
+    /// The keyword with this spelling; a synonym gives its keyword.
     pub(crate) fn find_keyword(text: &str) -> Option<&'static str> {
         let synonym = SYNONYMS.iter().find(|(other, _)| *other == text);
         let text = synonym.map_or(text, |(_, keyword)| keyword);
@@ -48,10 +53,10 @@ impl OperatorKind {
             .find(|keyword| *keyword == text)
     }
 
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(keyword: &str, p: &mut Parser<'_>) -> Option<OperatorKind> {
-        match readers().find(|(known, _)| *known == keyword) {
-            Some((_, read)) => read(p),
+        match parsers().find(|(known, _)| *known == keyword) {
+            Some((_, parse)) => parse(p),
             None => Some(OperatorKind::Unsupported {
                 name: keyword.to_owned(),
                 text: p.rest_of_operator()?,

@@ -15,7 +15,7 @@ pub struct DistinctOperator {
 }
 
 impl DistinctOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<DistinctOperator> {
         let parameters = p.parameters(&[])?;
         let columns = p.named_exprs()?;

@@ -18,7 +18,7 @@ pub struct EvaluateOperator {
 }
 
 impl EvaluateOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<EvaluateOperator> {
         let parameters = p.parameters(&[])?;
         let name = p.name()?;

@@ -13,7 +13,7 @@ pub struct ExtendOperator {
 }
 
 impl ExtendOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ExtendOperator> {
         Some(ExtendOperator {
             columns: p.named_exprs()?,

@@ -16,7 +16,7 @@ pub struct FacetOperator {
 }
 
 impl FacetOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<FacetOperator> {
         p.expect_word("by")?;
         let columns = p.comma_list(Parser::column)?;

@@ -15,20 +15,20 @@ pub struct FindOperator {
     pub tables: Vec<Expr>,
     /// The predicate.
     pub predicate: Expr,
-    /// What it returns.
+    /// The returned columns.
     pub projection: FindProjection,
     /// `project-away …`
     pub away: Vec<Expr>,
 }
 
-/// What `find` returns.
+/// The columns that `find` returns.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FindProjection {
     /// `project-smart`, or nothing written.
     Smart,
     /// `project a, b:long, pack(*)`
     Columns {
-        /// The columns with a written type where there is one.
+        /// The columns, with their types if written.
         columns: Vec<(Expr, Option<hindsight_kql_types::ScalarType>)>,
         /// `pack(*)`
         pack: bool,
@@ -36,7 +36,7 @@ pub enum FindProjection {
 }
 
 impl FindOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<FindOperator> {
         let parameters = p.parameters(&["withsource", "with_source", "datascope"])?;
         let tables = if p.at_word("in") {
@@ -104,7 +104,7 @@ impl Display for FindOperator {
     }
 }
 
-/// Reads `a, b:long, pack(*)`; `pack_all()` is the same as `pack(*)`.
+/// Parses `a, b:long, pack(*)`; `pack_all()` is the same as `pack(*)`.
 fn find_columns(p: &mut Parser<'_>) -> Option<FindProjection> {
     let mut columns = Vec::new();
     let mut pack = false;

@@ -19,12 +19,12 @@ pub struct ForkOperator {
 pub struct ForkBranch {
     /// The result's name.
     pub name: Option<Name>,
-    /// What runs on the input.
+    /// The pipeline over the input.
     pub operators: Vec<Operator>,
 }
 
 impl ForkOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ForkOperator> {
         let mut branches = Vec::new();
         while p.at(TokenKind::LeftParen) || p.name_length(0).is_some() || branches.is_empty() {

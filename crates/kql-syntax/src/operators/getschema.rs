@@ -9,7 +9,7 @@ use crate::parser::Parser;
 pub struct GetSchemaOperator {}
 
 impl GetSchemaOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<GetSchemaOperator> {
         let _ = p;
         Some(GetSchemaOperator {})

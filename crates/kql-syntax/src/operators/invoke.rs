@@ -13,7 +13,7 @@ pub struct InvokeOperator {
 }
 
 impl InvokeOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<InvokeOperator> {
         let name = p.name()?;
         Some(InvokeOperator {

@@ -14,12 +14,12 @@ pub struct JoinOperator {
     pub right: Expr,
     /// `on …`: names, and equalities between `$left.x` and `$right.y`.
     pub on: Vec<Expr>,
-    /// `where …` in place of `on`, which older texts carry.
+    /// `where …` in place of `on`, an older form.
     pub filter: Option<Expr>,
 }
 
 impl JoinOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<JoinOperator> {
         let parameters = p.parameters(&["kind", "withsource"])?;
         let right = p.table_reference()?;

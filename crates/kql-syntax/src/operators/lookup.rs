@@ -17,7 +17,7 @@ pub struct LookupOperator {
 }
 
 impl LookupOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<LookupOperator> {
         let parameters = p.parameters(&["kind"])?;
         let right = p.table_reference()?;

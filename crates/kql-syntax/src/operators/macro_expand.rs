@@ -22,7 +22,7 @@ pub struct MacroExpandOperator {
 }
 
 impl MacroExpandOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<MacroExpandOperator> {
         let parameters = p.parameters(&["kind", "isfuzzy"])?;
         let inline = p.at_word("entity_group") && p.kind(1) == TokenKind::LeftBracket;

@@ -15,7 +15,7 @@ pub struct MakeSeriesOperator {
     pub aggregates: Vec<SeriesAggregate>,
     /// The axis.
     pub axis: NamedExpr,
-    /// Its bins.
+    /// The bins of the axis.
     pub bins: SeriesBins,
     /// `by …`
     pub by: Vec<NamedExpr>,
@@ -30,7 +30,7 @@ pub struct SeriesAggregate {
     pub default: Option<Expr>,
 }
 
-/// How the axis is cut.
+/// The bins of the axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SeriesBins {
     /// `[from a] [to b] step s`
@@ -54,7 +54,7 @@ pub enum SeriesBins {
 }
 
 impl MakeSeriesOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<MakeSeriesOperator> {
         let parameters = p.parameters(&["kind"])?;
         let aggregates = p.comma_list(|p| {
@@ -127,7 +127,7 @@ impl Display for SeriesAggregate {
     }
 }
 
-/// Reads `in range(a, b, s)` or `[from a] [to b] step s`.
+/// Parses `in range(a, b, s)` or `[from a] [to b] step s`.
 fn series_bins(p: &mut Parser<'_>) -> Option<SeriesBins> {
     if p.eat_word("in") {
         p.expect_word("range")?;

@@ -1,4 +1,4 @@
-//! The tabular operators: each file holds one operator's node, its grammar and its text form.
+//! The tabular operators. Each file has the node, the grammar and the text form of one operator.
 
 mod as_;
 mod assert_schema;
@@ -99,16 +99,16 @@ use crate::parser::Parser;
 /// A tabular operator with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
-    /// Which one.
+    /// The operator.
     pub kind: OperatorKind,
-    /// Where, from its keyword to its end.
+    /// From its keyword to its end.
     pub span: Span,
 }
 
-/// Reads an operator behind its keyword.
-type Read = fn(&mut Parser<'_>) -> Option<OperatorKind>;
+/// Parses an operator after its keyword.
+type ParseFn = fn(&mut Parser<'_>) -> Option<OperatorKind>;
 
-/// Makes the node, the keywords and the text form of the operators out of one list.
+/// Generates the enum, the keywords and the text form of the operators from one list.
 macro_rules! operators {
     ($($kind:ident($node:ident): $keyword:literal,)*) => {
         /// The tabular operators (`docs/semantics.md §15–§25`).
@@ -119,17 +119,16 @@ macro_rules! operators {
         )]
         pub enum OperatorKind {
             $($kind($node),)*
-            /// An operator that the language has and this parser reads only so far as to refuse it by name (graph
-            /// operators).
+            /// An operator of KQL that is recognised only to refuse it by name: the graph operators.
             Unsupported {
                 name: String,
                 text: String,
             },
         }
 
-        /// Every operator by the keyword that it is read behind. A table and not a `match`, because one function with
-        /// all operators in it has a frame that deep nesting cannot afford.
-        const OPERATORS: &[(&str, Read)] = &[
+        /// The parser of every operator by keyword. This is a table because a `match` over all operators would be one function
+        /// with a stack frame too large for deep nesting.
+        const OPERATORS: &[(&str, ParseFn)] = &[
             $(($keyword, |p| $node::parse(p).map(OperatorKind::$kind)),)*
         ];
 

@@ -11,18 +11,18 @@ use crate::parser::Parser;
 pub struct MvApplyOperator {
     /// `with_itemindex=…`
     pub parameters: Vec<OperatorParameter>,
-    /// What is expanded.
+    /// The expanded expressions.
     pub columns: Vec<MvExpandColumn>,
     /// `limit n`
     pub limit: Option<Expr>,
-    /// `id …` context id of older texts.
+    /// `id …`, the context id of an older form.
     pub context_id: Option<Expr>,
     /// The subquery, applied to each row's expansion.
     pub subquery: Vec<Operator>,
 }
 
 impl MvApplyOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<MvApplyOperator> {
         let parameters = p.parameters(&["kind", "bagexpansion", "with_itemindex"])?;
         let columns = p.comma_list(MvExpandColumn::parse)?;

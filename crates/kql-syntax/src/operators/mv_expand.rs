@@ -10,7 +10,7 @@ use crate::parser::Parser;
 pub struct MvExpandOperator {
     /// `kind=…`, `bagexpansion=…`, `with_itemindex=…`
     pub parameters: Vec<OperatorParameter>,
-    /// What is expanded.
+    /// The expanded expression.
     pub columns: Vec<MvExpandColumn>,
     /// `limit n`
     pub limit: Option<Expr>,
@@ -19,14 +19,14 @@ pub struct MvExpandOperator {
 /// `[Name =] expr [to typeof(T)]`
 #[derive(Debug, Clone, PartialEq)]
 pub struct MvExpandColumn {
-    /// What is expanded.
+    /// The expanded expression.
     pub expr: NamedExpr,
     /// `to typeof(T)`
     pub to: Option<TypeOf>,
 }
 
 impl MvExpandOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<MvExpandOperator> {
         let parameters = p.parameters(&["kind", "bagexpansion", "with_itemindex"])?;
         let columns = p.comma_list(MvExpandColumn::parse)?;
@@ -59,7 +59,7 @@ impl Display for MvExpandOperator {
 }
 
 impl MvExpandColumn {
-    /// Reads `[Name =] expr [to typeof(T)]`.
+    /// Parses `[Name =] expr [to typeof(T)]`.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<MvExpandColumn> {
         let expr = p.named_expr()?;
         let to = if p.eat_word("to") {

@@ -30,18 +30,18 @@ pub enum ParsePart {
     Column {
         /// The column.
         name: Name,
-        /// Its type; string where none is written.
+        /// Its type; string if none is written.
         kind: Option<hindsight_kql_types::ScalarType>,
     },
 }
 
 impl ParseOperator {
-    /// Reads the operator behind its keyword; `filtering` for `parse-where`.
+    /// Parses the operator after its keyword; `filtering` for `parse-where`.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ParseOperator> {
         ParseOperator::read(false, p)
     }
 
-    /// Reads `parse-where` behind its keyword.
+    /// Parses `parse-where` after its keyword.
     pub(crate) fn parse_where(p: &mut Parser<'_>) -> Option<ParseOperator> {
         ParseOperator::read(true, p)
     }
@@ -77,7 +77,7 @@ impl Display for ParseOperator {
     }
 }
 
-/// Reads `*`, a literal or `name[:type]`.
+/// Parses `*`, a literal or `name[:type]`.
 fn parse_part(p: &mut Parser<'_>) -> Option<ParsePart> {
     if p.eat(TokenKind::Star) {
         return Some(ParsePart::Star);

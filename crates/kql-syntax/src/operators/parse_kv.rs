@@ -17,7 +17,7 @@ pub struct ParseKvOperator {
 }
 
 impl ParseKvOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ParseKvOperator> {
         let source = p.expr()?;
         p.expect_word("as")?;

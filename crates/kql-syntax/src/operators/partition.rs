@@ -14,7 +14,7 @@ pub struct PartitionOperator {
     pub parameters: Vec<OperatorParameter>,
     /// The key.
     pub by: Expr,
-    /// What runs on each partition.
+    /// The pipeline over each partition.
     pub body: PartitionBody,
 }
 
@@ -28,7 +28,7 @@ pub enum PartitionBody {
 }
 
 impl PartitionOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<PartitionOperator> {
         let parameters = p.parameters(&[])?;
         p.expect_word("by")?;

@@ -13,7 +13,7 @@ pub struct PrintOperator {
 }
 
 impl PrintOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<PrintOperator> {
         Some(PrintOperator {
             columns: p.named_exprs()?,

@@ -13,7 +13,7 @@ pub struct ProjectOperator {
 }
 
 impl ProjectOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ProjectOperator> {
         Some(ProjectOperator {
             columns: p.named_exprs()?,

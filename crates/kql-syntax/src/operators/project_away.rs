@@ -13,7 +13,7 @@ pub struct ProjectAwayOperator {
 }
 
 impl ProjectAwayOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ProjectAwayOperator> {
         Some(ProjectAwayOperator {
             columns: p.comma_list(Parser::name_or_pattern)?,

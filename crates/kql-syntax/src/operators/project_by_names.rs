@@ -13,7 +13,7 @@ pub struct ProjectByNamesOperator {
 }
 
 impl ProjectByNamesOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ProjectByNamesOperator> {
         Some(ProjectByNamesOperator {
             names: p.comma_list(Parser::expr)?,

@@ -13,7 +13,7 @@ pub struct ProjectKeepOperator {
 }
 
 impl ProjectKeepOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ProjectKeepOperator> {
         Some(ProjectKeepOperator {
             columns: p.comma_list(Parser::name_or_pattern)?,

@@ -13,7 +13,7 @@ pub struct ProjectRenameOperator {
 }
 
 impl ProjectRenameOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ProjectRenameOperator> {
         Some(ProjectRenameOperator {
             columns: p.named_exprs()?,

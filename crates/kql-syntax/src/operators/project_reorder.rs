@@ -35,7 +35,7 @@ pub enum ReorderOrder {
 }
 
 impl ProjectReorderOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ProjectReorderOperator> {
         let columns = p.comma_list(|p| {
             let column = p.name_or_pattern()?;
@@ -52,7 +52,7 @@ impl Display for ProjectReorderOperator {
     }
 }
 
-/// Reads the order of a wildcard's matches if one is written.
+/// Parses the order of a wildcard's matches if one is written.
 fn reorder_order(p: &mut Parser<'_>) -> Option<ReorderOrder> {
     if p.eat_joined("granny-asc") {
         return Some(ReorderOrder::GrannyAsc);

@@ -14,12 +14,12 @@ pub struct RangeOperator {
     pub from: Expr,
     /// Last value, inclusive.
     pub to: Expr,
-    /// Distance.
+    /// The distance between values.
     pub step: Expr,
 }
 
 impl RangeOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<RangeOperator> {
         let column = p.defining_name()?;
         p.expect_word("from")?;

@@ -17,7 +17,7 @@ pub struct ReduceOperator {
 }
 
 impl ReduceOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ReduceOperator> {
         let parameters = p.parameters(&["kind"])?;
         p.expect_word("by")?;

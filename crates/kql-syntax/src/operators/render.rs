@@ -13,7 +13,7 @@ pub struct RenderOperator {
     pub kind: Name,
     /// `with (…)`, or the properties of the older form without parentheses.
     pub properties: Vec<RenderProperty>,
-    /// `by a, …`, which older texts write for `series=`.
+    /// `by a, …`, an older form of `series=`.
     pub by: Vec<Name>,
 }
 
@@ -27,7 +27,7 @@ pub struct RenderProperty {
 }
 
 impl RenderOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<RenderOperator> {
         let kind = p.name()?;
         let properties = if p.eat_word("with") {
@@ -66,7 +66,7 @@ impl Display for RenderOperator {
     }
 }
 
-/// Reads `name=value, value name=value …`: commas between properties are optional, as older texts leave them out.
+/// Parses `name=value, value name=value …`: commas between properties are optional.
 fn render_properties(p: &mut Parser<'_>) -> Option<Vec<RenderProperty>> {
     let mut properties: Vec<RenderProperty> = Vec::new();
     while p.at(TokenKind::Name) && p.kind(1) == TokenKind::Assign {

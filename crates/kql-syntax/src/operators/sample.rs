@@ -8,12 +8,12 @@ use crate::parser::Parser;
 /// `sample n`
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleOperator {
-    /// How many rows.
+    /// The number of rows.
     pub count: Expr,
 }
 
 impl SampleOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<SampleOperator> {
         Some(SampleOperator { count: p.expr()? })
     }

@@ -8,14 +8,14 @@ use crate::parser::Parser;
 /// `sample-distinct n of expr`
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleDistinctOperator {
-    /// How many values.
+    /// The number of values.
     pub count: Expr,
     /// The column.
     pub of: NamedExpr,
 }
 
 impl SampleDistinctOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<SampleDistinctOperator> {
         let count = p.expr()?;
         p.expect_word("of")?;

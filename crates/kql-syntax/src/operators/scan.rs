@@ -37,7 +37,7 @@ pub struct ScanStep {
 }
 
 impl ScanOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<ScanOperator> {
         let parameters = p.parameters(&["with_match_id", "kind"])?;
         let order_by = if p.eat_word("order") {
@@ -97,7 +97,7 @@ impl Display for ScanOperator {
     }
 }
 
-/// Reads `step name [optional] [output=…] : condition [=> a = x, …]`.
+/// Parses `step name [optional] [output=…] : condition [=> a = x, …]`.
 fn scan_step(p: &mut Parser<'_>) -> Option<ScanStep> {
     p.expect_word("step")?;
     let name = p.defining_name()?;

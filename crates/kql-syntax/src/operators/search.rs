@@ -21,7 +21,7 @@ pub struct SearchOperator {
 pub const SEARCH_COLUMN_TERM: &str = "$column_term";
 
 impl SearchOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<SearchOperator> {
         let parameters = p.parameters(&["kind"])?;
         let tables = if p.at_word("in") && p.kind(1) == TokenKind::LeftParen {

@@ -13,7 +13,7 @@ pub struct SerializeOperator {
 }
 
 impl SerializeOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<SerializeOperator> {
         let columns = if p.at_end_of_operator() {
             Vec::new()

@@ -15,7 +15,7 @@ pub struct SortOperator {
 }
 
 impl SortOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<SortOperator> {
         let parameters = p.parameters(&[])?;
         p.expect_word("by")?;

@@ -19,7 +19,7 @@ pub struct SummarizeOperator {
 }
 
 impl SummarizeOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<SummarizeOperator> {
         let parameters = p.parameters(&[])?;
         let aggregates = if p.at_word("by") || p.at_end_of_operator() {

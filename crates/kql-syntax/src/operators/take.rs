@@ -10,12 +10,12 @@ use crate::parser::Parser;
 pub struct TakeOperator {
     /// Hints.
     pub parameters: Vec<OperatorParameter>,
-    /// How many rows.
+    /// The number of rows.
     pub count: Expr,
 }
 
 impl TakeOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<TakeOperator> {
         let parameters = p.parameters(&[])?;
         Some(TakeOperator {

@@ -10,14 +10,14 @@ use crate::parser::Parser;
 pub struct TopOperator {
     /// Hints.
     pub parameters: Vec<OperatorParameter>,
-    /// How many rows.
+    /// The number of rows.
     pub count: Expr,
     /// The key.
     pub by: OrderedExpr,
 }
 
 impl TopOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<TopOperator> {
         let parameters = p.parameters(&[])?;
         let count = p.expr()?;

@@ -8,16 +8,16 @@ use crate::parser::Parser;
 /// `top-hitters n of expr [by summand]`
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopHittersOperator {
-    /// How many values.
+    /// The number of values.
     pub count: Expr,
     /// The value.
     pub of: NamedExpr,
-    /// What is summed; rows are counted without it.
+    /// The summand; without it rows are counted.
     pub by: Option<NamedExpr>,
 }
 
 impl TopHittersOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<TopHittersOperator> {
         let count = p.expr()?;
         p.expect_word("of")?;

@@ -16,20 +16,20 @@ pub struct TopNestedOperator {
 /// One level of `top-nested`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TopNestedLevel {
-    /// How many values; all without it.
+    /// The number of values; without it all.
     pub count: Option<Expr>,
     /// The value.
     pub of: NamedExpr,
     /// `with others = c`
     pub others: Option<Expr>,
-    /// What ranks the values.
+    /// The aggregate that ranks the values.
     pub by: NamedExpr,
     /// The written direction.
     pub direction: Option<Direction>,
 }
 
 impl TopNestedOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<TopNestedOperator> {
         let mut levels = vec![top_nested_level(p)?];
         while p.eat(TokenKind::Comma) {
@@ -48,7 +48,7 @@ impl Display for TopNestedOperator {
     }
 }
 
-/// Reads a level behind its keyword.
+/// Parses a level after its keyword.
 fn top_nested_level(p: &mut Parser<'_>) -> Option<TopNestedLevel> {
     let count = if p.at_word("of") {
         None

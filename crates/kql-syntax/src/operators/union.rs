@@ -15,7 +15,7 @@ pub struct UnionOperator {
 }
 
 impl UnionOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<UnionOperator> {
         let parameters = p.parameters(&["kind", "withsource", "with_source", "isfuzzy"])?;
         let tables = p.comma_list(Parser::table_reference)?;

@@ -15,7 +15,7 @@ pub struct WhereOperator {
 }
 
 impl WhereOperator {
-    /// Reads the operator behind its keyword.
+    /// Parses the operator after its keyword.
     pub(crate) fn parse(p: &mut Parser<'_>) -> Option<WhereOperator> {
         let parameters = p.parameters(&[])?;
         Some(WhereOperator {

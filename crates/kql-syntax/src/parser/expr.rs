@@ -1,4 +1,4 @@
-//! Expressions: operators by precedence climbing, chains without recursion.
+//! Expressions: precedence climbing, which parses chains of one operator without recursion.
 
 use super::Parser;
 use crate::ast::precedence::{ADDITIVE, COMPARISON, OR};
@@ -19,21 +19,21 @@ enum Infix {
     Term,
 }
 
-/// Words that are operators and never a bare name in an expression.
+/// Words that are operators and cannot be a bare name in an expression.
 const INFIX_WORDS: [&str; 4] = ["and", "or", "in", "between"];
 
 impl<'a> Parser<'a> {
-    /// Reads a scalar expression.
+    /// Parses a scalar expression.
     pub(crate) fn expr(&mut self) -> Option<Expr> {
         self.nested(|p| p.binary(OR))
     }
 
-    /// Reads an expression that stops before comparison words, as the axis of `make-series` must.
+    /// Parses an expression that ends before a comparison word, such as the axis of `make-series`.
     pub(crate) fn additive_expr(&mut self) -> Option<Expr> {
         self.nested(|p| p.binary(ADDITIVE))
     }
 
-    /// The operator at this place, its precedence and how many tokens it has.
+    /// The operator that starts here, its precedence and its number of tokens.
     fn infix(&self) -> Option<(Infix, u8, usize)> {
         let text = self.text(0);
         let binary = |op: BinaryOp, count| Some((Infix::Binary(op), op.precedence(), count));
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
         }
         while let Some((infix, precedence, count)) = self.infix() {
             let chained = precedence == COMPARISON && last <= COMPARISON;
-            // After `in (…)` and `between (…)`, which no operand follows, an operator that binds more strongly has none.
+            // `in (…)` and `between (…)` end with a bracket, so an operator of higher precedence after them has no left operand.
             if precedence < weakest || precedence > last || chained {
                 break;
             }
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
         Some(left)
     }
 
-    /// Reads what follows an operator and joins both sides.
+    /// Parses the right operand and combines both operands.
     fn right_side(&mut self, infix: Infix, precedence: u8, left: Expr) -> Option<Expr> {
         let start = left.span;
         let kind = match infix {
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
         Some(Expr::new(ExprKind::Unary { op, value }, self.since(start)))
     }
 
-    /// Reads `* has "x"`, and `*:"x"` in `search`. An operand of what binds more strongly is no comparison.
+    /// Parses `* has "x"`, and `*:"x"` in `search`. It cannot be the operand of an operator of higher precedence.
     fn any_column(&mut self, weakest: u8) -> Option<Expr> {
         let start = self.start();
         self.advance();
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a table, a call or a parenthesised expression with its `.name` and `[index]`, without operators.
+    /// Parses a table, a call or a parenthesised expression with its `.name` and `[index]`, without operators.
     ///
     /// With `wildcard` the last name may be a pattern, as in `database("d").T*`.
     pub(crate) fn postfix(&mut self, wildcard: bool) -> Option<Expr> {
@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
         Some(ExprKind::Member { value, member })
     }
 
-    /// Reads the arguments of a call whose name is read.
+    /// Parses the arguments of a call after its name.
     pub(crate) fn call(&mut self, function: Name) -> Option<Call> {
         let inner = self.search && function.text == "not";
         let search = std::mem::replace(&mut self.search, inner);
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
         Some(Argument { name, value })
     }
 
-    /// Reads an expression that may be a whole pipeline: an argument, an item of `in (…)`.
+    /// Parses an expression that may be a whole pipeline: an argument, an item of `in (…)`.
     fn tabular_item(&mut self) -> Option<Expr> {
         self.tabular()
     }
@@ -290,7 +290,7 @@ impl<'a> Parser<'a> {
             "externaldata" | "external_data" if call => {
                 ExprKind::ExternalData(self.external_data()?)
             }
-            // The hint changes no answer (`docs/semantics.md §14.6`).
+            // The hint does not change the result (`docs/semantics.md §14.6`).
             "toscalar" if self.word_at(1, "kind") && self.kind(2) == TokenKind::Assign => {
                 let name = self.name()?;
                 self.parameter()?;
@@ -345,7 +345,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// `column:term` as the call that stands for it.
+/// `column:term` as a call of [`SEARCH_COLUMN_TERM`].
 fn term(column: Expr, term: Expr) -> ExprKind {
     let argument = |value| Argument { name: None, value };
     ExprKind::Call(Call {

@@ -11,7 +11,7 @@ use crate::literal::{
 use crate::token::TokenKind;
 
 impl Parser<'_> {
-    /// Reads a literal if one starts here: `None` when none does, `Some(None)` after an error in one.
+    /// Parses a literal. `None` if none starts here, `Some(None)` after an error in it.
     pub(crate) fn literal(&mut self) -> Option<Option<Expr>> {
         let start = self.start();
         let literal = match self.kind(0) {
@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a string literal; adjacent ones are one text.
+    /// Parses a string literal. Adjacent literals are concatenated.
     pub(crate) fn string(&mut self) -> Option<String> {
         if !self.at(TokenKind::String) {
             return self.fail();
@@ -56,7 +56,7 @@ impl Parser<'_> {
         Some(text)
     }
 
-    /// Reads `type(…)`: `None` when the name is not a type's.
+    /// Parses `type(…)`: `None` if the name is not the name of a type.
     fn typed(&mut self) -> Option<Option<Literal>> {
         let kind = ScalarType::parse(self.text(0))?;
         if matches!(self.text(0), "string" | "object") {

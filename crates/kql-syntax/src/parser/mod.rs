@@ -1,7 +1,7 @@
 //! The parser: a hand-written recursive descent over the tokens.
 //!
-//! A parsing function returns `None` after it has reported what is wrong. Pipelines and statements recover: they skip
-//! to the next `|` or `;` of their own bracket level and go on, so that one request reports all its errors.
+//! A parsing function that fails reports a diagnostic and returns `None`. Pipelines and statements recover: they skip to the
+//! next `|` or `;` of their own bracket level and continue, so that all errors of a request are reported.
 
 mod expr;
 mod literal;
@@ -15,9 +15,9 @@ use hindsight_kql_types::ScalarType;
 use crate::ast::{Query, TypeOf};
 use crate::lexer::tokenize;
 use crate::token::{Token, TokenKind};
-use crate::{Code, Diagnostic, Limits, Parsed, Span};
+use crate::{Code, Diagnostic, Limits, Parsed, Span, suggest};
 
-/// Reads a query with these limits.
+/// Parses a query with these limits.
 pub(crate) fn parse(text: &str, limits: &Limits) -> Parsed {
     if text.len() > limits.max_bytes {
         return refused(
@@ -62,22 +62,22 @@ fn refused(text: &str, message: String) -> Parsed {
     }
 }
 
-/// The state of one reading.
+/// The state of the parser.
 pub(crate) struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
-    /// For a bracket the index of its partner; for others, and brackets without one, the last token's index.
+    /// For each bracket the index of the matching one; for other tokens and unmatched brackets the index of the last token.
     mates: Vec<u32>,
-    /// How many brackets are open around each token; a bracket counts as outside itself.
+    /// The number of open brackets around each token. A bracket is not inside itself.
     depths: Vec<u32>,
     position: usize,
     diagnostics: Vec<Diagnostic>,
     limits: Limits,
-    /// Recursion depth of the parser itself.
+    /// The recursion depth of the parser.
     depth: usize,
-    /// The largest tree height of the expressions read since it was last reset.
+    /// The maximum height of the expressions parsed since the last reset.
     height: usize,
-    /// Inside the predicate of `search`, where `col:"x"` is an expression.
+    /// Whether this is the predicate of `search` or `find`, in which `col:"x"` is an expression.
     pub(crate) search: bool,
     aborted: bool,
 }
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // Looking.
+    // Lookahead.
 
     fn token(&self, ahead: usize) -> Token {
         let last = self.tokens.len().saturating_sub(1);
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
         self.kind(ahead) == TokenKind::Name && self.text(ahead) == word
     }
 
-    /// Whether the tokens from here spell this text without space between them, as `project-away` does.
+    /// Whether the next tokens spell this text without white space between them, as in `project-away`.
     pub(crate) fn at_joined(&self, text: &str) -> bool {
         self.joined_length(text).is_some()
     }
@@ -175,23 +175,23 @@ impl<'a> Parser<'a> {
         (self.token(count - 1).span.end as usize == end).then_some(count)
     }
 
-    /// Whether the token `ahead` follows the one before it without space.
+    /// Whether there is no white space between the token `ahead` and the previous one.
     pub(crate) fn adjacent(&self, ahead: usize) -> bool {
         ahead > 0 && self.token(ahead - 1).span.end == self.token(ahead).span.start
     }
 
-    /// The index ahead of the partner of the bracket `ahead`; points at the end where there is none.
+    /// The distance to the bracket that matches the bracket `ahead`, or to the end if none does.
     pub(crate) fn mate(&self, ahead: usize) -> usize {
         let mate = self.mates.get(self.position + ahead).copied().unwrap_or(0) as usize;
         mate.saturating_sub(self.position)
     }
 
-    /// Where the current token starts.
+    /// The start of the current token.
     pub(crate) fn start(&self) -> Span {
         self.token(0).span
     }
 
-    /// From `start` to the end of the last token that was taken.
+    /// The span from `start` to the end of the last consumed token.
     pub(crate) fn since(&self, start: Span) -> Span {
         let last = self
             .position
@@ -205,19 +205,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // Taking.
+    // Consuming tokens.
 
-    /// Takes the current token.
+    /// Consumes the current token.
     pub(crate) fn advance(&mut self) {
         self.skip(1);
     }
 
-    /// Takes `count` tokens, never the end.
+    /// Consumes `count` tokens, but never the end.
     pub(crate) fn skip(&mut self, count: usize) {
         self.position = (self.position + count).min(self.tokens.len().saturating_sub(1));
     }
 
-    /// Takes the token if it is of this kind.
+    /// Consumes the current token if it is of this kind.
     pub(crate) fn eat(&mut self, kind: TokenKind) -> bool {
         let found = self.at(kind);
         if found {
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes the token if it is this word.
+    /// Consumes the current token if it is this word.
     pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         if found {
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes a hyphenated word.
+    /// Consumes a hyphenated word.
     pub(crate) fn eat_joined(&mut self, text: &str) -> bool {
         match self.joined_length(text) {
             Some(count) => {
@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes a token of this kind or reports what stands there instead.
+    /// Consumes a token of this kind, or reports the current token.
     pub(crate) fn expect(&mut self, kind: TokenKind) -> Option<()> {
         if self.eat(kind) {
             Some(())
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes this word or reports what stands there instead.
+    /// Consumes this word, or reports the current token.
     pub(crate) fn expect_word(&mut self, word: &str) -> Option<()> {
         if self.eat_word(word) {
             Some(())
@@ -264,32 +264,41 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // Reporting.
+    // Diagnostics.
 
-    /// Reports the current token as one that cannot stand here.
+    /// Reports the current token as a syntax error.
     pub(crate) fn fail<T>(&mut self) -> Option<T> {
         self.fail_at(self.token(0).span)
     }
 
-    /// Reports the token `ahead`.
+    /// Reports the token `ahead` as a syntax error.
     pub(crate) fn fail_ahead<T>(&mut self, ahead: usize) -> Option<T> {
         self.fail_at(self.token(ahead).span)
     }
 
-    /// Reports a piece of text that cannot stand here (`SYN0002`).
+    /// Reports a span as a syntax error (`SYN0002`).
     pub(crate) fn fail_at<T>(&mut self, span: Span) -> Option<T> {
+        self.fail_with_hint(span, None)
+    }
+
+    /// As [`Parser::fail_at`], with a hint at a keyword.
+    fn fail_with_hint<T>(&mut self, span: Span, keyword: Option<&str>) -> Option<T> {
         if self.aborted {
             return None;
         }
         let place = Diagnostic::new(Code::Syntax, "", span);
         let (line, column, token) = place.position(self.text);
-        let message = format!("Query could not be parsed at '{token}' on line [{line},{column}]");
+        let mut message =
+            format!("Query could not be parsed at '{token}' on line [{line},{column}]");
+        if let Some(keyword) = keyword {
+            message = format!("{message}. {}", suggest::hint(&[keyword]));
+        }
         self.diagnostics
             .push(Diagnostic::new(Code::Syntax, message, span));
         None
     }
 
-    /// Refuses the whole query because it is too deep or too large: jumps to the end and silences what follows.
+    /// Refuses a query that is too deep or too large: skips to the end and drops all other diagnostics.
     fn abort<T>(&mut self, what: &str, limit: &str, value: usize) -> Option<T> {
         if !self.aborted {
             self.aborted = true;
@@ -304,9 +313,9 @@ impl<'a> Parser<'a> {
         None
     }
 
-    // Bounds.
+    // Limits.
 
-    /// Reads something that nests: counts one level of recursion and of tree height.
+    /// Parses a nested construct, which adds one level to the recursion depth and to the tree height.
     pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.depth >= self.limits.max_depth {
             return self.abort("deep", "max_depth", self.limits.max_depth);
@@ -320,7 +329,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Counts one more node above all that was read since the height was reset.
+    /// Adds a node above everything that was parsed since the height was reset.
     fn grow(&mut self) -> Option<()> {
         self.height += 1;
         self.check_height()
@@ -335,7 +344,7 @@ impl<'a> Parser<'a> {
 
     // Recovery.
 
-    /// Skips to the next `|` or `;` at this bracket level, or to where the level ends.
+    /// Skips to the next `|` or `;` at this bracket level, or to the end of the level.
     fn recover(&mut self, level: u32, kinds: &[TokenKind]) {
         loop {
             let kind = self.kind(0);
@@ -353,9 +362,9 @@ impl<'a> Parser<'a> {
         self.depths.get(self.position).copied().unwrap_or(0)
     }
 
-    // Pieces that many rules share.
+    // Rules that other rules share.
 
-    /// Reads items separated by commas, at least one.
+    /// Parses one or more items separated by commas.
     pub(crate) fn comma_list<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Option<T>,
@@ -367,7 +376,7 @@ impl<'a> Parser<'a> {
         Some(items)
     }
 
-    /// Reads `open item, item close`; the list may be empty and may end in a comma.
+    /// Parses `open item, item close`; the list may be empty and may end with a comma.
     pub(crate) fn bracketed_list<T>(
         &mut self,
         open: TokenKind,
@@ -386,7 +395,7 @@ impl<'a> Parser<'a> {
         Some(items)
     }
 
-    /// Reads a type's name.
+    /// Parses the name of a type.
     pub(crate) fn scalar_type(&mut self) -> Option<ScalarType> {
         if self.at(TokenKind::Name)
             && let Some(kind) = ScalarType::parse(self.text(0))
@@ -397,7 +406,7 @@ impl<'a> Parser<'a> {
         self.fail()
     }
 
-    /// Reads `(*, a:long)` or `(a:long)`, the row form of a type.
+    /// Parses `(*, a:long)` or `(a:long)`, the row form of a type.
     pub(crate) fn row_type(&mut self) -> Option<TypeOf> {
         if self.kind(1) == TokenKind::Star {
             self.expect(TokenKind::LeftParen)?;
@@ -419,7 +428,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads `typeof(…)`.
+    /// Parses `typeof(…)`.
     pub(crate) fn type_of(&mut self) -> Option<TypeOf> {
         self.expect_word("typeof")?;
         if self.kind(1) == TokenKind::Name && self.kind(2) == TokenKind::RightParen {

@@ -17,7 +17,7 @@ pub(crate) fn may_define(word: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// Whether a name in either spelling starts `ahead`; how many tokens it takes.
+    /// The number of tokens of the bare or bracketed name `ahead`, if there is one.
     pub(crate) fn name_length(&self, ahead: usize) -> Option<usize> {
         match self.kind(ahead) {
             TokenKind::Name => Some(1),
@@ -31,7 +31,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads any name.
+    /// Parses any name.
     pub(crate) fn name(&mut self) -> Option<Name> {
         let start = self.start();
         if self.at(TokenKind::Name) {
@@ -49,7 +49,7 @@ impl Parser<'_> {
         Some(Name::new(text, self.since(start)))
     }
 
-    /// Reads a name that is being defined: the measured keywords must be bracketed.
+    /// Parses a name that is defined here: the words of `REFUSED` must be bracketed.
     pub(crate) fn defining_name(&mut self) -> Option<Name> {
         if self.at(TokenKind::Name) && !may_define(self.text(0)) {
             return self.fail();
@@ -57,7 +57,7 @@ impl Parser<'_> {
         self.name()
     }
 
-    /// How many tokens from `ahead` make a pattern such as `a*`, `*_id`, `*`; nothing when no `*` is among them.
+    /// The number of tokens of a pattern such as `a*`, `*_id` or `*` that starts `ahead`; `None` if they contain no `*`.
     fn pattern_length(&self, ahead: usize) -> Option<usize> {
         let mut count = 0;
         let mut star = false;
@@ -79,7 +79,7 @@ impl Parser<'_> {
         (star && count > 0).then_some(count)
     }
 
-    /// Reads a name pattern if one starts here.
+    /// Parses a name pattern if one starts here.
     pub(crate) fn pattern(&mut self) -> Option<Expr> {
         let count = self.pattern_length(0)?;
         let start = self.start();
@@ -91,9 +91,9 @@ impl Parser<'_> {
         ))
     }
 
-    /// Reads a name pattern if one stands here and ends before `,` or `)`, as an argument does.
+    /// Parses a name pattern that is a whole argument: it ends before `,` or `)`.
     ///
-    /// It begins or ends with `*`: an argument such as `a*b` is a product.
+    /// It must begin or end with `*`, because an argument such as `a*b` is a product.
     pub(crate) fn pattern_argument(&mut self) -> Option<Expr> {
         let count = self.pattern_length(0)?;
         let open = self.at(TokenKind::Star) || self.kind(count - 1) == TokenKind::Star;
@@ -101,7 +101,7 @@ impl Parser<'_> {
         (open && ends).then(|| self.pattern()).flatten()
     }
 
-    /// Reads a column's name or a pattern of names.
+    /// Parses a column name or a name pattern.
     pub(crate) fn name_or_pattern(&mut self) -> Option<Expr> {
         if let Some(pattern) = self.pattern() {
             return Some(pattern);
@@ -111,7 +111,7 @@ impl Parser<'_> {
         Some(Expr::new(ExprKind::Name(name), span))
     }
 
-    /// Reads `name:type`.
+    /// Parses `name:type`.
     pub(crate) fn column_declaration(&mut self) -> Option<ColumnDeclaration> {
         let name = self.defining_name()?;
         self.expect(TokenKind::Colon)?;
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Some(ColumnDeclaration { name, kind })
     }
 
-    /// Reads `(name:type, …)`.
+    /// Parses `(name:type, …)`.
     pub(crate) fn schema(&mut self) -> Option<Vec<ColumnDeclaration>> {
         self.bracketed_list(
             TokenKind::LeftParen,

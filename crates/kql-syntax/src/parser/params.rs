@@ -1,4 +1,4 @@
-//! What operators share: parameters such as `kind=…`, items with a name, ordered keys, subpipelines.
+//! Rules that operators share: parameters such as `kind=…`, named items, sort keys, sub-pipelines.
 
 use hindsight_kql_types::ScalarType;
 
@@ -10,7 +10,7 @@ use crate::ast::{
 use crate::token::TokenKind;
 
 impl Parser<'_> {
-    /// Reads the operator's parameters: `hint.…=…` and those that are listed.
+    /// Parses the operator's parameters: `hint.…=…` and the given names.
     pub(crate) fn parameters(&mut self, known: &[&str]) -> Option<Vec<OperatorParameter>> {
         let mut parameters = Vec::new();
         while let Some(length) = self.parameter_length() {
@@ -23,7 +23,7 @@ impl Parser<'_> {
         Some(parameters)
     }
 
-    /// How many tokens the name of a parameter takes when one stands here before `=`.
+    /// The number of tokens of the parameter name before `=`, if there is one here.
     fn parameter_length(&self) -> Option<usize> {
         if !self.at(TokenKind::Name) {
             return None;
@@ -36,7 +36,7 @@ impl Parser<'_> {
         (is_hint && self.kind(count) == TokenKind::Assign).then_some(count)
     }
 
-    /// Reads one `name = value`.
+    /// Parses one `name = value`.
     pub(crate) fn parameter(&mut self) -> Option<OperatorParameter> {
         let Some(count) = self.parameter_length() else {
             return self.fail();
@@ -50,7 +50,7 @@ impl Parser<'_> {
         Some(OperatorParameter { name, value })
     }
 
-    /// Reads a literal, signed or not, or a word.
+    /// Parses a literal with an optional sign, or a word.
     pub(crate) fn parameter_value(&mut self) -> Option<Expr> {
         let typed =
             self.kind(1) == TokenKind::LeftParen && ScalarType::parse(self.text(0)).is_some();
@@ -62,12 +62,12 @@ impl Parser<'_> {
         self.literal_value()
     }
 
-    /// Reads `(name=value, …)`.
+    /// Parses `(name=value, …)`.
     pub(crate) fn properties(&mut self) -> Option<Vec<OperatorParameter>> {
         self.bracketed_list(TokenKind::LeftParen, TokenKind::RightParen, Self::parameter)
     }
 
-    /// Reads `expr`, `Name = expr` or `(A, B) = expr`.
+    /// Parses `expr`, `Name = expr` or `(A, B) = expr`.
     pub(crate) fn named_expr(&mut self) -> Option<NamedExpr> {
         let (names, tuple) = self.written_names()?;
         let expr = match names.is_empty().then(|| self.lone_star()).flatten() {
@@ -77,14 +77,14 @@ impl Parser<'_> {
         Some(NamedExpr { names, tuple, expr })
     }
 
-    /// Reads `axis` or `Name = axis`; the expression stops before comparison words.
+    /// Parses `axis` or `Name = axis`; the expression ends before a comparison word.
     pub(crate) fn named_additive(&mut self) -> Option<NamedExpr> {
         let (names, tuple) = self.written_names()?;
         let expr = self.additive_expr()?;
         Some(NamedExpr { names, tuple, expr })
     }
 
-    /// Reads a column: a name with a path, never a call, because parentheses may follow it.
+    /// Parses a column: a name with a path. A parenthesis after it belongs to the operator and does not make it a call.
     pub(crate) fn column(&mut self) -> Option<Expr> {
         let name = self.name()?;
         let start = name.span();
@@ -110,7 +110,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the predicate of `search` and `find`, where `col:"x"` is an expression.
+    /// Parses the predicate of `search` and `find`, where `col:"x"` is an expression.
     pub(crate) fn search_predicate(&mut self) -> Option<Expr> {
         let outer = std::mem::replace(&mut self.search, true);
         let predicate = self.expr();
@@ -118,7 +118,7 @@ impl Parser<'_> {
         predicate
     }
 
-    /// `*` as a whole item, as `distinct *` has it.
+    /// `*` as a whole item, as in `distinct *`.
     fn lone_star(&mut self) -> Option<Expr> {
         let ends = matches!(
             self.kind(1),
@@ -133,7 +133,7 @@ impl Parser<'_> {
             .flatten()
     }
 
-    /// Reads `Name =` or `(A, B) =` if one stands here.
+    /// Parses `Name =` or `(A, B) =` if there is one here.
     fn written_names(&mut self) -> Option<(Vec<Name>, bool)> {
         if let Some(length) = self.name_length(0)
             && self.kind(length) == TokenKind::Assign
@@ -148,7 +148,7 @@ impl Parser<'_> {
                 TokenKind::RightParen,
                 Self::defining_name,
             )?;
-            // `() = x` names nothing.
+            // `() = x` has no name.
             if names.is_empty() {
                 return self.fail();
             }
@@ -158,12 +158,12 @@ impl Parser<'_> {
         Some((Vec::new(), false))
     }
 
-    /// Reads `item, item, …`.
+    /// Parses `item, item, …`.
     pub(crate) fn named_exprs(&mut self) -> Option<Vec<NamedExpr>> {
         self.comma_list(Self::named_expr)
     }
 
-    /// Reads `expr [asc|desc] [nulls first|last]`.
+    /// Parses `expr [asc|desc] [nulls first|last]`.
     pub(crate) fn ordered_expr(&mut self) -> Option<OrderedExpr> {
         let expr = self.expr()?;
         let direction = self.direction();
@@ -184,7 +184,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `asc` or `desc` if one stands here.
+    /// Parses `asc` or `desc` if there is one here.
     pub(crate) fn direction(&mut self) -> Option<Direction> {
         if self.eat_word("asc") {
             Some(Direction::Asc)
@@ -195,7 +195,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `( operator | operator )`, a pipeline whose source is the operator around it.
+    /// Parses `( operator | operator )`, a pipeline over the input of the enclosing operator.
     pub(crate) fn subpipe(&mut self) -> Option<Vec<Operator>> {
         self.expect(TokenKind::LeftParen)?;
         let search = std::mem::replace(&mut self.search, false);
@@ -210,7 +210,7 @@ impl Parser<'_> {
         Some(operators)
     }
 
-    /// Whether `true` or `false` stands here.
+    /// Whether the current token is `true` or `false`.
     pub(crate) fn at_boolean(&self) -> bool {
         self.at(TokenKind::Name)
             && matches!(
@@ -219,7 +219,7 @@ impl Parser<'_> {
             )
     }
 
-    /// Reads a literal whose sign belongs to it, as `datatable` and parameters have them.
+    /// Parses a literal that includes its sign, as in `datatable` and parameters.
     pub(crate) fn literal_value(&mut self) -> Option<Expr> {
         let start = self.start();
         let negative = self.at(TokenKind::Minus);

@@ -2,10 +2,11 @@
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Operator, OperatorKind, Pipeline};
+use crate::suggest;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
-    /// Reads a pipeline, or a scalar expression: the grammar does not tell them apart.
+    /// Parses a pipeline, or a scalar expression: the grammar does not distinguish them.
     pub(crate) fn tabular(&mut self) -> Option<Expr> {
         let start = self.start();
         let source = if self.at_source() {
@@ -33,7 +34,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// Reads `operator | operator …`. An operator with an error is left out; the others are still read.
+    /// Parses `operator | operator …`. An operator with an error is omitted; parsing continues with the next one.
     pub(crate) fn operators(&mut self, operators: &mut Vec<Operator>) -> Option<()> {
         let level = self.level();
         loop {
@@ -62,7 +63,7 @@ impl Parser<'_> {
         self.at(TokenKind::Pipe) || self.at_pipeline_end()
     }
 
-    /// Whether a token stands here that ends a pipeline in the rule around it.
+    /// Whether the current token ends the pipeline in the enclosing rule.
     fn at_pipeline_end(&self) -> bool {
         let kind = self.kind(0);
         kind.closes()
@@ -72,12 +73,12 @@ impl Parser<'_> {
             )
     }
 
-    /// Reads one operator from its keyword.
+    /// Parses one operator from its keyword.
     fn operator(&mut self) -> Option<Operator> {
         let start = self.start();
         let keyword = self.operator_keyword();
         let Some((keyword, count)) = keyword else {
-            return self.fail();
+            return self.fail_at_operator();
         };
         self.skip(count);
         let kind = self.nested(|p| OperatorKind::parse(keyword, p))?;
@@ -87,27 +88,45 @@ impl Parser<'_> {
         })
     }
 
-    /// The operator's name at this place, the longest that fits, and how many tokens it has.
+    /// Reports a token that starts no operator, with a hint at the closest keyword.
+    fn fail_at_operator<T>(&mut self) -> Option<T> {
+        if !self.at(TokenKind::Name) {
+            return self.fail();
+        }
+        let word = self
+            .token(0)
+            .span
+            .to(self.token(self.word_length() - 1).span);
+        let keyword = suggest::closest(self.slice(word), OperatorKind::spellings());
+        self.fail_with_hint(self.token(0).span, keyword)
+    }
+
+    /// The number of tokens of the hyphenated word that starts here, such as `project-away`.
+    fn word_length(&self) -> usize {
+        let mut length = 1;
+        while self.kind(length) == TokenKind::Minus
+            && self.adjacent(length)
+            && self.kind(length + 1) == TokenKind::Name
+            && self.adjacent(length + 1)
+        {
+            length += 2;
+        }
+        length
+    }
+
+    /// The longest operator keyword that starts here, and its number of tokens.
     fn operator_keyword(&self) -> Option<(&'static str, usize)> {
         if !self.at(TokenKind::Name) {
             return None;
         }
-        let mut longest = 1;
-        while self.kind(longest) == TokenKind::Minus
-            && self.adjacent(longest)
-            && self.kind(longest + 1) == TokenKind::Name
-            && self.adjacent(longest + 1)
-        {
-            longest += 2;
-        }
+        let longest = self.word_length();
         (1..=longest).rev().step_by(2).find_map(|count| {
             let span = self.token(0).span.to(self.token(count - 1).span);
             OperatorKind::find_keyword(self.slice(span)).map(|keyword| (keyword, count))
         })
     }
 
-    /// Whether an operator that needs no input starts here, rather than an expression whose first name is spelled
-    /// like one.
+    /// Whether an operator that needs no input starts here, and not an expression that begins with a name of the same spelling.
     fn at_source(&self) -> bool {
         let Some((keyword, count)) = self.operator_keyword() else {
             return false;
@@ -160,7 +179,7 @@ impl Parser<'_> {
             && crate::ast::BinaryOp::from_spelling(text).is_none()
     }
 
-    /// Reads a table as a leg of `union`, `find in`, `search in`: a name, a pattern, a call, a pipeline in parentheses.
+    /// Parses a table as a leg of `union`, `find in`, `search in`: a name, a pattern, a call, a pipeline in parentheses.
     pub(crate) fn table_reference(&mut self) -> Option<Expr> {
         match self.pattern() {
             Some(pattern) => Some(pattern),
@@ -168,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The text up to the end of the operator, for operators that are only refused by name.
+    /// The text up to the end of the operator, for operators that are refused by name.
     pub(crate) fn rest_of_operator(&mut self) -> Option<String> {
         let start = self.start();
         let from = self.position;

@@ -11,7 +11,7 @@ use crate::token::TokenKind;
 use crate::{Code, Diagnostic};
 
 impl Parser<'_> {
-    /// Reads the whole request.
+    /// Parses the whole request.
     pub(crate) fn query(&mut self) -> Query {
         if self.at(TokenKind::Dot) {
             let message = format!(
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Query::default()
     }
 
-    /// Reads statements up to the end of the text or of the brackets around them.
+    /// Parses statements up to the end of the text or of the brackets around them.
     fn statements(&mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         let level = self.level();
@@ -67,7 +67,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `{ statements }` or `( statements )`.
+    /// Parses `{ statements }` or `( statements )`.
     pub(crate) fn block(&mut self, open: TokenKind, close: TokenKind) -> Option<Vec<Statement>> {
         self.expect(open)?;
         let search = std::mem::replace(&mut self.search, false);
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Some(Statement::Let(LetStatement { name, value }))
     }
 
-    /// Reads `entity_group [ entity, … ]`; an empty one is refused.
+    /// Parses `entity_group [ entity, … ]`; an empty one is refused.
     pub(crate) fn entity_group(&mut self) -> Option<Vec<Expr>> {
         self.expect_word("entity_group")?;
         if self.kind(1) == TokenKind::RightBracket {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         self.bracketed_list(TokenKind::LeftBracket, TokenKind::RightBracket, Self::expr)
     }
 
-    /// Whether `(parameters) {` stands here.
+    /// Whether `(parameters) {` follows.
     fn at_function(&self) -> bool {
         let open = usize::from(self.at_word("view"));
         self.kind(open) == TokenKind::LeftParen
@@ -139,7 +139,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `(a:long = 1, T:(*))`.
+    /// Parses `(a:long = 1, T:(*))`.
     pub(crate) fn parameter_declarations(&mut self) -> Option<Vec<Parameter>> {
         self.bracketed_list(
             TokenKind::LeftParen,
@@ -153,7 +153,7 @@ impl Parser<'_> {
         let kind = if self.eat(TokenKind::Colon) {
             self.parameter_type()?
         } else {
-            // An undeclared type is string.
+            // A parameter without a type is a string.
             ParameterType::Scalar(ScalarType::String)
         };
         let default = if self.eat(TokenKind::Assign) {
@@ -217,7 +217,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `(a:string, …)[path:string] { rule; … }`.
+    /// Parses `(a:string, …)[path:string] { rule; … }`.
     fn pattern_mapping(&mut self) -> Option<PatternMapping> {
         let parameters = self.schema()?;
         let path = if self.eat(TokenKind::LeftBracket) {
@@ -246,7 +246,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads `('x', …).['y'] = { body }`.
+    /// Parses `('x', …).['y'] = { body }`.
     fn pattern_rule(&mut self) -> Option<PatternRule> {
         let arguments = self.bracketed_list(
             TokenKind::LeftParen,

@@ -1,6 +1,6 @@
-//! What the language has, for its reference: every statement, operator and kind of join with its form and a sentence.
+//! The language reference: every statement, operator and kind of join with its form and one sentence.
 //!
-//! The parser does not read these tables. Tests hold them against it, so that neither can grow alone.
+//! The parser does not use these tables. Tests compare them with the parser, so that neither changes alone.
 
 mod operators;
 mod scalar;
@@ -8,18 +8,18 @@ mod scalar;
 pub use operators::OPERATORS;
 pub use scalar::SCALAR_OPERATORS;
 
-/// A part of the language.
+/// An entry of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item {
     /// Its keyword or spelling.
     pub name: &'static str,
-    /// How it is written; `[ ]` may be left out, `…` repeats, `|` separates choices.
+    /// Its syntax: `[ ]` is optional, `…` repeats, `|` separates alternatives.
     pub form: &'static str,
-    /// What it does, in a sentence.
+    /// One sentence that says what it does.
     pub summary: &'static str,
 }
 
-/// An [`Item`] in one line.
+/// Builds an [`Item`].
 const fn item(name: &'static str, form: &'static str, summary: &'static str) -> Item {
     Item {
         name,
@@ -38,41 +38,41 @@ pub static STATEMENTS: &[Item] = &[
     item(
         "declare query_parameters",
         "declare query_parameters (name:type [= default], …)",
-        "Values that come with the request.",
+        "Values that the request provides.",
     ),
     item(
         "let",
         "let name = scalar | table | [view] (parameters) { body } | materialize(table) | entity_group [ … ]",
-        "A name for a value, a table, a function or a group, for the statements behind it.",
+        "Defines a name for a value, a table, a function or a group in the following statements.",
     ),
     item(
         "pattern",
         "declare pattern name [= (parameters) [path] { ('value') = { body }; … }]",
-        "Names that stand for one of several tables.",
+        "Defines a name whose arguments select one of several tabular expressions.",
     ),
     item(
         "restrict access to",
         "restrict access to (table, view, …)",
-        "Leaves nothing but these tables to the statements behind it.",
+        "The following statements can read these tables only.",
     ),
     item(
         "set",
         "set option [= value]",
-        "An option of the query, such as query_now; an unknown one changes nothing.",
+        "Sets an option of the query, such as query_now; an unknown option has no effect.",
     ),
     item(
         "tabular expression",
         "source | operator | …",
-        "Rows, which are a result; each such statement gives one.",
+        "Returns a result; a query can have several.",
     ),
 ];
 
-/// The kinds of `join`; `innerunique` where none is written (`docs/semantics.md §17.1`).
+/// The kinds of `join`; `innerunique` is the default (`docs/semantics.md §17.1`).
 pub static JOIN_KINDS: &[Item] = &[
     item(
         "innerunique",
         "join [kind=innerunique] (right) on key",
-        "Pairs with equal keys, after one left row of each key was kept.",
+        "Pairs of rows with equal keys, with one left row for each key.",
     ),
     item(
         "inner",
@@ -82,51 +82,51 @@ pub static JOIN_KINDS: &[Item] = &[
     item(
         "leftouter",
         "join kind=leftouter (right) on key",
-        "Every left row, with its partners or with nulls.",
+        "Every left row with its matches, or with nulls.",
     ),
     item(
         "rightouter",
         "join kind=rightouter (right) on key",
-        "Every right row, with its partners or with nulls.",
+        "Every right row with its matches, or with nulls.",
     ),
     item(
         "fullouter",
         "join kind=fullouter (right) on key",
-        "Every row of both sides.",
+        "Every row of both sides with its matches, or with nulls.",
     ),
     item(
         "leftsemi",
         "join kind=leftsemi (right) on key",
-        "Left rows that have a partner.",
+        "Left rows with a match.",
     ),
     item(
         "leftanti",
         "join kind=leftanti | anti | leftantisemi (right) on key",
-        "Left rows that have no partner.",
+        "Left rows without a match.",
     ),
     item(
         "rightsemi",
         "join kind=rightsemi (right) on key",
-        "Right rows that have a partner.",
+        "Right rows with a match.",
     ),
     item(
         "rightanti",
         "join kind=rightanti | rightantisemi (right) on key",
-        "Right rows that have no partner.",
+        "Right rows without a match.",
     ),
 ];
 
-/// What the language has and this parser or binder refuses by name.
+/// Constructs of KQL that the parser or the binder refuses by name.
 pub static REFUSED: &[Item] = &[
     item(
         "externaldata",
         "externaldata (schema) [ 'uri' ]",
-        "It reads other systems.",
+        "It reads external storage.",
     ),
     item(
         "like",
         "like, notlike, likecs, notlikecs",
-        "Older operators; has, contains and matches regex stand for them.",
+        "Deprecated; use has, contains or matches regex.",
     ),
     item(
         "graph operators",
@@ -143,10 +143,10 @@ mod tests {
     use crate::operators::OperatorKind;
 
     #[test]
-    fn the_operators_are_those_that_the_parser_reads() {
+    fn the_operators_are_those_of_the_parser() {
         let listed: Vec<&str> = OPERATORS.iter().map(|i| i.name).collect();
         let mut read: Vec<&str> = OperatorKind::keywords().collect();
-        // A source, which is an expression to the parser.
+        // For the parser `datatable` is an expression.
         read.push("datatable");
         read.retain(|keyword| REFUSED.iter().all(|i| i.name != *keyword));
         read.sort_unstable();

@@ -7,24 +7,24 @@ pub static OPERATORS: &[Item] = &[
     item(
         "as",
         "as name",
-        "Names the rows for what follows in the same query.",
+        "Names the rows, so that later parts of the query can refer to them.",
     ),
     item(
         "assert-schema",
         "assert-schema (name:type, …)",
-        "Passes the rows on if their columns are these; refuses the query otherwise.",
+        "Returns the rows if they have exactly these columns; refuses the query otherwise.",
     ),
     item("consume", "consume", "Reads the rows and returns none."),
     item("count", "count", "The number of rows."),
     item(
         "datatable",
         "datatable (name:type, …) [ value, … ]",
-        "Rows that are written out.",
+        "A table of literal values.",
     ),
     item(
         "distinct",
         "distinct * | expression, …",
-        "Each combination of values once.",
+        "The distinct combinations of values.",
     ),
     item(
         "evaluate",
@@ -34,52 +34,52 @@ pub static OPERATORS: &[Item] = &[
     item(
         "extend",
         "extend [name =] expression, …",
-        "Adds columns, or replaces those of the same name in their places.",
+        "Adds columns; a column of the same name is replaced in its place.",
     ),
     item(
         "facet",
         "facet by column, … [with (pipeline)]",
-        "A table of counts for each column, and one of the pipeline.",
+        "A table of counts for each column, and the result of the pipeline for each.",
     ),
     item(
         "find",
         "find [withsource=name] [in (table, …)] where predicate [project-smart | project column, …] [project-away …]",
-        "Rows of several tables, with the table that each came from.",
+        "The rows of several tables for which the predicate is true, with the name of the table.",
     ),
     item(
         "fork",
         "fork [name=] (pipeline) …",
-        "A result for each pipeline over the same rows.",
+        "Runs several pipelines over the same rows; each has a result.",
     ),
     item(
         "getschema",
         "getschema",
-        "A row for each column: name, place and types.",
+        "A row for each column: name, position and types.",
     ),
     item(
         "invoke",
         "invoke function(arguments)",
-        "Calls a function of a table with the rows.",
+        "Calls a function with the rows as its first argument.",
     ),
     item(
         "join",
         "join [kind=kind] (right) on name | $left.a == $right.b, …",
-        "Pairs rows of two tables by equal keys; innerunique where no kind is written.",
+        "Pairs the rows of two tables with equal keys; the default kind is innerunique.",
     ),
     item(
         "lookup",
         "lookup [kind=leftouter | inner] (right) on key, …",
-        "Adds the columns of a table to each row by equal keys.",
+        "Adds the columns of a table to the rows with equal keys.",
     ),
     item(
         "macro-expand",
         "macro-expand [kind=kind] [isfuzzy=true] group as name (body)",
-        "The body once for each entity of a group, united.",
+        "The union of the body's results for each entity of a group.",
     ),
     item(
         "make-series",
         "make-series [kind=nonempty] [name =] aggregate [default=value], … on axis [from a] [to b] step s [by key, …]",
-        "Arrays of an aggregate over even steps of an axis.",
+        "Arrays of an aggregate over equal bins of an axis.",
     ),
     item(
         "mv-apply",
@@ -94,17 +94,17 @@ pub static OPERATORS: &[Item] = &[
     item(
         "parse",
         "parse [kind=simple | relaxed | regex] [flags=letters] text with [*] 'literal' column[:type] …",
-        "Adds the columns that a pattern finds in a text; rows without a match stay.",
+        "Adds columns extracted from a text by a pattern; rows without a match are kept.",
     ),
     item(
         "parse-kv",
         "parse-kv text as (key:type, …) [with (pair_delimiter='…', kv_delimiter='…', quote='…', escape='…', greedy=true | regex='…')]",
-        "Adds the columns of named values in a text.",
+        "Adds columns extracted from the key-value pairs of a text.",
     ),
     item(
         "parse-where",
         "parse-where [kind=simple | regex] [flags=letters] text with [*] 'literal' column[:type] …",
-        "As parse, without the rows that do not match.",
+        "As parse; rows without a match are dropped.",
     ),
     item(
         "partition",
@@ -129,7 +129,7 @@ pub static OPERATORS: &[Item] = &[
     item(
         "project-by-names",
         "project-by-names 'name' | array, …",
-        "The columns that are named by texts, in their order.",
+        "The columns named by strings, in this order.",
     ),
     item(
         "project-keep",
@@ -139,7 +139,7 @@ pub static OPERATORS: &[Item] = &[
     item(
         "project-rename",
         "project-rename new = old, …",
-        "Other names for columns, in their places.",
+        "Renames columns.",
     ),
     item(
         "project-reorder",
@@ -154,67 +154,67 @@ pub static OPERATORS: &[Item] = &[
     item(
         "reduce",
         "reduce [kind=source] by text [with threshold=n, characters='…']",
-        "Texts that look alike as patterns, with * for what varies. The grouping is our own reading of R. Vaarandi's algorithm \
-         for event logs and may differ from the cloud's in detail: words that threshold of the rows have at the same place \
-         stay, words with a digit always vary, and what fewer rows share is 'others'.",
+        "Groups of similar texts as patterns, with * for the parts that vary. Implements R. Vaarandi's algorithm for event \
+         logs and may differ from the cloud in detail: a word that the threshold of the rows have at one position is kept, \
+         a word with a digit always varies, and smaller groups become 'others'.",
     ),
     item(
         "render",
         "render kind [with (property=value, …)]",
-        "How the result wants to be drawn; the rows stay as they are.",
+        "The visualization of the result; the rows are unchanged.",
     ),
-    item("sample", "sample n", "Any n rows."),
+    item("sample", "sample n", "Up to n arbitrary rows."),
     item(
         "sample-distinct",
         "sample-distinct n of expression",
-        "Any n different values.",
+        "Up to n arbitrary distinct values.",
     ),
     item(
         "scan",
         "scan [with_match_id=name] [declare (name:type [= default], …)] with (step name [output=all | last | none] : \
          condition [=> column = expression, …]; …)",
-        "Follows sequences of rows through steps that carry state.",
+        "Matches sequences of rows by steps with state.",
     ),
     item(
         "search",
         "search [kind=case_sensitive | case_insensitive] [in (table, …)] predicate",
-        "Rows with a term in any column, with the table that each came from.",
+        "The rows with a term in any column, with the name of the table.",
     ),
     item(
         "serialize",
         "serialize [name =] expression, …",
-        "Fixes the order of the rows, so that functions of neighbouring rows may follow.",
+        "Marks the order of the rows as fixed, which window functions require.",
     ),
     item(
         "sort",
         "sort by expression [asc | desc] [nulls first | last], …",
-        "Orders the rows; the largest first unless asked otherwise.",
+        "Sorts the rows, by default in descending order.",
     ),
     item(
         "summarize",
         "summarize [name =] aggregate, … [by [name =] expression, …]",
         "A row for each group of rows.",
     ),
-    item("take", "take n", "Any n rows."),
+    item("take", "take n", "Up to n arbitrary rows."),
     item(
         "top",
         "top n by expression [asc | desc] [nulls first | last]",
-        "The n first rows of an order.",
+        "The first n rows in an order.",
     ),
     item(
         "top-hitters",
         "top-hitters n of expression [by summand]",
-        "The n values with the most rows or the largest sum.",
+        "The n values with the most rows, or with the largest sum.",
     ),
     item(
         "top-nested",
         "top-nested [n] of [name =] expression [with others = value] by [name =] aggregate [asc | desc], …",
-        "The largest groups, and within each the largest of the next level.",
+        "The largest groups, and within each the largest groups of the next level.",
     ),
     item(
         "union",
         "union [kind=outer | inner] [withsource=name] [isfuzzy=true] table | pattern | (query), …",
-        "The rows of several tables, columns by name.",
+        "The rows of several tables; columns are matched by name.",
     ),
     item(
         "where",

@@ -8,7 +8,7 @@ use crate::ticks::{
 const DAYS_TO_YEAR_ONE: i64 = 306;
 const DAYS_PER_ERA: i64 = 146_097;
 
-/// A datetime taken apart, in UTC.
+/// The calendar parts of a datetime, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Civil {
     /// 1 to 9999 for every valid datetime.
@@ -23,12 +23,12 @@ pub struct Civil {
     pub minute: u32,
     /// 0 to 59.
     pub second: u32,
-    /// 0 to 9,999,999: the part of a second, in ticks of 100 ns.
+    /// 0 to 9,999,999: the fraction of the second, in ticks of 100 ns.
     pub tick_of_second: u32,
 }
 
 impl Civil {
-    /// The calendar parts of `ticks`. Total: a tick count outside the datetime range gives a year outside 1 to 9999.
+    /// The calendar parts of `ticks`. A tick count outside the datetime range has a year outside 1 to 9999.
     pub fn from_ticks(ticks: i64) -> Civil {
         let (year, month, day) = date_of_days(ticks.div_euclid(TICKS_PER_DAY));
         let rest = ticks.rem_euclid(TICKS_PER_DAY);
@@ -43,7 +43,7 @@ impl Civil {
         }
     }
 
-    /// Midnight of a date, unchecked until [`Civil::to_ticks`].
+    /// Midnight of a date. [`Civil::to_ticks`] validates it.
     pub fn date(year: i32, month: u32, day: u32) -> Civil {
         Civil {
             year,
@@ -56,7 +56,7 @@ impl Civil {
         }
     }
 
-    /// The tick count, or `None` when a part is out of its range (month 13, February 30, hour 24, year 10000).
+    /// The tick count, or `None` if a part is out of range (month 13, February 30, hour 24, year 10000).
     pub fn to_ticks(self) -> Option<i64> {
         let clock_fits = self.hour < 24
             && self.minute < 60
@@ -73,7 +73,7 @@ impl Civil {
     }
 }
 
-/// Midnight of a date in ticks, or `None` when there is no such date in the years 1 to 9999.
+/// Midnight of a date in ticks, or `None` if there is no such date in the years 1 to 9999.
 pub fn ticks_of_date(year: i32, month: u32, day: u32) -> Option<i64> {
     let valid = (1..=9999).contains(&year) && day >= 1 && day <= days_in_month(year, month);
     let ticks = valid.then(|| days_of_date(year, month, day) * TICKS_PER_DAY)?;
@@ -85,7 +85,7 @@ pub fn is_leap_year(year: i32) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-/// The number of days of a month, 0 when `month` is not 1 to 12.
+/// The number of days of a month; 0 if `month` is not 1 to 12.
 pub fn days_in_month(year: i32, month: u32) -> u32 {
     match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
@@ -109,7 +109,7 @@ pub fn day_of_year(ticks: i64) -> u32 {
     (day - days_of_date(year as i32, 1, 1) + 1) as u32
 }
 
-/// Days since 0001-01-01. The year starts in March, so that the leap day comes last.
+/// Days since 0001-01-01. The year starts in March, so that the leap day is the last day.
 fn days_of_date(year: i32, month: u32, day: u32) -> i64 {
     let year = i64::from(year) - i64::from(month <= 2);
     let month_from_march = (i64::from(month) + 9) % 12;
@@ -120,7 +120,7 @@ fn days_of_date(year: i32, month: u32, day: u32) -> i64 {
     era * DAYS_PER_ERA + day_of_era - DAYS_TO_YEAR_ONE
 }
 
-/// The reverse of [`days_of_date`]: year, month and day.
+/// The inverse of [`days_of_date`]: year, month and day.
 fn date_of_days(days: i64) -> (i64, i64, i64) {
     let days = days + DAYS_TO_YEAR_ONE;
     let era = days.div_euclid(DAYS_PER_ERA);

@@ -1,12 +1,12 @@
 //! A byte cursor for the hand-written parsers of dates and times.
 
-/// Reads ASCII text from the front.
+/// A position in ASCII text.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
 }
 
-/// A run of digits: its value and how many digits it had.
+/// A run of digits: its value and its length.
 #[derive(Clone, Copy)]
 pub(crate) struct Digits {
     pub(crate) value: u32,
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Skips blanks and tells whether there were any.
+    /// Skips white space. Returns whether there was any.
     pub(crate) fn skip_space(&mut self) -> bool {
         !self.take_while(|b| b.is_ascii_whitespace()).is_empty()
     }
@@ -63,7 +63,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The digits of a fraction of a second as ticks; digits after the seventh are dropped.
+    /// The digits of a fraction of a second as ticks; digits after the seventh are ignored.
     pub(crate) fn fraction(&mut self) -> Option<u32> {
         let run = self.take_while(|b| b.is_ascii_digit());
         if run.is_empty() {

@@ -6,11 +6,11 @@ use crate::ticks::{
     TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND, UNIX_EPOCH_TICKS, in_range,
 };
 
-/// The datetime that `text` writes, in ticks, or `None` when it is no datetime.
+/// Parses a datetime. Returns ticks, or `None` if `text` is not a datetime.
 ///
-/// Accepted are ISO 8601 with `T` or a blank, `yyyy/MM/dd`, **month first** for `12/02/2022`, the forms of RFC 822
-/// and RFC 850, the compact `yyyyMMdd`, and a single number: four digits are a year, eight a date, any other count
-/// is seconds since 1970. Offsets are converted to UTC. Fraction digits after the seventh are dropped.
+/// Accepted forms are ISO 8601 with `T` or a space, `yyyy/MM/dd`, `MM/dd/yyyy` (**month first**), the forms of RFC 822 and
+/// RFC 850, the compact `yyyyMMdd`, and a single number: four digits are a year, eight a date, fourteen a date and a time,
+/// any other count is seconds since 1970. Offsets are converted to UTC. Digits after the seventh of a fraction are ignored.
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
     if text.bytes().all(|b| b.is_ascii_digit()) {
@@ -27,8 +27,8 @@ pub fn parse(text: &str) -> Option<i64> {
     in_range(local.checked_sub(offset)?)
 }
 
-/// `2025` is a year and `20250614` a date; the rest of the rule is not known (`docs/semantics.md §31`), and `1` is known
-/// to be one second after 1970.
+/// A single number: `2025` is a year, `20250614` a date, and `1` one second after 1970. The rule for other numbers is not
+/// known (`docs/semantics.md §31`).
 fn single_number(text: &str) -> Option<i64> {
     match text.len() {
         4 => Civil::date(text.parse().ok()?, 1, 1).to_ticks(),
@@ -120,7 +120,7 @@ fn separated_date(cursor: &mut Cursor<'_>, first: Digits, separator: u8) -> Opti
     Some(Civil::date(year(cursor.digits()?)?, first.value, second))
 }
 
-/// `Dec 2, 2022`: the rest after the name of the month.
+/// `Dec 2, 2022`: the part after the name of the month.
 fn month_word_date(cursor: &mut Cursor<'_>, month: u32) -> Option<Civil> {
     cursor.skip_space().then_some(())?;
     let day = cursor.digits()?;
@@ -134,7 +134,7 @@ fn day_month_year(day: Digits, month: u32, years: Digits) -> Option<Civil> {
     Some(Civil::date(year(years)?, month, day.value))
 }
 
-/// Years of two digits follow the .NET window 1930 to 2029: no answer was measured (`docs/semantics.md §31`).
+/// Two-digit years are in .NET's window 1930 to 2029; the cloud's rule is not measured (`docs/semantics.md §31`).
 fn year(digits: Digits) -> Option<i32> {
     match (digits.count, digits.value as i32) {
         (4, year) => Some(year),
@@ -144,7 +144,7 @@ fn year(digits: Digits) -> Option<i32> {
     }
 }
 
-/// Whether a time of day follows; consumes what stands between.
+/// Whether a time of day follows. Consumes the separator.
 fn at_time(cursor: &mut Cursor<'_>) -> bool {
     let mut ahead = *cursor;
     let separated = ahead.skip_space() || ahead.eat(b'T') || ahead.eat(b't');
@@ -241,7 +241,7 @@ fn is_weekday(word: &[u8]) -> bool {
     WEEKDAYS.iter().any(|name| is_name(word, name))
 }
 
-/// Whether `word` is `name` or its first three letters, in any case.
+/// Whether `word` is `name` or its first three letters, ignoring case.
 fn is_name(word: &[u8], name: &str) -> bool {
     word.eq_ignore_ascii_case(name.as_bytes())
         || name

@@ -15,8 +15,7 @@ pub fn write_full(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
     push_ascii(&text, out)
 }
 
-/// Writes the form of result cells: trailing zeros of the fraction are dropped, and the fraction itself when it is
-/// zero, `2007-01-02T00:00:00Z` (`docs/semantics.md §28.2`).
+/// Writes the form of result cells: without trailing zeros of the fraction, and without a fraction that is zero, `2007-01-02T00:00:00Z` (`docs/semantics.md §28.2`).
 pub fn write_trimmed(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
     let civil = Civil::from_ticks(ticks);
     let mut text = [0u8; FRACTION_AT + 9];
@@ -33,7 +32,7 @@ pub fn write_trimmed(ticks: i64, out: &mut impl fmt::Write) -> fmt::Result {
 
 fn fill(civil: &Civil, text: &mut [u8; FRACTION_AT + 9]) {
     text.copy_from_slice(b"0000-00-00T00:00:00.0000000Z");
-    // Only a tick count outside the datetime range has a year that needs the modulo.
+    // Only the year of a tick count outside the datetime range needs the modulo.
     put(&mut text[0..4], civil.year.unsigned_abs());
     put(&mut text[5..7], civil.month);
     put(&mut text[8..10], civil.day);

@@ -1,10 +1,10 @@
-//! The builder for the hot path of ingestion: flat bags, key by key.
+//! The builder of flat bags for the hot path of ingestion.
 
 use super::{DynamicRef, Encoder};
 
-/// Builds one bag after the other, reusing its buffers.
+/// Builds bags one after the other and reuses its buffers.
 ///
-/// A key given twice keeps its first place and its last value.
+/// A repeated key keeps its first position and its last value.
 ///
 /// ```
 /// use hindsight_kql_types::{BagBuilder, DynamicRef};
@@ -34,7 +34,7 @@ impl BagBuilder {
         BagBuilder { encoder }
     }
 
-    /// Whether no pair was added since the last finish.
+    /// Whether no pair was added since the last bag was finished.
     pub fn is_empty(&self) -> bool {
         self.encoder.is_bag_empty()
     }
@@ -88,7 +88,7 @@ impl BagBuilder {
         out
     }
 
-    /// Drops the pairs of the bag that is being built.
+    /// Discards the pairs of the bag that is being built.
     pub fn clear(&mut self) {
         self.encoder.clear();
         self.encoder.begin_bag();

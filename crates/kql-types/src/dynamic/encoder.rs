@@ -1,4 +1,4 @@
-//! Writing dynamic values as a stream of events.
+//! An encoder that writes dynamic values from a stream of events.
 
 use super::keys::Keys;
 use super::layout::{
@@ -10,18 +10,18 @@ use super::{DynamicRef, Kind, MAX_DEPTH};
 use crate::datetime;
 use crate::ticks::{TICKS_PER_MICROSECOND, UNIX_EPOCH_TICKS, to_unix_nanos};
 
-/// The most bytes of one encoded value: 64 MiB, as much as a whole result may have.
+/// The maximum bytes of one encoded value: 64 MiB, about the limit of a whole result.
 pub const MAX_ENCODED: usize = 64 << 20;
 
-/// What an element costs beside its own bytes: its offset.
+/// The bytes of an element beside its value: its offset.
 const PER_ENTRY: usize = 4;
 
 /// Writes one value after the other: `begin_bag`, `key`, a value, …, `end`, then [`Encoder::finish_into`].
 ///
-/// The buffers are kept between values, so one encoder per loop allocates little. A key given twice keeps its first
-/// place and its last value. Events out of place (two roots, an `end` without a `begin`) write nothing harmful: the
-/// first root is what a reader sees. A value of more than [`MAX_ENCODED`] bytes is not kept in memory and finishes as no
-/// bytes at all, which no other value does.
+/// The buffers are reused between values, so that an encoder outside a loop allocates little. A repeated key keeps its first
+/// position and its last value. Misplaced events (two roots, an `end` without a `begin`) are harmless: a reader sees the
+/// first root. A value of more than [`MAX_ENCODED`] bytes is not kept in memory and is finished as no bytes, which no other
+/// value is.
 #[derive(Debug, Default)]
 pub struct Encoder {
     keys: Keys,
@@ -48,22 +48,22 @@ struct Frame {
 }
 
 impl Encoder {
-    /// An encoder without content.
+    /// An empty encoder.
     pub fn new() -> Encoder {
         Encoder::default()
     }
 
-    /// Starts an array; its elements follow, then [`Encoder::end`].
+    /// Starts an array. Its elements follow, then [`Encoder::end`].
     pub fn begin_array(&mut self) {
         self.begin(false);
     }
 
-    /// Starts a bag; pairs of [`Encoder::key`] and a value follow, then [`Encoder::end`].
+    /// Starts a bag. Pairs of [`Encoder::key`] and a value follow, then [`Encoder::end`].
     pub fn begin_bag(&mut self) {
         self.begin(true);
     }
 
-    /// The key of the value that comes next.
+    /// The key of the next value.
     pub fn key(&mut self, key: &str) {
         if self.has_room(key.len()) {
             self.key = self.keys.id(key);
@@ -129,9 +129,9 @@ impl Encoder {
         }
     }
 
-    /// A datetime in ticks, as only `dynamic(datetime(…))` makes it; packing functions store datetimes as text.
+    /// A datetime in ticks. Only `dynamic(datetime(…))` has one; packing functions store datetimes as text.
     ///
-    /// Outside the years that nanoseconds reach it is kept in microseconds, and as text where those lose digits.
+    /// Outside the range of 64-bit nanoseconds it is stored in microseconds, or as text if microseconds would lose digits.
     pub fn datetime(&mut self, ticks: i64) {
         if let Some(nanos) = to_unix_nanos(ticks) {
             self.scalar(primitive(TIMESTAMP_NANOS), &nanos.to_le_bytes());
@@ -153,7 +153,7 @@ impl Encoder {
 
     /// Appends the encoded value, metadata and value bytes, to `out` and empties the encoder.
     ///
-    /// Without any event the value is null. Open arrays and bags are ended. A value that is too large appends nothing.
+    /// Without any event the value is null. Open arrays and bags are ended. For a value that is too large nothing is appended.
     pub fn finish_into(&mut self, out: &mut Vec<u8>) {
         while !self.frames.is_empty() {
             self.end();
@@ -175,7 +175,7 @@ impl Encoder {
         out
     }
 
-    /// Forgets everything written.
+    /// Discards everything that was written.
     pub fn clear(&mut self) {
         self.keys.clear();
         self.value.clear();
@@ -185,7 +185,7 @@ impl Encoder {
         self.too_large = false;
     }
 
-    /// Whether so many bytes more may be written; once they may not, nothing more is.
+    /// Whether this many more bytes may be written. After the first refusal nothing more is written.
     fn has_room(&mut self, bytes: usize) -> bool {
         let held = self.value.len() + self.entries.len() * PER_ENTRY + self.keys.bytes();
         self.too_large |= held + bytes > MAX_ENCODED;
@@ -247,7 +247,7 @@ impl Encoder {
         self.value.extend_from_slice(rest);
     }
 
-    /// Notes where the value that starts here lies in its array or bag.
+    /// Records the offset of the value that starts here in its array or bag.
     fn enter(&mut self) {
         if let Some(frame) = self.frames.last() {
             self.entries.push(Entry {
@@ -317,7 +317,7 @@ impl Encoder {
             .any(|pair| matches!(pair, [a, b] if id(*a) == id(*b)))
     }
 
-    /// Rewrites the values so that each key has its last value at its first place.
+    /// Rewrites the values so that each key has its last value at its first position.
     fn drop_duplicates(&mut self, frame: Frame) {
         let entries: Vec<Entry> = self.entries.drain(frame.first_entry..).collect();
         let values = self.value.split_off(frame.start);
@@ -351,14 +351,14 @@ fn insert(value: &mut Vec<u8>, at: usize, header: &[u8]) {
     }
 }
 
-/// Copying a dictionary up to this size is cheaper than writing a new one.
+/// A dictionary of at most this many bytes is cheaper to copy than to rebuild.
 const LARGE_DICTIONARY: usize = 1024;
 
 impl DynamicRef<'_> {
     /// Appends this value, also a nested one, as a stand-alone encoded value.
     ///
-    /// The dictionary is taken over whole, so nothing is decoded; a scalar gets an empty one, and a small part of a value
-    /// with a large dictionary one of its own.
+    /// The dictionary is copied whole, so that nothing is decoded. A scalar gets an empty dictionary, and a small part of a
+    /// value with a large dictionary gets a new one.
     pub fn to_encoded(self, out: &mut Vec<u8>) {
         let value = self.value_bytes();
         if matches!(self.kind(), Kind::Array | Kind::Bag) {

@@ -2,14 +2,14 @@
 
 use super::{Dynamic, DynamicRef, Encoder, MAX_DEPTH};
 
-/// `parse_json`: the value of JSON text, null for `""`, and for all other text a string of it.
+/// `parse_json`: the value of JSON text, null for `""`, and a string for text that is not JSON.
 pub fn parse_json(text: &str) -> Dynamic {
     let mut bytes = Vec::new();
     parse_json_into(text, &mut bytes);
     Dynamic::decode(&bytes)
 }
 
-/// As [`parse_json`], appending the encoded value to `out`.
+/// As [`parse_json`]; appends the encoded value to `out`.
 pub fn parse_json_into(text: &str, out: &mut Vec<u8>) {
     let mut encoder = Encoder::new();
     if !text.is_empty() && encode_json(text, &mut encoder).is_none() {
@@ -20,7 +20,7 @@ pub fn parse_json_into(text: &str, out: &mut Vec<u8>) {
 }
 
 impl Dynamic {
-    /// The value of JSON text, `None` when it is no JSON or nested deeper than [`MAX_DEPTH`].
+    /// The value of JSON text; `None` if it is not JSON or nested deeper than [`MAX_DEPTH`].
     pub fn from_json(text: &str) -> Option<Dynamic> {
         let mut encoder = Encoder::new();
         encode_json(text, &mut encoder)?;
@@ -28,8 +28,8 @@ impl Dynamic {
     }
 }
 
-/// Writes the value of strict JSON text to an empty encoder; `None` when it is no JSON, and then the encoder must be
-/// cleared. Integers that are no `long` become doubles.
+/// Writes the value of strict JSON text to an empty encoder. Integers that do not fit a `long` become doubles. `None` if the
+/// text is not JSON; the encoder must then be cleared.
 pub fn encode_json(text: &str, encoder: &mut Encoder) -> Option<()> {
     let mut parser = Parser {
         text,
@@ -133,7 +133,7 @@ impl<'t> Parser<'t, '_> {
         Some(())
     }
 
-    /// Whether a comma follows (then another element) or the closing bracket; anything else is no JSON.
+    /// Whether a comma follows, and so another element, or the closing bracket. Anything else is not JSON.
     fn more(&mut self, close: u8) -> Option<bool> {
         self.skip_space();
         if self.eat(b',') {
@@ -174,7 +174,7 @@ impl<'t> Parser<'t, '_> {
         (self.at > start).then_some(())
     }
 
-    /// Reads a string. `Some(None)` means that it had escapes and lies in `scratch`.
+    /// Reads a string. `Some(None)` means that it has escapes and its text is in `scratch`.
     fn string(&mut self) -> Option<Option<&'t str>> {
         self.eat(b'"').then_some(())?;
         let start = self.at;
@@ -231,7 +231,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// The character of `\uXXXX`, or of two of them that make a surrogate pair. Half a pair is no JSON text.
+    /// The character of `\uXXXX`, or of two of them that make a surrogate pair. An unpaired surrogate is not JSON.
     fn unicode(&mut self) -> Option<char> {
         let first = self.hex4()?;
         if !(0xD800..0xDC00).contains(&first) {

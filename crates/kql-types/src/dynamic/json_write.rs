@@ -6,7 +6,7 @@ use super::{DynamicRef, Kind, MAX_DEPTH};
 use crate::{datetime, real};
 
 impl<'a> DynamicRef<'a> {
-    /// Appends compact JSON: no blanks, insertion order, doubles with a fraction or an exponent.
+    /// Appends compact JSON: no white space, keys in insertion order, doubles with a fraction or an exponent.
     pub fn write_json(self, out: &mut String) {
         write_value(self, false, 0, out);
     }
@@ -25,7 +25,7 @@ impl<'a> DynamicRef<'a> {
         out
     }
 
-    /// Appends the text of `tostring`: a string is its characters, null is nothing, all else is JSON.
+    /// Appends the text of `tostring`: the characters of a string, nothing for null, JSON for any other value.
     pub fn to_text(self, out: &mut String) {
         match self.kind() {
             Kind::Null => {}

@@ -1,4 +1,4 @@
-//! The dictionary of keys while a value is written.
+//! The dictionary of keys of a value that is being written.
 
 use std::hash::BuildHasher;
 
@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::layout::{EMPTY_METADATA, push_uint, width_of};
 
-/// Up to this many keys a scan beats a hash table.
+/// Up to this many keys a scan is faster than a hash table.
 const SCAN_LIMIT: usize = 24;
 
 /// Distinct keys in order of first appearance.
@@ -14,7 +14,7 @@ const SCAN_LIMIT: usize = 24;
 pub(crate) struct Keys {
     text: String,
     ends: Vec<usize>,
-    /// The numbers of the keys, found by the hash of their texts; empty up to the limit.
+    /// A hash table from keys to their ids; empty up to the limit.
     table: HashTable<usize>,
     hasher: DefaultHashBuilder,
 }
@@ -26,7 +26,7 @@ impl Keys {
         self.table.clear();
     }
 
-    /// The number of `key`, adding it when it is new.
+    /// The id of `key`, which is added if it is new.
     pub(crate) fn id(&mut self, key: &str) -> usize {
         match self.find(key) {
             Some(id) => id,
@@ -43,12 +43,12 @@ impl Keys {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// About how many bytes the dictionary takes.
+    /// The approximate number of bytes of the dictionary.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len() + 4 * self.ends.len()
     }
 
-    /// Appends the metadata of the format.
+    /// Appends the dictionary as the metadata of a Parquet Variant.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         if self.ends.is_empty() {
             out.extend_from_slice(&EMPTY_METADATA);
@@ -89,7 +89,7 @@ impl Keys {
         id
     }
 
-    /// Makes a key known to the table.
+    /// Adds a key to the hash table.
     fn index(&mut self, id: usize) {
         let mut table = std::mem::take(&mut self.table);
         let hash = |id: &usize| self.hasher.hash_one(self.get(*id));

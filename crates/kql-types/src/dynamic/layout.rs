@@ -1,6 +1,6 @@
 //! The byte layout of the Parquet Variant encoding: constants and checked little-endian reads.
 
-/// Arrays and bags inside each other, at most; deeper text is not taken as JSON.
+/// The maximum depth of nested arrays and bags; deeper text is not parsed as JSON.
 pub const MAX_DEPTH: usize = 512;
 
 pub(crate) const BASIC_PRIMITIVE: u8 = 0;
@@ -32,7 +32,7 @@ pub(crate) const fn primitive(id: u8) -> u8 {
     id << 2 | BASIC_PRIMITIVE
 }
 
-/// The number of bytes of a primitive with its first byte, without the characters of a string.
+/// The number of bytes of a primitive including its first byte, without the characters of a string.
 pub(crate) fn primitive_size(id: u8) -> usize {
     match id {
         INT8 => 2,
@@ -64,7 +64,7 @@ pub(crate) fn read_array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8;
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// The least number of bytes, 1 to 4, that holds `value`.
+/// The minimum number of bytes, 1 to 4, that holds `value`.
 pub(crate) fn width_of(value: usize) -> usize {
     match value {
         0..=0xFF => 1,
@@ -120,7 +120,7 @@ impl<'a> Metadata<'a> {
         self.bytes
     }
 
-    /// The key with the number `id`.
+    /// The key with this id.
     pub(crate) fn key(&self, id: usize) -> Option<&'a str> {
         if id >= self.count {
             return None;
@@ -142,7 +142,7 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// The header of a bag or an array, taken apart.
+/// The decoded header of a bag or an array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Container<'a> {
     bytes: &'a [u8],
@@ -182,7 +182,7 @@ impl<'a> Container<'a> {
         })
     }
 
-    /// The number of the key of the field at `index`, in the order of keys.
+    /// The key id of the field at `index`, in the order of keys.
     pub(crate) fn id(&self, index: usize) -> Option<usize> {
         read_uint(
             self.bytes,
@@ -191,7 +191,7 @@ impl<'a> Container<'a> {
         )
     }
 
-    /// Where the value at `index` starts, counted from the first value; at `count` the size of all values.
+    /// The offset of the value at `index` from the first value. The offset at `count` is the size of all values.
     pub(crate) fn offset(&self, index: usize) -> Option<usize> {
         read_uint(
             self.bytes,
@@ -200,7 +200,7 @@ impl<'a> Container<'a> {
         )
     }
 
-    /// The bytes from the value at `index` on.
+    /// The bytes that start with the value at `index`.
     pub(crate) fn value(&self, index: usize) -> Option<&'a [u8]> {
         if index >= self.count {
             return None;
@@ -208,7 +208,7 @@ impl<'a> Container<'a> {
         self.value_at(self.offset(index)?)
     }
 
-    /// The bytes from `offset` on, counted from the first value.
+    /// The bytes that start at `offset`, counted from the first value.
     pub(crate) fn value_at(&self, offset: usize) -> Option<&'a [u8]> {
         self.bytes.get(self.values_at.checked_add(offset)?..)
     }

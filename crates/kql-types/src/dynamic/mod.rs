@@ -1,10 +1,10 @@
 //! The `dynamic` type: one JSON-like value as one byte string (`docs/semantics.md §9`).
 //!
 //! The bytes are a Parquet Variant (`VariantEncoding.md` of the Parquet format): the metadata, a dictionary of the
-//! distinct keys of this value, followed directly by the value. Field ids of a bag are sorted by key as the format
-//! demands, but the field values lie in insertion order, so the offsets tell the order of keys that KQL keeps.
+//! distinct keys of this value, followed directly by the value. The field ids of a bag are sorted by key, as the format
+//! requires, but the field values are in insertion order, so that the offsets hold KQL's order of keys.
 //!
-//! - [`Dynamic`] is the owned tree, for literals, tests and rare work.
+//! - [`Dynamic`] is the owned tree, for literals, constant folding and tests.
 //! - [`DynamicRef`] reads the bytes in place. Corrupt bytes read as null; nothing panics.
 //! - [`Encoder`] and [`BagBuilder`] write bytes; [`parse_json`] and [`parse_json_into`] encode JSON text directly.
 //!

@@ -2,7 +2,7 @@
 
 use super::{DynamicRef, Encoder, Kind, MAX_DEPTH};
 
-/// A dynamic value as a tree: for literals, constant folding, tests and other rare work.
+/// A dynamic value as a tree, for literals, constant folding and tests. Queries over rows use [`DynamicRef`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Dynamic {
     /// Null.
@@ -19,7 +19,7 @@ pub enum Dynamic {
     DateTime(i64),
     /// An array.
     Array(Vec<Dynamic>),
-    /// A bag in insertion order. Of a key that comes twice the last value wins, at the first place.
+    /// A bag in insertion order. A repeated key keeps its first position and its last value.
     Bag(Vec<(String, Dynamic)>),
 }
 
@@ -31,7 +31,7 @@ impl Dynamic {
         encoder.finish()
     }
 
-    /// Writes the value as the next one of `encoder`.
+    /// Writes the value to `encoder` as its next value.
     pub fn encode_to(&self, encoder: &mut Encoder) {
         match self {
             Dynamic::Null => encoder.null(),
@@ -58,7 +58,7 @@ impl Dynamic {
         }
     }
 
-    /// The tree of encoded bytes; null for bytes that make no sense.
+    /// The tree of encoded bytes; null if they are invalid.
     pub fn decode(bytes: &[u8]) -> Dynamic {
         DynamicRef::new(bytes).to_owned()
     }

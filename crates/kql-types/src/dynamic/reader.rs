@@ -7,10 +7,10 @@ use super::layout::{
 };
 use crate::ticks::{TICKS_PER_MICROSECOND, UNIX_EPOCH_TICKS, from_unix_nanos, in_range};
 
-/// What a dynamic value holds.
+/// The content of a dynamic value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Null, and every value whose bytes make no sense.
+    /// Null, or a value whose bytes are invalid.
     Null,
     /// A bool.
     Bool,
@@ -30,7 +30,7 @@ pub enum Kind {
 
 /// A dynamic value inside encoded bytes.
 ///
-/// Copying it is cheap. Bytes that are cut or corrupt read as null.
+/// It is cheap to copy. Truncated or corrupt bytes read as null.
 #[derive(Debug, Clone, Copy)]
 pub struct DynamicRef<'a> {
     pub(super) metadata: Metadata<'a>,
@@ -52,7 +52,7 @@ impl<'a> DynamicRef<'a> {
         }
     }
 
-    /// What the value holds.
+    /// The content of the value.
     pub fn kind(self) -> Kind {
         let Some(first) = self.value.first() else {
             return Kind::Null;
@@ -92,12 +92,12 @@ impl<'a> DynamicRef<'a> {
         }
     }
 
-    /// The bool, when it is one.
+    /// The bool; `None` for any other content.
     pub fn as_bool(self) -> Option<bool> {
         (self.kind() == Kind::Bool).then(|| self.primitive() == Some(TRUE))
     }
 
-    /// The long, when it is one.
+    /// The long; `None` for any other content.
     pub fn as_i64(self) -> Option<i64> {
         match self.primitive()? {
             INT8 => Some(i8::from_le_bytes(read_array(self.value, 1)?).into()),
@@ -108,7 +108,7 @@ impl<'a> DynamicRef<'a> {
         }
     }
 
-    /// The double, when it is one; a long is none.
+    /// The double; `None` for any other content, also for a long.
     pub fn as_f64(self) -> Option<f64> {
         match self.primitive()? {
             DOUBLE => Some(f64::from_le_bytes(read_array(self.value, 1)?)),
@@ -117,7 +117,7 @@ impl<'a> DynamicRef<'a> {
         }
     }
 
-    /// The string, when it is one.
+    /// The string; `None` for any other content.
     pub fn as_str(self) -> Option<&'a str> {
         let first = *self.value.first()?;
         let (start, len): (usize, usize) = if first & 3 == BASIC_SHORT_STRING {
@@ -130,7 +130,7 @@ impl<'a> DynamicRef<'a> {
         std::str::from_utf8(self.value.get(start..start.checked_add(len)?)?).ok()
     }
 
-    /// The datetime in ticks, when it is one.
+    /// The datetime in ticks; `None` for any other content.
     pub fn as_datetime(self) -> Option<i64> {
         match self.primitive()? {
             TIMESTAMP_NANOS => Some(from_unix_nanos(i64::from_le_bytes(read_array(
@@ -145,17 +145,17 @@ impl<'a> DynamicRef<'a> {
         }
     }
 
-    /// The number of elements of an array or of keys of a bag, 0 for everything else.
+    /// The number of elements of an array or of keys of a bag, 0 for any other content.
     pub fn len(self) -> usize {
         Container::read(self.value).map_or(0, |container| container.count)
     }
 
-    /// Whether there is no element and no key.
+    /// Whether the value has no elements and no keys.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key of a bag; `None` when the key is missing or this is no bag. Keys are case-sensitive.
+    /// The value of a key of a bag; `None` if the key is missing or the value is not a bag. Keys are case-sensitive.
     pub fn get_key(self, key: &str) -> Option<DynamicRef<'a>> {
         let bag = self.container(Kind::Bag)?;
         let (mut low, mut high) = (0, bag.count);
@@ -171,8 +171,8 @@ impl<'a> DynamicRef<'a> {
         None
     }
 
-    /// The element of an array at `index`, a negative one counted from the end; `None` when out of range or when this
-    /// is no array.
+    /// The element of an array at `index`; a negative index counts from the end. `None` if the index is out of range or the
+    /// value is not an array.
     pub fn get_index(self, index: i64) -> Option<DynamicRef<'a>> {
         let array = self.container(Kind::Array)?;
         let index = if index < 0 {
@@ -183,7 +183,7 @@ impl<'a> DynamicRef<'a> {
         Some(self.nested(array.value(usize::try_from(index).ok()?)?))
     }
 
-    /// The bytes of the value alone; an encoded null when they are cut.
+    /// The bytes of the value without its metadata; an encoded null if they are truncated.
     pub(crate) fn value_bytes(self) -> &'a [u8] {
         const NULL_VALUE: &[u8] = &[0];
         let size = value_size(self.value).filter(|_| self.kind() != Kind::Null);
@@ -195,7 +195,7 @@ impl<'a> DynamicRef<'a> {
         self.metadata.key(id)
     }
 
-    /// A value inside this one, from its first byte on.
+    /// The nested value that starts at this byte.
     pub(crate) fn nested(self, value: &'a [u8]) -> DynamicRef<'a> {
         DynamicRef {
             metadata: self.metadata,

@@ -4,17 +4,17 @@ use super::layout::Container;
 use super::{DynamicRef, Kind};
 
 impl<'a> DynamicRef<'a> {
-    /// The elements of an array; nothing for everything else.
+    /// The elements of an array; empty for any other content.
     pub fn iter_array(self) -> ArrayIter<'a> {
         ArrayIter::new(self, self.container(Kind::Array))
     }
 
-    /// The keys and values of a bag in insertion order; nothing for everything else.
+    /// The keys and values of a bag in insertion order; empty for any other content.
     pub fn iter_bag(self) -> BagIter<'a> {
         BagIter::in_insertion_order(self, self.container(Kind::Bag))
     }
 
-    /// The keys and values of a bag in the order of the keys; nothing for everything else.
+    /// The keys and values of a bag in the order of the keys; empty for any other content.
     pub fn iter_bag_sorted(self) -> BagIter<'a> {
         BagIter::in_key_order(self, self.container(Kind::Bag))
     }
@@ -59,7 +59,7 @@ pub struct BagIter<'a> {
     parent: DynamicRef<'a>,
     bag: Option<Container<'a>>,
     next: usize,
-    /// The fields in the order of their values; `None` when that is the order of the keys.
+    /// The fields in the order of their values; `None` if that is the order of the keys.
     order: Option<Vec<u32>>,
 }
 

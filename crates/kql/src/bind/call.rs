@@ -1,29 +1,23 @@
-//! Calls of built-in functions: overload resolution, argument conversion, constant folding (`docs/semantics.md §28.4`).
+//! Calls of built-in functions (`docs/semantics.md §28.4`).
 
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, TypeOf};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::binder::Binder;
+use crate::aggregates;
 use crate::call::function_call;
-use crate::context::{BindContext, Entry};
-use crate::convert::{convert, widest};
+use crate::context::{BindContext, Entry, unknown_function};
+use crate::convert::convert;
 use crate::definition::{CallArgs, Eval, ScalarFunction};
 use crate::error::BindResult;
 use crate::fold::fold;
 use crate::functions::registry;
 use crate::plan::visible;
+use crate::reference;
 use crate::relation::{Relation, Scalar};
-use crate::signature::{ParameterKind, ResultKind, Signature};
+use crate::signature::Signature;
 use crate::window;
-
-/// The arguments of a call, converted for the resolved overload.
-pub(crate) struct Resolved {
-    /// The converted arguments.
-    pub(crate) args: Vec<Scalar>,
-    /// The result's type.
-    pub(crate) result: ScalarType,
-}
 
 impl Binder<'_> {
     /// A call in a scalar expression.
@@ -55,21 +49,39 @@ impl Binder<'_> {
 
     fn unknown_function(&self, call: &Call, span: Span) -> hindsight_kql_syntax::Diagnostic {
         let name = &call.function.text;
-        match crate::aggregates::find(name) {
+        match aggregates::find(name) {
             Some(_) => self.error(
                 Code::MisplacedAggregate,
                 format!("the aggregate function '{name}' is not allowed here"),
                 span,
             ),
             None => {
-                let message = if crate::reference::has_function(name) {
+                let message = if reference::has_function(name) {
                     format!("The function '{name}' is not supported.")
                 } else {
-                    format!("Unknown function: '{name}'.")
+                    let of_query = self.scalar_functions();
+                    let mut known: Vec<&str> = self.functions_of_language().collect();
+                    known.extend(of_query.iter().map(String::as_str));
+                    unknown_function(name, known)
                 };
                 self.error(Code::UnknownFunction, message, call.function.span())
             }
         }
+    }
+
+    /// The scalar functions that the query defines.
+    fn scalar_functions(&self) -> Vec<String> {
+        let is_scalar =
+            |entry: &Entry| matches!(entry, Entry::Function(function) if !function.tabular);
+        self.frame.names.names(is_scalar)
+    }
+
+    /// The functions of the language that can be called here.
+    fn functions_of_language(&self) -> impl Iterator<Item = &'static str> {
+        let in_aggregation = self.expression.aggregates.is_some();
+        let aggregates = in_aggregation.then(aggregates::names).into_iter().flatten();
+        let scalar = registry().names().chain(reference::special_functions());
+        scalar.chain(aggregates)
     }
 
     pub(crate) fn bind_arguments(
@@ -104,11 +116,10 @@ impl Binder<'_> {
             Some((function, signatures)) => {
                 self.call_builtin(function, signatures, name, args, span)
             }
-            None => Err(self.error(
-                Code::UnknownFunction,
-                format!("Unknown function: '{name}'."),
-                span,
-            )),
+            None => {
+                let message = unknown_function(name, registry().names());
+                Err(self.error(Code::UnknownFunction, message, span))
+            }
         }
     }
 
@@ -144,191 +155,6 @@ impl Binder<'_> {
         Ok(fold(Scalar::new(expr, resolved.result), constant))
     }
 
-    /// Returns the first overload that accepts the arguments, with the arguments converted.
-    pub(crate) fn resolve_overload(
-        &self,
-        name: &str,
-        signatures: &[Signature],
-        args: Vec<Scalar>,
-        span: Span,
-    ) -> BindResult<Resolved> {
-        let fits_count = |s: &&Signature| {
-            args.len() >= s.min_arguments() && s.max_arguments().is_none_or(|max| args.len() <= max)
-        };
-        let by_count: Vec<&Signature> = signatures.iter().filter(fits_count).collect();
-        if by_count.is_empty() {
-            return Err(self.wrong_count(name, signatures, span));
-        }
-        // An overload with the exact types takes precedence over one that widens an argument: a decimal is not converted to a
-        // real if both overloads exist.
-        let exact = |s: &&Signature| {
-            let mut kinds = args.iter().enumerate();
-            kinds.all(|(i, arg)| {
-                let parameter = s.parameter(i).map(|p| p.kind);
-                parameter == Some(ParameterKind::Exact(arg.kind))
-            })
-        };
-        let (first, rest): (Vec<_>, Vec<_>) = by_count.into_iter().partition(exact);
-        let mut failure = None;
-        for signature in first.into_iter().chain(rest) {
-            match self.try_overload(name, signature, &args, span) {
-                Ok(resolved) => return Ok(resolved),
-                Err(error) => failure = failure.or(Some(error)),
-            }
-        }
-        Err(failure.unwrap_or_else(|| self.wrong_count(name, signatures, span)))
-    }
-
-    fn wrong_count(
-        &self,
-        name: &str,
-        signatures: &[Signature],
-        span: Span,
-    ) -> hindsight_kql_syntax::Diagnostic {
-        let min = signatures
-            .iter()
-            .map(Signature::min_arguments)
-            .min()
-            .unwrap_or(0);
-        let max = signatures
-            .iter()
-            .map(Signature::max_arguments)
-            .try_fold(0, |most, max| max.map(|max| most.max(max)));
-        match max {
-            Some(max) if max == min => self.error(
-                Code::ArgumentCount,
-                format!("{name}(): function expects {min} argument(s)."),
-                span,
-            ),
-            Some(max) => self.error(
-                Code::ArgumentRange,
-                format!("{name}(): function expects [{min}..{max}] argument(s)."),
-                span,
-            ),
-            None => self.error(
-                Code::ArgumentRange,
-                format!("{name}(): function expects at least {min} argument(s)."),
-                span,
-            ),
-        }
-    }
-
-    fn try_overload(
-        &self,
-        name: &str,
-        signature: &Signature,
-        args: &[Scalar],
-        span: Span,
-    ) -> BindResult<Resolved> {
-        let kinds: Vec<ParameterKind> = (0..args.len())
-            .map(|i| {
-                signature
-                    .parameter(i)
-                    .map_or(ParameterKind::Any, |p| p.kind)
-            })
-            .collect();
-        let common = self.common_kind(name, &kinds, args, span)?;
-        let mut converted = Vec::with_capacity(args.len());
-        for (index, (arg, kind)) in args.iter().zip(&kinds).enumerate() {
-            let constant = signature.parameter(index).is_some_and(|p| p.constant);
-            if constant && arg.constant.is_none() {
-                let message = format!(
-                    "{name}(): failed to cast argument {} to scalar constant",
-                    index + 1
-                );
-                return Err(self.error(Code::NotConstant, message, span));
-            }
-            let Some(target) = target_kind(*kind, arg, common) else {
-                return Err(self.wrong_type(name, index, *kind, arg.kind, span));
-            };
-            converted.push(convert(arg.clone(), target));
-        }
-        let result = match signature.result {
-            ResultKind::Exact(kind) => kind,
-            ResultKind::Argument(index) => {
-                converted.get(index).map_or(ScalarType::Dynamic, |a| a.kind)
-            }
-            ResultKind::Common => match common {
-                Some(kind) => kind,
-                None => converted
-                    .iter()
-                    .map(|a| a.kind)
-                    .filter(|k| k.is_number())
-                    .reduce(|a, b| widest(a, b).unwrap_or(a))
-                    .or_else(|| converted.first().map(|a| a.kind))
-                    .unwrap_or(ScalarType::Dynamic),
-            },
-        };
-        Ok(Resolved {
-            args: converted,
-            result,
-        })
-    }
-
-    fn wrong_type(
-        &self,
-        name: &str,
-        index: usize,
-        expected: ParameterKind,
-        actual: ScalarType,
-        span: Span,
-    ) -> hindsight_kql_syntax::Diagnostic {
-        let (code, what) = match expected {
-            ParameterKind::Number | ParameterKind::Exact(ScalarType::Real) => {
-                (Code::OperandType, "a number".to_owned())
-            }
-            ParameterKind::Integer | ParameterKind::Exact(ScalarType::Long) => {
-                (Code::ArgumentType, "an integer".to_owned())
-            }
-            ParameterKind::Time => (Code::ArgumentType, "a datetime or timespan".to_owned()),
-            ParameterKind::Orderable => {
-                (Code::ArgumentType, "a value that has an order".to_owned())
-            }
-            ParameterKind::Exact(kind) => (Code::ArgumentType, format!("{kind}")),
-            _ => (Code::ArgumentType, "another type".to_owned()),
-        };
-        self.error(
-            code,
-            format!(
-                "{name}(): argument {} is {actual} and must be {what}",
-                index + 1
-            ),
-            span,
-        )
-    }
-
-    /// The common type of all `common` arguments (SEM0525 if there is none).
-    fn common_kind(
-        &self,
-        name: &str,
-        kinds: &[ParameterKind],
-        args: &[Scalar],
-        span: Span,
-    ) -> BindResult<Option<ScalarType>> {
-        let mut common = None;
-        for (arg, _) in args
-            .iter()
-            .zip(kinds)
-            .filter(|(_, k)| **k == ParameterKind::Common)
-        {
-            common = match common {
-                None => Some(arg.kind),
-                Some(kind) if kind == arg.kind => Some(kind),
-                Some(kind) => match widest(kind, arg.kind) {
-                    Some(kind) => Some(kind),
-                    None => {
-                        let message = format!(
-                            "{name}(): the arguments have no common type ({kind} and {})",
-                            arg.kind
-                        );
-                        return Err(self.error(Code::NoCommonType, message, span));
-                    }
-                },
-            };
-        }
-        Ok(common)
-    }
-
     /// Binds the functions that depend on more than the values of their arguments.
     fn bind_special(
         &mut self,
@@ -342,8 +168,7 @@ impl Binder<'_> {
             ("now", []) => Ok(Some(Scalar::constant(Value::DateTime(
                 self.request.now_ticks,
             )))),
-            ("now", [offset]) => self.shifted_now(offset, false, input, span).map(Some),
-            ("ago", [offset]) => self.shifted_now(offset, true, input, span).map(Some),
+            ("now" | "ago", [offset]) => self.shifted_now(name, offset, input, span).map(Some),
             ("toscalar", [body]) => self.bind_toscalar(body, span).map(Some),
             ("toscalar", [.., body]) => self.bind_toscalar(body, span).map(Some),
             ("materialize", _) => Err(self.error(
@@ -377,16 +202,17 @@ impl Binder<'_> {
         }
     }
 
+    /// `now(offset)` and `ago(offset)`
     fn shifted_now(
         &mut self,
+        function: &str,
         offset: &Expr,
-        back: bool,
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
         let now = Scalar::constant(Value::DateTime(self.request.now_ticks));
         let offset = self.bind_scalar(offset, input)?;
-        let op = if back {
+        let op = if function == "ago" {
             hindsight_kql_syntax::ast::BinaryOp::Subtract
         } else {
             hindsight_kql_syntax::ast::BinaryOp::Add
@@ -395,7 +221,7 @@ impl Binder<'_> {
             ScalarType::TimeSpan => self.arithmetic(op, now, offset, span),
             other => Err(self.error(
                 Code::ArgumentType,
-                format!("the offset must be a timespan and is {other}"),
+                format!("{function}(): argument 1 is {other} and must be timespan"),
                 span,
             )),
         }
@@ -419,7 +245,7 @@ impl Binder<'_> {
             let name = super::result_name::result_name(column).ok_or_else(|| {
                 self.error(
                     Code::Semantics,
-                    "bag_pack_columns takes columns",
+                    "bag_pack_columns(): each argument must be a column",
                     column.span,
                 )
             })?;
@@ -460,7 +286,7 @@ impl Binder<'_> {
                 .map(Scalar::constant)
         };
         let Some(size) = option("query_bin_auto_size") else {
-            let message = "bin_auto() needs 'set query_bin_auto_size'";
+            let message = "bin_auto(): the size must be given by 'set query_bin_auto_size'";
             return Err(self.error(Code::Semantics, message, span));
         };
         match option("query_bin_auto_at") {
@@ -490,49 +316,6 @@ impl Binder<'_> {
         match input.column(&name) {
             Some(column) => Ok(column.scalar()),
             None => self.bind_scalar(default, input),
-        }
-    }
-}
-
-/// The type that an argument is converted to for a parameter; `None` if it does not match.
-fn target_kind(
-    parameter: ParameterKind,
-    arg: &Scalar,
-    common: Option<ScalarType>,
-) -> Option<ScalarType> {
-    let kind = arg.kind;
-    match parameter {
-        ParameterKind::Any => Some(kind),
-        // Kernels convert arguments to text themselves, because the conversion depends on the argument's type.
-        ParameterKind::Text => Some(ScalarType::String),
-        ParameterKind::Common => common,
-        ParameterKind::Number => match kind {
-            ScalarType::Bool => Some(ScalarType::Long),
-            kind => kind.is_number().then_some(kind),
-        },
-        ParameterKind::Integer => kind.is_integer().then_some(kind),
-        ParameterKind::Time => {
-            matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan).then_some(kind)
-        }
-        ParameterKind::Orderable => {
-            (!matches!(kind, ScalarType::Dynamic | ScalarType::Guid)).then_some(kind)
-        }
-        ParameterKind::Exact(to) if to == kind => Some(to),
-        ParameterKind::Exact(to) => {
-            let widens = matches!(
-                (kind, to),
-                (ScalarType::Int, ScalarType::Long)
-                    | (
-                        ScalarType::Int | ScalarType::Long | ScalarType::Decimal,
-                        ScalarType::Real
-                    )
-                    | (ScalarType::Bool, ScalarType::Real)
-                    | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
-                    | (ScalarType::Dynamic, ScalarType::Bool)
-            );
-            // A bare `dynamic(null)` and a narrowing of a constant int match if the value does.
-            let narrows = matches!((&arg.constant, to), (Some(Value::Long(v)), ScalarType::Int) if i32::try_from(*v).is_ok());
-            (widens || narrows).then_some(to)
         }
     }
 }

@@ -201,12 +201,13 @@ impl Binder<'_> {
         let low = self.bind_scalar(low, input)?;
         let mut high = self.bind_scalar(high, input)?;
         let kinds = (value.kind, low.kind, high.kind);
+        let operator = if negated { "!between" } else { "between" };
         if matches!(
             value.kind,
             ScalarType::String | ScalarType::Dynamic | ScalarType::Guid
         ) {
             let message = format!(
-                "between cannot be applied to a value of type {}",
+                "'{operator}' cannot be applied to a value of type {}",
                 value.kind
             );
             return Err(self.error(Code::UnorderedBetween, message, span));
@@ -214,17 +215,17 @@ impl Binder<'_> {
         if let (ScalarType::DateTime, ScalarType::DateTime, ScalarType::TimeSpan) = kinds {
             high = self.arithmetic(BinaryOp::Add, low.clone(), high, span)?;
         } else if high.kind == ScalarType::TimeSpan && value.kind != ScalarType::TimeSpan {
-            return Err(self.error(
-                Code::BetweenValue,
-                "the bounds of between do not fit its value",
-                span,
-            ));
+            let message = format!(
+                "the bounds of '{operator}' are {} and {} and do not fit its value of type {}",
+                low.kind, high.kind, value.kind
+            );
+            return Err(self.error(Code::BetweenValue, message, span));
         } else if low.kind == ScalarType::TimeSpan && high.kind == ScalarType::DateTime {
-            return Err(self.error(
-                Code::BetweenBounds,
-                "the bounds of between do not fit each other",
-                span,
-            ));
+            let message = format!(
+                "the bounds of '{operator}' are {} and {} and do not fit each other",
+                low.kind, high.kind
+            );
+            return Err(self.error(Code::BetweenBounds, message, span));
         }
         let volatile = value.expr.is_volatile();
         if in_filter && !negated && !volatile {

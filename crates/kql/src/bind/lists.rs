@@ -206,7 +206,8 @@ impl Binder<'_> {
         };
         if !matches!(value.kind, ScalarType::String | ScalarType::Dynamic) {
             let message = format!(
-                "the operator needs a string on its left and got {}",
+                "the operator '{}' needs string operands and the left one is {}",
+                op.spelling(),
                 value.kind
             );
             return Err(self.error(code, message, span));

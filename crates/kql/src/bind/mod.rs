@@ -21,6 +21,7 @@ mod literal;
 mod logic;
 mod operator;
 mod options;
+mod overload;
 mod pattern;
 mod predicate;
 mod projection;

@@ -35,7 +35,7 @@ impl Binder<'_> {
         let parameters = mapping.parameters.iter().chain(&mapping.path);
         for parameter in parameters {
             if parameter.kind != ScalarType::String {
-                let message = "a pattern's arguments and its path are strings";
+                let message = "the arguments and the path of a pattern must be of type string";
                 return Err(self.error(Code::Semantics, message, parameter.name.span()));
             }
         }
@@ -46,11 +46,11 @@ impl Binder<'_> {
             let is_text = |e: &Expr| matches!(e.kind, ExprKind::Literal(Literal::String(_)));
             let span = rule.arguments.first().map_or(Span::default(), |a| a.span);
             if !fits {
-                let message = "the rule has other arguments than the pattern declares";
+                let message = "the rule must have a value for each argument and path that the pattern declares";
                 return Err(self.error(Code::Semantics, message, span));
             }
             if let Some(other) = values.into_iter().find(|v| !is_text(v)) {
-                let message = "a pattern's values are string literals";
+                let message = "the values of a pattern must be string literals";
                 return Err(self.error(Code::Semantics, message, other.span));
             }
         }

@@ -5,8 +5,9 @@ use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::binder::Binder;
 use super::comparison::Comparison;
-use crate::context::Entry;
+use crate::context::{Entry, unknown_column};
 use crate::error::BindResult;
+use crate::plan::visible;
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
@@ -88,12 +89,16 @@ impl Binder<'_> {
                 format!("'{name}' is a tabular expression where a scalar is expected"),
                 span,
             )),
-            _ => Err(self.error(
-                Code::UnresolvedName,
-                format!("Failed to resolve column or scalar expression named '{name}'"),
-                span,
-            )),
+            _ => Err(self.unknown_column(name, input, span)),
         }
+    }
+
+    fn unknown_column(&self, name: &str, input: &Relation, span: Span) -> Diagnostic {
+        let is_scalar = |entry: &Entry| matches!(entry, Entry::Macro(_) | Entry::Value { .. });
+        let scalars = self.frame.names.names(is_scalar);
+        let columns = visible(input).map(|column| column.name.as_str());
+        let message = unknown_column(name, columns.chain(scalars.iter().map(String::as_str)));
+        self.error(Code::UnresolvedName, message, span)
     }
 
     fn bind_binary(
@@ -138,7 +143,9 @@ impl Binder<'_> {
             | BinaryOp::Modulo => self.arithmetic(op, left, right, span),
             _ => match self.bind_text_operator(op, left, right, span)? {
                 Some(scalar) => Ok(scalar),
-                None => Err(self.unsupported("the operator 'like'", span)),
+                None => {
+                    Err(self.unsupported(format_args!("the operator '{}'", op.spelling()), span))
+                }
             },
         }
     }

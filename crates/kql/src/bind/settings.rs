@@ -22,7 +22,7 @@ impl<'a> Request<'a> {
             };
             if name.text == "query_now" {
                 let Value::DateTime(ticks) = value else {
-                    let message = "the option 'query_now' takes a datetime literal";
+                    let message = "the value of the option 'query_now' must be a datetime literal";
                     return Err(Diagnostic::new(Code::BadOption, message, name.span()));
                 };
                 self.now_ticks = ticks;

@@ -8,6 +8,7 @@ use super::binder::Binder;
 use crate::catalog::TableScope;
 use crate::context::{
     BindContext, Bound, Entry, Frame, alias_name, invocation, is_tabular, names_a_scope,
+    unknown_function,
 };
 use crate::error::BindResult;
 use crate::operators::datatable;
@@ -99,7 +100,7 @@ impl Binder<'_> {
                 _,
             )) => Err(self.error(
                 Code::UnresolvedName,
-                format!("Failed to resolve table expression named '{name}': it is no table"),
+                format!("Failed to resolve table expression named '{name}': it is not a table"),
                 span,
             )),
             _ => Ok(self.bind_table(&TableScope::Request, name, span)?.into()),
@@ -123,12 +124,21 @@ impl Binder<'_> {
                 format!("Failed to resolve table expression: '{name}' is a scalar function"),
                 span,
             )),
-            _ => Err(self.error(
-                Code::UnknownFunction,
-                format!("Unknown function: '{name}'."),
-                call.function.span(),
-            )),
+            _ => {
+                let functions = self.tabular_functions();
+                let message = unknown_function(name, functions.iter().map(String::as_str));
+                Err(self.error(Code::UnknownFunction, message, call.function.span()))
+            }
         }
+    }
+
+    /// The functions that a tabular expression can call: those of the language, then those of the query.
+    fn tabular_functions(&self) -> Vec<String> {
+        let is_tabular =
+            |entry: &Entry| matches!(entry, Entry::Function(function) if function.tabular);
+        let of_language = ["table", "materialize"].map(str::to_owned);
+        let of_query = self.frame.names.names(is_tabular);
+        of_language.into_iter().chain(of_query).collect()
     }
 
     /// `app('x')`, `cluster('c').database('d')`, …

@@ -113,7 +113,7 @@ impl Binder<'_> {
                     result = Some(self.bind_tabular(expr)?);
                 }
                 _ => {
-                    let message = "the body is one tabular expression behind 'let' statements";
+                    let message = "the body must be 'let' statements and one tabular expression";
                     return Err(self.error(Code::Semantics, message, span));
                 }
             }
@@ -152,7 +152,8 @@ impl Binder<'_> {
             let value = Value::String(unquoted(text, kind).to_owned()).convert(kind);
             let bad = kind != ScalarType::String && value.is_null() && !text.contains("null");
             if bad {
-                let message = format!("the value of the query parameter '{name}' is no {kind}");
+                let message =
+                    format!("the value of the query parameter '{name}' is not of type {kind}");
                 return Err(self.error(Code::Semantics, message, parameter.name.span()));
             }
             return Ok(Scalar::constant(value));

@@ -80,7 +80,7 @@ impl Binder<'_> {
         let Some(operator) = text_operator(op) else {
             return Ok(None);
         };
-        self.check_text(&operator, &left, &right, span)?;
+        self.check_text(op, &operator, &left, &right, span)?;
         let constant = left.constant.is_some() && right.constant.is_some();
         let kinds = vec![left.kind, right.kind];
         let args = vec![left.expr, right.expr];
@@ -95,6 +95,7 @@ impl Binder<'_> {
 
     fn check_text(
         &self,
+        op: BinaryOp,
         operator: &TextOperator,
         left: &Scalar,
         right: &Scalar,
@@ -102,19 +103,23 @@ impl Binder<'_> {
     ) -> BindResult<()> {
         let text = |s: &Scalar| matches!(s.kind, ScalarType::String | ScalarType::Dynamic);
         if operator.family == Family::Term && right.kind != ScalarType::String {
-            return Err(self.error(
-                Code::Semantics,
-                "'has' operator requires string arguments",
-                span,
-            ));
+            let message = format!("'{}' operator requires string arguments", op.spelling());
+            return Err(self.error(Code::Semantics, message, span));
         }
         if !text(left) || !text(right) {
-            let kind = if text(left) { right.kind } else { left.kind };
+            let (side, kind) = if text(left) {
+                ("right", right.kind)
+            } else {
+                ("left", left.kind)
+            };
             let code = match operator.family {
                 Family::Equality => Code::TextEqualityOfOtherType,
                 _ => Code::NotText,
             };
-            let message = format!("the operator needs string operands and got {kind}");
+            let message = format!(
+                "the operator '{}' needs string operands and the {side} one is {kind}",
+                op.spelling()
+            );
             return Err(self.error(code, message, span));
         }
         if let (Family::Regex, Some(Value::String(pattern))) = (&operator.family, &right.constant) {

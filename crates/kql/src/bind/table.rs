@@ -3,11 +3,12 @@
 use datafusion::common::{Column as PlanColumn, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlanBuilder, lit};
-use hindsight_kql_syntax::{Code, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::binder::Binder;
 use crate::catalog::{CatalogTable, TableScope};
+use crate::context::{Entry, unknown_table};
 use crate::error::{BindResult, planned};
 use crate::relation::Relation;
 
@@ -26,13 +27,25 @@ impl Binder<'_> {
             .table(scope, name)
             .map_err(|e| self.error(Code::UnresolvedDatabase, e.to_string(), span))?;
         let Some(table) = found else {
-            let message = format!("Failed to resolve table or column expression named '{name}'");
-            return Err(self.error(Code::UnresolvedName, message, span));
+            return Err(self.unknown_table(scope, name, span));
         };
         if !self.output.tables.contains(&table.name) {
             self.output.tables.push(table.name.clone());
         }
         self.scan(table, span)
+    }
+
+    /// Names only tables that the query may read, and for a bare name the tabular names in scope.
+    fn unknown_table(&self, scope: &TableScope, name: &str, span: Span) -> Diagnostic {
+        let mut known = self.request.catalog.table_names(scope).unwrap_or_default();
+        known.retain(|table| self.may_read(scope, table));
+        if *scope == TableScope::Request {
+            let is_tabular =
+                |entry: &Entry| matches!(entry, Entry::Tabular(_) | Entry::Relation(_));
+            known.extend(self.frame.names.names(is_tabular));
+        }
+        let message = unknown_table(name, known.iter().map(String::as_str));
+        self.error(Code::UnresolvedName, message, span)
     }
 
     fn scan(&self, table: CatalogTable, span: Span) -> BindResult<Relation> {

@@ -9,6 +9,7 @@ mod classify;
 mod frame;
 mod names;
 mod pending;
+mod unresolved;
 mod wildcard;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub(crate) use classify::{Invocation, function_entry, invocation, is_tabular, na
 pub(crate) use frame::Frame;
 pub(crate) use names::{ACCESS, Entry, Env, UserFunction, alias_name};
 pub(crate) use pending::Pending;
+pub(crate) use unresolved::{unknown_column, unknown_function, unknown_table};
 pub(crate) use wildcard::wildcard_matches;
 
 /// The services of the binder that operators use.

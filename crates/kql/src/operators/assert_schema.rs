@@ -45,7 +45,7 @@ fn bind(
     Err(binder.error(
         Code::Semantics,
         format!(
-            "the schema is not the asserted one; it is ({})",
+            "the schema of the input differs from the asserted one; it is ({})",
             columns.join(", ")
         ),
         span,

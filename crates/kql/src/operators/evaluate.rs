@@ -1,7 +1,8 @@
 //! `evaluate`: the plug-ins (`docs/semantics.md §24`).
 
 use hindsight_kql_syntax::ast::{ColumnDeclaration, EvaluateOperator, TypeOf};
-use hindsight_kql_syntax::{Code, Span};
+use hindsight_kql_syntax::suggest::with_hint;
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::OnEmptyInput;
 use super::Properties;
@@ -11,7 +12,8 @@ use crate::context::{BindContext, Bound};
 use crate::convert::convert;
 use crate::error::BindResult;
 use crate::plan::{self, Output, missing, pass};
-use crate::plugins::{self, Bind};
+use crate::plugins::{self, Bind, Plugin};
+use crate::reference;
 use crate::relation::{Column, Relation};
 
 impl TabularOperator for EvaluateOperator {
@@ -30,6 +32,16 @@ impl TabularOperator for EvaluateOperator {
     }
 }
 
+/// The diagnostic of a plug-in that is not supported, or does not exist.
+fn unknown_plugin(name: &str, binder: &dyn BindContext, span: Span) -> Diagnostic {
+    if reference::has_plugin(name) {
+        return binder.unsupported(format_args!("the plug-in '{name}'"), span);
+    }
+    let message = format!("the plug-in '{name}' does not exist");
+    let message = with_hint(message, name, plugins::all().iter().map(Plugin::name));
+    binder.error(Code::Semantics, message, span)
+}
+
 fn bind(
     node: &EvaluateOperator,
     input: Bound,
@@ -41,7 +53,7 @@ fn bind(
     let schema = node.schema.as_ref();
     let name = call.function.text.as_str();
     let Some(plugin) = plugins::find(name) else {
-        return Err(binder.unsupported(format_args!("the plug-in '{name}'"), span));
+        return Err(unknown_plugin(name, binder, span));
     };
     let before = input.relation.columns.clone();
     let result = match plugin.bind {

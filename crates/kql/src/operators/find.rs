@@ -14,12 +14,12 @@ use super::RowEffect;
 use super::TabularOperator;
 use super::search::search_predicate;
 use super::union::{bind_legs, matching_tables};
-use crate::context::{BindContext, Bound};
+use crate::context::{BindContext, Bound, unknown_column};
 use crate::convert::convert;
 use crate::error::BindResult;
 use crate::functions::bag::pack_columns;
 use crate::plan::union::{Leg, union_plan};
-use crate::plan::{Output, missing, parameter, pass};
+use crate::plan::{Output, missing, parameter, pass, visible};
 use crate::relation::{Column, Relation, Scalar};
 
 /// The column with all properties that are not output columns.
@@ -48,7 +48,11 @@ fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     if !input.is_unit() {
-        return Err(binder.error(Code::Semantics, "the operator starts a pipeline", span));
+        return Err(binder.error(
+            Code::Semantics,
+            "the operator must be the first of its pipeline",
+            span,
+        ));
     }
     let source = match parameter(&node.parameters, &["withsource", "with_source"]) {
         Some(expr) => binder.constant_word(expr)?,
@@ -246,13 +250,14 @@ fn written(
         let kinds = kinds(name, legs);
         let shown = match (kinds.as_slice(), kind) {
             ([], None) => {
-                let message =
-                    format!("Failed to resolve column or scalar expression named '{name}'");
+                let known = legs.iter().flat_map(|leg| visible(&leg.relation));
+                let message = unknown_column(name, known.map(|column| column.name.as_str()));
                 return Err(binder.error(Code::UnresolvedName, message, column.span));
             }
             ([_, _, ..], None) => {
-                let message =
-                    format!("the column '{name}' has several types: write the wanted one");
+                let message = format!(
+                    "the column '{name}' has several types; write its type as '{name}:type'"
+                );
                 return Err(binder.error(Code::Semantics, message, column.span));
             }
             ([_, _, ..], Some(kind)) => format!("{name}_{kind}"),

@@ -8,7 +8,7 @@ use super::OnEmptyInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
-use crate::context::{BindContext, Bound, Entry};
+use crate::context::{BindContext, Bound, Entry, unknown_function};
 use crate::error::BindResult;
 use crate::plan;
 
@@ -41,7 +41,9 @@ fn bind(
         _ => None,
     };
     let Some((function, seen)) = found else {
-        let message = format!("Unknown function: '{}'.", name.text);
+        let is_function = |entry: &Entry| matches!(entry, Entry::Function(_));
+        let functions = binder.frame().names.names(is_function);
+        let message = unknown_function(&name.text, functions.iter().map(String::as_str));
         return Err(binder.error(Code::UnknownFunction, message, name.span()));
     };
     let rows = input.relation.clone();

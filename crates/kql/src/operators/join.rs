@@ -97,7 +97,10 @@ fn kind(word: Option<&Expr>, binder: &mut dyn BindContext) -> BindResult<(JoinTy
         other => {
             return Err(binder.error(
                 Code::Semantics,
-                format!("unknown join kind '{other}'"),
+                format!(
+                    "unknown join kind '{other}'; the kinds are innerunique, inner, leftouter, rightouter, fullouter, \
+                     leftsemi, rightsemi, leftanti and rightanti"
+                ),
                 expr.span,
             ));
         }

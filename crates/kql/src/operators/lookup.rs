@@ -49,7 +49,7 @@ fn bind(
             other => {
                 return Err(binder.error(
                     Code::Semantics,
-                    format!("unknown lookup kind '{other}'"),
+                    format!("unknown lookup kind '{other}'; the kinds are leftouter and inner"),
                     expr.span,
                 ));
             }

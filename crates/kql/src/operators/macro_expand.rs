@@ -36,7 +36,11 @@ fn bind(
     span: Span,
 ) -> BindResult<Bound> {
     if !input.relation.is_unit() {
-        return Err(binder.error(Code::Semantics, "the operator starts a pipeline", span));
+        return Err(binder.error(
+            Code::Semantics,
+            "the operator must be the first of its pipeline",
+            span,
+        ));
     }
     let inner = match parameter(&node.parameters, &["kind"]) {
         None => false,
@@ -46,7 +50,7 @@ fn bind(
             other => {
                 return Err(binder.error(
                     Code::Semantics,
-                    format!("unknown kind '{other}'"),
+                    format!("unknown kind '{other}'; the kinds are inner and outer"),
                     expr.span,
                 ));
             }

@@ -57,7 +57,7 @@ fn bind(
         return Err(binder.error(
             Code::Semantics,
             format!(
-                "no range runs from {} to {} by {}",
+                "a range from {} to {} with a step of {} is not defined",
                 from.kind, to.kind, step.kind
             ),
             span,

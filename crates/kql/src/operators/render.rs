@@ -1,6 +1,7 @@
 //! `render`: the visualization of a result; the rows are unchanged (`docs/semantics.md §28.3`).
 
 use hindsight_kql_syntax::ast::{RenderOperator, RenderProperty};
+use hindsight_kql_syntax::suggest::with_hint;
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
@@ -84,7 +85,11 @@ fn bind(
     if !KINDS.contains(&kind) {
         return Err(binder.error(
             Code::Semantics,
-            format!("unknown visualization '{}'", node.kind.text),
+            with_hint(
+                format!("unknown visualization '{}'", node.kind.text),
+                &node.kind.text,
+                KINDS.iter().copied(),
+            ),
             node.kind.span(),
         ));
     }
@@ -102,7 +107,11 @@ fn check(property: &RenderProperty, binder: &mut dyn BindContext) -> BindResult<
     if !PROPERTIES.contains(&name) {
         return Err(binder.error(
             Code::Semantics,
-            format!("unknown property '{name}'"),
+            with_hint(
+                format!("unknown property '{name}'"),
+                name,
+                PROPERTIES.iter().copied(),
+            ),
             property.name.span(),
         ));
     }

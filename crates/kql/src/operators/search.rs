@@ -47,7 +47,7 @@ fn bind(
             other => {
                 return Err(binder.error(
                     Code::Semantics,
-                    format!("unknown search kind '{other}'"),
+                    format!("unknown search kind '{other}'; the kinds are case_sensitive and case_insensitive"),
                     expr.span,
                 ));
             }

@@ -221,7 +221,7 @@ fn others_value(
     let converted = value.convert(kind);
     if converted.is_null() && !value.is_null() {
         let message = format!(
-            "'with others' is {} and the values are {kind}",
+            "the value of 'with others' is {} and must be {kind}",
             value.kind()
         );
         return Err(binder.error(Code::Semantics, message, others.span));

@@ -51,7 +51,7 @@ fn bind(
             other => {
                 return Err(binder.error(
                     Code::Semantics,
-                    format!("unknown union kind '{other}'"),
+                    format!("unknown union kind '{other}'; the kinds are inner and outer"),
                     expr.span,
                 ));
             }

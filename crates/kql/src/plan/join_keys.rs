@@ -5,10 +5,10 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
-use crate::context::BindContext;
+use crate::context::{BindContext, unknown_column};
 use crate::convert::{convert, widest};
 use crate::error::BindResult;
-use crate::plan::groups;
+use crate::plan::{groups, visible};
 use crate::real_key::as_key;
 use crate::relation::{Column, Relation};
 
@@ -148,7 +148,8 @@ fn column(
     span: Span,
 ) -> BindResult<Column> {
     relation.column(name).cloned().ok_or_else(|| {
-        let message = format!("Failed to resolve column or scalar expression named '{name}'");
+        let known = visible(relation).map(|column| column.name.as_str());
+        let message = unknown_column(name, known);
         binder.error(Code::UnresolvedName, message, span)
     })
 }

@@ -4,7 +4,7 @@ use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorParameter};
 use hindsight_kql_syntax::{Code, Span};
 
 use super::columns::{groups, visible};
-use crate::context::{BindContext, wildcard_matches};
+use crate::context::{BindContext, unknown_column, wildcard_matches};
 use crate::error::BindResult;
 use crate::relation::{Column, Relation};
 
@@ -31,11 +31,9 @@ pub(crate) fn column_named<'r>(
         return Err(binder.error(Code::Semantics, "a column name is expected here", expr.span));
     };
     input.column(name).ok_or_else(|| {
-        binder.error(
-            Code::UnresolvedName,
-            format!("Failed to resolve column or scalar expression named '{name}'"),
-            expr.span,
-        )
+        let known = visible(input).map(|column| column.name.as_str());
+        let message = unknown_column(name, known);
+        binder.error(Code::UnresolvedName, message, expr.span)
     })
 }
 

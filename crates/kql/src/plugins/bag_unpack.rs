@@ -140,7 +140,7 @@ impl Unpack {
                 }
                 Some(_) if self.conflict == Conflict::Keep => {}
                 Some(_) => {
-                    let message = format!("the key '{name}' is a column already");
+                    let message = format!("the key '{name}' is already a column");
                     return Err(binder.error(Code::Semantics, message, span));
                 }
             }

@@ -42,7 +42,7 @@ pub(crate) fn bind(
     let own: Vec<String> = input.columns.iter().map(|c| c.name.clone()).collect();
     let found: Vec<String> = lookup.columns.iter().map(|c| c.name.clone()).collect();
     if own.iter().any(|c| found.contains(c)) {
-        let message = "the lookup table and the source have columns of one name";
+        let message = "the lookup table and the source have columns with the same name";
         return Err(binder.unsupported(message, span));
     }
     let test = match family {

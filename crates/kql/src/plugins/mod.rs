@@ -14,4 +14,4 @@ mod schema_merge;
 mod tree;
 mod windows;
 
-pub(crate) use registry::{Bind, all, find};
+pub(crate) use registry::{Bind, Plugin, all, find};

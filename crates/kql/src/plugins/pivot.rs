@@ -41,7 +41,9 @@ pub(crate) fn bind(
     let (input, rows) = binder.discover(input, span)?;
     let values = values_of(rows.batches(), &pivoted.name, pivoted.kind);
     if values.len() > MAX_COLUMNS || values.contains("") {
-        let message = "the pivoted column has too many values, or an empty one";
+        let message = format_args!(
+            "a pivoted column with an empty value or with more than {MAX_COLUMNS} values"
+        );
         return Err(binder.unsupported(message, span));
     }
     let empty = match &aggregate.kind {

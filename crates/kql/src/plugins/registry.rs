@@ -48,22 +48,22 @@ type BindSchema =
 static PLUGINS: &[Plugin] = &[
     Plugin {
         form: "active_users_count(id, axis, start, end, lookback, period, periods, bin, [dimension, …])",
-        summary: "Those who, when they appear, have been there in enough periods of the time before.",
+        summary: "The number of ids in each bin that were active in enough periods of the lookback.",
         bind: Bind::Columns(activity::users_count),
     },
     Plugin {
         form: "activity_counts_metrics(id, axis, start, end, window, [dimension, …])",
-        summary: "Each window compared with all before it.",
+        summary: "The numbers of rows, distinct ids, new ids and all ids so far, for each window.",
         bind: Bind::Columns(activity::counts_metrics),
     },
     Plugin {
         form: "activity_engagement(id, axis, start, end, inner, outer, [dimension, …])",
-        summary: "Who is active in a small window beside who was in the large one that ends with it.",
+        summary: "The ratio of the ids active in an inner window to those active in the outer window that ends with it.",
         bind: Bind::Columns(activity::engagement),
     },
     Plugin {
         form: "activity_metrics(id, axis, start, end, window, [dimension, …])",
-        summary: "Each window compared with the one before it.",
+        summary: "The ids of each window, with retention and churn relative to the previous window.",
         bind: Bind::Columns(activity::metrics),
     },
     Plugin {
@@ -73,19 +73,19 @@ static PLUGINS: &[Plugin] = &[
     },
     Plugin {
         form: "dcount_intersect(hll, hll, …)",
-        summary: "How many values the first sets of a row have in common, in a column for each set.",
+        summary: "The estimated sizes of the intersections of the first hll states of a row, in a column for each state.",
         bind: Bind::Columns(dcount_intersect::bind),
     },
     Plugin {
         form: "ipv4_lookup(table, address, network, [key, …], [return_unmatched=false])",
-        summary: "The rows of a table whose IPv4 network holds a row's address.",
+        summary: "Adds the rows of a table whose IPv4 network contains the address.",
         bind: Bind::Columns(|call, input, binder, span| {
             ip_lookup::bind(ip_lookup::Family::V4, call, input, binder, span)
         }),
     },
     Plugin {
         form: "ipv6_lookup(table, address, network, [key, …], [return_unmatched=false])",
-        summary: "The rows of a table whose IPv6 or IPv4 network holds a row's address.",
+        summary: "Adds the rows of a table whose IPv6 or IPv4 network contains the address.",
         bind: Bind::Columns(|call, input, binder, span| {
             ip_lookup::bind(ip_lookup::Family::V6, call, input, binder, span)
         }),
@@ -97,7 +97,7 @@ static PLUGINS: &[Plugin] = &[
     },
     Plugin {
         form: "new_activity_metrics(id, axis, start, end, window, [cohort], [dimension, …], [lookback])",
-        summary: "What became of those who came first in a window.",
+        summary: "The retention and churn of each cohort of new ids.",
         bind: Bind::Columns(activity::new_metrics),
     },
     Plugin {
@@ -107,27 +107,27 @@ static PLUGINS: &[Plugin] = &[
     },
     Plugin {
         form: "preview(rows)",
-        summary: "The first rows as a result of their own, then how many there are in all.",
+        summary: "The first rows as a separate result, then the number of all rows.",
         bind: Bind::Results(preview::bind),
     },
     Plugin {
         form: "rolling_percentile(value, percentile, axis, bin, bins, [dimension, …])",
-        summary: "A percentile over a window of bins that slides along an axis.",
+        summary: "A percentile over a sliding window of bins.",
         bind: Bind::Columns(windows::percentile),
     },
     Plugin {
         form: "rows_near(condition, distance, [after])",
-        summary: "The rows close to those that meet a condition; the input is serialized.",
+        summary: "The rows near those for which a condition is true; the input must be serialized.",
         bind: Bind::Columns(rows_near::bind),
     },
     Plugin {
         form: "schema_merge([PreserveOrder=true])",
-        summary: "What getschema says of several tables, as one schema.",
+        summary: "One schema merged from the getschema results of several tables.",
         bind: Bind::Columns(schema_merge::bind),
     },
     Plugin {
         form: "sliding_window_counts(id, axis, start, end, lookback, bin, [dimension, …])",
-        summary: "Rows and different ids in a window that slides along an axis.",
+        summary: "The numbers of rows and distinct ids in a sliding window.",
         bind: Bind::Columns(windows::counts),
     },
 ];

@@ -29,7 +29,7 @@ pub(crate) fn bind(
     if !input.serialized {
         return Err(binder.error(
             Code::Semantics,
-            "the plug-in 'rows_near' needs serialized rows",
+            "the plug-in 'rows_near' needs serialized rows: sort them, or use 'serialize'",
             span,
         ));
     }

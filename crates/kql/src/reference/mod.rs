@@ -17,19 +17,23 @@ use crate::{aggregates, functions, plugins};
 pub(crate) use library::has_function;
 
 /// The names of the scalar functions that the binder implements itself.
-#[cfg(test)]
 pub(crate) fn special_functions() -> impl Iterator<Item = &'static str> {
     special::SCALAR.iter().map(special::Special::name)
+}
+
+/// Whether KQL has a plug-in of this name, supported or not.
+pub(crate) fn has_plugin(name: &str) -> bool {
+    names::PLUGINS.split_whitespace().any(|known| known == name)
 }
 
 /// The reference as Markdown: each supported construct with its form and a summary, and the names of the unsupported ones.
 pub fn language() -> String {
     let mut page = Page::default();
     page.text(
-        "# The language\n\nWhat Hindsight's KQL has, and what it refuses by name. `hindsight docs` writes this page from the \
-         parser's and the library's own tables. In signatures `[ ]` may be left out, `...` repeats, `const` asks for \
-         a constant, `$1` is the type of the first argument; `text` takes any type by its text, `number`, `integer`, \
-         `time` and `orderable` several types.",
+        "# The language\n\nThe KQL that Hindsight supports, and what it refuses by name. `hindsight docs` generates this page from the \
+         tables of the parser and the library. In signatures `[ ]` is optional, `...` repeats, `const` requires a \
+         constant, and `$1` is the type of the first argument. `text` accepts any type and converts it to text; `number`, \
+         `integer`, `time` and `orderable` accept several types.",
     );
     page.items("Statements", STATEMENTS);
     page.items("Tabular operators and sources", OPERATORS);

@@ -27,11 +27,11 @@ pub(super) static SCALAR: &[Special] = &[
     ),
     special(
         "bin_auto(value: any) -> $1",
-        "As bin, by the options query_bin_auto_size and query_bin_auto_at.",
+        "As bin, with the size and fixed point of the options query_bin_auto_size and query_bin_auto_at.",
     ),
     special(
         "column_ifexists(name: const string, default: any) -> $2",
-        "The column of that name, or the default where there is none.",
+        "The column of this name, or the default if there is none.",
     ),
     special(
         "column_names_of(T) -> dynamic",
@@ -39,11 +39,11 @@ pub(super) static SCALAR: &[Special] = &[
     ),
     special(
         "current_database() -> string",
-        "The name of the application that is asked; of several, of the first.",
+        "The name of the first application of the request.",
     ),
     special(
         "next(value: any, [offset: const long], [default: const any]) -> $1",
-        "The value of a later row; the rows are serialized.",
+        "The value of a later row; the rows must be serialized.",
     ),
     special(
         "pack_all([ignore_null_empty: const bool]) -> dynamic",
@@ -51,27 +51,27 @@ pub(super) static SCALAR: &[Special] = &[
     ),
     special(
         "prev(value: any, [offset: const long], [default: const any]) -> $1",
-        "The value of an earlier row; the rows are serialized.",
+        "The value of an earlier row; the rows must be serialized.",
     ),
     special(
         "row_cumsum(term: number, [restart: bool]) -> $1",
-        "The running sum; the rows are serialized.",
+        "The running sum; the rows must be serialized.",
     ),
     special(
         "row_number([start: const long], [restart: bool]) -> long",
-        "The number of the row; the rows are serialized.",
+        "The number of the row; the rows must be serialized.",
     ),
     special(
         "row_rank_dense(term: any, [restart: bool]) -> long",
-        "The rank, which grows by one where the value changes; the rows are serialized.",
+        "The rank, which increases by one when the value changes; the rows must be serialized.",
     ),
     special(
         "row_rank_min(term: any, [restart: bool]) -> long",
-        "The rank, which equal neighbours share; the rows are serialized.",
+        "The rank, which equal adjacent rows share; the rows must be serialized.",
     ),
     special(
         "row_window_session(time: datetime, max_from_first: const timespan, max_between: const timespan, [restart: bool]) -> datetime",
-        "The start of the session that the row belongs to; the rows are serialized.",
+        "The start of the row's session; the rows must be serialized.",
     ),
     special(
         "toscalar(table | scalar) -> any",
@@ -92,9 +92,9 @@ pub(super) static TABULAR: &[Special] = &[
     ),
     special(
         "resource('id').table",
-        "A table of the application with that resource id.",
+        "A table of the application with this resource id.",
     ),
-    special("table('name')", "The table of that name."),
+    special("table('name')", "The table of this name."),
     special(
         "workspace('name or id').table",
         "A table of another workspace.",

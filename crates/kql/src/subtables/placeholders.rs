@@ -87,7 +87,7 @@ fn after_last_aggregation(
         .position(|e| *e == Effect::Loses);
     if let (Some(lost), Some(union)) = (lost.and_then(|i| steps.get(i)), steps.get(filled)) {
         let lost = lost.kind.keyword();
-        let what = format!("'union' behind '{lost}' and 'as' inside 'mv-apply' or 'partition'");
+        let what = format!("'union' after '{lost}' and 'as' inside 'mv-apply' or 'partition'");
         return Err(binder.unsupported(what, union.span));
     }
     let span = steps.first().map_or_else(Span::default, |s| s.span);
@@ -112,7 +112,7 @@ fn aggregated(
 ) -> BindResult<Bound> {
     let refused = |binder: &dyn BindContext, step: &str| {
         let own = aggregation.kind.keyword();
-        let what = format!("'{own}' without keys behind {step} inside 'mv-apply' or 'partition'");
+        let what = format!("'{own}' without keys after {step} inside 'mv-apply' or 'partition'");
         Err(binder.unsupported(what, aggregation.span))
     };
     let mut counted: Vec<String> = match initial {
@@ -153,7 +153,7 @@ fn aggregated(
     for flag in counted {
         match rows.relation.columns.iter_mut().find(|c| c.name == flag) {
             Some(column) => column.role = ColumnRole::UncountedPlaceholder,
-            None => return refused(binder, "steps that lose it"),
+            None => return refused(binder, "steps that lose its rows"),
         }
     }
     binder.bind_operator(aggregation, rows)

@@ -90,7 +90,11 @@ pub(crate) fn absorb(
             .into_iter()
             .partition(|(_, call)| !call.args.iter().any(|a| reads_any(a, &pending)));
         if ready.is_empty() {
-            return Err(binder.error(Code::Semantics, "window functions over themselves", span));
+            return Err(binder.error(
+                Code::Semantics,
+                "a window function cannot read its own result",
+                span,
+            ));
         }
         relation = layer(relation, &columns, &mut fields, &ready, span)?;
         waiting = later;

@@ -59,7 +59,7 @@ impl Arguments<'_> {
             Ok(())
         } else {
             let name = self.name;
-            let message = format!("{name}(): function expects {min} to {max} argument(s)");
+            let message = format!("{name}(): function expects [{min}..{max}] argument(s).");
             Err(self.error(Code::ArgumentCount, message))
         }
     }
@@ -74,9 +74,10 @@ impl Arguments<'_> {
             None => Ok(default),
             Some(Some(Value::Long(v))) => Ok(*v),
             Some(Some(Value::Int(v))) => Ok(i64::from(*v)),
-            Some(_) => {
-                Err(self.error(Code::NotConstant, "the argument must be a constant integer"))
-            }
+            Some(_) => Err(self.error(
+                Code::NotConstant,
+                format!("{}(): the argument must be a constant integer", self.name),
+            )),
         }
     }
 
@@ -86,7 +87,7 @@ impl Arguments<'_> {
             Some(Value::TimeSpan(v)) => Ok(*v),
             _ => Err(self.error(
                 Code::NotConstant,
-                "the argument must be a constant timespan",
+                format!("{}(): the argument must be a constant timespan", self.name),
             )),
         }
     }
@@ -133,7 +134,10 @@ fn neighbour(mut args: Arguments<'_>) -> BindResult<WindowCall> {
     args.expect(1, 3)?;
     let name = args.name;
     let Some(value) = args.next() else {
-        return Err(args.error(Code::ArgumentCount, format!("{name}() needs an argument")));
+        return Err(args.error(
+            Code::ArgumentCount,
+            format!("{name}(): function expects at least 1 argument(s)."),
+        ));
     };
     let (distance, default) = (args.next(), args.next());
     let distance = args.long(distance.as_ref(), 1)?;
@@ -193,7 +197,7 @@ fn rank(mut args: Arguments<'_>, dense: bool) -> BindResult<WindowCall> {
 fn session(mut args: Arguments<'_>) -> BindResult<WindowCall> {
     let time = args.next().filter(|v| v.kind == ScalarType::DateTime);
     let (Some(time), Some(from_first), Some(between)) = (time, args.next(), args.next()) else {
-        let message = "row_window_session() needs a datetime and two timespans";
+        let message = "row_window_session(): the arguments must be a datetime and two timespans";
         return Err(args.error(Code::ArgumentCount, message));
     };
     let function = WindowFunction::Session {

@@ -172,7 +172,9 @@ impl ClientCommand {
 async fn found(client: &str, data: &DataFolder) -> anyhow::Result<(Catalogue, ClientRecord)> {
     let (catalogue, _) = data::open(data).await?;
     let found = catalogue.client(client).await?.with_context(|| {
-        format!("there is no one client '{client}'; `hindsight client list` shows their ids")
+        format!(
+            "'{client}' does not name exactly one client; `hindsight client list` shows the ids"
+        )
     })?;
     Ok((catalogue, found))
 }

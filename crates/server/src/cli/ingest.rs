@@ -158,7 +158,7 @@ impl Batch {
                 self.body.push(b'\n');
                 self.items += 1;
             }
-            Ok(_) => tally.refuse("an item is no object".to_owned()),
+            Ok(_) => tally.refuse("an item is not a JSON object".to_owned()),
             Err(message) => tally.refuse(message),
         }
     }

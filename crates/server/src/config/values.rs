@@ -10,7 +10,7 @@ pub(super) fn number<T: std::str::FromStr>(text: &str) -> anyhow::Result<T> {
         .replace('_', "")
         .parse()
         .ok()
-        .with_context(|| format!("`{text}` is no whole number in range"))
+        .with_context(|| format!("`{text}` is not an integer in range"))
 }
 
 pub(super) fn positive(text: &str) -> anyhow::Result<usize> {

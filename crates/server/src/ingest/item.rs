@@ -93,7 +93,7 @@ fn time(time: Option<&Loose<'_>>, rules: &ItemRules) -> Result<i64, Refusal> {
         None | Some(Loose::Null | Loose::Text(_)) => {
             return Err(missing("time", "Envelope", "string"));
         }
-        Some(_) => return Err((400, not_a_time("a value that is no text"))),
+        Some(_) => return Err((400, not_a_time("a value that is not a string"))),
     };
     let Some(ticks) = parse_time(text) else {
         return Err((400, not_a_time(&text.chars().take(100).collect::<String>())));

@@ -172,7 +172,7 @@ fn replies(operation: &Operation) -> Value {
 fn meaning(admission: Admission, status: u16) -> String {
     if matches!(admission, Admission::Program | Admission::Person) {
         let text = match status {
-            400 => "The request is wrong, or what it shows is no good any more.",
+            400 => "The request is invalid, or its code or token is no longer valid.",
             401 => {
                 "The client is unknown, or its secret is missing or wrong; the person's name or password is wrong."
             }

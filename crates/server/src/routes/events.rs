@@ -35,7 +35,7 @@ fn format(text: Option<&str>) -> Result<Format, ApiError> {
     let media = parts.next().unwrap_or_default();
     let wrong = || ApiError::Bad {
         message: format!(
-            "'{text}' is no format; use json, application/json with odata.metadata=none, minimal or full, or csv"
+            "'{text}' is not a format; the formats are json, application/json with odata.metadata=none, minimal or full, and csv"
         ),
         target: Some("$format".to_owned()),
         position: Some(0),

@@ -81,7 +81,7 @@ async fn compute(
 
 fn bad_top(text: &str) -> ApiError {
     ApiError::Bad {
-        message: format!("'{text}' is no whole number"),
+        message: format!("'{text}' is not an integer"),
         target: Some("top".to_owned()),
         position: None,
     }
@@ -184,7 +184,7 @@ async fn run(app: &App, access: &Access, parameters: MetricParameters) -> Result
     let make = || compute(app, access, &parameters);
     match app.replies.make(&key, access.cache, make).await? {
         Answer::Whole(kept, _) => Ok(kept.body),
-        Answer::Streamed(_) => Err(ApiError::Internal("a metric is no stream".to_owned())),
+        Answer::Streamed(_) => Err(ApiError::Internal("a metric was streamed".to_owned())),
     }
 }
 

@@ -172,7 +172,7 @@ static ROUTES: &[Route] = &[
         "/{version}/apps/{appId}/metrics/metadata",
         &[query(
             "metricsMetadata",
-            "The metrics and how they may be asked.",
+            "The metrics, with their aggregations and dimensions.",
             &[],
             &[ok("MetricsMetadata", "Metrics by id, dimensions by path.")],
             |route| route.get(metadata::metrics),

@@ -36,8 +36,8 @@ pub(super) fn development(
     }
     let pem =
         std::fs::read_to_string(&key).with_context(|| format!("cannot read {}", key.display()))?;
-    let pair =
-        KeyPair::from_pem(&pem).with_context(|| format!("{} is no private key", key.display()))?;
+    let pair = KeyPair::from_pem(&pem)
+        .with_context(|| format!("{} does not contain a private key", key.display()))?;
     let issuer = Issuer::new(authority(&pair, now)?, pair);
     let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let mut parameters = CertificateParams::new(names)?;

@@ -93,7 +93,7 @@ pub(crate) fn computed(node: &Node, resolver: &Resolver<'_>) -> Result<Resolved,
             node.at,
             "A collection cannot become a property; name one of its properties.",
         )),
-        Kind::Null => Err(Fault::new(node.at, "null is no value of a property.")),
+        Kind::Null => Err(Fault::new(node.at, "null is not a value of a property.")),
         Kind::Bool => {
             let Operand { expr, kind, .. } = definite(operand);
             Ok(Resolved { expr, kind })

@@ -34,7 +34,10 @@ pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {
         None => Err(refuse(
             call,
             Code::UnknownDatePart,
-            format!("'{part}' is not a part that datetimes are counted in"),
+            format!(
+                "'{part}' is not a period; the periods are {}",
+                Period::NAMES.join(", ")
+            ),
         )),
     }
 }

@@ -36,12 +36,31 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         None => Err(refuse(
             call,
             Code::UnknownDatePart,
-            format!("'{part}' is not a part of a datetime"),
+            format!(
+                "'{part}' is not a part of a datetime; the parts are {}",
+                PARTS.join(", ")
+            ),
         )),
     }
 }
 
 static KERNEL: InnerKernel = InnerKernel::new("datetime_part", kernel);
+
+/// The names that [`parse`] knows, for messages.
+const PARTS: [&str; 12] = [
+    "year",
+    "quarter",
+    "month",
+    "week_of_year",
+    "day",
+    "dayofyear",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+    "nanosecond",
+];
 
 fn parse(name: &str) -> Option<Part> {
     Some(match name.to_ascii_lowercase().as_str() {
@@ -69,4 +88,14 @@ fn kernel(args: &KernelArgs<'_>) -> KernelResult {
         let ticks = time.get(row)?;
         Some(part?(&Civil::from_ticks(ticks), ticks))
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_part_is_known() {
+        assert!(PARTS.iter().all(|name| parse(name).is_some()));
+    }
 }

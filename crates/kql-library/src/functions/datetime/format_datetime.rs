@@ -52,7 +52,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Err(unknown) => Err(refuse(
             call,
             Code::FormatElement,
-            format!("format_datetime(): '{unknown}' is no part of a format"),
+            format!("format_datetime(): '{unknown}' is not a format specifier"),
         )),
     }
 }

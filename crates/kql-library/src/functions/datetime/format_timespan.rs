@@ -51,7 +51,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Err(unknown) => Err(refuse(
             call,
             Code::FormatElement,
-            format!("format_timespan(): '{unknown}' is no part of a format"),
+            format!("format_timespan(): '{unknown}' is not a format specifier"),
         )),
     }
 }

@@ -22,6 +22,21 @@ pub(super) enum Period {
 pub(super) const TICKS_PER_WEEK: i64 = 7 * TICKS_PER_DAY;
 
 impl Period {
+    /// The names of the periods, for messages.
+    pub(super) const NAMES: [&str; 11] = [
+        "year",
+        "quarter",
+        "month",
+        "week",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "millisecond",
+        "microsecond",
+        "nanosecond",
+    ];
+
     /// The period named `name`, case-insensitively.
     pub(super) fn parse(name: &str) -> Option<Period> {
         Some(match name.to_ascii_lowercase().as_str() {
@@ -88,6 +103,15 @@ pub(super) fn add_months(ticks: i64, months: i64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_named_period_is_known() {
+        assert!(
+            Period::NAMES
+                .iter()
+                .all(|name| Period::parse(name).is_some())
+        );
+    }
 
     fn ticks(text: &str) -> i64 {
         hindsight_kql_types::datetime::parse(text).expect("a datetime")

@@ -99,7 +99,7 @@ fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnos
         other => Err(refuse(
             call,
             Code::ArgumentType,
-            format!("a condition must be bool and is {other}"),
+            format!("a condition is {other} and must be bool"),
         )),
     }
 }
@@ -123,7 +123,7 @@ fn common(
         (Some(old), new) => Err(refuse(
             call,
             Code::NoCommonType,
-            format!("the branches must be of one type and are {old} and {new}"),
+            format!("the branches are {old} and {new} and must have the same type"),
         )),
     }
 }

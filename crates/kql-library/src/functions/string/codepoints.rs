@@ -52,7 +52,7 @@ pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
                 call,
                 Code::ArgumentType,
                 format!(
-                    "a code point is an integer or an array of them and not a {}",
+                    "unicode_codepoints_to_string(): an argument is {} and must be an integer or an array of integers",
                     arg.kind
                 ),
             )),

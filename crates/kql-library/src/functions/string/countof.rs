@@ -28,7 +28,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
         Some(other) => Err(refuse(
             call,
             Code::Semantics,
-            format!("countof(): the kind is 'normal' or 'regex' and not '{other}'"),
+            format!("countof(): unknown kind '{other}'; the kinds are 'normal' and 'regex'"),
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! Expressions as text, with the parentheses that precedence asks for.
+//! Expressions as text, with the parentheses that precedence requires.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -13,7 +13,7 @@ impl Display for Expr {
     }
 }
 
-/// How strongly the outermost form of an expression binds.
+/// The precedence of the outermost form of an expression.
 fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Pipe(_) | ExprKind::Source(_) => PIPE,
@@ -27,7 +27,7 @@ fn strength(expr: &Expr) -> u8 {
     }
 }
 
-/// Writes an expression, in parentheses when it binds more weakly than `weakest`.
+/// Writes an expression, in parentheses if its precedence is lower than `weakest`.
 pub(crate) fn write_expr(f: &mut Formatter<'_>, expr: &Expr, weakest: u8) -> fmt::Result {
     if strength(expr) < weakest {
         f.write_str("(")?;
@@ -98,7 +98,7 @@ fn write_kind(f: &mut Formatter<'_>, kind: &ExprKind) -> fmt::Result {
             write_expr(f, inner, PIPE)?;
             f.write_str(")")
         }
-        // No text stands for it: printing a tree that was refused still shows the rest.
+        // A tree with errors prints without the missing expressions.
         ExprKind::Missing => Ok(()),
     }
 }
@@ -125,7 +125,7 @@ fn write_member(f: &mut Formatter<'_>, value: &Expr, member: &Name) -> fmt::Resu
     write_bracketed(f, &member.text)
 }
 
-/// Writes a chain such as `a or b or c` without one call per term: it leans to the left and may be long.
+/// Writes a chain such as `a or b or c` without recursion, because the tree of a long chain is deep on its left.
 fn write_chain(f: &mut Formatter<'_>, op: BinaryOp, left: &Expr, right: &Expr) -> fmt::Result {
     let mut links = vec![(op, right)];
     let mut first = left;

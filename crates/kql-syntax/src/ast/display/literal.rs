@@ -25,7 +25,7 @@ pub(super) fn write_string(f: &mut Formatter<'_>, quote: char, text: &str) -> fm
     f.write_char(quote)
 }
 
-/// Writes a literal whose sign may stand bare: in `datatable`, in parameters.
+/// Writes a literal whose sign needs no parentheses: in `datatable` and in parameters.
 pub(super) fn write_signed(f: &mut Formatter<'_>, literal: &Literal) -> fmt::Result {
     match literal {
         Literal::Long(value) => write!(f, "{value}"),

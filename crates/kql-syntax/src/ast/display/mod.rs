@@ -1,4 +1,4 @@
-//! Syntax trees as text. What is printed reads back as an equal tree.
+//! The printer of syntax trees. The printed text parses to an equal tree.
 
 mod commas;
 mod expr;
@@ -14,7 +14,7 @@ pub(crate) use commas::Commas;
 pub(crate) use expr::write_expr;
 use literal::{write_signed, write_string};
 
-/// Words that are bracketed when they are names, because a rule of the grammar may read them otherwise.
+/// Words that are bracketed as names, because a rule of the grammar could parse them as keywords.
 const WORDS: [&str; 47] = [
     "and",
     "or",
@@ -65,7 +65,7 @@ const WORDS: [&str; 47] = [
     "project",
 ];
 
-/// Writes a name where any word may stand: after `kind=`, after a dot, before `(`.
+/// Writes a name in a place where any word is allowed: after `kind=`, after a dot, before `(`.
 fn write_bare(f: &mut Formatter<'_>, name: &Name) -> fmt::Result {
     if is_bare_name(&name.text) {
         f.write_str(&name.text)
@@ -90,7 +90,7 @@ impl Display for Name {
     }
 }
 
-/// Operator parameters, each with a space in front.
+/// Operator parameters, each after a space.
 pub(crate) struct Parameters<'a>(pub(crate) &'a [OperatorParameter]);
 
 impl Display for Parameters<'_> {
@@ -294,7 +294,7 @@ impl Display for NamedExpr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.names.as_slice() {
             [] => {}
-            // `mv-expand kind = x` would read as its parameter.
+            // `mv-expand kind = x` would be parsed as its parameter.
             [name]
                 if !self.tuple
                     && matches!(
@@ -312,7 +312,7 @@ impl Display for NamedExpr {
     }
 }
 
-/// Writes the value of a parameter: words and signed numbers stand bare.
+/// Writes the value of a parameter: words and signed numbers without parentheses.
 fn write_value(f: &mut Formatter<'_>, value: &Expr) -> fmt::Result {
     match &value.kind {
         ExprKind::Name(name) => write_bare(f, name),

@@ -122,7 +122,7 @@ fn is_nonempty(node: &MakeSeriesOperator, binder: &mut dyn BindContext) -> BindR
         "nonempty" => Ok(true),
         other => Err(binder.error(
             Code::Semantics,
-            format!("unknown kind '{other}'"),
+            format!("unknown kind '{other}'; the only kind is 'nonempty'"),
             expr.span,
         )),
     }
@@ -143,7 +143,7 @@ fn bind_series(
         .collect();
     let aggregates = binder.bind_aggregates(&items, keys, &summarize::without_groups(input))?;
     if aggregates.len() != node.aggregates.len() {
-        let message = "an aggregate of several columns makes no series";
+        let message = "an aggregate that returns several columns cannot be made into a series";
         return Err(binder.error(Code::Semantics, message, span));
     }
     let mut series = Vec::new();
@@ -201,7 +201,7 @@ fn bind_axis(
         }
         other => Err(binder.error(
             Code::Semantics,
-            format!("the axis cannot be {other}"),
+            format!("the axis is {other} and must be a number, datetime or timespan"),
             axis.expr.span,
         )),
     }
@@ -218,7 +218,7 @@ fn bound(
     let value = binder.value_now(expr)?;
     let fits = value.kind() == kind || widest(value.kind(), kind).is_some();
     if value.is_null() {
-        return Err(binder.error(Code::Semantics, "the bound of the axis is null", expr.span));
+        return Err(binder.error(Code::Semantics, "a bound of the axis is null", expr.span));
     }
     if fits {
         Ok(Some(value.convert(kind)))

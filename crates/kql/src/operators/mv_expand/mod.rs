@@ -102,7 +102,7 @@ pub(crate) fn expand(
             other => {
                 return Err(binder.error(
                     Code::Semantics,
-                    format!("unknown kind '{other}'"),
+                    format!("unknown kind '{other}'; the kinds are bag and array"),
                     expr.span,
                 ));
             }

@@ -151,7 +151,7 @@ fn mode(node: &ParseOperator, binder: &mut dyn BindContext) -> BindResult<ParseM
         "relaxed" => Ok(ParseMode::Relaxed),
         other => Err(binder.error(
             Code::Semantics,
-            format!("unknown kind '{other}'"),
+            format!("unknown kind '{other}'; the kinds are simple, regex and relaxed"),
             expr.span,
         )),
     }
@@ -179,7 +179,7 @@ fn flags(
     } else {
         Err(binder.error(
             Code::ParseFlag,
-            format!("unknown flags '{flags}'"),
+            format!("unknown flags '{flags}'; the flags are i, s, m, U and x"),
             expr.span,
         ))
     }

@@ -87,7 +87,7 @@ impl Pattern {
     fn literal(&mut self, expr: &Expr, binder: &mut dyn BindContext) -> BindResult<()> {
         let text = binder.constant_string(expr)?;
         if text.is_empty() {
-            let message = "a literal of the pattern is empty";
+            let message = "the pattern contains an empty string literal";
             return Err(binder.error(Code::ParsePattern, message, expr.span));
         }
         match self.mode {

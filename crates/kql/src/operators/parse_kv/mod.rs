@@ -97,7 +97,9 @@ impl Rules {
                     binder.constant_string(&property.value)?
                 }
                 _ => {
-                    let message = format!("unknown property '{name}'");
+                    let message = format!(
+                        "unknown property '{name}'; the properties are pair_delimiter, kv_delimiter, quote, escape, regex and greedy"
+                    );
                     return Err(binder.error(Code::Semantics, message, property.name.span()));
                 }
             };
@@ -108,7 +110,7 @@ impl Rules {
         let refuse = |message: &str| Err(binder.error(Code::Semantics, message, span));
         if let Some(pattern) = one("regex") {
             if found.len() > 1 {
-                return refuse("'regex' stands alone");
+                return refuse("'regex' cannot be combined with other properties");
             }
             return match Regex::new(&pattern) {
                 Err(_) => {
@@ -116,7 +118,7 @@ impl Rules {
                     Err(binder.error(Code::RegularExpression, message, span))
                 }
                 Ok(regex) if regex.captures_len() != 3 => {
-                    refuse("'regex' needs two groups, for the key and the value")
+                    refuse("'regex' must have two capture groups, for the key and the value")
                 }
                 Ok(_) => Ok(Rules {
                     kernel: &BY_REGEX,
@@ -129,7 +131,7 @@ impl Rules {
             match quote.chars().collect::<Vec<char>>().as_slice() {
                 [both] => quotes.extend([*both, *both]),
                 [open, close] => quotes.extend([*open, *close]),
-                _ => return refuse("'quote' has one or two characters"),
+                _ => return refuse("'quote' must have one or two characters"),
             }
         }
         let escapes = all("escape").concat();
@@ -145,7 +147,9 @@ impl Rules {
                     arguments: vec![pair, separator, quotes, escapes, greedy],
                 })
             }
-            _ => refuse("'pair_delimiter' and 'kv_delimiter' are given together and not empty"),
+            _ => refuse(
+                "'pair_delimiter' and 'kv_delimiter' must be given together and must not be empty",
+            ),
         }
     }
 

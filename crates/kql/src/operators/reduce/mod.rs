@@ -60,7 +60,7 @@ fn bind(
     let rule = rule(&node.properties, binder)?;
     let text = binder.bind_scalar(&node.by.expr, &input)?;
     if text.kind != ScalarType::String {
-        let message = format!("the expression must be a string and is {}", text.kind);
+        let message = format!("the expression is {} and must be string", text.kind);
         return Err(binder.error(Code::Semantics, message, node.by.expr.span));
     }
     let input = window::absorb(binder, input, span)?;
@@ -158,7 +158,9 @@ fn rule(properties: &[OperatorParameter], binder: &mut dyn BindContext) -> BindR
                 rule.separators = characters.chars().collect();
             }
             _ => {
-                let message = format!("unknown property '{name}'");
+                let message = format!(
+                    "unknown property '{name}'; the properties are threshold and characters"
+                );
                 return Err(binder.error(Code::Semantics, message, property.name.span()));
             }
         }

@@ -165,7 +165,7 @@ fn declared(
         };
         let taken = declared.iter().any(|d| d.0 == *name) || row.iter().any(|c| c.name == *name);
         if taken {
-            let message = format!("the column '{name}' exists already");
+            let message = format!("the column '{name}' already exists");
             return Err(binder.error(Code::DuplicateColumn, message, column.name.span()));
         }
         let default = match &column.default {
@@ -214,7 +214,7 @@ impl Scene {
             return Err(binder.unsupported("an optional step", span));
         }
         if self.steps.iter().filter(|s| **s == step.name.text).count() > 1 {
-            let message = format!("two steps are called '{}'", step.name.text);
+            let message = format!("duplicate step name '{}'", step.name.text);
             return Err(binder.error(Code::Semantics, message, span));
         }
         let output = match step.output.as_ref().map(|o| o.text.as_str()) {
@@ -224,7 +224,7 @@ impl Scene {
             Some(other) => {
                 return Err(binder.error(
                     Code::Semantics,
-                    format!("unknown output '{other}'"),
+                    format!("unknown output '{other}'; the outputs are all, last and none"),
                     span,
                 ));
             }

@@ -115,7 +115,7 @@ const USER_INFO: &[Reply] = &[
     ok("UserInfo", "Who the person is."),
     Reply {
         status: 401,
-        ..ok("Error", "There is no token of a person, or it is no good.")
+        ..ok("Error", "The token of a user is missing or not valid.")
     },
     Reply {
         status: 503,
