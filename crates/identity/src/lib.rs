@@ -11,6 +11,7 @@ mod fetch;
 pub mod issuer;
 mod jwt;
 mod keyring;
+mod known;
 mod password;
 mod right;
 pub mod secret;
