@@ -169,11 +169,12 @@ pub(crate) async fn post(
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
-    let body = body::query(&app, &headers, given).await?;
-    let wanted = if body.trim_ascii().is_empty() {
+    let body = body::query(&app, &access, &headers, given).await?;
+    let wanted = if body.bytes.trim_ascii().is_empty() {
         Wanted::default()
     } else {
-        serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?
+        serde_json::from_slice(&body.bytes)
+            .map_err(|error| ApiError::InvalidBody(error.to_string()))?
     };
     describe(&app, &access, wanted).await
 }
