@@ -8,6 +8,8 @@ mod attempts;
 mod claims;
 mod external;
 mod fetch;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod issuer;
 mod jwt;
 mod keyring;

@@ -6,6 +6,8 @@ mod client;
 mod columns;
 mod decode;
 mod envelope;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod item;
 mod limits;
 mod row;
