@@ -79,7 +79,7 @@ SEED ?= 0
 random-queries:
 	HINDSIGHT_RANDOM_QUERIES=$(COUNT) HINDSIGHT_RANDOM_SEED=$(SEED) $(CARGO) test --workspace --lib random_queries -- --nocapture
 
-## Fuzzes TARGET (parse, bind, odata) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`; the first
+## Fuzzes TARGET (parse, bind, odata, track, jwt) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`; the first
 ## build of bind and odata compiles the query engine with instrumentation and takes long. No sanitizer: the code is safe Rust.
 TARGET ?= parse
 SECONDS ?= 600

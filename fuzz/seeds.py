@@ -54,6 +54,11 @@ def found(target):
     return [path.read_text(encoding="utf-8") for path in sorted((HERE / "regressions" / target).glob("*"))]
 
 
+def kept(target):
+    """The seeds of a target that are files."""
+    return [path.read_text(encoding="utf-8") for path in sorted((HERE / "seeds" / target).glob("*"))]
+
+
 def main():
     files = sorted((HERE.parent / "conformance" / "kql").rglob("*.kqlt"))
     kql = [query for path in files for query in queries(path)]
@@ -63,6 +68,9 @@ def main():
     write("parse", kql + found("parse"))
     write("bind", kql + found("bind"))
     write("odata", ODATA + found("odata"))
+    # The first byte of a body selects its encoding: 0 is none.
+    write("track", ["\0" + text for text in kept("track")])
+    write("jwt", kept("jwt"))
     dictionary(kql)
     print(f"{len(kql)} queries", file=sys.stderr)
 

@@ -2,9 +2,11 @@
 import http.client
 import json
 import threading
+import time
 import unittest
 import urllib.parse
 
+import hostile
 from server import Server
 
 CONCURRENT, QUEUED, SENT = 5, 200, 300
@@ -66,6 +68,32 @@ class Fair(unittest.TestCase):
                 self.assertEqual(status, 429, body)
                 self.assertGreaterEqual(int(retry), 1)
                 self.assertEqual(body["error"]["code"], "ThrottledError")
+
+    def test_a_flood_of_telemetry_disturbs_no_other_application(self):
+        with Server(store_memory="48MiB", ingest_queue_time="1s", log_filter="warn") as server:
+            noisy, _ = server.new_app("noisy")
+            quiet, key = server.new_app("quiet")
+            body = hostile.packed(noisy, 2_000)
+            stopped = threading.Event()
+            statuses = set()
+
+            def work():
+                while not stopped.is_set():
+                    statuses.add(hostile.post(server, "/v2.1/track", body, 120, Content_Encoding="gzip")[0])
+
+            flooders = [threading.Thread(target=work) for _ in range(48)]
+            for flooder in flooders:
+                flooder.start()
+            try:
+                time.sleep(3)
+                answers = [hostile.track(server, quiet, 60)[0] for _ in range(90)]
+            finally:
+                stopped.set()
+            for flooder in flooders:
+                flooder.join()
+            self.assertEqual(answers, [200] * 90)
+            self.assertLessEqual(statuses, {200, 503})
+            self.assertEqual(server.query(quiet, key, "customEvents | count"), [{"Count": 90}])
 
 
 if __name__ == "__main__":

@@ -8,9 +8,12 @@ mod attempts;
 mod claims;
 mod external;
 mod fetch;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod issuer;
 mod jwt;
 mod keyring;
+mod known;
 mod password;
 mod right;
 pub mod secret;

@@ -9,6 +9,8 @@ use tokio::sync::Semaphore;
 
 /// Hashes that are computed at once: each takes 19 MiB and tens of milliseconds, and nobody may spend all of them.
 const AT_ONCE: usize = 2;
+/// Comparisons that may wait for one of these.
+const WAITING: usize = 64;
 /// The shortest password that is taken.
 const SHORTEST: usize = 8;
 /// The longest: longer texts are no passwords.
@@ -25,16 +27,24 @@ pub enum PasswordError {
     Hash(String),
 }
 
+/// Too many passwords are being compared; try again later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too many passwords are being compared")]
+pub struct Busy;
+
 /// Computes and compares hashes of passwords.
 #[derive(Debug, Clone)]
 pub struct Passwords {
     slots: Arc<Semaphore>,
+    /// Those that are compared and those that wait.
+    places: Arc<Semaphore>,
 }
 
 impl Default for Passwords {
     fn default() -> Passwords {
         Passwords {
             slots: Arc::new(Semaphore::new(AT_ONCE)),
+            places: Arc::new(Semaphore::new(AT_ONCE + WAITING)),
         }
     }
 }
@@ -58,10 +68,12 @@ impl Passwords {
     }
 
     /// Whether a password is the one whose hash was kept. Where there is none (`None`) it takes as long to say no.
-    pub async fn matches(&self, password: &str, kept: Option<String>) -> bool {
-        let Ok(_slot) = self.slots.acquire().await else {
-            return false;
-        };
+    ///
+    /// # Errors
+    /// [`Busy`] where too many comparisons wait.
+    pub async fn matches(&self, password: &str, kept: Option<String>) -> Result<bool, Busy> {
+        let _place = self.places.try_acquire().map_err(|_| Busy)?;
+        let _slot = self.slots.acquire().await.map_err(|_| Busy)?;
         let known = kept.is_some();
         let kept = kept.unwrap_or_else(|| NOBODY.to_owned());
         let password = password.to_owned();
@@ -69,7 +81,7 @@ impl Passwords {
             password.len() <= LONGEST
                 && argon2::verify_encoded(&kept, password.as_bytes()).unwrap_or(false)
         };
-        tokio::task::spawn_blocking(compare).await.unwrap_or(false) && known
+        Ok(tokio::task::spawn_blocking(compare).await.unwrap_or(false) && known)
     }
 }
 
@@ -88,13 +100,30 @@ mod tests {
             kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
             "{kept}"
         );
-        assert!(passwords.matches("correct horse", Some(kept.clone())).await);
-        assert!(!passwords.matches("correct horsf", Some(kept)).await);
-        assert!(!passwords.matches("correct horse", None).await);
+        let matches = async |password: &str, kept| passwords.matches(password, kept).await;
+        assert_eq!(matches("correct horse", Some(kept.clone())).await, Ok(true));
+        assert_eq!(matches("correct horsf", Some(kept)).await, Ok(false));
+        assert_eq!(matches("correct horse", None).await, Ok(false));
         assert!(
             argon2::verify_encoded(NOBODY, b"x").is_ok(),
             "nobody's hash costs as much"
         );
+    }
+
+    #[tokio::test]
+    async fn so_many_comparisons_wait_and_further_ones_are_refused() {
+        let passwords = Passwords::default();
+        let held = passwords
+            .places
+            .clone()
+            .acquire_many_owned(65)
+            .await
+            .unwrap();
+        assert_eq!(passwords.matches("x", None).await, Ok(false));
+        let last = passwords.places.clone().acquire_owned().await.unwrap();
+        assert_eq!(passwords.matches("x", None).await, Err(Busy));
+        drop((held, last));
+        assert_eq!(passwords.matches("x", None).await, Ok(false));
     }
 
     #[test]

@@ -11,9 +11,9 @@ use hindsight_kql_types::ticks::to_unix_millis;
 use hindsight_store::{AppId, Application, Clock, NewApplication, NewKey, Store, StoreConfig};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::sync::Semaphore;
 
 use crate::auth::Gate;
+use crate::bodies::{BodyLimits, BodyMemory};
 use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
@@ -41,8 +41,8 @@ pub(crate) struct App {
     pub(crate) issuer: Arc<Issuer>,
     /// Limits queries.
     pub(crate) throttle: Throttle,
-    /// Bounds the memory of ingestion.
-    pub(crate) ingest_slots: Arc<Semaphore>,
+    /// The memory of request bodies.
+    pub(crate) bodies: BodyMemory,
     /// Bytes that each application ingested today.
     pub(crate) daily: DailyUse,
     /// The time.
@@ -66,6 +66,9 @@ impl App {
         config.retention = settings.retention;
         config.retention_bytes = settings.retention_bytes;
         config.retention_interval = settings.retention_interval;
+        config.hot_limit_bytes = settings.store_memory;
+        config.hot_bytes = settings.store_memory / 4;
+        config.footer_cache_bytes = settings.store_footer_cache;
         change(&mut config);
         let clock = config.clock.clone();
         let store = Store::open(config).await?;
@@ -107,7 +110,13 @@ impl App {
             ),
             directory,
             throttle: Throttle::new(limits),
-            ingest_slots: Arc::new(Semaphore::new(settings.ingest_concurrency)),
+            bodies: BodyMemory::new(BodyLimits {
+                memory: settings.body_memory,
+                per_address: settings.max_bodies_per_address,
+                concurrency: settings.ingest_concurrency,
+                queue: settings.ingest_queue,
+                queue_time: settings.ingest_queue_time,
+            }),
             daily: DailyUse::open(&settings.data),
             clock,
             prometheus: crate::telemetry::prometheus(),

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use toml::de::{DeTable, DeValue};
 
 use table::SETTINGS;
-pub(crate) use table::Settings;
+pub(crate) use table::{FiguresAccess, Settings};
 pub(crate) use values::duration;
 
 impl Settings {

@@ -8,6 +8,9 @@ use hindsight_store::{AppendRequest, StoreError, Table};
 
 use crate::app::App;
 use crate::auth::Principal;
+use crate::bodies::Owner;
+use crate::bodies::receiving::Arriving;
+use crate::bodies::shares::{NoMemory, Share};
 use crate::directory::{AppRecord, Snapshot};
 use crate::ingest::body::{self, BodyError, Codec};
 use crate::ingest::{self, AppBatches, Decoded, ItemError, ItemRules, KeyRefusal, Sender, Verdict};
@@ -17,24 +20,123 @@ fn ticks(duration: std::time::Duration) -> i64 {
     i64::try_from(duration.as_nanos() / 100).unwrap_or(i64::MAX)
 }
 
+/// Memory of an item beside its share of the body: its row in columns, and what is said of it in the reply.
+const ITEM: usize = 1536;
+/// Memory of a request beside its body.
+const BASE: usize = 64 << 10;
+/// How much larger a packed body is expected to be when it is decompressed.
+const EXPANSION: usize = 16;
+
+/// A body as it was received.
+pub(crate) struct PackedBody {
+    /// How it is packed.
+    pub(crate) codec: Codec,
+    /// Its bytes.
+    pub(crate) bytes: Bytes,
+    /// The memory that it holds as an arriving body.
+    pub(crate) arriving: Option<Arriving>,
+}
+
+impl PackedBody {
+    /// A body of this process.
+    pub(crate) fn plain(bytes: Bytes) -> PackedBody {
+        PackedBody {
+            codec: Codec::Identity,
+            bytes,
+            arriving: None,
+        }
+    }
+}
+
 /// Decodes, judges and stores a request; returns when what was accepted is on disk.
+///
+/// The request waits for its application's share of memory, and is refused with 503 if it waits too long.
 pub(crate) async fn take(
     app: &Arc<App>,
-    codec: Codec,
-    body: Bytes,
+    body: PackedBody,
     sender: Sender,
     principal: Option<Principal>,
 ) -> Result<Verdict, BodyError> {
-    let request = Request {
-        codec,
-        body,
+    let request = Arc::new(Request {
+        codec: body.codec,
+        body: body.bytes,
         sender,
         principal,
-    };
-    match decode_fresh(app, Arc::new(request)).await {
-        Ok(decoded) => Ok(store(app, decoded).await),
+    });
+    match run(app, request, body.arriving).await {
+        Ok(verdict) | Err(Refused::Whole(verdict)) => Ok(verdict),
         Err(Refused::Body(error)) => Err(error),
-        Err(Refused::Whole(verdict)) => Ok(verdict),
+        Err(Refused::Needs(_)) => {
+            let limit = app.bodies.telemetry.limit();
+            Ok(no_memory(NoMemory::TooLarge { limit }))
+        }
+    }
+}
+
+async fn run(
+    app: &Arc<App>,
+    request: Arc<Request>,
+    arriving: Option<Arriving>,
+) -> Result<Verdict, Refused> {
+    let directory = app.directory.snapshot().await.map_err(unreachable)?;
+    let owner = request.owner(app, &directory);
+    let body = request.body.len();
+    let expected = request.expected_memory(app.settings.ingest_max_decompressed_bytes);
+    let mut needed = expected.min(app.bodies.telemetry.limit());
+    // From here on the body counts among those that wait, and then in its share.
+    drop(arriving);
+    // Once with what is expected, once with what decompression needs, and once with what the items need.
+    for _ in 0..2 {
+        let share = enter(app, owner, needed, body).await?;
+        match store_with(app, &request, &directory, share).await {
+            Err(Refused::Needs(bytes)) => needed = bytes,
+            outcome => return outcome,
+        }
+    }
+    let share = enter(app, owner, needed, body).await?;
+    store_with(app, &request, &directory, share).await
+}
+
+async fn enter(
+    app: &App,
+    owner: Owner,
+    needed: usize,
+    body: usize,
+) -> Result<Share<Owner>, Refused> {
+    let entered = app.bodies.telemetry.enter(owner, needed, body).await;
+    entered.map_err(|why| Refused::Whole(no_memory(why)))
+}
+
+async fn store_with(
+    app: &Arc<App>,
+    request: &Arc<Request>,
+    directory: &Arc<Snapshot>,
+    share: Share<Owner>,
+) -> Result<Verdict, Refused> {
+    let decoded = decode_fresh(app, request.clone(), directory.clone(), &share).await?;
+    Ok(store(app, decoded, &share).await)
+}
+
+fn no_memory(why: NoMemory) -> Verdict {
+    metrics::counter!("hindsight_ingest_requests_refused_total").increment(1);
+    match why {
+        NoMemory::TooLarge { limit } => Verdict::refused(
+            0,
+            413,
+            format!(
+                "The body needs more memory than {limit} bytes, five eighths of `http.body_memory`, when it is decoded"
+            ),
+        ),
+        NoMemory::Full => Verdict::refused(
+            0,
+            503,
+            "Too many ingestion requests wait (`ingest.queue`, `http.body_memory`); try again later",
+        ),
+        NoMemory::Late => Verdict::refused(
+            0,
+            503,
+            "The request waited too long to be stored (`ingest.queue_time`); try again later",
+        ),
     }
 }
 
@@ -46,12 +148,47 @@ struct Request {
     principal: Option<Principal>,
 }
 
+impl Request {
+    /// The application whose share of the memory the request uses: that of its first item, if it takes telemetry of this sender.
+    fn owner(&self, app: &App, directory: &Snapshot) -> Owner {
+        let key = ingest::first_key(self.codec, &self.body)?;
+        let found = find_app(app, directory, self.principal.as_ref(), &key, app.now());
+        found.ok().map(|record| record.id)
+    }
+
+    /// The memory that the request is expected to need.
+    fn expected_memory(&self, limit: usize) -> usize {
+        let packed = self.body.len();
+        let plain = match self.codec {
+            Codec::Identity => packed,
+            _ => limit.min(packed.saturating_mul(EXPANSION)),
+        };
+        memory(packed, plain, plain / 512)
+    }
+
+    /// The plain bytes that fit into so much memory.
+    fn room(&self, memory: usize) -> usize {
+        memory.saturating_sub(self.body.len() + BASE) / 3
+    }
+}
+
+/// The memory of a request: the body as it came, decompressed, in columns and in the log's form.
+fn memory(packed: usize, plain: usize, items: usize) -> usize {
+    BASE + packed + 3 * plain + ITEM * items
+}
+
+fn unreachable(error: StoreError) -> Refused {
+    Refused::Whole(Verdict::refused(0, 503, unavailable(&error)))
+}
+
 /// Decodes with the current snapshot and, if a key was unknown, once more if the catalogue has changed since.
-async fn decode_fresh(app: &Arc<App>, request: Arc<Request>) -> Result<Decoded, Refused> {
-    let unreachable =
-        |error: StoreError| Refused::Whole(Verdict::refused(0, 503, unavailable(&error)));
-    let directory = app.directory.snapshot().await.map_err(unreachable)?;
-    let decoded = decode_blocking(app, request.clone(), directory.clone()).await?;
+async fn decode_fresh(
+    app: &Arc<App>,
+    request: Arc<Request>,
+    directory: Arc<Snapshot>,
+    share: &Share<Owner>,
+) -> Result<Decoded, Refused> {
+    let decoded = decode_blocking(app, request.clone(), directory.clone(), share).await?;
     if !decoded.unknown_key {
         return Ok(decoded);
     }
@@ -59,7 +196,8 @@ async fn decode_fresh(app: &Arc<App>, request: Arc<Request>) -> Result<Decoded, 
     if Arc::ptr_eq(&directory, &current) {
         return Ok(decoded);
     }
-    decode_blocking(app, request, current).await
+    drop(decoded);
+    decode_blocking(app, request, current, share).await
 }
 
 /// Decodes on a thread for blocking work.
@@ -67,9 +205,14 @@ async fn decode_blocking(
     app: &Arc<App>,
     request: Arc<Request>,
     directory: Arc<Snapshot>,
+    share: &Share<Owner>,
 ) -> Result<Decoded, Refused> {
-    let app = app.clone();
-    let work = move || decode(&app, &request, &directory);
+    let turn = share.decoding().await;
+    let (app, memory) = (app.clone(), share.bytes());
+    let work = move || {
+        let _turn = turn;
+        decode(&app, &request, &directory, memory)
+    };
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or_else(|error| {
@@ -85,12 +228,28 @@ async fn decode_blocking(
 enum Refused {
     Body(BodyError),
     Whole(Verdict),
+    /// So many bytes of memory are needed.
+    Needs(usize),
 }
 
-fn decode(app: &App, request: &Request, directory: &Snapshot) -> Result<Decoded, Refused> {
+/// Decodes a request within so many bytes of memory.
+fn decode(
+    app: &App,
+    request: &Request,
+    directory: &Snapshot,
+    granted: usize,
+) -> Result<Decoded, Refused> {
     let settings = &app.settings;
     let limit = settings.ingest_max_decompressed_bytes;
-    let plain = body::decode(request.codec, &request.body, limit).map_err(Refused::Body)?;
+    let (packed, room) = (request.body.len(), request.room(granted));
+    let plain = match body::decode_within(request.codec, &request.body, limit, room) {
+        Ok(plain) => plain,
+        Err(BodyError::NeedsRoom { bytes }) => {
+            let expected = memory(packed, bytes, bytes / 512);
+            return Err(Refused::Needs(expected.min(app.bodies.telemetry.limit())));
+        }
+        Err(error) => return Err(Refused::Body(error)),
+    };
     let received = ingest::count(&plain);
     if received == 0 {
         return Err(Refused::Whole(Verdict::refused(
@@ -105,6 +264,10 @@ fn decode(app: &App, request: &Request, directory: &Snapshot) -> Result<Decoded,
             "The request has {received} items, more than the limit of {limit} (`ingest.max_items`)"
         );
         return Err(Refused::Whole(Verdict::refused(received, 413, message)));
+    }
+    let needed = memory(packed, plain.len(), received);
+    if needed > granted {
+        return Err(Refused::Needs(needed));
     }
     let now = app.now();
     let rules = ItemRules {
@@ -153,7 +316,7 @@ fn find_app(
 }
 
 /// Stores each application's rows. A failure concerns the items of that application alone.
-async fn store(app: &Arc<App>, decoded: Decoded) -> Verdict {
+async fn store(app: &Arc<App>, decoded: Decoded, share: &Share<Owner>) -> Verdict {
     let Decoded {
         received,
         apps,
@@ -176,7 +339,10 @@ async fn store(app: &Arc<App>, decoded: Decoded) -> Verdict {
             .map(|(_, batch)| batch.get_array_memory_size())
             .sum();
         let tables: Vec<Table> = batches.iter().map(|(table, _)| *table).collect();
-        match app.store.append(AppendRequest { app: id, batches }).await {
+        let turn = share.log(bytes).await;
+        let appended = app.store.append(AppendRequest { app: id, batches }).await;
+        drop(turn);
+        match appended {
             Ok(_) => {
                 app.replies.note_arrival(id, tables.into_iter());
                 accepted += items.len();

@@ -2,6 +2,7 @@
 
 mod app;
 mod auth;
+mod bodies;
 mod caps;
 mod cli;
 mod config;
@@ -17,6 +18,7 @@ mod openapi;
 mod params;
 mod prefer;
 mod private_file;
+mod proxies;
 mod reply;
 mod router;
 mod routes;

@@ -4,8 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use axum::Extension;
 use axum::body::Bytes;
+use axum::extract::Request;
 use axum::http::header;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
 use axum::routing::MethodRouter;
 use axum::{Router, http::HeaderName};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -19,6 +21,7 @@ use crate::middleware::outer;
 use crate::openapi;
 use crate::routes::fallback;
 use crate::routes::openapi::Document;
+use crate::routes::prometheus;
 use crate::routes::route::{Operation, Route};
 use crate::routes::table;
 
@@ -36,6 +39,7 @@ pub(crate) fn layered(routes: Router) -> Router {
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked))
         .layer(cors())
+        .layer(from_fn(without_origin))
         .layer(from_fn(outer::run))
 }
 
@@ -78,8 +82,20 @@ fn cors() -> CorsLayer {
         .vary([header::ACCEPT_ENCODING])
 }
 
+/// Scripts of other origins read telemetry with a key; the server's own figures are not for them.
+async fn without_origin(request: Request, next: Next) -> Response {
+    let figures = request.uri().path() == prometheus::PATH;
+    let mut response = next.run(request).await;
+    if figures {
+        response
+            .headers_mut()
+            .remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    }
+    response
+}
+
 /// A panic is a bug; the caller sees 500 and the log the text.
-fn panicked(payload: Box<dyn std::any::Any + Send + 'static>) -> axum::response::Response {
+fn panicked(payload: Box<dyn std::any::Any + Send + 'static>) -> Response {
     let text = payload
         .downcast_ref::<String>()
         .map(String::as_str)

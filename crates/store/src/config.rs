@@ -22,7 +22,8 @@ pub struct StoreConfig {
     pub log_file_bytes: u64,
     /// Bytes of the memtable that trigger a seal. Default 256 MiB.
     pub hot_bytes: usize,
-    /// Bytes of the memtable (its frozen part included) above which appends are refused as overloaded. Default 768 MiB.
+    /// Bytes of the memtable (its frozen part included). An append is refused as overloaded if its application holds three times as
+    /// many as are free. Default 1 GiB.
     pub hot_limit_bytes: usize,
     /// Rows of one application's table in the memtable that trigger a seal. Default 262,144.
     pub seal_rows: usize,
@@ -70,7 +71,7 @@ impl StoreConfig {
             commit_bytes: 16 << 20,
             log_file_bytes: 64 << 20,
             hot_bytes: 256 << 20,
-            hot_limit_bytes: 768 << 20,
+            hot_limit_bytes: 1 << 30,
             seal_rows: 262_144,
             seal_age: Duration::from_secs(300),
             row_group_rows: 131_072,

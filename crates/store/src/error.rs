@@ -105,9 +105,22 @@ pub enum StoreError {
     /// The catalogue failed.
     #[error("the catalogue failed: {0}")]
     Catalogue(#[from] sqlx::Error),
+    /// The catalogue could not be opened.
+    #[error("the catalogue {} cannot be opened: {source}", path.display())]
+    OpenCatalogue {
+        /// Its file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: sqlx::Error,
+    },
     /// The catalogue could not be brought to this program's form.
-    #[error("the catalogue cannot be migrated: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
+    #[error("the catalogue {} cannot be migrated: {source}", path.display())]
+    Migration {
+        /// Its file.
+        path: PathBuf,
+        /// What failed.
+        source: sqlx::migrate::MigrateError,
+    },
     /// An Arrow kernel failed.
     #[error("arrow: {0}")]
     Arrow(#[from] arrow::error::ArrowError),

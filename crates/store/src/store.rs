@@ -30,6 +30,9 @@ use crate::stats::Stats;
 use crate::store_id::StoreId;
 use crate::view::{ViewCell, ViewSink};
 
+/// How much of the memtable's memory one application may hold, as a multiple of what is free.
+const MEMORY_FACTOR: usize = 3;
+
 /// What one request stores: all of it or nothing.
 #[derive(Debug, Clone)]
 pub struct AppendRequest {
@@ -117,14 +120,7 @@ impl Store {
         if let Some(error) = self.health.read_only() {
             return Err(error);
         }
-        let sizes = self.view.sizes();
-        if sizes.bytes >= self.config.hot_limit_bytes {
-            self.wake.notify_one();
-            return Err(StoreError::Overloaded {
-                bytes: sizes.bytes,
-                limit: self.config.hot_limit_bytes,
-            });
-        }
+        self.check_memory(request.app)?;
         let mut batches = Vec::with_capacity(request.batches.len());
         for (table, batch) in request
             .batches
@@ -141,6 +137,20 @@ impl Store {
         let sequence = writer.append(request.app, batches, payload).await?;
         self.note_arrival();
         Ok(Ack { sequence })
+    }
+
+    /// Refuses an application that has no room in memory. It may hold three times what is free: three quarters if it is alone, less
+    /// the more others hold, and never the last quarter of what is left for them (dynamic thresholds, as switches share
+    /// their buffers).
+    fn check_memory(&self, app: AppId) -> Result<()> {
+        let (bytes, limit) = (self.view.sizes().bytes, self.config.hot_limit_bytes);
+        let free = limit.saturating_sub(bytes);
+        let most = free.saturating_mul(MEMORY_FACTOR);
+        if bytes < most || (free > 0 && self.view.bytes_of(app) < most) {
+            return Ok(());
+        }
+        self.wake.notify_one();
+        Err(StoreError::Overloaded { bytes, limit })
     }
 
     fn note_arrival(&self) {

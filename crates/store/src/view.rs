@@ -173,6 +173,17 @@ impl ViewCell {
         *self.sizes.lock()
     }
 
+    /// Bytes of one application's active and frozen parts.
+    pub(crate) fn bytes_of(&self, app: AppId) -> usize {
+        let current = self.current.lock();
+        let own = current
+            .tables
+            .iter()
+            .filter(|((owner, _), _)| *owner == app);
+        own.map(|(_, state)| state.open.bytes + state.frozen.bytes)
+            .sum()
+    }
+
     fn change(&self, change: impl FnOnce(&mut View)) {
         let mut current = self.current.lock();
         change(Arc::make_mut(&mut current));

@@ -45,22 +45,18 @@ impl Issuer {
             (None, Some(id)) => (id, posted),
             (None, None) => return Err(OAuthError::missing("client_id")),
         };
-        let source = format!("client {address}");
-        if let Some(wait) = self.sign_ins.wait(&source, self.clock.elapsed()) {
-            return Err(OAuthError::too_many(wait.as_secs().max(1)));
-        }
-        let client = self.find_client(id).await;
-        let failed = match (&client, shown) {
-            (Ok(client), Some(shown)) => !self.is_secret(client, shown),
-            (Ok(_), None) => false,
-            (Err(_), _) => true,
-        };
-        if failed {
-            self.sign_ins.failed(&source, self.clock.elapsed());
-        }
-        let client = client?;
-        if failed {
-            return Err(OAuthError::wrong_secret());
+        // An unknown name is no guess of a secret: only clients that exist are counted.
+        let client = self.find_client(id).await?;
+        if let Some(shown) = shown {
+            let elapsed = self.clock.elapsed();
+            let sources = self.sources("client", &client.id, address, elapsed);
+            self.sign_ins
+                .begin(&sources, elapsed)
+                .map_err(|wait| OAuthError::too_many(wait.as_secs().max(1)))?;
+            if !self.is_secret(&client, shown) {
+                return Err(OAuthError::wrong_secret());
+            }
+            self.sign_in_succeeded(&sources, elapsed);
         }
         Ok(Authenticated {
             client,

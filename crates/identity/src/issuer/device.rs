@@ -5,6 +5,7 @@ use super::error::OAuthError;
 use super::form::Form;
 use super::pending::{DEVICE_INTERVAL, DEVICE_LIFETIME, Device, SignedIn};
 use super::scope::{Version, Wanted};
+use crate::attempts::Source;
 use crate::secret;
 
 /// Letters of user codes: no vowels, so no words, and nothing that looks like a digit (RFC 8628 §6.1).
@@ -90,13 +91,16 @@ impl Issuer {
     /// Where an address has guessed too often.
     pub fn find_device(&self, typed: &str, address: &str) -> Result<Option<Device>, OAuthError> {
         let now = self.clock.elapsed();
-        let source = format!("device {address}");
-        if let Some(wait) = self.sign_ins.wait(&source, now) {
-            return Err(OAuthError::too_many(wait.as_secs().max(1)));
-        }
+        let source = [Source {
+            name: format!("device {address}"),
+            limit: self.sign_ins.limit(),
+        }];
+        self.sign_ins
+            .begin(&source, now)
+            .map_err(|wait| OAuthError::too_many(wait.as_secs().max(1)))?;
         let found = self.devices.find(&plain(typed), now);
-        if found.is_none() {
-            self.sign_ins.failed(&source, now);
+        if found.is_some() {
+            self.sign_ins.succeeded(&source);
         }
         Ok(found)
     }

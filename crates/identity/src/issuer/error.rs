@@ -4,6 +4,9 @@
 use crate::keyring::KeyError;
 use hindsight_store::StoreError;
 
+/// Seconds after which a sign-in that found no room may be tried again.
+const BUSY_SECONDS: u64 = 2;
+
 /// An error that a client is told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}: {message}")]
@@ -87,6 +90,16 @@ impl OAuthError {
             status: 429,
             retry_after: Some(seconds),
             ..OAuthError::new("temporarily_unavailable", 50_053, message)
+        }
+    }
+
+    /// Too many passwords are being compared; try later.
+    pub fn busy() -> OAuthError {
+        let message = "Too many sign-ins at the moment; try again in a few seconds.";
+        OAuthError {
+            status: 503,
+            retry_after: Some(BUSY_SECONDS),
+            ..OAuthError::new("temporarily_unavailable", 90_033, message)
         }
     }
 

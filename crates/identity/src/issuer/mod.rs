@@ -35,6 +35,7 @@ use crate::attempts::Attempts;
 use crate::claims::{self, Expected};
 use crate::jwt::{self, Parsed, TokenError};
 use crate::keyring::{KeyError, Keyring};
+use crate::known::Known;
 use crate::password::Passwords;
 use crate::right::Rights;
 use crate::secret;
@@ -66,7 +67,8 @@ pub struct IssuerSettings {
     pub implicit: Implicit,
     /// The tenant's id; a random one is made and kept where nothing is said.
     pub tenant: Option<String>,
-    /// Failed sign-ins of one name or address, and failed secrets of one address, in five minutes.
+    /// Failed sign-ins of one name at one address, and failed secrets of one client at one address, in five minutes. A name, an
+    /// address and all together have multiples of it.
     pub attempts: u32,
 }
 
@@ -82,6 +84,7 @@ pub struct Issuer {
     devices: pending::Devices,
     passwords: Passwords,
     sign_ins: Attempts,
+    known: Known,
 }
 
 /// Where the issuer is, which is known when the server listens.
@@ -133,6 +136,7 @@ impl Issuer {
             devices: pending::Devices::default(),
             passwords: Passwords::default(),
             sign_ins: Attempts::new(settings.attempts, ATTEMPTS_WINDOW),
+            known: Known::default(),
         };
         issuer.locate(base, &[]);
         Ok(issuer)

@@ -52,6 +52,8 @@ struct Kept<T> {
     value: T,
     until: Duration,
     used: bool,
+    /// Whether it was shown again after its first use.
+    replayed: bool,
 }
 
 /// What redeeming a code led to.
@@ -82,6 +84,7 @@ impl Codes {
             value: code,
             until: now + CODE_LIFETIME,
             used: false,
+            replayed: false,
         };
         codes.insert(secret::hash(text), kept);
         true
@@ -92,7 +95,10 @@ impl Codes {
         let mut codes = self.0.lock();
         let hash = secret::hash(text);
         match codes.get_mut(&hash) {
-            Some(kept) if kept.used => Taken::Again(kept.value.grant.clone()),
+            Some(kept) if kept.used => {
+                kept.replayed = true;
+                Taken::Again(kept.value.grant.clone())
+            }
             Some(kept) if now < kept.until => {
                 kept.used = true;
                 // Tokens that it gives may be revoked by a second use for as long as the longest of them could matter.
@@ -105,6 +111,13 @@ impl Codes {
             }
             None => Taken::Unknown,
         }
+    }
+
+    /// Whether a used code was shown again: the first use, which may still be in flight, must give nothing then.
+    pub(crate) fn is_replayed(&self, text: &str) -> bool {
+        let codes = self.0.lock();
+        let kept = codes.get(&secret::hash(text));
+        kept.is_some_and(|kept| kept.replayed)
     }
 }
 

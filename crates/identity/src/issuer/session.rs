@@ -7,10 +7,21 @@ use hindsight_store::{AuditRecord, SessionRecord, UserRecord};
 use super::error::OAuthError;
 use super::pending::SignedIn;
 use super::{Issuer, TICKS, UNIX_EPOCH_TICKS};
+use crate::attempts::Source;
+use crate::password::Busy;
 use crate::secret;
 
 /// How long a browser stays signed in.
 pub const SESSION_LIFETIME: Duration = Duration::from_secs(8 * 3600);
+
+/// Failures of one name, and of one address, as a multiple of the limit of a name at an address.
+const NAME_FACTOR: u32 = 10;
+/// Failures of all names and addresses together, as a multiple of the same limit.
+const GLOBAL_FACTOR: u32 = 100;
+/// The audit's word for a sign-in that failed.
+const FAILED: &str = "sign-in failed";
+/// Failed sign-ins that the audit keeps: nobody who guesses makes it grow without end.
+const FAILURES_KEPT: u32 = 10_000;
 
 /// A session that began now.
 #[derive(Debug, Clone)]
@@ -27,44 +38,76 @@ impl Issuer {
     /// The session is always a new one: what the browser held before it signed in is worth nothing.
     ///
     /// # Errors
-    /// `None` for a wrong name or password; [`OAuthError`] where the name or the address failed too often.
+    /// `None` for a wrong name or password; [`OAuthError`] where the name at the address failed too often, or too many passwords
+    /// are being compared.
     pub async fn sign_in(
         &self,
         name: &str,
         password: &str,
         address: &str,
     ) -> Result<Option<NewSession>, OAuthError> {
-        let sources = [
-            format!("user {}", name.to_lowercase()),
-            format!("address {address}"),
-        ];
         let elapsed = self.clock.elapsed();
-        let waits = sources
-            .iter()
-            .filter_map(|source| self.sign_ins.wait(source, elapsed));
-        if let Some(wait) = waits.max() {
-            return Err(OAuthError::too_many(wait.as_secs().max(1)));
-        }
+        let sources = self.sources("user", name, address, elapsed);
+        // Counted before the password is compared: of many attempts at once no more are compared than the limit.
+        self.sign_ins
+            .begin(&sources, elapsed)
+            .map_err(|wait| OAuthError::too_many(wait.as_secs().max(1)))?;
         let user = self.catalogue.user(name).await?;
         let user = user.filter(|user| user.name.eq_ignore_ascii_case(name) || user.name == name);
         let kept = user.as_ref().map(|user| user.password.clone());
-        let good = self.passwords.matches(password, kept).await;
+        let good = match self.passwords.matches(password, kept).await {
+            Ok(good) => good,
+            Err(Busy) => {
+                self.sign_ins.succeeded(&sources);
+                return Err(OAuthError::busy());
+            }
+        };
         match user.filter(|_| good) {
             Some(user) => {
-                sources
-                    .iter()
-                    .for_each(|source| self.sign_ins.succeeded(source));
+                self.sign_in_succeeded(&sources, elapsed);
                 self.audit(&user.name, "sign-in", "", address).await?;
                 self.begin(&user).await.map(Some)
             }
             None => {
-                sources
-                    .iter()
-                    .for_each(|source| self.sign_ins.failed(source, elapsed));
-                self.audit("", "sign-in failed", &shown(name), address)
-                    .await?;
+                let record = self.audit_record("", FAILED, &shown(name), address);
+                self.catalogue.note_bounded(&record, FAILURES_KEPT).await?;
                 Ok(None)
             }
+        }
+    }
+
+    /// What an attempt counts for. Guesses for one name at one address delay no one else: the name at other addresses and all
+    /// names together have higher limits, and an address where the name signed in lately is exempt from these.
+    pub(crate) fn sources(
+        &self,
+        kind: &str,
+        name: &str,
+        address: &str,
+        elapsed: Duration,
+    ) -> Vec<Source> {
+        let name = name.to_lowercase();
+        let limit = self.sign_ins.limit();
+        let source = |name: String, factor: u32| Source {
+            name,
+            limit: limit.saturating_mul(factor),
+        };
+        let pair = format!("{kind} {name} at {address}");
+        let known = self.known.contains(&pair, elapsed);
+        let mut sources = vec![source(pair, 1)];
+        if !known {
+            sources.push(source(format!("{kind} {name}"), NAME_FACTOR));
+            sources.push(source(format!("address {address}"), NAME_FACTOR));
+            sources.push(source("all".to_owned(), GLOBAL_FACTOR));
+        }
+        sources
+    }
+
+    /// Takes back what an attempt with the right secret counted, and remembers where it came from.
+    pub(crate) fn sign_in_succeeded(&self, sources: &[Source], elapsed: Duration) {
+        self.sign_ins.succeeded(sources);
+        if let Some(pair) = sources.first() {
+            self.sign_ins.reset(pair);
+            self.known.note(&pair.name, elapsed);
         }
     }
 
@@ -119,14 +162,18 @@ impl Issuer {
         subject: &str,
         address: &str,
     ) -> Result<(), OAuthError> {
-        let record = AuditRecord {
+        let record = self.audit_record(actor, action, subject, address);
+        Ok(self.catalogue.note(&record).await?)
+    }
+
+    fn audit_record(&self, actor: &str, action: &str, subject: &str, address: &str) -> AuditRecord {
+        AuditRecord {
             at: self.now(),
             actor: actor.to_owned(),
             action: action.to_owned(),
             subject: subject.to_owned(),
             address: address.to_owned(),
-        };
-        Ok(self.catalogue.note(&record).await?)
+        }
     }
 }
 

@@ -65,10 +65,7 @@ impl Issuer {
             Taken::Once(code) => code,
             Taken::Again(grant) => {
                 self.catalogue.revoke_grant(&grant, self.now()).await?;
-                return Err(OAuthError::invalid_grant(
-                    54_005,
-                    "OAuth2 Authorization code was already redeemed, please retry with a new valid code.",
-                ));
+                return Err(code_replayed());
             }
             Taken::Unknown => {
                 return Err(OAuthError::invalid_grant(
@@ -104,6 +101,11 @@ impl Issuer {
         let grant = self
             .new_grant(&code.grant, &caller.client, &code.who, &wanted)
             .await?;
+        // A replay revokes a grant that exists. One that came before marked the code instead.
+        if self.codes.is_replayed(text) {
+            self.catalogue.revoke_grant(&grant.id, self.now()).await?;
+            return Err(code_replayed());
+        }
         let mut reply = self
             .person_reply(caller, &code.who, &grant, &wanted)
             .await?;
@@ -372,6 +374,13 @@ fn check_code(form: &Form, caller: &Authenticated, code: &Code) -> Result<(), OA
 
 fn same_resource(one: &Wanted, other: &Wanted) -> bool {
     is_audience(&one.resource, std::slice::from_ref(&other.resource))
+}
+
+fn code_replayed() -> OAuthError {
+    OAuthError::invalid_grant(
+        54_005,
+        "OAuth2 Authorization code was already redeemed, please retry with a new valid code.",
+    )
 }
 
 fn unknown_refresh_token() -> OAuthError {

@@ -13,6 +13,7 @@ use hindsight_identity::Right;
 use super::credential::{self, Credential};
 use super::gate::Admitted;
 use crate::app::App;
+use crate::config::FiguresAccess;
 use crate::connection::Connection;
 use crate::error::ApiError;
 use crate::wire::track;
@@ -26,6 +27,8 @@ pub(crate) enum Needs {
     Credential,
     /// A right on the application in the path.
     App(Right),
+    /// What the setting `prometheus.access` asks for: an address of this machine, a credential, or nothing.
+    Figures,
     /// The right to send telemetry: checked for each item, and only where a credential is shown or the setting
     /// `ingest.require_credential` asks for one, because an instrumentation key is what SDKs have.
     Telemetry,
@@ -66,6 +69,15 @@ async fn let_in(app: &Arc<App>, needs: Needs, request: &mut Request) -> Result<(
         {
             return Ok(());
         }
+        Needs::Figures => match app.settings.prometheus_access {
+            FiguresAccess::Everyone => return Ok(()),
+            // A request within this process has no address.
+            FiguresAccess::Local if address.is_none_or(|address| address.is_loopback()) => {
+                return Ok(());
+            }
+            FiguresAccess::Local => return Err(ApiError::Forbidden { by_token: false }),
+            FiguresAccess::Credential => app.gate.admit(credential, None, address).await?,
+        },
         Needs::Telemetry | Needs::Credential => app.gate.admit(credential, None, address).await?,
         Needs::App(right) => {
             let path = request.extract_parts::<RawPathParams>().await;

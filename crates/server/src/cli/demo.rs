@@ -11,8 +11,7 @@ use super::listen::stopped;
 use crate::app::{App, create_app};
 use crate::demo::{LIVE_STEP, Shop, bodies};
 use crate::ingest::Sender;
-use crate::ingest::body::Codec;
-use crate::intake;
+use crate::intake::{self, PackedBody};
 
 /// The application's name.
 const NAME: &str = "demo";
@@ -84,7 +83,7 @@ async fn send(app: &Arc<App>, body: Vec<u8>) -> anyhow::Result<()> {
         address: "127.0.0.1".to_owned(),
         user_agent: String::new(),
     };
-    let verdict = intake::take(app, Codec::Identity, body.into(), sender, None).await?;
+    let verdict = intake::take(app, PackedBody::plain(body.into()), sender, None).await?;
     match verdict.errors.first() {
         None => Ok(()),
         Some(first) => Err(anyhow::anyhow!("{}", first.message))

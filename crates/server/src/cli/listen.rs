@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, header};
 use hyper::Request;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -21,7 +23,10 @@ use tower::ServiceExt;
 use super::connection_limit::{ConnectionLimit, ConnectionSlot};
 use super::slow_client::SlowClientGuard;
 use crate::config::Settings;
-use crate::connection::Connection;
+use crate::connection::{Connection, counted_address};
+use crate::middleware::outer::overloaded;
+use crate::proxies::TrustedProxies;
+use crate::routes::health;
 
 /// How long a client may take to agree on encryption.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -32,10 +37,18 @@ const MAX_STREAMS: u32 = 128;
 /// Resets of streams that were not yet accepted (rapid reset).
 const MAX_PENDING_RESETS: usize = 32;
 
+/// Bytes of a stream and of a connection of HTTP/2 that a client may send before they are read.
+const STREAM_WINDOW: u32 = 128 << 10;
+const CONNECTION_WINDOW: u32 = 512 << 10;
+/// Bytes of a stream's reply that wait for the client.
+const SEND_BUFFER: usize = 128 << 10;
+
 /// How connections are served.
 #[derive(Clone)]
 struct Http {
     builder: Builder<TokioExecutor>,
+    router: Router,
+    proxies: TrustedProxies,
     header_timeout: Duration,
     write_timeout: Duration,
 }
@@ -50,11 +63,14 @@ pub(crate) async fn run(
 ) {
     let http = Http {
         builder: builder(settings.header_timeout),
+        router,
+        proxies: settings.trusted_proxies.clone(),
         header_timeout: settings.header_timeout,
         write_timeout: settings.write_timeout,
     };
     let connections = TaskTracker::new();
-    let limit = ConnectionLimit::new(settings.max_connections.min(most_connections()));
+    let most = settings.max_connections.min(most_connections());
+    let limit = ConnectionLimit::new(most, settings.max_connections_per_address.min(most));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -62,17 +78,15 @@ pub(crate) async fn run(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let slot = tokio::select! {
-                    slot = limit.acquire() => Arc::new(slot),
-                    () = stopped(&mut stop) => break,
-                };
+                let address = peer.ip().to_canonical();
+                let counted = (!http.proxies.trusts(address)).then(|| counted_address(address));
+                let slot = Arc::new(limit.open(counted));
                 let opened = open(
                     http.clone(),
                     stream,
                     tls.clone(),
                     Client {
                         peer,
-                        router: router.clone(),
                         slot: slot.clone(),
                     },
                     stop.clone(),
@@ -80,14 +94,14 @@ pub(crate) async fn run(
                 connections.spawn(async move {
                     tokio::select! {
                         () = opened => {}
-                        () = slot.closed() => tracing::debug!(%peer, "idle connection closed: the connection limit is reached"),
+                        () = slot.closed() => tracing::debug!(%peer, "waiting connection closed: the connection limit is reached"),
                     }
                 });
             }
             Err(error) => {
-                // Too many open files, for example: close an idle connection, and pause instead of spinning.
+                // Too many open files, for example: close a waiting connection, and pause instead of spinning.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(limit.close_idle()).await;
+                tokio::time::sleep(limit.close_longest_waiting()).await;
             }
         }
     }
@@ -126,14 +140,16 @@ fn builder(header_timeout: Duration) -> Builder<TokioExecutor> {
         .max_concurrent_streams(MAX_STREAMS)
         .max_pending_accept_reset_streams(MAX_PENDING_RESETS)
         .max_header_list_size(u32::try_from(HEADER_BYTES).unwrap_or(u32::MAX))
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_BUFFER)
         .keep_alive_interval(Some(Duration::from_secs(30)));
     builder
 }
 
-/// Who is at the other end of a connection, and what they may ask.
+/// Who is at the other end of a connection.
 struct Client {
     peer: SocketAddr,
-    router: Router,
     slot: Arc<ConnectionSlot>,
 }
 
@@ -164,22 +180,31 @@ async fn serve(
     tls: bool,
     mut stop: watch::Receiver<bool>,
 ) {
-    let stream = SlowClientGuard::new(stream, http.header_timeout, http.write_timeout);
-    let Client { peer, router, slot } = client;
-    let connection = Connection {
-        peer: Some(peer),
-        tls,
-    };
+    let Client { peer, slot } = client;
+    let stream = SlowClientGuard::new(
+        stream,
+        slot.clone(),
+        http.header_timeout,
+        http.write_timeout,
+    );
+    let (router, proxies, requests) = (http.router, http.proxies, slot.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
-        let active = slot.begin_request();
+        let connection = Connection {
+            peer: Some(peer),
+            client: Some(proxies.client(peer.ip(), request.headers())),
+            tls,
+        };
         request.extensions_mut().insert(connection);
-        let reply = router.clone().oneshot(request);
-        async move { Ok::<_, Infallible>(reply.await?.map(|body| active.until_end_of(body))) }
+        answer(router.clone(), requests.clone(), request)
     });
     let connection = http.builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = held_up(&slot, http.write_timeout) => {
+            tracing::debug!(%peer, "connection closed: the client reads nothing of a reply");
+            return;
+        }
         () = stopped(&mut stop) => {
             connection.as_mut().graceful_shutdown();
             connection.await
@@ -187,5 +212,40 @@ async fn serve(
     };
     if let Err(error) = ended {
         tracing::debug!(%error, %peer, "connection ended");
+    }
+}
+
+/// Answers a request. One beyond the connection limit waits for a slot, unless it asks for the server's health.
+async fn answer(
+    router: Router,
+    slot: Arc<ConnectionSlot>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let path = request.uri().path();
+    if !health::PATHS.contains(&path) && !slot.has_slot().await {
+        return Ok(no_slot());
+    }
+    let active = slot.begin_request(!request.body().is_end_stream());
+    let request = request.map(|body| active.receive(body));
+    let reply = router.oneshot(request).await?;
+    Ok(reply.map(|body| active.until_end_of(body)))
+}
+
+/// The reply to a request for which no connection made room.
+fn no_slot() -> Response<Body> {
+    let mut response = overloaded("All connections are in use (`http.max_connections`)");
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, close);
+    response
+}
+
+/// Completes when a part of a reply has been waiting to be sent for longer than `limit`.
+async fn held_up(slot: &ConnectionSlot, limit: Duration) {
+    let every = (limit / 4).max(Duration::from_millis(10));
+    loop {
+        tokio::time::sleep(every).await;
+        if slot.is_held_up(limit) {
+            return;
+        }
     }
 }

@@ -5,19 +5,23 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::connection_limit::ConnectionSlot;
+
 /// The connection preface of HTTP/2 (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A stream that fails with `TimedOut` when the first bytes do not arrive in time, or when a write makes no progress.
-#[derive(Debug)]
 pub(super) struct SlowClientGuard<S> {
     inner: S,
+    /// Is told while a write makes no progress.
+    slot: Arc<ConnectionSlot>,
     limit: Duration,
     /// Runs while a write makes no progress.
     stalled: Option<Pin<Box<Sleep>>>,
@@ -29,9 +33,15 @@ pub(super) struct SlowClientGuard<S> {
 
 impl<S> SlowClientGuard<S> {
     /// Guards `inner`: the first bytes must arrive within `first_bytes`, and each write must make progress within `limit`.
-    pub(super) fn new(inner: S, first_bytes: Duration, limit: Duration) -> SlowClientGuard<S> {
+    pub(super) fn new(
+        inner: S,
+        slot: Arc<ConnectionSlot>,
+        first_bytes: Duration,
+        limit: Duration,
+    ) -> SlowClientGuard<S> {
         SlowClientGuard {
             inner,
+            slot,
             limit,
             stalled: None,
             preface_timer: Some(Box::pin(tokio::time::sleep(first_bytes))),
@@ -54,13 +64,16 @@ impl<S> SlowClientGuard<S> {
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
-            self.stalled = None;
+            if self.stalled.take().is_some() {
+                self.slot.set_stalled(false);
+            }
             return outcome;
         }
-        let limit = self.limit;
-        let stalled = self
-            .stalled
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        let (limit, slot) = (self.limit, &self.slot);
+        let stalled = self.stalled.get_or_insert_with(|| {
+            slot.set_stalled(true);
+            Box::pin(tokio::time::sleep(limit))
+        });
         match stalled.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => {

@@ -14,6 +14,7 @@ use super::values::{
     address, bytes, choice, duration, list, number, optional, optional_path, optional_string, path,
     positive, size, string, yes_or_no,
 };
+use crate::proxies::TrustedProxies;
 use crate::wire::metrics::LeafForm;
 
 /// One setting.
@@ -155,13 +156,28 @@ settings! {
     "How far the time of an item may lie in the future. An item further ahead is refused.";
 
     "ingest.concurrency" = "16" => ingest_concurrency: usize, positive,
-    "Maximum ingestion requests that are processed at once. This bounds their memory.";
+    "Maximum ingestion requests of one application that are decoded and stored at once. Further requests wait. Requests without a known instrumentation key count as those of one application.";
+
+    "ingest.queue" = "200" => ingest_queue: usize, number,
+    "Maximum waiting ingestion requests of one application. Further requests are refused with 503.";
+
+    "ingest.queue_time" = "2s" => ingest_queue_time: Duration, duration,
+    "Longest time that an ingestion request waits. It is then refused with 503.";
 
     "metrics.leaf" = "spec" => metric_leaf: LeafForm, |text: &str| choice(text, &[("spec", LeafForm::Flat), ("object", LeafForm::Object)]),
     "Form of the innermost elements of segmented metrics: `spec` (flat, dimension values typed) or `object` (as the cloud replies: the values of a metric in an object, dimension values as strings). A client overrides it with `Prefer: ai.metric-leaf=`.";
 
+    "prometheus.access" = "local" => prometheus_access: FiguresAccess, figures_access,
+    "Who may read `/metrics`: `local` (from this machine), `credential` (with any valid API key or token) or `everyone`.";
+
     "apps.minimum_tier" = "basic" => minimum_tier: Tier, tier,
     "Lowest pricing tier that may use metrics, events and queries: `free`, `basic` or `enterprise`. An application of a lower tier gets 402.";
+
+    "store.memory" = "1GiB" => store_memory: usize, size,
+    "Memory limit of items that are not yet in segments. A quarter of it triggers a flush. One application may use three times what is free, so three quarters if it is alone; beyond it its telemetry is refused with 503.";
+
+    "store.footer_cache" = "128MiB" => store_footer_cache: usize, size,
+    "Memory limit of the cached footers of segments.";
 
     "retention.age" = "90d" => retention: Duration, duration,
     "How long items are kept.";
@@ -173,7 +189,19 @@ settings! {
     "How often items past their retention are looked for and deleted.";
 
     "http.max_connections" = "4096" => max_connections: usize, positive,
-    "Maximum connections of each listener, and at most a quarter of the files that the process may open. Beyond it the longest idle connections are closed.";
+    "Maximum connections of each listener, and at most a quarter of the files that the process may open. Beyond it the connections that have waited longest for their clients are closed: idle ones first, then those whose request bodies do not arrive, then those whose replies are not read. `/health` and `/ready` are answered all the same.";
+
+    "http.max_connections_per_address" = "1024" => max_connections_per_address: usize, positive,
+    "Maximum connections of one address (of IPv6: one /64 network) at each listener. Beyond it its longest idle connections are closed.";
+
+    "http.body_memory" = "512MiB" => body_memory: usize, size,
+    "Memory limit of all request bodies together, with what is decompressed and decoded from them: an eighth for bodies that are arriving, an eighth for telemetry that waits, an eighth for queries, five eighths for telemetry that is decoded and stored. Of each part one application or principal has at most half while it has more than one request. Beyond it requests are refused with 503.";
+
+    "http.max_bodies_per_address" = "256" => max_bodies_per_address: usize, positive,
+    "Maximum request bodies of one address (of IPv6: one /64 network) that are arriving. Beyond it the one that has been arriving longest is refused with 503.";
+
+    "http.trusted_proxies" = "" => trusted_proxies: TrustedProxies, TrustedProxies::parse,
+    "Addresses and networks of reverse proxies, such as `10.0.0.0/8, ::1`. From these peers alone the client's address is taken from `Forwarded` or `X-Forwarded-For`, and they may have any number of connections.";
 
     "http.header_timeout" = "15s" => header_timeout: Duration, duration,
     "Longest time for the request line and headers to arrive, counted from the connection's start or the previous request. The connection is then closed.";
@@ -224,10 +252,21 @@ settings! {
     "Maximum wrong credentials from one address within a minute. Further requests get 429.";
 
     "auth.failed_sign_ins" = "10" => auth_failed_sign_ins: u32, number,
-    "Maximum wrong passwords for one user name or from one address, and wrong client secrets from one address, within five minutes. Further attempts get 429.";
+    "Maximum wrong passwords for one user name from one address, and wrong secrets of one client from one address, within five minutes. Ten times as many are allowed for one name or one address, and a hundred times as many in total; addresses where the name signed in within 30 days are exempt from these. Further attempts get 429.";
 
     "ingest.require_credential" = "false" => ingest_require_credential: bool, yes_or_no,
     "Require an API key or token with the right `ingest` beside the instrumentation key.";
+}
+
+/// Who may read `/metrics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FiguresAccess {
+    /// Requests from this machine.
+    Local,
+    /// Requests with a valid credential.
+    Credential,
+    /// All requests.
+    Everyone,
 }
 
 impl Settings {
@@ -239,6 +278,15 @@ impl Settings {
 
 fn tier(text: &str) -> anyhow::Result<Tier> {
     Tier::parse(text).context("expected `free`, `basic` or `enterprise`")
+}
+
+fn figures_access(text: &str) -> anyhow::Result<FiguresAccess> {
+    let choices = [
+        ("local", FiguresAccess::Local),
+        ("credential", FiguresAccess::Credential),
+        ("everyone", FiguresAccess::Everyone),
+    ];
+    choice(text, &choices)
 }
 
 fn tenant(text: &str) -> anyhow::Result<Option<Uuid>> {

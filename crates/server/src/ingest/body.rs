@@ -22,6 +22,12 @@ pub(crate) enum BodyError {
     /// The bytes are not in the encoding that the header names: 400.
     #[error("The body is not valid {0}")]
     Corrupt(&'static str),
+    /// There are more bytes than there is room for at the moment, and no more than the setting allows.
+    #[error("The body has {bytes} bytes after decompression")]
+    NeedsRoom {
+        /// Bytes after decompression.
+        bytes: usize,
+    },
 }
 
 /// A codec of HTTP.
@@ -68,15 +74,44 @@ const SETTING: &str = "ingest.max_decompressed_bytes";
 /// The largest zstd window that is accepted, as a power of two: a frame may ask for gigabytes otherwise.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
+/// What may come out of a body.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    /// Bytes by the setting.
+    limit: usize,
+    /// Bytes that may be held now.
+    room: usize,
+}
+
+impl Limit {
+    fn too_large(self) -> BodyError {
+        BodyError::TooLarge {
+            limit: self.limit,
+            setting: SETTING,
+        }
+    }
+}
+
 /// Plain bytes that are held before it is known how many there are.
 const BLIND: usize = 4 << 20;
 
 /// The plain bytes of a body. At most `limit` of them are ever held, and only a few where there are more than that.
 pub(crate) fn decode(codec: Codec, body: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, BodyError> {
+    decode_within(codec, body, limit, limit)
+}
+
+/// As [`decode`], holding at most `room` bytes: [`BodyError::NeedsRoom`] says how many there are where they are more.
+pub(crate) fn decode_within(
+    codec: Codec,
+    body: &[u8],
+    limit: usize,
+    room: usize,
+) -> Result<Cow<'_, [u8]>, BodyError> {
+    let limit = Limit { limit, room };
     let corrupt = || BodyError::Corrupt(codec.name());
     // What follows the end of a stream would be lost silently; gzip and zstd take it for the next member.
     let (plain, is_end) = match codec {
-        Codec::Identity if body.len() > limit => return Err(too_large(limit)),
+        Codec::Identity if body.len() > limit.limit => return Err(limit.too_large()),
         Codec::Identity => return Ok(Cow::Borrowed(body)),
         Codec::Gzip => {
             let open = || Ok(flate2::bufread::MultiGzDecoder::new(body));
@@ -124,50 +159,74 @@ fn is_zlib(body: &[u8]) -> bool {
 fn read<D: Read>(
     open: impl Fn() -> std::io::Result<D>,
     codec: Codec,
-    limit: usize,
+    limit: Limit,
 ) -> Result<(Vec<u8>, D), BodyError> {
     let corrupt = |_| BodyError::Corrupt(codec.name());
     let mut decoder = open().map_err(corrupt)?;
     let mut plain = Vec::new();
-    let few = bound(BLIND.min(limit));
+    let few = bound(BLIND.min(limit.limit).min(limit.room));
     let held = decoder.by_ref().take(few).read_to_end(&mut plain);
     // Fewer than were asked for: these are all.
     if bound(held.map_err(corrupt)?) < few {
         return Ok((plain, decoder));
     }
-    let rest = bound(limit - plain.len());
+    let rest = bound(limit.limit.saturating_sub(plain.len()));
     let beyond = std::io::copy(
         &mut decoder.by_ref().take(rest.saturating_add(1)),
         &mut std::io::sink(),
     );
     let beyond = beyond.map_err(corrupt)?;
     if beyond > rest {
-        return Err(too_large(limit));
+        return Err(limit.too_large());
     }
     if beyond == 0 {
         return Ok((plain, decoder));
     }
-    let all = plain.len() + usize::try_from(beyond).map_err(|_| too_large(limit))?;
-    decoder = open().map_err(corrupt)?;
-    plain = vec![0; all];
+    let all = plain.len() + usize::try_from(beyond).map_err(|_| limit.too_large())?;
+    if all > limit.room {
+        return Err(BodyError::NeedsRoom { bytes: all });
+    }
+    drop((plain, decoder));
+    let mut decoder = open().map_err(corrupt)?;
+    let mut plain = vec![0; all];
     decoder.read_exact(&mut plain).map_err(corrupt)?;
     // The decoder looks at what follows the last byte when it is asked for more.
     let more = decoder.read(&mut [0]).map_err(corrupt)?;
     (more == 0)
         .then_some((plain, decoder))
-        .ok_or_else(|| too_large(limit))
+        .ok_or_else(|| limit.too_large())
+}
+
+/// The first plain bytes of a body, at most `few`; what is broken ends them.
+pub(crate) fn beginning(codec: Codec, body: &[u8], few: usize) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(few);
+    let few = bound(few);
+    // A broken body is found when it is decoded.
+    let _ = match codec {
+        Codec::Identity => body.take(few).read_to_end(&mut plain),
+        Codec::Gzip => flate2::bufread::MultiGzDecoder::new(body)
+            .take(few)
+            .read_to_end(&mut plain),
+        Codec::Deflate if is_zlib(body) => flate2::bufread::ZlibDecoder::new(body)
+            .take(few)
+            .read_to_end(&mut plain),
+        Codec::Deflate => flate2::bufread::DeflateDecoder::new(body)
+            .take(few)
+            .read_to_end(&mut plain),
+        Codec::Brotli => brotli::Decompressor::new(body, 4096)
+            .take(few)
+            .read_to_end(&mut plain),
+        Codec::Zstd => zstd::stream::read::Decoder::with_buffer(body).and_then(|mut decoder| {
+            decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+            decoder.take(few).read_to_end(&mut plain)
+        }),
+    };
+    plain
 }
 
 /// As the count of bytes that a reader takes.
 fn bound(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-fn too_large(limit: usize) -> BodyError {
-    BodyError::TooLarge {
-        limit,
-        setting: SETTING,
-    }
 }
 
 #[cfg(test)]
@@ -251,6 +310,25 @@ mod tests {
                 let less = size.checked_sub(1).map(|less| decode(codec, &packed, less));
                 assert!(less.is_none_or(|refused| refused.is_err()), "{codec:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_body_that_needs_more_room_says_how_much() {
+        let plain: Vec<u8> = (0..=u8::MAX).cycle().take(10_000).collect();
+        for codec in CODECS {
+            let packed = encode(codec, &plain);
+            for room in [0, 1, 9_999] {
+                let refused = decode_within(codec, &packed, 20_000, room);
+                assert_eq!(
+                    refused,
+                    Err(BodyError::NeedsRoom { bytes: 10_000 }),
+                    "{codec:?}"
+                );
+            }
+            assert!(decode_within(codec, &packed, 20_000, 10_000).unwrap() == plain);
+            assert_eq!(beginning(codec, &packed, 100), plain.get(..100).unwrap());
+            assert!(beginning(codec, b"\x99not compressed", 100).len() <= 100);
         }
     }
 

@@ -14,6 +14,8 @@ use crate::directory::AppRecord;
 /// Why an item is refused: status and message.
 type Refusal = (u16, String);
 
+/// The smallest share of items that may have been sent, in percent: one of a million.
+const MIN_SAMPLE_RATE: f64 = 0.0001;
 /// Ticks in a millisecond.
 const TICKS_PER_MS: i64 = 10_000;
 
@@ -57,7 +59,7 @@ pub(super) fn row<'a>(
     let mut row = Row {
         timestamp,
         item_id: time_ordered_id(rules.now).to_string(),
-        item_count: item_count(&envelope.sample_rate),
+        item_count: item_count(&envelope.sample_rate)?,
         app: AppColumns {
             id: &app.id_text,
             name: &app.name,
@@ -132,12 +134,17 @@ fn not_a_time(actual: &str) -> String {
     )
 }
 
-/// How many items stand behind this one: `100 / sampleRate`, at least one.
-fn item_count(sample_rate: &Loose<'_>) -> i32 {
+/// How many items stand behind this one: `100 / sampleRate`, at least one. A rate near zero would let one item outweigh
+/// all others.
+fn item_count(sample_rate: &Loose<'_>) -> Result<i32, Refusal> {
     match sample_rate.number() {
-        Some(rate) if rate > 0.0 && rate < 100.0 => {
-            (100.0 / rate).round().min(f64::from(i32::MAX)) as i32
-        }
-        _ => 1,
+        Some(rate) if rate > 0.0 && rate < MIN_SAMPLE_RATE => Err((
+            400,
+            format!(
+                "Field 'sampleRate' on type 'Envelope' is too small. Expected: at least {MIN_SAMPLE_RATE}, Actual: {rate}"
+            ),
+        )),
+        Some(rate) if rate > 0.0 && rate < 100.0 => Ok((100.0 / rate).round() as i32),
+        _ => Ok(1),
     }
 }

@@ -6,6 +6,8 @@ mod client;
 mod columns;
 mod decode;
 mod envelope;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod item;
 mod limits;
 mod row;
@@ -23,6 +25,7 @@ use hindsight_kql_types::BagBuilder;
 use hindsight_store::{AppId, Table};
 
 use crate::directory::AppRecord;
+use body::Codec;
 use columns::TableRows;
 use split::RawItem;
 
@@ -53,12 +56,30 @@ pub(crate) struct Decoded {
     pub(crate) unknown_key: bool,
 }
 
+/// Bytes of an instrumentation key: a UUID in its longest form.
+const LONGEST_KEY: usize = 64;
+
 /// Finds the application of an instrumentation key, or says why it takes nothing.
 pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, KeyRefusal> + 'f;
 
+/// Bytes at the beginning of a body in which its first instrumentation key is looked for.
+const BEGINNING: usize = 8 << 10;
+
+/// The first instrumentation key of a body, as a guess of whose telemetry it is: the text after the first `"iKey":`.
+pub(crate) fn first_key(codec: Codec, body: &[u8]) -> Option<String> {
+    const NAME: &[u8] = b"\"iKey\"";
+    let text = body::beginning(codec, body, BEGINNING);
+    let at = text.windows(NAME.len()).position(|part| part == NAME)?;
+    let value = text.get(at + NAME.len()..)?.trim_ascii_start();
+    let value = value.strip_prefix(b":")?.trim_ascii_start();
+    let value = value.strip_prefix(b"\"")?;
+    let end = value.iter().position(|byte| *byte == b'"')?;
+    String::from_utf8(value.get(..end)?.to_vec()).ok()
+}
+
 /// How many items a body holds, without parsing them.
 pub(crate) fn count(body: &[u8]) -> usize {
-    split::split(body).len()
+    split::count(body)
 }
 
 /// Decodes a request's plain body.
@@ -78,7 +99,8 @@ pub(crate) fn decode(
             RawItem::Bad(why) => Err((400, (*why).to_owned())),
             RawItem::Item(text) => item::parse(text, rules).and_then(|envelope| {
                 let ikey = envelope.ikey.as_str();
-                if !known.contains_key(ikey) {
+                // A longer text is no key, and a million of them need not be remembered.
+                if ikey.len() <= LONGEST_KEY && !known.contains_key(ikey) {
                     known.insert(ikey.to_owned(), find(ikey));
                 }
                 let found = known.get(ikey).cloned().unwrap_or_else(|| find(ikey));

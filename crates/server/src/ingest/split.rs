@@ -27,6 +27,18 @@ pub(crate) fn split(body: &[u8]) -> Vec<RawItem<'_>> {
     items
 }
 
+/// How many items a body has.
+pub(super) fn count(body: &[u8]) -> usize {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    let (mut items, mut rest) = (0, skip_separators(body));
+    while !rest.is_empty() {
+        let (item, after) = next(rest);
+        items += usize::from(item.is_some());
+        rest = skip_separators(after);
+    }
+    items
+}
+
 /// What comes next in a text of which more may follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
@@ -136,6 +148,7 @@ mod tests {
             })
             .collect();
         assert_eq!(items, expected, "{body}");
+        assert_eq!(count(body.as_bytes()), expected.len(), "{body}");
     }
 
     #[test]

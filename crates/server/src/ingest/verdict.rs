@@ -42,6 +42,13 @@ pub(crate) struct ItemError {
     pub(crate) message: String,
 }
 
+impl ItemError {
+    /// Whether the sender may send the item again later.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        matches!(self.status, 429 | 503)
+    }
+}
+
 /// The reply to a track request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,6 +78,28 @@ impl Verdict {
             app_id: None,
             errors: vec![error],
         }
+    }
+
+    /// Keeps at most `listed` errors of items that are refused for good. Items that may be sent again are all listed, unless
+    /// that holds for the whole request: then its first error says so.
+    pub(crate) fn shorten(&mut self, listed: usize) {
+        let all_alike = self.items_accepted == 0
+            && self.errors.iter().all(|error| {
+                error.is_repeatable()
+                    && self
+                        .errors
+                        .first()
+                        .is_some_and(|first| first.status == error.status)
+            });
+        if all_alike {
+            self.errors.truncate(1);
+        }
+        let mut left = listed;
+        self.errors.retain(|error| {
+            let keep = error.is_repeatable() || left > 0;
+            left = left.saturating_sub(usize::from(!error.is_repeatable()));
+            keep
+        });
     }
 
     /// 200 for all, 206 for some, and the first item's status for none.
@@ -106,6 +135,36 @@ mod tests {
         check(2, &[], 200);
         check(1, &[400], 206);
         check(0, &[402, 400], 402);
+    }
+
+    #[test]
+    fn a_reply_lists_so_many_final_errors_and_all_items_to_repeat() {
+        let listed = |accepted: usize, statuses: &[u16]| {
+            let errors = statuses
+                .iter()
+                .enumerate()
+                .map(|(index, status)| ItemError {
+                    index,
+                    status: *status,
+                    message: String::new(),
+                });
+            let mut verdict = Verdict {
+                items_received: 10,
+                items_accepted: accepted,
+                app_id: None,
+                errors: errors.collect(),
+            };
+            verdict.shorten(2);
+            verdict
+                .errors
+                .iter()
+                .map(|error| error.index)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(listed(0, &[400, 400, 400, 402]), [0, 1]);
+        assert_eq!(listed(1, &[400, 503, 400, 400, 503]), [0, 1, 2, 4]);
+        assert_eq!(listed(1, &[503, 503, 503]), [0, 1, 2]);
+        assert_eq!(listed(0, &[503, 503, 503]), [0]);
     }
 
     #[test]

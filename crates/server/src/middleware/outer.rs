@@ -2,13 +2,14 @@
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, Version, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use hindsight_identity::{api_key, secret};
 use tokio::time::Instant;
 
-use crate::error::ErrorBody;
+use crate::connection::Connection;
+use crate::error::{ApiError, ErrorBody};
 
 /// This request's id; in the reply, in errors and in the log.
 #[derive(Debug, Clone)]
@@ -32,7 +33,12 @@ pub(crate) async fn run(mut request: Request, next: Next) -> Response {
     let client_id = client_request_id(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
 
-    let mut response = next.run(request).await;
+    let mut response = if lacks_host(&request) {
+        ApiError::bad("A request of HTTP/1.1 needs exactly one header 'Host' (RFC 9112 §3.2)")
+            .into_response()
+    } else {
+        next.run(request).await
+    };
     finish(&mut response, &id, client_id);
     let status = response.status().as_u16();
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
@@ -40,6 +46,20 @@ pub(crate) async fn run(mut request: Request, next: Next) -> Response {
     metrics::counter!("hindsight_http_requests_total", "route" => route.clone(), "status" => status.to_string()).increment(1);
     metrics::histogram!("hindsight_http_request_seconds", "route" => route)
         .record(milliseconds / 1000.0);
+    response
+}
+
+/// Whether a request that came over a connection names no host, or several.
+fn lacks_host(request: &Request) -> bool {
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    let peer = Connection::of(request.extensions()).peer;
+    peer.is_some() && request.version() == Version::HTTP_11 && hosts != 1
+}
+
+/// The reply to a request that does not reach the router.
+pub(crate) fn overloaded(message: &str) -> Response {
+    let mut response = ApiError::Unavailable(message.to_owned()).into_response();
+    finish(&mut response, &secret::new_id().to_string(), None);
     response
 }
 

@@ -1,5 +1,6 @@
 //! What every query passes: version, credential, application, tier, throttle.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
@@ -9,6 +10,7 @@ use hindsight_engine::Caller;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::auth::gate::Admitted;
+use crate::connection::Connection;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
 use crate::params::Params;
@@ -46,6 +48,8 @@ pub(crate) struct Access {
     pub(crate) app: Arc<AppRecord>,
     /// The principal.
     pub(crate) principal: Principal,
+    /// The client's address.
+    pub(crate) address: Option<IpAddr>,
     /// The URL's parameters.
     pub(crate) params: Params,
     /// The client's preferences.
@@ -120,6 +124,7 @@ impl FromRequestParts<Arc<App>> for Access {
             app_text,
             app: record,
             principal,
+            address: Connection::of(&parts.extensions).address(),
             params,
             prefer,
             cache: CacheControl::read(&parts.headers),

@@ -1,13 +1,22 @@
-//! A request's body: bounded in bytes and in time.
+//! A request's body: bounded in bytes, in time and in the memory of all bodies.
 
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
+use http_body_util::BodyExt;
 
+use super::access::Access;
 use crate::app::App;
+use crate::bodies::receiving::{Arriving, Refused};
+use crate::bodies::shares::{NoMemory, Share};
 use crate::error::ApiError;
 use crate::ingest::body::{BodyError, Codec, decode};
+
+/// The least that is reserved for the bytes of a body.
+const SMALLEST: usize = 1024;
 
 /// Why a body was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,25 +27,77 @@ pub(super) enum Unread {
     Slow,
     /// The connection ended in it.
     Broken,
+    /// It was closed to make room for others.
+    Closed,
+    /// It needs more than the memory of all arriving bodies.
+    TooMuchMemory,
 }
 
-/// Reads a body of at most `limit` bytes that arrives within `timeout`.
-pub(super) async fn read(body: Body, limit: usize, timeout: Duration) -> Result<Bytes, Unread> {
-    use std::error::Error;
-    match tokio::time::timeout(timeout, axum::body::to_bytes(body, limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => Err(
-            if error
-                .source()
-                .is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
-            {
-                Unread::TooLarge
-            } else {
-                Unread::Broken
-            },
-        ),
-        Err(_) => Err(Unread::Slow),
+impl From<Refused> for Unread {
+    fn from(refused: Refused) -> Unread {
+        match refused {
+            Refused::Closed => Unread::Closed,
+            Refused::TooLarge => Unread::TooMuchMemory,
+        }
     }
+}
+
+/// The message for a body that needs more than the memory of all arriving bodies.
+pub(super) const TOO_MUCH_MEMORY: &str =
+    "The body needs more than the memory of all arriving bodies, an eighth of `http.body_memory`";
+
+/// The message for a body that was closed to make room for others.
+pub(super) const CLOSED: &str = "Too many request bodies are arriving (`http.body_memory`, `http.max_bodies_per_address`); try again later";
+
+/// A whole body, and the memory that it holds.
+pub(super) struct Whole {
+    pub(super) bytes: Bytes,
+    pub(super) memory: Arriving,
+}
+
+/// Reads a body of at most `limit` bytes that arrives in time.
+pub(super) async fn read(
+    app: &App,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+) -> Result<Whole, Unread> {
+    let size = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
+        name.as_str().len() + value.len() + 32
+    };
+    let memory = app
+        .bodies
+        .receiving
+        .begin(address, headers.iter().map(size).sum())?;
+    let read = tokio::time::timeout(app.settings.body_timeout, collect(body, limit, &memory));
+    let bytes = tokio::select! {
+        read = read => read.map_err(|_| Unread::Slow)??,
+        () = memory.closed() => return Err(Unread::Closed),
+    };
+    Ok(Whole { bytes, memory })
+}
+
+/// Copies the parts of a body together: each of them may hold a larger buffer.
+async fn collect(mut body: Body, limit: usize, memory: &Arriving) -> Result<Bytes, Unread> {
+    let mut all = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Unread::Broken)?;
+        let Some(part) = frame.data_ref() else {
+            continue;
+        };
+        let needed = all.len() + part.len();
+        if needed > limit {
+            return Err(Unread::TooLarge);
+        }
+        if needed > all.capacity() {
+            let capacity = needed.max(SMALLEST).max(limit.min(2 * all.capacity()));
+            memory.grow(capacity - all.capacity())?;
+            all.reserve_exact(capacity - all.len());
+        }
+        all.extend_from_slice(part);
+    }
+    Ok(all.into())
 }
 
 /// The message for a slow sender.
@@ -80,10 +141,20 @@ fn media(headers: &HeaderMap) -> Result<(), ApiError> {
     )))
 }
 
+/// The body of a query, decoded, and the memory that it holds until the query is answered.
+pub(super) struct QueryBody {
+    pub(super) bytes: Vec<u8>,
+    pub(super) memory: Share<Arc<str>>,
+}
+
 /// The body of a query, decoded.
-pub(super) async fn query(app: &App, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ApiError> {
+pub(super) async fn query(
+    app: &App,
+    access: &Access,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<QueryBody, ApiError> {
     let limit = app.settings.query_max_body_bytes;
-    let timeout = app.settings.body_timeout;
     let too_large = || {
         ApiError::TooLarge(format!(
             "The body is larger than {limit} bytes (`query.max_body_bytes`)"
@@ -91,18 +162,48 @@ pub(super) async fn query(app: &App, headers: &HeaderMap, body: Body) -> Result<
     };
     media(headers)?;
     let codec = codec(headers).map_err(|error| ApiError::UnsupportedMedia(error.to_string()))?;
-    let packed = read(body, limit, timeout)
+    let packed = read(app, access.address, headers, body, limit)
         .await
         .map_err(|unread| match unread {
             Unread::TooLarge => too_large(),
-            Unread::Slow => ApiError::Slow(slow(timeout)),
+            Unread::Slow => ApiError::Slow(slow(app.settings.body_timeout)),
             Unread::Broken => {
                 ApiError::InvalidBody("The body could not be read to its end".to_owned())
             }
+            Unread::Closed => ApiError::Unavailable(CLOSED.to_owned()),
+            Unread::TooMuchMemory => ApiError::TooLarge(TOO_MUCH_MEMORY.to_owned()),
         })?;
-    match decode(codec, &packed, limit) {
-        Ok(plain) => Ok(plain.into_owned()),
+    // The bytes, the text of the query in them, and the query as it is compared and cached.
+    let needed = |plain: usize| 3 * plain + SMALLEST;
+    let most = if codec == Codec::Identity {
+        packed.bytes.len()
+    } else {
+        limit
+    };
+    let principal = access.principal.id.clone();
+    let entered = app.bodies.queries.enter(principal, needed(most), 0).await;
+    let mut memory = entered.map_err(no_memory)?;
+    match decode(codec, &packed.bytes, limit) {
+        Ok(plain) => {
+            memory.shrink(needed(plain.len()));
+            Ok(QueryBody {
+                bytes: plain.into_owned(),
+                memory,
+            })
+        }
         Err(BodyError::TooLarge { .. }) => Err(too_large()),
         Err(error) => Err(ApiError::InvalidBody(error.to_string())),
+    }
+}
+
+fn no_memory(why: NoMemory) -> ApiError {
+    match why {
+        NoMemory::TooLarge { limit } => ApiError::TooLarge(format!(
+            "The body needs more memory than the {limit} bytes for bodies of queries (an eighth of `http.body_memory`)"
+        )),
+        NoMemory::Full | NoMemory::Late => ApiError::Unavailable(
+            "The memory for request bodies is in use (`http.body_memory`); try again later"
+                .to_owned(),
+        ),
     }
 }

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 
+/// The addresses that are answered also when all connections are in use.
+pub(crate) const PATHS: [&str; 2] = ["/health", "/ready"];
+
 /// 200 while the process answers at all.
 pub(crate) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))

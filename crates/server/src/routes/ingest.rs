@@ -16,7 +16,7 @@ use crate::connection::Connection;
 use crate::ingest::Sender;
 use crate::ingest::Verdict;
 use crate::ingest::body::BodyError;
-use crate::intake;
+use crate::intake::{self, PackedBody};
 use crate::wire::track::reply;
 
 /// Takes a batch of envelopes; 200 means that all of them are on disk.
@@ -38,25 +38,26 @@ pub(crate) async fn track(
     if declared.is_some_and(|length| length > limit) {
         return reply(too_large(limit));
     }
-    // The slot is taken before the body is read: waiting requests hold no memory.
-    let Ok(_slot) = app.ingest_slots.clone().acquire_owned().await else {
-        return reply(Verdict::refused(0, 503, "The server is stopping"));
-    };
-    let timeout = app.settings.body_timeout;
-    let body = match body::read(body, limit, timeout).await {
+    let connection = connection.unwrap_or_default().0;
+    let body = match body::read(&app, connection.address(), &headers, body, limit).await {
         Ok(body) => body,
-        Err(unread) => return reply(unreadable(unread, limit, timeout)),
+        Err(unread) => return reply(unreadable(unread, limit, app.settings.body_timeout)),
     };
     let principal = admitted.map(|Extension(admitted)| admitted.principal);
     let sender = Sender {
-        address: connection.unwrap_or_default().0.address_text(),
+        address: connection.address_text(),
         user_agent: headers
             .get(header::USER_AGENT)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default()
             .to_owned(),
     };
-    match intake::take(&app, codec, body, sender, principal).await {
+    let body = PackedBody {
+        codec,
+        bytes: body.bytes,
+        arriving: Some(body.memory),
+    };
+    match intake::take(&app, body, sender, principal).await {
         Ok(verdict) => reply(verdict),
         Err(error) => refused(&error),
     }
@@ -75,6 +76,8 @@ fn unreadable(unread: Unread, limit: usize, timeout: Duration) -> Verdict {
         Unread::TooLarge => too_large(limit),
         Unread::Slow => Verdict::refused(0, 408, body::slow(timeout)),
         Unread::Broken => Verdict::refused(0, 400, "The body could not be read to its end"),
+        Unread::Closed => Verdict::refused(0, 503, body::CLOSED),
+        Unread::TooMuchMemory => Verdict::refused(0, 413, body::TOO_MUCH_MEMORY),
     }
 }
 
@@ -83,6 +86,8 @@ fn refused(error: &BodyError) -> Response {
         BodyError::TooLarge { .. } => 413,
         BodyError::Unsupported(_) => 415,
         BodyError::Corrupt(_) => 400,
+        // It is asked for more room before.
+        BodyError::NeedsRoom { .. } => 503,
     };
     reply(Verdict::refused(0, status, error.to_string()))
 }

@@ -178,7 +178,7 @@ pub(crate) async fn post(
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
-    let wanted = read(&app, &headers, given).await?;
+    let wanted = read(&app, &access, &headers, given).await?;
     describe(&app, &access, wanted, Names::Applications).await
 }
 
@@ -197,16 +197,21 @@ pub(crate) async fn workspace_post(
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
-    let wanted = read(&app, &headers, given).await?;
+    let wanted = read(&app, &access, &headers, given).await?;
     describe(&app, &access, wanted, Names::Workspaces).await
 }
 
-async fn read(app: &App, headers: &HeaderMap, given: Body) -> Result<Wanted, ApiError> {
-    let body = body::query(app, headers, given).await?;
-    if body.trim_ascii().is_empty() {
+async fn read(
+    app: &App,
+    access: &Access,
+    headers: &HeaderMap,
+    given: Body,
+) -> Result<Wanted, ApiError> {
+    let body = body::query(app, access, headers, given).await?;
+    if body.bytes.trim_ascii().is_empty() {
         return Ok(Wanted::default());
     }
-    serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))
+    serde_json::from_slice(&body.bytes).map_err(|error| ApiError::InvalidBody(error.to_string()))
 }
 
 async fn describe(

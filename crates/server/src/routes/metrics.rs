@@ -148,9 +148,9 @@ pub(crate) async fn post(
     given: Body,
 ) -> Result<Response, ApiError> {
     access.must_accept(&["application/json"])?;
-    let body = body::query(&app, &headers, given).await?;
-    let members: Vec<Value> =
-        serde_json::from_slice(&body).map_err(|error| ApiError::InvalidBody(error.to_string()))?;
+    let body = body::query(&app, &access, &headers, given).await?;
+    let members: Vec<Value> = serde_json::from_slice(&body.bytes)
+        .map_err(|error| ApiError::InvalidBody(error.to_string()))?;
     if members.len() > MAX_BATCH {
         return Err(ApiError::bad(format!(
             "A batch has at most {MAX_BATCH} members, this one has {}",

@@ -9,6 +9,9 @@ use metrics::gauge;
 
 use crate::app::App;
 
+/// Where the figures are.
+pub(crate) const PATH: &str = "/metrics";
+
 /// `GET /metrics`
 pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     let stats = app.store.stats();

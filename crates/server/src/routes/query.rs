@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::access::{Access, Version};
 use super::{JSON, body, respond};
 use crate::app::App;
+use crate::bodies::shares::Share;
 use crate::error::ApiError;
 use crate::middleware::outer::RequestId;
 use crate::reply::{self, Answer, Writing};
@@ -25,6 +26,7 @@ struct Body {
     timespan: Option<String>,
     applications: Option<Vec<String>>,
     workspaces: Option<Vec<String>>,
+    resources: Option<serde::de::IgnoredAny>,
 }
 
 /// `GET …/query?query=`
@@ -96,7 +98,7 @@ async fn run(
     workspace: bool,
 ) -> Result<Answer, ApiError> {
     access.must_accept(&["application/json"])?;
-    let request = request(app, access, headers, body, workspace).await?;
+    let (request, _memory) = request(app, access, headers, body, workspace).await?;
     let prepared = app.engine.prepare(request).await?;
     let spelling = Spelling::of(access, headers);
     let key = format!("query\n{spelling:?}\n{}", prepared.canonical());
@@ -145,20 +147,31 @@ impl Spelling {
     }
 }
 
+/// The query of a request, and the memory that its body holds until it is answered.
 async fn request(
     app: &App,
     access: &Access,
     headers: &HeaderMap,
     body: Option<axum::body::Body>,
     workspace: bool,
-) -> Result<QueryRequest, ApiError> {
+) -> Result<(QueryRequest, Option<Share<Arc<str>>>), ApiError> {
     let params = &access.params;
     let mut timespans: Vec<String> = params.one("timespan")?.into_iter().collect();
     let mut applications = params.list("applications");
-    let mut query = None;
+    let (mut query, mut memory) = (None, None);
     match body {
         Some(given) => {
-            let body = parse(&body::query(app, headers, given).await?)?;
+            let given = body::query(app, access, headers, given).await?;
+            let body = parse(&given.bytes)?;
+            memory = Some(given.memory);
+            if body.resources.is_some() {
+                return Err(ApiError::Bad {
+                    message: "The property 'resources' is not supported; name applications in 'applications'"
+                        .to_owned(),
+                    target: Some("resources".to_owned()),
+                    position: None,
+                });
+            }
             query = body.query;
             timespans.extend(body.timespan.filter(|text| !text.is_empty()));
             applications.extend(
@@ -173,13 +186,14 @@ async fn request(
     let query = query
         .filter(|text| !text.trim().is_empty())
         .ok_or_else(|| ApiError::bad("'query' property is required"))?;
-    Ok(QueryRequest {
+    let request = QueryRequest {
         caller: access.caller(),
         query: query.into(),
         timespans,
         applications,
         workspace_names: workspace,
-    })
+    };
+    Ok((request, memory))
 }
 
 fn parse(body: &[u8]) -> Result<Body, ApiError> {

@@ -66,6 +66,8 @@ pub(crate) enum Admission {
     Person,
     /// The bearer of one of the issuer's tokens, which the issuer checks itself.
     Bearer,
+    /// The server's figures: a setting says for whom.
+    Figures,
     /// For everybody.
     Open,
 }
@@ -77,6 +79,7 @@ impl Admission {
             Admission::Query => Needs::App(Right::Read),
             Admission::Telemetry => Needs::Telemetry,
             Admission::SignedIn => Needs::Credential,
+            Admission::Figures => Needs::Figures,
             Admission::Program | Admission::Person | Admission::Bearer | Admission::Open => {
                 Needs::Nothing
             }
@@ -90,7 +93,7 @@ impl Admission {
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
-            Admission::Open => "Server",
+            Admission::Figures | Admission::Open => "Server",
         }
     }
 
@@ -114,6 +117,7 @@ impl Admission {
             (Admission::SignedIn, _) => &[400, 401, 403, 429, 500, 502, 503],
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
             (Admission::Program | Admission::Person, true) => &[400, 401, 408, 413, 429, 500],
+            (Admission::Figures, _) => &[400, 401, 403, 429, 502, 503],
             (Admission::Bearer | Admission::Open, _) => &[],
         }
     }
@@ -124,9 +128,11 @@ impl Admission {
             Admission::Telemetry => ("application/json", "TrackReply"),
             Admission::Program => ("application/json", "OAuthError"),
             Admission::Person => ("text/html", "Page"),
-            Admission::Query | Admission::SignedIn | Admission::Bearer | Admission::Open => {
-                ("application/json", "Error")
-            }
+            Admission::Query
+            | Admission::SignedIn
+            | Admission::Bearer
+            | Admission::Figures
+            | Admission::Open => ("application/json", "Error"),
         }
     }
 
@@ -137,7 +143,8 @@ impl Admission {
                 json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
             }
             // Without a credential the instrumentation key is enough, unless a setting asks for more.
-            Admission::Telemetry => {
+            // Likewise the figures.
+            Admission::Telemetry | Admission::Figures => {
                 json!([{}, { "apiKey": [] }, { "bearer": [] }, { "basic": [] }])
             }
             Admission::Program => json!([{}, { "client": [] }]),

@@ -288,16 +288,19 @@ static ROUTES: &[Route] = &[
         )],
     ),
     route(
-        "/metrics",
-        &[open(
-            "figures",
-            "The server's figures for Prometheus.",
-            &[Reply {
-                media: "text/plain",
-                ..ok("Figures", "All of them.")
-            }],
-            |route| route.get(prometheus::render),
-        )],
+        prometheus::PATH,
+        &[Operation {
+            admission: Admission::Figures,
+            ..open(
+                "figures",
+                "The server's figures for Prometheus. The setting `prometheus.access` says for whom.",
+                &[Reply {
+                    media: "text/plain",
+                    ..ok("Figures", "All of them.")
+                }],
+                |route| route.get(prometheus::render),
+            )
+        }],
     ),
     route(
         "/openapi.json",

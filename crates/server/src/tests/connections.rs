@@ -10,14 +10,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 /// A server on a socket of its own; it stops when this is dropped.
-struct Wire {
-    server: Server,
+pub(super) struct Wire {
+    pub(super) server: Server,
     address: SocketAddr,
     _stop: watch::Sender<bool>,
 }
 
 impl Wire {
-    async fn open(change: impl FnOnce(&mut Settings)) -> Wire {
+    pub(super) async fn open(change: impl FnOnce(&mut Settings)) -> Wire {
         let server = Server::with(|settings| {
             settings.header_timeout = Duration::from_millis(300);
             settings.write_timeout = Duration::from_millis(300);
@@ -39,12 +39,12 @@ impl Wire {
         }
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub(super) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
     /// Everything that comes back for these bytes until the server ends the connection.
-    async fn say(&self, bytes: &[u8]) -> String {
+    pub(super) async fn say(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect().await;
         // The server may end the connection before it has read everything.
         let _ = stream.write_all(bytes).await;
@@ -52,14 +52,14 @@ impl Wire {
     }
 
     /// The head of a query as a POST.
-    fn head(&self, length: usize) -> String {
+    pub(super) fn head(&self, length: usize) -> String {
         format!(
             "POST /v1/apps/{}/query HTTP/1.1\r\nhost: x\r\nx-api-key: {}\r\ncontent-length: {length}\r\n\r\n",
             self.server.shop.id, self.server.key
         )
     }
 
-    async fn lives(&self) -> bool {
+    pub(super) async fn lives(&self) -> bool {
         let reply = self.say(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         reply.await.starts_with("HTTP/1.1 200")
     }
@@ -233,7 +233,7 @@ async fn a_connection_takes_several_requests() {
 }
 
 /// A frame of HTTP/2 (RFC 9113 §4.1).
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = u32::try_from(payload.len()).unwrap().to_be_bytes()[1..].to_vec();
     out.extend([kind, flags]);
     out.extend(stream.to_be_bytes());
@@ -241,10 +241,10 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const HEADERS: u8 = 1;
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const HEADERS: u8 = 1;
 const RESET: u8 = 3;
-const SETTINGS: u8 = 4;
+pub(super) const SETTINGS: u8 = 4;
 const GO_AWAY: u8 = 7;
 const CONTINUATION: u8 = 9;
 /// `GET http://x/health`: indexed fields, then the path and the authority as literals (RFC 7541).

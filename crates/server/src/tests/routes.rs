@@ -30,8 +30,11 @@ fn path(server: &Server, route: &Route) -> String {
 
 #[tokio::test]
 async fn closed_routes_need_a_credential() {
-    let server =
-        Server::with(|settings| settings.set("ingest.require_credential", "true").unwrap()).await;
+    let server = Server::with(|settings| {
+        settings.set("ingest.require_credential", "true").unwrap();
+        settings.set("prometheus.access", "credential").unwrap();
+    })
+    .await;
     let mut asked = 0;
     for (route, operation) in all() {
         let path = path(&server, route);
@@ -42,7 +45,6 @@ async fn closed_routes_need_a_credential() {
             "/health",
             "/ready",
             "/version",
-            "/metrics",
             "/openapi.json",
             "/devicelogin",
             "/metadata/endpoints",

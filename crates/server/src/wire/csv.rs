@@ -30,13 +30,13 @@ pub(crate) fn table(table: &ResultTable) -> String {
     out
 }
 
-/// One line. A field that a spreadsheet would run as a formula gets an apostrophe in front.
+/// One line. A field that a spreadsheet would run as a formula gets an apostrophe in front (CWE-1236).
 pub(crate) fn line(fields: impl Iterator<Item = String>, out: &mut String) {
     for (index, field) in fields.enumerate() {
         if index > 0 {
             out.push(',');
         }
-        let formula = field.starts_with(['=', '@', '\t', '\r']);
+        let formula = is_formula(&field);
         let quoted = formula || field.contains([',', '"', '\n', '\r']);
         if !quoted {
             out.push_str(&field);
@@ -50,6 +50,13 @@ pub(crate) fn line(fields: impl Iterator<Item = String>, out: &mut String) {
         out.push('"');
     }
     out.push_str("\r\n");
+}
+
+/// Whether a spreadsheet may run a field: it begins like a formula and is no number.
+fn is_formula(field: &str) -> bool {
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
+    let is_number = field.chars().all(digits) && field.parse::<f64>().is_ok();
+    field.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number
 }
 
 #[cfg(test)]
@@ -66,5 +73,24 @@ mod tests {
             &mut out,
         );
         assert_eq!(out, "a,\"b,c\",\"say \"\"x\"\"\",\"'=1+1\",-5\r\n");
+    }
+
+    #[test]
+    fn fields_that_a_spreadsheet_would_run_are_escaped_and_numbers_are_not() {
+        let check = |field: &str, expected: &str| {
+            let mut out = String::new();
+            line([field.to_owned()].into_iter(), &mut out);
+            assert_eq!(out, format!("{expected}\r\n"));
+        };
+        check("-5", "-5");
+        check("+1.5e-3", "+1.5e-3");
+        check("-1+1|cmd", "\"'-1+1|cmd\"");
+        check("+SUM(A1)", "\"'+SUM(A1)\"");
+        check("-2+3", "\"'-2+3\"");
+        check("-inf", "\"'-inf\"");
+        check("@SUM(A1)", "\"'@SUM(A1)\"");
+        check("\t=1", "\"'\t=1\"");
+        check("\r=1", "\"'\r=1\"");
+        check("a=1", "a=1");
     }
 }

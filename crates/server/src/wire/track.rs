@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::error::ApiError;
-use crate::ingest::Verdict;
+use crate::ingest::{ItemError, Verdict};
 
 /// A refusal by the gate in the shape that senders read.
 pub(crate) fn refused_by_gate(error: ApiError) -> Response {
@@ -19,18 +19,19 @@ pub(crate) fn refused_by_gate(error: ApiError) -> Response {
     response
 }
 
+/// Items that are listed although the sender cannot do anything about them: a small body must not get a large reply.
+const LISTED: usize = 1000;
+
 /// The reply that says what became of each item.
-pub(crate) fn reply(verdict: Verdict) -> Response {
+pub(crate) fn reply(mut verdict: Verdict) -> Response {
     let status =
         StatusCode::from_u16(verdict.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     metrics::counter!("hindsight_ingest_items_total", "outcome" => "accepted")
         .increment(verdict.items_accepted as u64);
     metrics::counter!("hindsight_ingest_items_total", "outcome" => "refused")
         .increment(verdict.errors.len() as u64);
-    let again = verdict
-        .errors
-        .iter()
-        .any(|error| matches!(error.status, 429 | 503));
+    let again = verdict.errors.iter().any(ItemError::is_repeatable);
+    verdict.shorten(LISTED);
     let text = serde_json::to_string(&verdict).unwrap_or_default();
     let mut response = (
         status,

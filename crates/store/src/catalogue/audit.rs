@@ -36,6 +36,20 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Notes something that anybody can cause, and forgets all but the latest `keep` notes of this action.
+    pub async fn note_bounded(&self, record: &AuditRecord, keep: u32) -> Result<()> {
+        self.note(record).await?;
+        sqlx::query(
+            "DELETE FROM audit WHERE action = ?1 AND id <= \
+             (SELECT id FROM audit WHERE action = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+        )
+        .bind(&record.action)
+        .bind(keep)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
     /// The latest `limit` notes at or after `since`, the newest first.
     pub async fn audit(&self, since: i64, limit: u32) -> Result<Vec<AuditRecord>> {
         let rows = sqlx::query("SELECT * FROM audit WHERE at >= ? ORDER BY id DESC LIMIT ?")

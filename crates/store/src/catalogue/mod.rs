@@ -73,7 +73,15 @@ impl Catalogue {
     /// Opens the file, once it is known to belong to the folder.
     async fn open_file(data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let path = folder::catalogue_path(data_dir);
-        keep_private(&path).map_err(StoreError::io("create", &path))?;
+        let opened = Catalogue::open_at(data_dir, &path).await;
+        opened.map_err(|error| match error {
+            StoreError::Catalogue(source) => StoreError::OpenCatalogue { path, source },
+            other => other,
+        })
+    }
+
+    async fn open_at(data_dir: &Path, path: &Path) -> Result<(Catalogue, StoreId)> {
+        keep_private(path).map_err(StoreError::io("create", path))?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
@@ -85,7 +93,11 @@ impl Catalogue {
             .connect_with(options.clone())
             .await?;
         let store = folder::agree_on_store(data_dir, store_id(&pool, data_dir).await?)?;
-        sqlx::migrate!("./migrations").run(&pool).await?;
+        let migrated = sqlx::migrate!("./migrations").run(&pool).await;
+        migrated.map_err(|source| StoreError::Migration {
+            path: path.to_owned(),
+            source,
+        })?;
         sqlx::query("INSERT INTO store (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING")
             .bind(store.to_string())
             .execute(&pool)

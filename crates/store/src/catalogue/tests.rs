@@ -220,3 +220,35 @@ async fn the_catalogue_is_private_to_its_user() {
         assert_eq!(mode & 0o777, 0o600, "{:?}", entry.file_name());
     }
 }
+
+#[tokio::test]
+async fn notes_that_anybody_can_cause_are_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
+    let record = |action: &str, at: i64| AuditRecord {
+        at,
+        actor: String::new(),
+        action: action.to_owned(),
+        subject: String::new(),
+        address: String::new(),
+    };
+    catalogue.note(&record("sign-in", 0)).await.unwrap();
+    for at in 1..=5 {
+        let failed = record("sign-in failed", at);
+        catalogue.note_bounded(&failed, 3).await.unwrap();
+    }
+    let kept = catalogue.audit(0, 100).await.unwrap();
+    let times: Vec<i64> = kept.iter().map(|record| record.at).collect();
+    assert_eq!(times, [5, 4, 3, 0]);
+}
+
+#[tokio::test]
+async fn a_catalogue_that_cannot_be_opened_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
+    catalogue.close().await;
+    let path = crate::folder::catalogue_path(dir.path());
+    std::fs::write(&path, "this is no database, however long it is".repeat(100)).unwrap();
+    let error = Catalogue::open(dir.path()).await.unwrap_err().to_string();
+    assert!(error.contains(&path.display().to_string()), "{error}");
+}

@@ -61,6 +61,34 @@ async fn a_full_memory_refuses_until_it_is_sealed() {
 }
 
 #[tokio::test]
+async fn an_application_that_fills_memory_leaves_room_for_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        hot_limit_bytes: 2 << 20,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    let mut refused = None;
+    for number in 0..10_000 {
+        let items: Vec<_> = (0..100).map(|n| item("flood", number * 100 + n)).collect();
+        if let Err(error) = put(&store, app(1), &items).await {
+            refused = Some(error);
+            break;
+        }
+    }
+    assert!(
+        matches!(refused, Some(StoreError::Overloaded { .. })),
+        "{refused:?}"
+    );
+    for number in 0..20 {
+        put(&store, app(2), &[item("quiet", number)]).await.unwrap();
+    }
+    assert!(put(&store, app(1), &[item("flood", 1)]).await.is_err());
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &[item("flood", 1)]).await.unwrap();
+}
+
+#[tokio::test]
 async fn memory_is_sealed_by_age_and_by_rows() {
     let dir = tempfile::tempdir().unwrap();
     let clock = manual_clock();

@@ -49,7 +49,8 @@ macro_rules! entrances {
             headers: HeaderMap,
             body: Body,
         ) -> Response {
-            let query = match super::read(&app, body).await {
+            let from = connection.clone().unwrap_or_default().0;
+            let query = match super::read(&app, from, &headers, body).await {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(error) => return pages::problem(&error),
             };
@@ -142,7 +143,7 @@ impl Browser {
             Ok(request) => request,
             Err(response) => return response,
         };
-        let form = match form(&self.app, &self.headers, body).await {
+        let form = match form(&self.app, self.connection, &self.headers, body).await {
             Ok(form) => form,
             Err(error) => return pages::problem(&error),
         };
@@ -266,11 +267,12 @@ pub(crate) async fn sign_out(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let secure = cookies::is_secure(&app, connection.unwrap_or_default().0);
+    let connection = connection.unwrap_or_default().0;
+    let secure = cookies::is_secure(&app, connection);
     if method != axum::http::Method::POST {
         return ask_sign_out(&headers, secure);
     }
-    let form = match form(&app, &headers, body).await {
+    let form = match form(&app, connection, &headers, body).await {
         Ok(form) => form,
         Err(error) => return pages::problem(&error),
     };

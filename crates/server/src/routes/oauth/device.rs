@@ -43,7 +43,7 @@ pub(crate) async fn device_post(
     let connection = connection.unwrap_or_default().0;
     let secure = cookies::is_secure(&app, connection);
     let answered = async {
-        let form = form(&app, &headers, body).await?;
+        let form = form(&app, connection, &headers, body).await?;
         let token = form.get("form_token")?;
         cookies::check_form(&headers, secure, token)?;
         let step = Step {

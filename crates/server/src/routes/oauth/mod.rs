@@ -17,15 +17,23 @@ use serde_json::Value;
 
 use super::body::{self, Unread};
 use crate::app::App;
+use crate::connection::Connection;
 use crate::wire;
 
+/// Seconds after which a request that found no room may be sent again.
+const RETRY_SECONDS: u64 = 5;
 /// Bytes of a request's body.
 const LARGEST_BODY: usize = 64 << 10;
 
 pub(super) use table::ROUTES;
 
 /// The parameters of a form.
-async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Form, OAuthError> {
+async fn form(
+    app: &App,
+    connection: Connection,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Form, OAuthError> {
     let media = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -36,14 +44,20 @@ async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Form, OAuthE
             "The body must be of type application/x-www-form-urlencoded.",
         ));
     }
-    Ok(Form::parse(&read(app, body).await?))
+    Ok(Form::parse(&read(app, connection, headers, body).await?))
 }
 
 /// A body, bounded in bytes and in time.
-async fn read(app: &App, body: Body) -> Result<Bytes, OAuthError> {
+async fn read(
+    app: &App,
+    connection: Connection,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Bytes, OAuthError> {
     let timeout = app.settings.body_timeout;
-    body::read(body, LARGEST_BODY, timeout)
+    body::read(app, connection.address(), headers, body, LARGEST_BODY)
         .await
+        .map(|whole| whole.bytes)
         .map_err(|unread| {
             let (status, message) = match unread {
                 Unread::TooLarge => (
@@ -52,9 +66,12 @@ async fn read(app: &App, body: Body) -> Result<Bytes, OAuthError> {
                 ),
                 Unread::Slow => (408, body::slow(timeout)),
                 Unread::Broken => (400, "The body could not be read to its end.".to_owned()),
+                Unread::Closed => (503, body::CLOSED.to_owned()),
+                Unread::TooMuchMemory => (413, body::TOO_MUCH_MEMORY.to_owned()),
             };
             OAuthError {
                 status,
+                retry_after: (status == 503).then_some(RETRY_SECONDS),
                 ..OAuthError::invalid_request(message)
             }
         })

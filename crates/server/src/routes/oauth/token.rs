@@ -45,11 +45,12 @@ async fn token(
     body: Body,
     version: Version,
 ) -> Response {
-    let address = connection.unwrap_or_default().0.address_text();
+    let connection = connection.unwrap_or_default().0;
     let answer = async {
         app.issuer.check_tenant(tenant)?;
         let basic = basic(headers)?;
-        let form = form(app, headers, body).await?;
+        let form = form(app, connection, headers, body).await?;
+        let address = connection.address_text();
         app.issuer
             .token(&form, basic.as_ref(), version, &address)
             .await
@@ -90,32 +91,36 @@ fn basic(headers: &HeaderMap) -> Result<Option<(String, String)>, OAuthError> {
 pub(crate) async fn device_code_v1(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
+    connection: Option<Extension<Connection>>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    device_code(&app, &tenant, &headers, body, Version::V1).await
+    device_code(&app, &tenant, connection, &headers, body, Version::V1).await
 }
 
 /// `POST /{tenant}/oauth2/v2.0/devicecode`
 pub(crate) async fn device_code_v2(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
+    connection: Option<Extension<Connection>>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    device_code(&app, &tenant, &headers, body, Version::V2).await
+    device_code(&app, &tenant, connection, &headers, body, Version::V2).await
 }
 
 async fn device_code(
     app: &App,
     tenant: &str,
+    connection: Option<Extension<Connection>>,
     headers: &HeaderMap,
     body: Body,
     version: Version,
 ) -> Response {
     let answer = async {
         app.issuer.check_tenant(tenant)?;
-        let form = form(app, headers, body).await?;
+        let connection = connection.unwrap_or_default().0;
+        let form = form(app, connection, headers, body).await?;
         app.issuer.start_device(&form, version).await
     };
     let response = match answer.await {

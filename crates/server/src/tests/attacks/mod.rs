@@ -3,6 +3,7 @@
 mod identity;
 mod ingestion;
 mod isolation;
+mod limits;
 
 use super::*;
 
@@ -12,6 +13,7 @@ struct Row(u8, &'static str, &'static [(&'static str, &'static str)]);
 const IDENTITY: &str = "crates/server/src/tests/attacks/identity.rs";
 const ISOLATION: &str = "crates/server/src/tests/attacks/isolation.rs";
 const INGESTION: &str = "crates/server/src/tests/attacks/ingestion.rs";
+const LIMITS: &str = "crates/server/src/tests/attacks/limits.rs";
 const OAUTH: &str = "crates/server/src/tests/oauth/attacks.rs";
 const PAGES: &str = "crates/server/src/tests/oauth/pages.rs";
 const WIRE: &str = "crates/server/src/tests/connections.rs";
@@ -118,6 +120,7 @@ const MAP: &[Row] = &[
                 OAUTH,
                 "a_code_is_good_once_and_a_second_use_revokes_what_the_first_gave",
             ),
+            (OAUTH, "a_code_shown_twice_at_once_gives_nothing_that_lasts"),
             (OAUTH, "a_code_is_bound_to_its_client_address_and_challenge"),
         ],
     ),
@@ -169,6 +172,12 @@ const MAP: &[Row] = &[
                 "row_15_many_wrong_keys_of_an_address_are_429_and_a_good_one_still_works",
             ),
             (PAGES, "guessing_passwords_ends_soon_also_for_the_right_one"),
+            (
+                PAGES,
+                "of_many_guesses_at_once_no_more_are_compared_than_the_limit",
+            ),
+            (PAGES, "wrong_guesses_lock_out_no_one_else"),
+            (PAGES, "unknown_clients_are_no_guesses"),
         ],
     ),
     Row(
@@ -258,6 +267,12 @@ const MAP: &[Row] = &[
                 "row_39_a_bomb_is_413_in_every_codec_on_every_path",
             ),
             (LOAD, "test_bombs_need_no_memory"),
+            (
+                LIMITS,
+                "row_39_arriving_bodies_hold_bounded_memory_and_the_oldest_is_told_to_come_back",
+            ),
+            (LIMITS, "row_39_a_small_body_gets_a_small_reply"),
+            (LIMITS, "row_39_millions_of_items_are_refused"),
             (WIRE, "a_body_that_does_not_come_is_408"),
             (WIRE, "what_is_too_long_or_ambiguous_is_refused"),
             (WIRE, "a_body_that_is_not_as_long_as_it_says_is_refused"),
@@ -309,6 +324,19 @@ const MAP: &[Row] = &[
             (WIRE, "rapid_resets_end_the_connection"),
             (WIRE, "endless_continuations_end_the_connection"),
             (WIRE, "what_is_too_long_or_ambiguous_is_refused"),
+            (
+                LIMITS,
+                "row_43_unfinished_bodies_of_one_connection_block_no_ingestion",
+            ),
+            (
+                LIMITS,
+                "row_43_connections_whose_bodies_do_not_arrive_make_room",
+            ),
+            (
+                LIMITS,
+                "row_43_health_is_answered_while_every_connection_works",
+            ),
+            (LIMITS, "row_43_an_address_has_so_many_arriving_bodies"),
             (LOAD, "test_ten_thousand_idle_connections"),
             (LOAD, "test_connections_leave_files_to_the_store"),
         ],

@@ -34,6 +34,25 @@ async fn a_code_is_good_once_and_a_second_use_revokes_what_the_first_gave() {
     assert_eq!(reply.json()["error"], "invalid_grant", "its refresh token");
 }
 
+/// The second use may come while the first one is being answered: its tokens are revoked all the same.
+#[tokio::test]
+async fn a_code_shown_twice_at_once_gives_nothing_that_lasts() {
+    let issuer = Issuer::start().await;
+    for _ in 0..5 {
+        let code = issuer.code(&[]).await;
+        let uses = (0..8).map(|_| issuer.redeem(&code, &[]));
+        let replies = futures::future::join_all(uses).await;
+        let given = replies.iter().filter(|reply| reply.status == 200);
+        let tokens: Vec<Value> = given.map(|reply| reply.json()).collect();
+        assert!(tokens.len() <= 1);
+        tokio::time::sleep(std::time::Duration::from_millis(900)).await;
+        for reply in tokens {
+            let token = reply["access_token"].as_str().unwrap();
+            assert_eq!(issuer.ask_with(token).await, 401);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_code_is_bound_to_its_client_address_and_challenge() {
     let issuer = Issuer::start().await;

@@ -178,6 +178,88 @@ async fn guessing_passwords_ends_soon_also_for_the_right_one() {
     assert_eq!(statuses, [401, 401, 429, 429]);
 }
 
+/// An attempt at the issuer from an address: whether it signed in, or the status.
+async fn attempt(issuer: &Issuer, name: &str, password: &str, address: &str) -> Result<bool, u16> {
+    let signed_in = issuer.server.app.issuer.sign_in(name, password, address);
+    match signed_in.await {
+        Ok(session) => Ok(session.is_some()),
+        Err(error) => Err(error.status),
+    }
+}
+
+#[tokio::test]
+async fn of_many_guesses_at_once_no_more_are_compared_than_the_limit() {
+    let issuer = Issuer::with(|settings| settings.set("auth.failed_sign_ins", "3").unwrap()).await;
+    let guesses = (0..40).map(|_| attempt(&issuer, "ada", "wrong", "192.0.2.1"));
+    let outcomes = futures::future::join_all(guesses).await;
+    let compared = outcomes.iter().filter(|outcome| **outcome == Ok(false));
+    assert_eq!(compared.count(), 3);
+    assert_eq!(
+        outcomes
+            .iter()
+            .filter(|outcome| **outcome == Err(429))
+            .count(),
+        37
+    );
+}
+
+#[tokio::test]
+async fn wrong_guesses_lock_out_no_one_else() {
+    let issuer = Issuer::with(|settings| settings.set("auth.failed_sign_ins", "2").unwrap()).await;
+    let home = "192.0.2.7";
+    assert_eq!(attempt(&issuer, "ada", PASSWORD, home).await, Ok(true));
+    // One address, then many: the name at other addresses is refused, but not where it is known.
+    for guess in 0..3 {
+        let outcome = attempt(&issuer, "ada", "wrong", "192.0.2.1").await;
+        assert_eq!(outcome.is_ok(), guess < 2);
+    }
+    assert_eq!(
+        attempt(&issuer, "ada", PASSWORD, "192.0.2.2").await,
+        Ok(true)
+    );
+    for number in 0..9 {
+        let address = format!("198.51.100.{number}");
+        for _ in 0..2 {
+            assert_eq!(attempt(&issuer, "ada", "wrong", &address).await, Ok(false));
+        }
+    }
+    assert_eq!(
+        attempt(&issuer, "ada", PASSWORD, "203.0.113.1").await,
+        Err(429)
+    );
+    assert_eq!(attempt(&issuer, "ada", PASSWORD, home).await, Ok(true));
+    assert_eq!(
+        attempt(&issuer, "bob", "wrong", "203.0.113.1").await,
+        Ok(false)
+    );
+}
+
+#[tokio::test]
+async fn unknown_clients_are_no_guesses() {
+    let issuer = Issuer::with(|settings| settings.set("auth.failed_sign_ins", "2").unwrap()).await;
+    let unknown = uuid::Uuid::new_v4().to_string();
+    let asked = async |id: &str, secret: &str| {
+        let fields = [
+            ("grant_type", "client_credentials"),
+            ("resource", RESOURCE),
+            ("client_id", id),
+            ("client_secret", secret),
+        ];
+        issuer.token(&fields).await.status.as_u16()
+    };
+    for _ in 0..5 {
+        assert_eq!(asked(&unknown, "guess").await, 401);
+    }
+    assert_eq!(asked(&issuer.client, &issuer.secret).await, 200);
+    for status in [401, 401, 429] {
+        assert_eq!(asked(&issuer.client, "guess").await, status);
+    }
+    // Another client of the same address.
+    let (other, secret) = (uuid::Uuid::new_v4().to_string(), secret::random().unwrap());
+    issuer.add_client(&other, &secret, false, CALLBACK).await;
+    assert_eq!(asked(&other, &secret).await, 200);
+}
+
 #[tokio::test]
 async fn another_password_ends_sessions_and_tokens() {
     let issuer = Issuer::start().await;
