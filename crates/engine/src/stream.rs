@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryPool;
 use hindsight_kql::HeldRows;
+use hindsight_store::Snapshot;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
@@ -71,6 +72,16 @@ impl ResultSender {
     }
 }
 
+/// The error of a query over `snapshot`: an internal one after which a segment is known to be damaged came from that segment.
+pub(crate) fn unreadable(error: EngineError, snapshot: &Snapshot) -> EngineError {
+    match error {
+        EngineError::Internal(_) if snapshot.has_new_damage() => EngineError::Unreadable(
+            "A segment of the store was found to be damaged while the query read it".to_owned(),
+        ),
+        other => other,
+    }
+}
+
 /// A running query. Few rows are held at a time; dropping the stream cancels the query.
 #[derive(Debug)]
 pub struct QueryStream {
@@ -81,6 +92,8 @@ pub struct QueryStream {
     pool: Arc<dyn MemoryPool>,
     memory: usize,
     data_sources: Vec<DataSource>,
+    /// What the query reads; `None` only before [`QueryStream::over`].
+    snapshot: Option<Snapshot>,
     /// `None` once the query has ended.
     task: Option<QueryTask>,
 }
@@ -100,6 +113,7 @@ impl QueryStream {
             tables: Vec::new(),
             data_sources: Vec::new(),
             partial: None,
+            missing: Vec::new(),
         }));
         let task = spawn(ResultSender {
             sender,
@@ -112,6 +126,7 @@ impl QueryStream {
             pool,
             memory,
             data_sources: Vec::new(),
+            snapshot: None,
             task: Some(task),
         };
         match stream.receive().await? {
@@ -128,10 +143,17 @@ impl QueryStream {
         self
     }
 
+    /// Adds the snapshot that the query reads.
+    pub(crate) fn over(mut self, snapshot: Snapshot) -> QueryStream {
+        self.snapshot = Some(snapshot);
+        self
+    }
+
     /// The next part, or none at the end.
     ///
     /// # Errors
-    /// [`EngineError`] as its variants say; the query has then ended.
+    /// [`EngineError`] as its variants say; the query has then ended. After [`EngineError::Unreadable`] the same query can be started
+    /// again: it leaves out what could not be read, and says so.
     pub async fn next(&mut self) -> Result<Option<Part>, EngineError> {
         loop {
             match self.receive().await? {
@@ -152,7 +174,10 @@ impl QueryStream {
         match message.await {
             Ok(Some(Message::Failed(error))) | Err(error) => {
                 self.task = None;
-                Err(error)
+                Err(match &self.snapshot {
+                    Some(snapshot) => unreadable(error, snapshot),
+                    None => error,
+                })
             }
             Ok(None) => match self.task.take() {
                 Some(task) => task.end().await.map(|()| None),
@@ -166,6 +191,11 @@ impl QueryStream {
     pub fn summary(&mut self) -> Summary {
         Summary {
             data_sources: self.data_sources.clone(),
+            missing: self
+                .snapshot
+                .as_ref()
+                .map(Snapshot::missing)
+                .unwrap_or_default(),
             ..self.summary.lock().clone()
         }
     }
@@ -199,6 +229,7 @@ impl QueryStream {
             render: summary.render,
             statistics: summary.statistics,
             partial: summary.partial,
+            missing: summary.missing,
         })
     }
 }

@@ -66,6 +66,8 @@ impl App {
         config.retention = settings.retention;
         config.retention_bytes = settings.retention_bytes;
         config.retention_interval = settings.retention_interval;
+        config.retention_grace = settings.retention_grace;
+        config.max_clock_jump = settings.max_clock_jump;
         change(&mut config);
         let clock = config.clock.clone();
         let store = Store::open(config).await?;

@@ -145,8 +145,8 @@ impl ReplyCache {
             made_here = true;
             let at = self.clock.elapsed();
             match make().await {
-                Ok(Made::Whole(body)) => Ok(Entry {
-                    reply: Kept::new(body),
+                Ok(Made::Whole { body, missing }) => Ok(Entry {
+                    reply: Kept::new(body, missing),
                     at,
                 }),
                 Ok(Made::Streamed(body)) => {
@@ -175,11 +175,10 @@ impl ReplyCache {
         control: CacheControl,
         made: Made,
     ) -> Result<Answer, ApiError> {
-        let body = match made {
+        let reply = match made {
             Made::Streamed(body) => return Ok(Answer::Streamed(body)),
-            Made::Whole(body) => body,
+            Made::Whole { body, missing } => Kept::new(body, missing),
         };
-        let reply = Kept::new(body);
         if !control.no_store {
             let entry = Entry {
                 reply: reply.clone(),

@@ -12,7 +12,7 @@ use super::{JSON, answer, respond};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::reply::{Answer, Made};
-use crate::wire::{csv, events};
+use crate::wire::{csv, events, missing};
 
 /// The options of a list of events (`D14`).
 const OPTIONS: &[&str] = &[
@@ -171,7 +171,10 @@ impl Form {
                 },
             ),
         };
-        Made::Whole(text.into())
+        Made::Whole {
+            body: text.into(),
+            missing: missing::header(&found.missing),
+        }
     }
 
     fn respond(&self, answer: Answer, access: &Access) -> Response {

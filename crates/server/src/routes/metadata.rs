@@ -57,7 +57,7 @@ pub(crate) async fn metrics(
             );
         }
         let keys = dimension_keys(app, access).await?;
-        Ok(Made::Whole(metadata::metrics(&list, &keys).into()))
+        Ok(Made::whole(metadata::metrics(&list, &keys)))
     };
     let answer = answer(app, access, &key, make).await?;
     Ok(respond(answer, JSON, access))
@@ -145,7 +145,7 @@ async fn described(
     match app.replies.find(key, access.cache).await {
         Some(found) => Ok(found),
         None => {
-            let make = || std::future::ready(Ok(Made::Whole(text().into())));
+            let make = || std::future::ready(Ok(Made::whole(text())));
             app.replies.make(key, access.cache, make).await
         }
     }

@@ -19,6 +19,7 @@ use crate::middleware::outer::RequestId;
 use crate::reply::{Answer, Kept, Made};
 use crate::wire::json as write;
 use crate::wire::metrics::{self, LeafForm};
+use crate::wire::missing;
 
 /// Members of one batch.
 const MAX_BATCH: usize = 100;
@@ -69,7 +70,10 @@ async fn compute(
 ) -> Result<Made, ApiError> {
     let result = app.engine.metric(&access.caller(), parameters).await?;
     let text = metrics::reply(&result, leaf(app, access), access.prefer.query_payload);
-    Ok(Made::Whole(text.into()))
+    Ok(Made::Whole {
+        body: text.into(),
+        missing: missing::header(&result.missing),
+    })
 }
 
 fn bad_top(text: &str) -> ApiError {
@@ -164,7 +168,7 @@ pub(crate) async fn post(
         member_reply(name.as_deref(), outcome, &id.0, &mut out);
     }
     out.push(']');
-    let reply = Answer::Whole(Kept::new(out.into()), None);
+    let reply = Answer::Whole(Kept::new(out.into(), None), None);
     Ok(respond(reply, JSON, &access))
 }
 
