@@ -62,6 +62,11 @@ impl StoreCatalog {
         self
     }
 
+    /// What the tables are read from.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
     /// Whether the query named a target out of the principal's reach: then the whole request is refused.
     pub(crate) fn was_denied(&self) -> bool {
         self.denied.load(Ordering::Relaxed)

@@ -41,6 +41,9 @@ pub enum EngineError {
     /// A run-time failure that the query asked for (`assert`): 400.
     #[error("{0}")]
     Failed(String),
+    /// Telemetry that the answer depends on cannot be read, because a segment of the store is damaged (`D34`): 500.
+    #[error("{0}")]
+    Unreadable(String),
     /// An internal failure: 500; the text goes to the log, not to the caller.
     #[error("internal error: {0}")]
     Internal(String),

@@ -95,6 +95,7 @@ impl ResultProducer {
                 tables: Vec::new(),
                 data_sources: Vec::new(),
                 partial: None,
+                missing: Vec::new(),
             },
             spent: run.clock.elapsed().saturating_sub(run.started),
             run,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
 use hindsight_kql_types::{ScalarType, Value};
+use hindsight_store::MissingData;
 
 use crate::request::TimeRange;
 
@@ -98,6 +99,8 @@ pub struct Summary {
     pub data_sources: Vec<DataSource>,
     /// What was cut, if anything was.
     pub partial: Option<PartialError>,
+    /// What could not be read and is left out (`D34`).
+    pub missing: Vec<MissingData>,
 }
 
 /// The answer to a KQL query.
@@ -111,6 +114,8 @@ pub struct QueryResult {
     pub statistics: Statistics,
     /// What was cut, if anything was.
     pub partial: Option<PartialError>,
+    /// What could not be read and is left out (`D34`).
+    pub missing: Vec<MissingData>,
 }
 
 /// The answer to a metric request.
@@ -128,6 +133,8 @@ pub struct MetricResult {
     pub body: MetricBody,
     /// The KQL that was run, for `ai.include-query-payload`.
     pub query: String,
+    /// What could not be read and is left out (`D34`).
+    pub missing: Vec<MissingData>,
 }
 
 /// The values of a metric.
@@ -185,4 +192,6 @@ pub struct EventsResult {
     pub applied: bool,
     /// Properties that `$apply` adds to events, and the columns that hold them.
     pub computed: Vec<(String, String)>,
+    /// What could not be read and is left out (`D34`).
+    pub missing: Vec<MissingData>,
 }

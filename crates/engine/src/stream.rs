@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::MemoryPool;
 use hindsight_kql::HeldRows;
-use hindsight_store::{AppId, Table};
+use hindsight_store::{AppId, Snapshot, Table};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
@@ -72,6 +72,16 @@ impl ResultSender {
     }
 }
 
+/// The error of a query over `snapshot`: an internal one after which a segment is known to be damaged came from that segment.
+pub(crate) fn unreadable(error: EngineError, snapshot: &Snapshot) -> EngineError {
+    match error {
+        EngineError::Internal(_) if snapshot.has_new_damage() => EngineError::Unreadable(
+            "A segment of the store was found to be damaged while the query read it".to_owned(),
+        ),
+        other => other,
+    }
+}
+
 /// A running query. Few rows are held at a time; dropping the stream cancels the query.
 #[derive(Debug)]
 pub struct QueryStream {
@@ -83,6 +93,8 @@ pub struct QueryStream {
     memory: usize,
     data_sources: Vec<DataSource>,
     reads: Vec<(AppId, Table)>,
+    /// What the query reads; `None` only before [`QueryStream::over`].
+    snapshot: Option<Snapshot>,
     /// `None` once the query has ended.
     task: Option<QueryTask>,
 }
@@ -102,6 +114,7 @@ impl QueryStream {
             tables: Vec::new(),
             data_sources: Vec::new(),
             partial: None,
+            missing: Vec::new(),
         }));
         let task = spawn(ResultSender {
             sender,
@@ -115,6 +128,7 @@ impl QueryStream {
             memory,
             data_sources: Vec::new(),
             reads: Vec::new(),
+            snapshot: None,
             task: Some(task),
         };
         match stream.receive().await? {
@@ -141,10 +155,17 @@ impl QueryStream {
         self.reads.clone()
     }
 
+    /// Adds the snapshot that the query reads.
+    pub(crate) fn over(mut self, snapshot: Snapshot) -> QueryStream {
+        self.snapshot = Some(snapshot);
+        self
+    }
+
     /// The next part, or none at the end.
     ///
     /// # Errors
-    /// [`EngineError`] as its variants say; the query has then ended.
+    /// [`EngineError`] as its variants say; the query has then ended. After [`EngineError::Unreadable`] the same query can be started
+    /// again: it leaves out what could not be read, and says so.
     pub async fn next(&mut self) -> Result<Option<Part>, EngineError> {
         loop {
             match self.receive().await? {
@@ -165,7 +186,10 @@ impl QueryStream {
         match message.await {
             Ok(Some(Message::Failed(error))) | Err(error) => {
                 self.task = None;
-                Err(error)
+                Err(match &self.snapshot {
+                    Some(snapshot) => unreadable(error, snapshot),
+                    None => error,
+                })
             }
             Ok(None) => match self.task.take() {
                 Some(task) => task.end().await.map(|()| None),
@@ -179,6 +203,11 @@ impl QueryStream {
     pub fn summary(&mut self) -> Summary {
         Summary {
             data_sources: self.data_sources.clone(),
+            missing: self
+                .snapshot
+                .as_ref()
+                .map(Snapshot::missing)
+                .unwrap_or_default(),
             ..self.summary.lock().clone()
         }
     }
@@ -212,6 +241,7 @@ impl QueryStream {
             render: summary.render,
             statistics: summary.statistics,
             partial: summary.partial,
+            missing: summary.missing,
         })
     }
 }

@@ -69,6 +69,8 @@ impl App {
         config.hot_limit_bytes = settings.store_memory;
         config.hot_bytes = settings.store_memory / 4;
         config.footer_cache_bytes = settings.store_footer_cache;
+        config.retention_grace = settings.retention_grace;
+        config.max_clock_jump = settings.max_clock_jump;
         change(&mut config);
         let clock = config.clock.clone();
         let store = Store::open(config).await?;

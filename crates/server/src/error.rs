@@ -317,7 +317,7 @@ fn engine_status(error: &EngineError) -> StatusCode {
         EngineError::NotFound(_) => StatusCode::NOT_FOUND,
         EngineError::Forbidden => StatusCode::FORBIDDEN,
         EngineError::TimedOut { .. } => StatusCode::GATEWAY_TIMEOUT,
-        EngineError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        EngineError::Unreadable(_) | EngineError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
@@ -343,6 +343,14 @@ fn engine_parts(error: &EngineError) -> (String, &'static str, Option<Value>) {
         EngineError::TimedOut { .. } => {
             let inner = json!({ "code": "GatewayTimeout", "message": message });
             ("Gateway timeout".to_owned(), "GatewayTimeout", Some(inner))
+        }
+        EngineError::Unreadable(_) => {
+            let inner = json!({ "code": "DamagedData", "message": message });
+            (
+                "Unexpected error occurred".to_owned(),
+                "InternalServerFault",
+                Some(inner),
+            )
         }
         EngineError::Internal(_) => internal(),
     }

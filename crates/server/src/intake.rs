@@ -272,6 +272,7 @@ fn decode(
     let now = app.now();
     let rules = ItemRules {
         now,
+        clock_is_trusted: app.store.clock_trust().is_trusted(),
         max_age: ticks(settings.ingest_max_age.unwrap_or(settings.retention)),
         max_ahead: ticks(settings.ingest_max_ahead),
         max_item_bytes: settings.ingest_max_item_bytes,

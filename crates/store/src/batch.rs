@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder, new_null_array};
-use arrow::datatypes::Int64Type;
+use arrow::datatypes::{DataType, Int64Type};
 use arrow::record_batch::RecordBatch;
 use hindsight_kql_types::ScalarType;
+use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 use crate::schema::{Column, TIMESTAMP, Table};
@@ -108,6 +109,17 @@ fn absent(column: &Column, rows: usize) -> ArrayRef {
         text.append_value("");
     }
     Arc::new(text.finish())
+}
+
+/// Name and instrumentation key of the application in the first row of a batch; `None` where it does not say both.
+pub(crate) fn application(batch: &RecordBatch) -> Option<(String, Uuid)> {
+    let text = |name: &str| {
+        let column = arrow::compute::cast(batch.column_by_name(name)?, &DataType::Utf8View).ok()?;
+        let texts = column.as_string_view_opt()?;
+        (!texts.is_empty() && texts.is_valid(0)).then(|| texts.value(0).to_owned())
+    };
+    let key = Uuid::parse_str(&text("iKey")?).ok()?;
+    Some((text("appName")?, key)).filter(|(name, _)| !name.is_empty())
 }
 
 /// The smallest and largest timestamp of a batch; an empty range (`MAX`, `MIN`) if it has none.

@@ -45,6 +45,11 @@ impl Clock for SystemClock {
     }
 }
 
+/// Hours since 0001-01-01.
+pub(crate) fn hour_of(ticks: i64) -> i64 {
+    ticks.div_euclid(TICKS_PER_HOUR)
+}
+
 /// A duration in ticks; what is too long saturates.
 pub(crate) fn ticks(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos() / 100).unwrap_or(i64::MAX)

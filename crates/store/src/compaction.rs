@@ -11,13 +11,12 @@ use futures::StreamExt;
 use crate::app_id::AppId;
 use crate::blocking::blocking;
 use crate::catalogue::SegmentRecord;
-use crate::clock::ticks;
+use crate::clock::{hour_of, ticks};
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
 use crate::scan::{SegmentScan, newest_first};
 use crate::schema::Table;
-use crate::seal::hour_of;
-use crate::segment::{Segment, SegmentFile, SegmentWriter};
+use crate::segment::{Covers, Damage, Segment, SegmentFile, SegmentWriter};
 use crate::store::Store;
 
 /// Hours of a merged segment, by its level.
@@ -44,19 +43,25 @@ impl Store {
             let Some(merge) = self.next_merge() else {
                 return Ok(done);
             };
-            self.merge(merge).await?;
-            done += 1;
+            match self.merge(&merge).await {
+                Ok(()) => done += 1,
+                // The other segments are merged without the damaged one.
+                Err(error) if self.has_damaged(&merge) => {
+                    tracing::warn!(%error, "a merge met a damaged segment; it is left out from now on");
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
 
     /// The next merge: hours before days, so that a day's merge reads few files.
     fn next_merge(&self) -> Option<Merge> {
-        let view = self.view.get();
+        let (view, damage) = (self.view.get(), self.access.damaged.known());
         let settle = ticks(self.config.seal_age).saturating_mul(2);
         let closed = hour_of(self.config.clock.now_ticks().saturating_sub(settle));
         for (level, span) in SPANS {
             for ((app, table), state) in &view.tables {
-                for (start, segments) in by_span(&state.segments, level, span) {
+                for (start, segments) in by_span(&state.segments, &damage, level, span) {
                     let segments = self.fitting(segments);
                     if start + span <= closed && segments.len() > 1 {
                         return Some(Merge {
@@ -85,13 +90,19 @@ impl Store {
         segments
     }
 
-    async fn merge(&self, merge: Merge) -> Result<()> {
+    fn has_damaged(&self, merge: &Merge) -> bool {
+        let damage = self.access.damaged.known();
+        let mut segments = merge.segments.iter();
+        segments.any(|segment| damage.contains_key(&segment.record.id))
+    }
+
+    async fn merge(&self, merge: &Merge) -> Result<()> {
         let gone: Vec<i64> = merge
             .segments
             .iter()
             .map(|segment| segment.record.id)
             .collect();
-        let mut merged = vec![self.write_merged(&merge).await?];
+        let mut merged = vec![self.write_merged(merge).await?];
         self.catalogue.replace_segments(&gone, &mut merged).await?;
         self.view.replace(&gone, self.segments(merged));
         Ok(())
@@ -113,6 +124,7 @@ impl Store {
             level: merge.level,
             min_seq: records().map(|record| record.min_seq).min().unwrap_or(0),
             max_seq: records().map(|record| record.max_seq).max().unwrap_or(0),
+            covers: self.covers(merge).await?,
             rows: usize::try_from(rows).unwrap_or(usize::MAX),
             created: self.config.clock.now_ticks(),
         };
@@ -128,6 +140,22 @@ impl Store {
             .await?;
         }
         blocking(move || writer.finish()).await
+    }
+
+    /// Which rows the segments of a merge hold together; `None` if one of them does not say so.
+    async fn covers(&self, merge: &Merge) -> Result<Option<Covers>> {
+        let (access, segments) = (self.access.clone(), merge.segments.clone());
+        blocking(move || {
+            let mut all = Covers::default();
+            for segment in &segments {
+                match access.covers(segment)? {
+                    Some(covers) => all.add(&covers),
+                    None => return Ok(None),
+                }
+            }
+            Ok(Some(all))
+        })
+        .await
     }
 
     /// A first pass over the bags alone: a key is promoted only if its values fit in all segments.
@@ -155,7 +183,7 @@ impl Store {
         let scan = SegmentScan {
             schema: merge.table.arrow_schema(),
             promoted: Arc::default(),
-            footers: self.footers.clone(),
+            access: self.access.clone(),
             groups: merge
                 .segments
                 .iter()
@@ -175,10 +203,16 @@ impl Store {
     }
 }
 
-/// Segments below `level` by the span of hours that they lie in; one that crosses a border is left alone.
-fn by_span(segments: &[Arc<Segment>], level: u32, span: i64) -> BTreeMap<i64, Vec<Arc<Segment>>> {
+/// Segments up to `level` that are not damaged, by the span of hours that they lie in; one that crosses a border is left alone.
+fn by_span(
+    segments: &[Arc<Segment>],
+    damage: &Damage,
+    level: u32,
+    span: i64,
+) -> BTreeMap<i64, Vec<Arc<Segment>>> {
     let mut spans: BTreeMap<i64, Vec<Arc<Segment>>> = BTreeMap::new();
-    for segment in segments {
+    let is_whole = |segment: &&Arc<Segment>| !damage.contains_key(&segment.record.id);
+    for segment in segments.iter().filter(is_whole) {
         let start = |ticks: i64| hour_of(ticks).div_euclid(span) * span;
         let (first, last) = (start(segment.record.min_ts), start(segment.record.max_ts));
         if first == last && segment.record.level <= level {

@@ -47,6 +47,10 @@ pub struct StoreConfig {
     pub retention_guard: f64,
     /// How often retention runs. Default 10 minutes.
     pub retention_interval: Duration,
+    /// How long the files of expired segments are kept before they are deleted. Default 1 day.
+    pub retention_grace: Duration,
+    /// How far the clock may be ahead of trusted time before expiry waits for an operator (`D33`). Default 7 days.
+    pub max_clock_jump: Duration,
     /// How often compaction looks for work. Default 1 minute.
     pub compaction_interval: Duration,
     /// Most rows of a segment that compaction makes. Default 4,194,304.
@@ -83,6 +87,8 @@ impl StoreConfig {
             retention_bytes: None,
             retention_guard: 0.5,
             retention_interval: Duration::from_secs(600),
+            retention_grace: Duration::from_secs(86_400),
+            max_clock_jump: Duration::from_secs(7 * 86_400),
             compaction_interval: Duration::from_secs(60),
             compaction_rows: 4 << 20,
             compaction_fan_in: 16,

@@ -64,6 +64,30 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Takes a folder whose catalogue may be lost, for its recovery.
+    ///
+    /// # Errors
+    /// As [`Folder::take`], but a missing catalogue is none; [`StoreError::NoStore`] where there is neither a folder of segments nor a log.
+    pub(crate) fn take_without_catalogue(root: &Path) -> Result<Folder> {
+        // A damaged version is no reason to leave the folder alone; a newer one is.
+        if let Err(error @ StoreError::NewerFormat { .. }) = format_file::read(root) {
+            return Err(error);
+        }
+        if !root.join(SEGMENTS).exists() && !root.join(LOG).exists() {
+            return Err(StoreError::NoStore {
+                path: root.to_owned(),
+            });
+        }
+        let folder = Folder {
+            root: root.to_owned(),
+            _lock: lock(root)?,
+        };
+        for dir in [folder.log_dir(), folder.segments_dir()] {
+            std::fs::create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
+        }
+        Ok(folder)
+    }
+
     pub(crate) fn log_dir(&self) -> PathBuf {
         self.root.join(LOG)
     }

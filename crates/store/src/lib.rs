@@ -13,6 +13,8 @@
 //! - What was acknowledged is on disk, and a snapshot taken later holds it exactly once, through any crash.
 //! - A segment belongs to one application and one table; a query is only handed its applications' segments.
 //! - Opening deletes no telemetry: what the catalogue does not list is moved to the quarantine (`D31`).
+//! - A damaged segment is left out of snapshots, which say so; everything else is served (`D34`).
+//! - A wrong clock deletes nothing (`D33`).
 //! - After a failed sync nothing is acknowledged any more.
 
 mod app_id;
@@ -20,18 +22,22 @@ mod bag_leaf;
 mod batch;
 mod blocking;
 mod catalogue;
+mod check;
 mod clock;
 mod compaction;
 mod config;
 mod error;
+mod expired;
 mod folder;
 mod format_file;
 mod health;
 mod ids;
 mod log;
 mod maintenance;
+mod missing;
 mod promote;
 mod quarantine;
+mod recover;
 mod recovery;
 mod retention;
 mod scan;
@@ -44,6 +50,7 @@ mod store;
 mod store_id;
 mod table_provider;
 mod time_bounds;
+mod trusted_time;
 mod vfs;
 mod view;
 
@@ -54,8 +61,9 @@ pub use app_id::AppId;
 pub use catalogue::{
     Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
     NewKey, Redeemed, RoleRecord, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord,
-    Tier, UserRecord,
+    Tier, TimeMark, UserRecord,
 };
+pub use check::{CheckReport, Finding, Progress, check};
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
 pub use config::StoreConfig;
 pub use error::{Result, StoreError};
@@ -63,11 +71,14 @@ pub use folder::{ServerInfo, holder, is_held};
 pub use format_file::FORMAT_VERSION;
 pub use health::Health;
 pub use ids::time_ordered_id;
+pub use missing::MissingData;
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
+pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
 pub use schema::{Column, TIMESTAMP, Table};
 pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::StoreTable;
+pub use trusted_time::ClockTrust;
 pub use vfs::{RealFs, Vfs, WriteFile};

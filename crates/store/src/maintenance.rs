@@ -50,16 +50,17 @@ async fn tidy(store: Weak<Store>) {
         passed += TICK;
         let Some(store) = store.upgrade() else { return };
         note(
-            store.purge_if_changed(&mut version).await,
-            "deleting the data of deleted applications",
+            store.follow_catalogue(&mut version).await,
+            "following changes of the catalogue",
         );
+        note(store.save_damage().await, "marking damaged segments");
         if passed >= next_compaction {
             next_compaction = passed + compaction;
             note(store.compact().await, "merging segments");
         }
         if passed >= next_retention {
             next_retention = passed + retention;
-            note(store.expire().await, "deleting what is past its retention");
+            note(store.expire().await, "expiring what is past its retention");
         }
     }
 }
@@ -105,9 +106,11 @@ impl Store {
                 || sizes.open_rows >= self.config.seal_rows)
     }
 
-    async fn purge_if_changed(&self, version: &mut Option<i64>) -> Result<()> {
+    /// Follows what command-line programs changed in the catalogue.
+    async fn follow_catalogue(&self, version: &mut Option<i64>) -> Result<()> {
         let now = self.catalogue.version().await?;
         if *version != Some(now) {
+            self.follow_confirmation().await?;
             self.purge_deleted().await?;
             *version = Some(now);
         }
@@ -120,10 +123,11 @@ impl Store {
         for app in &apps {
             let _one = self.changing.lock().await;
             // The catalogue first: a file may be removed only when the catalogue no longer names it.
-            self.catalogue
-                .replace_segments(&self.view.segments_of(*app), &mut [])
-                .await?;
+            let ids = self.view.segments_of(*app);
+            self.catalogue.replace_segments(&ids, &mut []).await?;
             self.view.drop_app(*app);
+            self.access.damaged.forget(&ids);
+            self.delete_expired(|record| record.app == *app).await?;
             self.catalogue
                 .mark_purged(*app, self.config.clock.now_ticks())
                 .await?;

@@ -18,14 +18,14 @@ use datafusion::physical_plan::ExecutionPlan;
 use crate::bag_leaf::StoreExprAdapterFactory;
 use crate::promote::PromotedColumn;
 use crate::schema::TIMESTAMP;
-use crate::segment::{FooterCache, Segment, SegmentReaders};
+use crate::segment::{Segment, SegmentAccess, SegmentReaders};
 
 /// What a scan of segments reads.
 pub(crate) struct SegmentScan {
     /// The table's columns and the promoted ones behind them.
     pub(crate) schema: SchemaRef,
     pub(crate) promoted: Arc<[PromotedColumn]>,
-    pub(crate) footers: Arc<FooterCache>,
+    pub(crate) access: Arc<SegmentAccess>,
     /// Files, grouped by the partition that reads them.
     pub(crate) groups: Vec<Vec<Arc<Segment>>>,
     /// Whether every group is in descending order of time, and the plan above sets no limit (see [`group`]).
@@ -39,7 +39,7 @@ pub(crate) struct SegmentScan {
 impl SegmentScan {
     pub(crate) fn plan(self) -> Result<Arc<dyn ExecutionPlan>> {
         let readers = SegmentReaders {
-            footers: self.footers,
+            access: self.access,
         };
         let source = ParquetSource::new(self.schema.clone())
             .with_parquet_file_reader_factory(Arc::new(readers))

@@ -7,11 +7,11 @@ use arrow::record_batch::RecordBatch;
 
 use crate::batch::concat;
 use crate::catalogue::SegmentRecord;
-use crate::clock::TICKS_PER_HOUR;
+use crate::clock::hour_of;
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
 use crate::schema::TIMESTAMP;
-use crate::segment::{SegmentFile, SegmentSettings, SegmentWriter};
+use crate::segment::{Covers, SegmentFile, SegmentSettings, SegmentWriter};
 use crate::view::{Chunks, Key};
 
 /// Rows given to the Parquet writer at once.
@@ -35,6 +35,7 @@ pub(crate) fn write_segments(
             level: 0,
             min_seq: chunks.min_seq,
             max_seq: chunks.max_seq,
+            covers: Some(Covers::of(hour, chunks.min_seq, chunks.max_seq)),
             rows: sorted.num_rows(),
             created: now,
         };
@@ -91,15 +92,11 @@ fn rows_by_hour(batch: &RecordBatch) -> Vec<(i64, Vec<u32>)> {
     hours
 }
 
-/// Hours since 0001-01-01.
-pub(crate) fn hour_of(ticks: i64) -> i64 {
-    ticks.div_euclid(TICKS_PER_HOUR)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::batch::time_range;
+    use crate::clock::TICKS_PER_HOUR;
     use crate::schema::Table;
     use arrow::array::Int64Array;
     use std::sync::Arc;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::app_id::AppId;
+use crate::missing::{MissingData, MissingList};
 use crate::schema::Table;
-use crate::segment::FooterCache;
+use crate::segment::{Damage, SegmentAccess};
 use crate::table_provider::StoreTable;
 use crate::view::{TableRows, View};
 
@@ -12,12 +13,20 @@ use crate::view::{TableRows, View};
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     view: Arc<View>,
-    footers: Arc<FooterCache>,
+    access: Arc<SegmentAccess>,
+    /// The damaged segments of that moment, which its tables leave out.
+    damage: Arc<Damage>,
+    missing: MissingList,
 }
 
 impl Snapshot {
-    pub(crate) fn new(view: Arc<View>, footers: Arc<FooterCache>) -> Snapshot {
-        Snapshot { view, footers }
+    pub(crate) fn new(view: Arc<View>, access: Arc<SegmentAccess>) -> Snapshot {
+        Snapshot {
+            damage: access.damaged.known(),
+            missing: MissingList::default(),
+            view,
+            access,
+        }
     }
 
     /// The last request in it.
@@ -37,8 +46,24 @@ impl Snapshot {
         {
             rows.chunks
                 .extend(state.frozen.list.iter().chain(&state.open.list).cloned());
-            rows.segments.extend(state.segments.iter().cloned());
+            for segment in state.segments.iter() {
+                if self.damage.contains_key(&segment.record.id) {
+                    rows.damaged.push(segment.clone());
+                } else {
+                    rows.segments.push(segment.clone());
+                }
+            }
         }
-        StoreTable::new(table, rows, self.footers.clone())
+        StoreTable::new(table, rows, self.access.clone(), self.missing.clone())
+    }
+
+    /// What the scans of this snapshot's tables left out so far, because segments are damaged.
+    pub fn missing(&self) -> Vec<MissingData> {
+        self.missing.list()
+    }
+
+    /// Whether segments were found to be damaged since it was taken. A query that failed over it may succeed over a new one.
+    pub fn has_new_damage(&self) -> bool {
+        !Arc::ptr_eq(&self.damage, &self.access.damaged.known())
     }
 }

@@ -15,19 +15,21 @@ use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
+use crate::expired;
 use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
 use crate::log::{self, LogWriter, WriterSettings};
 use crate::promote::PromotionRule;
-use crate::quarantine::Quarantine;
+use crate::quarantine::{self, Quarantine};
 use crate::recovery;
-use crate::retention::state::RetentionState;
+use crate::retention::LargeExpiry;
 use crate::schema::Table;
 use crate::seal;
-use crate::segment::{FooterCache, Segment, SegmentSettings};
+use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::store_id::StoreId;
+use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
 use crate::view::{ViewCell, ViewSink};
 
 /// How much of the memtable's memory one application may hold, as a multiple of what is free.
@@ -57,7 +59,7 @@ pub struct Store {
     pub(crate) catalogue: Catalogue,
     pub(crate) view: Arc<ViewCell>,
     health: Arc<HealthCell>,
-    pub(crate) footers: Arc<FooterCache>,
+    pub(crate) access: Arc<SegmentAccess>,
     pub(crate) segment_settings: SegmentSettings,
     quarantine: Quarantine,
     /// One seal, merge or expiry at a time.
@@ -65,7 +67,8 @@ pub struct Store {
     pub(crate) wake: Arc<Notify>,
     /// When the oldest row in memory arrived, by the clock's `elapsed`.
     pub(crate) oldest: Mutex<Option<Duration>>,
-    pub(crate) retention: RetentionState,
+    pub(crate) large_expiry: LargeExpiry,
+    trusted_time: TrustedTime,
     pub(crate) background: Mutex<Vec<JoinHandle<()>>>,
     /// Before `folder`: the writer's thread must have ended when the lock is released.
     log: Mutex<Option<Arc<LogWriter>>>,
@@ -79,7 +82,7 @@ impl Store {
         let folder = blocking(move || Folder::take(&root, create)).await?;
         let (catalogue, id) = Catalogue::open_in(&folder).await?;
         let view = Arc::new(ViewCell::default());
-        let recovered = recovery::recover(&folder, &catalogue, &view).await?;
+        let recovered = recovery::recover(&folder, &catalogue, id, &view).await?;
         let health = Arc::new(HealthCell::default());
         let settings = WriterSettings {
             dir: folder.log_dir(),
@@ -92,11 +95,25 @@ impl Store {
         let log =
             blocking(move || LogWriter::start(settings, recovered.last + 1, writer_health, sink))
                 .await?;
+        let mark = catalogue.time_mark_or(config.clock.now_ticks()).await?;
+        let trusted_time = TrustedTime::new(mark, config.clock.elapsed(), config.max_clock_jump);
+        let clock = &config.clock;
+        let seen = trusted_time.observe(clock.now_ticks(), clock.elapsed());
+        if !seen.trust.is_trusted() {
+            tracing::warn!(
+                trust = ?seen.trust,
+                "the clock is suspect: nothing expires until it is confirmed ('hindsight retention confirm')"
+            );
+        }
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
         Ok(Arc::new(Store {
             segment_settings: segment_settings(&config, &folder, id),
             quarantine: recovered.quarantine,
-            footers: Arc::new(FooterCache::new(config.footer_cache_bytes)),
+            access: Arc::new(SegmentAccess {
+                footers: FooterCache::new(config.footer_cache_bytes),
+                damaged: DamagedSegments::new(recovered.damage),
+            }),
+            trusted_time,
             config,
             catalogue,
             view,
@@ -104,7 +121,7 @@ impl Store {
             changing: tokio::sync::Mutex::default(),
             wake: Arc::default(),
             oldest: Mutex::new(oldest),
-            retention: RetentionState::default(),
+            large_expiry: LargeExpiry::default(),
             background: Mutex::default(),
             log: Mutex::new(Some(Arc::new(log))),
             folder: Mutex::new(Some(folder)),
@@ -165,7 +182,7 @@ impl Store {
 
     /// Everything that is stored now, unchanged for as long as the snapshot lives.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::new(self.view.get(), self.footers.clone())
+        Snapshot::new(self.view.get(), self.access.clone())
     }
 
     /// A table of these applications over a snapshot of now. A query over several tables should take one
@@ -181,7 +198,69 @@ impl Store {
 
     /// Whether the store takes writes, and what is wrong if something is.
     pub fn health(&self) -> Health {
-        self.health.get()
+        let mut health = self.health.get();
+        if health.reason.is_none() {
+            health.reason = match self.damaged_segments() {
+                0 => None,
+                count => Some(format!("{count} segments are damaged")),
+            };
+        }
+        if health.reason.is_none() && !self.clock_trust().is_trusted() {
+            health.reason = Some("the clock is suspect".to_owned());
+        }
+        health
+    }
+
+    /// How many segments cannot be read.
+    pub fn damaged_segments(&self) -> usize {
+        self.access.damaged.known().len()
+    }
+
+    /// Whether the clock is trusted.
+    pub fn clock_trust(&self) -> ClockTrust {
+        self.observe_clock().trust
+    }
+
+    pub(crate) fn observe_clock(&self) -> Observation {
+        let clock = &self.config.clock;
+        self.trusted_time
+            .observe(clock.now_ticks(), clock.elapsed())
+    }
+
+    /// Raises the mark of trusted time in the catalogue.
+    pub(crate) async fn save_time_mark(&self) -> Result<()> {
+        self.catalogue
+            .raise_time_mark(self.trusted_time.mark())
+            .await
+    }
+
+    /// Follows an operator who has confirmed the clock.
+    pub(crate) async fn follow_confirmation(&self) -> Result<()> {
+        if let Some(mark) = self.catalogue.time_mark().await?
+            && self.trusted_time.confirm(mark, self.config.clock.elapsed())
+        {
+            tracing::info!("the clock was confirmed; retention goes on");
+        }
+        Ok(())
+    }
+
+    /// Marks segments that queries found to be damaged in the catalogue.
+    pub(crate) async fn save_damage(&self) -> Result<()> {
+        let reports = self.access.damaged.unsaved();
+        if !reports.is_empty() {
+            self.catalogue.set_damage(&reports).await?;
+            self.access.damaged.saved(&reports);
+        }
+        Ok(())
+    }
+
+    /// The files of expired segments that are not deleted yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] where the folder cannot be read.
+    pub async fn expired(&self) -> Result<Quarantine> {
+        let folder = expired::folder(&self.config.data_dir);
+        blocking(move || quarantine::measure(&folder)).await
     }
 
     /// What lay in the quarantine when the store was opened: segments that the catalogue does not list.
@@ -191,7 +270,7 @@ impl Store {
 
     /// What is stored, by application and table.
     pub fn stats(&self) -> Stats {
-        Stats::of(&self.view.get())
+        Stats::of(&self.view.get(), &self.access.damaged.known())
     }
 
     /// Leaves this server's address in the folder, for [`crate::holder`] to find.
@@ -275,6 +354,10 @@ impl Store {
             Ok(())
         })
         .await?;
+        self.save_damage().await?;
+        if self.clock_trust().is_trusted() {
+            self.save_time_mark().await?;
+        }
         self.catalogue.close().await;
         if let Some(folder) = self.folder.lock().take() {
             folder.withdraw();

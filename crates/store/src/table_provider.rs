@@ -18,10 +18,11 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::union::UnionExec;
 
 use crate::bag_leaf::BagLeaf;
+use crate::missing::MissingList;
 use crate::promote::PromotedColumn;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
-use crate::segment::FooterCache;
+use crate::segment::SegmentAccess;
 use crate::time_bounds::{TimeBounds, is_lookup};
 use crate::view::TableRows;
 
@@ -35,17 +36,24 @@ const WIDE_COLUMNS: usize = 8;
 pub struct StoreTable {
     table: Table,
     rows: TableRows,
-    footers: Arc<FooterCache>,
+    access: Arc<SegmentAccess>,
+    missing: MissingList,
     promoted: Arc<[PromotedColumn]>,
     schema: SchemaRef,
 }
 
 impl StoreTable {
-    pub(crate) fn new(table: Table, rows: TableRows, footers: Arc<FooterCache>) -> StoreTable {
+    pub(crate) fn new(
+        table: Table,
+        rows: TableRows,
+        access: Arc<SegmentAccess>,
+        missing: MissingList,
+    ) -> StoreTable {
         StoreTable {
             table,
             rows,
-            footers,
+            access,
+            missing,
             promoted: Arc::default(),
             schema: table.arrow_schema(),
         }
@@ -189,7 +197,7 @@ impl StoreTable {
         let scan = SegmentScan {
             schema: self.schema.clone(),
             promoted: self.promoted.clone(),
-            footers: self.footers.clone(),
+            access: self.access.clone(),
             groups,
             ordered: false,
             filter_rows: wide || filters.iter().any(is_lookup),
@@ -243,6 +251,10 @@ impl TableProvider for StoreTable {
         let bounds = TimeBounds::of(filters);
         // Rows that a filter above drops must not count against the limit.
         let limit = limit.filter(|_| filters.is_empty());
+        let damaged = self.rows.damaged.iter();
+        damaged
+            .filter(|segment| segment.overlaps(bounds.from, bounds.to))
+            .for_each(|segment| self.missing.note(segment));
         let wanted = self.wanted(projection);
         let hot = self.hot(bounds, &wanted, limit, partitions)?;
         let sealed = self.sealed(filters, bounds, projection, limit, partitions)?;

@@ -4,6 +4,7 @@
 //! saw, so no row is seen twice or missed while rows move from the memtable to a segment.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
@@ -13,7 +14,7 @@ use crate::app_id::AppId;
 use crate::batch::{concat, time_range};
 use crate::log::{Appended, LogSink};
 use crate::schema::Table;
-use crate::segment::Segment;
+use crate::segment::{Retired, Segment};
 
 /// Chunks of one size class that are joined into one.
 const JOIN: usize = 16;
@@ -232,23 +233,15 @@ impl ViewCell {
     /// Replaces the segments with these ids by `segments`, after a merge or an expiry. Their files are removed after the last read.
     pub(crate) fn replace(&self, gone: &[i64], segments: Vec<Arc<Segment>>) {
         self.change(|view| {
-            for state in view.tables.values_mut() {
-                if state
-                    .segments
-                    .iter()
-                    .any(|segment| gone.contains(&segment.record.id))
-                {
-                    Arc::make_mut(&mut state.segments).retain(|segment| {
-                        let goes = gone.contains(&segment.record.id);
-                        if goes {
-                            segment.remove_when_unused();
-                        }
-                        !goes
-                    });
-                }
-            }
+            take_out(view, gone, |_| Retired::Removed);
             add(view, segments);
         });
+    }
+
+    /// Takes expired segments out. Their files are moved to the folder `expired` after the last read.
+    pub(crate) fn expire(&self, gone: &[i64], expired: &Path) {
+        let aside = |segment: &Segment| Retired::Moved(expired.join(&segment.record.path));
+        self.change(|view| take_out(view, gone, aside));
     }
 
     /// The ids of an application's segments.
@@ -269,11 +262,24 @@ impl ViewCell {
                     state
                         .segments
                         .iter()
-                        .for_each(|segment| segment.remove_when_unused());
+                        .for_each(|segment| segment.retire(Retired::Removed));
                 }
                 *owner != app
             });
         });
+    }
+}
+
+fn take_out(view: &mut View, gone: &[i64], retired: impl Fn(&Segment) -> Retired) {
+    let goes = |segment: &Arc<Segment>| gone.contains(&segment.record.id);
+    for state in view.tables.values_mut() {
+        if !state.segments.iter().any(goes) {
+            continue;
+        }
+        for segment in state.segments.iter().filter(|segment| goes(segment)) {
+            segment.retire(retired(segment));
+        }
+        Arc::make_mut(&mut state.segments).retain(|segment| !goes(segment));
     }
 }
 
@@ -302,4 +308,6 @@ impl LogSink for ViewSink {
 pub(crate) struct TableRows {
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) segments: Vec<Arc<Segment>>,
+    /// Segments that cannot be read.
+    pub(crate) damaged: Vec<Arc<Segment>>,
 }

@@ -4,6 +4,7 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 use hindsight_kql_syntax::ast::Query;
 use hindsight_kql_types::ScalarType;
+use hindsight_store::MissingData;
 
 use super::QueryEngine;
 use crate::deadline::Deadline;
@@ -39,6 +40,12 @@ impl QueryEngine {
         let plan = events::event_plan(parameters, self.clock.now_ticks())?;
         let deadline = Deadline::after(self.query_timeout(caller));
         let result = deadline.bound(self.find_events(caller, plan)).await?;
+        if result.table.rows() == 0 && !result.missing.is_empty() {
+            return Err(EngineError::Unreadable(format!(
+                "The event '{}' is not in the telemetry that can be read; a part of it is damaged",
+                parameters.id
+            )));
+        }
         if result.table.rows() == 0 {
             return Err(EngineError::NotFound(format!(
                 "There is no event '{}'.",
@@ -58,8 +65,15 @@ impl QueryEngine {
         if let Some(partial) = executed.partial {
             return Err(EngineError::ResourcesExceeded(partial.message));
         }
+        let mut missing = executed.missing;
         let count = match &plan.count {
-            Some(query) => Some(self.count(caller, query).await?),
+            Some(query) => {
+                let (count, more) = self.count(caller, query).await?;
+                missing.extend(more);
+                missing.sort_unstable();
+                missing.dedup();
+                Some(count)
+            }
             None => None,
         };
         let table = executed
@@ -74,16 +88,23 @@ impl QueryEngine {
             select: plan.select,
             applied: plan.applied,
             computed: plan.computed,
+            missing,
         })
     }
 
-    async fn count(&self, caller: &Caller, query: &Query) -> Result<u64, EngineError> {
+    /// The count, and what is missing from it.
+    async fn count(
+        &self,
+        caller: &Caller,
+        query: &Query,
+    ) -> Result<(u64, Vec<MissingData>), EngineError> {
         let executed = self
             .run_for_caller(caller, query, &query.to_string())
             .await?;
         let value = executed.tables.first().and_then(first_long);
         value
             .and_then(|n| u64::try_from(n).ok())
+            .map(|count| (count, executed.missing))
             .ok_or_else(|| EngineError::Internal("a count without a number".to_owned()))
     }
 }

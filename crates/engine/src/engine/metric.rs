@@ -56,6 +56,11 @@ impl QueryEngine {
                     if has_data(&result.body) {
                         return Ok(result);
                     }
+                    if !result.missing.is_empty() {
+                        return Err(EngineError::Unreadable(format!(
+                            "The telemetry that says what the metric '{name}' is cannot be read; it is damaged"
+                        )));
+                    }
                 }
                 Err(error) => refused = Some(error),
             }
@@ -93,6 +98,7 @@ impl QueryEngine {
                 .collect(),
             body: metrics::assemble(plan, table)?,
             query: text,
+            missing: executed.missing,
         })
     }
 }

@@ -19,7 +19,7 @@ use crate::exec::{Executor, Job, Times};
 use crate::producer::Limits;
 use crate::request::{Access, Caller};
 use crate::result::QueryResult;
-use crate::stream::QueryStream;
+use crate::stream::{QueryStream, unreadable};
 
 /// Answers the three families of operations over one store.
 #[derive(Debug)]
@@ -62,8 +62,23 @@ impl QueryEngine {
             .min(self.config.max_wait)
     }
 
-    /// Runs a translated query over the caller's application alone.
+    /// Runs a translated query over the caller's application alone. When it meets a damaged segment, it runs again without it.
     async fn run_for_caller(
+        &self,
+        caller: &Caller,
+        query: &Query,
+        text: &str,
+    ) -> Result<QueryResult, EngineError> {
+        loop {
+            // Each round knows of another damaged segment.
+            match self.run_once_for_caller(caller, query, text).await {
+                Err(EngineError::Unreadable(_)) => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn run_once_for_caller(
         &self,
         caller: &Caller,
         query: &Query,
@@ -112,8 +127,10 @@ impl QueryEngine {
             // Also when the query succeeded: `union isfuzzy=true` ignores tables that it cannot read. Names are resolved
             // during binding, so nothing is denied later.
             _ if catalog.was_denied() => Err(EngineError::Forbidden),
-            other => other
-                .map(|stream| stream.with_data_sources(catalog.data_sources(), catalog.reads())),
+            Ok(stream) => Ok(stream
+                .with_data_sources(catalog.data_sources(), catalog.reads())
+                .over(catalog.snapshot().clone())),
+            Err(error) => Err(unreadable(error, catalog.snapshot())),
         }
     }
 

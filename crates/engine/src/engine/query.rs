@@ -70,7 +70,17 @@ impl QueryEngine {
     /// [`EngineError`] as its variants say.
     pub async fn query(&self, request: &QueryRequest) -> Result<QueryResult, EngineError> {
         let prepared = self.prepare(request.clone()).await?;
-        self.start(&prepared).await?.collect().await
+        loop {
+            // A query that meets a damaged segment runs again without it. Each round knows of another one.
+            let outcome = match self.start(&prepared).await {
+                Ok(stream) => stream.collect().await,
+                Err(error) => Err(error),
+            };
+            match outcome {
+                Err(EngineError::Unreadable(_)) => {}
+                other => return other,
+            }
+        }
     }
 
     /// The applications that a query reads: that of the URL and those of the body. One that is not permitted fails the query.

@@ -1,7 +1,8 @@
 //! What `serve` prints when it is ready.
 
-use hindsight_store::Application;
+use hindsight_store::{Application, ClockTrust};
 
+use super::output;
 use crate::app::connection_string;
 
 /// A new application's id, key and connection string; the key is shown here and never again.
@@ -12,6 +13,25 @@ pub(super) fn introduction(new: &Application, key: &str, base: &str) -> String {
         new.id,
         connection_string(base, new)
     )
+}
+
+/// What is wrong with the store, if anything is.
+pub(super) fn warnings(clock: ClockTrust, damaged: usize) -> String {
+    let mut text = match clock {
+        ClockTrust::Trusted => String::new(),
+        ClockTrust::Ahead { trusted, clock } | ClockTrust::Behind { trusted, clock } => format!(
+            "\n  warning      the clock says {}, and the latest trusted time is {}; nothing expires\n  \
+                            if the clock is right: hindsight retention confirm\n",
+            output::date(Some(clock)),
+            output::date(Some(trusted))
+        ),
+    };
+    if damaged > 0 {
+        text += &format!(
+            "\n  warning      {damaged} segments are damaged and not served: hindsight store check\n"
+        );
+    }
+    text
 }
 
 /// One command for each operation, to be pasted as it stands.

@@ -13,9 +13,11 @@ mod key;
 pub(crate) mod listen;
 mod output;
 mod query;
+mod retention;
 mod roles;
 mod serve;
 mod slow_client;
+mod store;
 mod target;
 mod user;
 
@@ -55,6 +57,12 @@ enum Command {
     Query(query::Query),
     /// Ingest telemetry envelopes from files.
     Ingest(ingest::Ingest),
+    /// Check a data folder, or rebuild its catalogue.
+    #[command(subcommand)]
+    Store(store::StoreCommand),
+    /// Confirm the clock that retention goes by, and bring back what has expired.
+    #[command(subcommand)]
+    Retention(retention::RetentionCommand),
     /// Print all settings with their environment variables and defaults, as Markdown.
     Settings,
     /// Print the KQL reference, as Markdown: what is supported and what is refused.
@@ -90,6 +98,8 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Audit(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
+            Command::Store(command) => return command.run().await,
+            Command::Retention(command) => command.run().await?,
             Command::Settings => output::print(&config::documentation())?,
             Command::Docs => output::print(&hindsight_engine::language_reference())?,
         }

@@ -196,7 +196,7 @@ async fn greeting(app: &App, base: &str) -> anyhow::Result<String> {
         "\n  Hindsight {} at {base}\n  data folder  {}\n",
         env!("CARGO_PKG_VERSION"),
         app.settings.data.display()
-    );
+    ) + &banner::warnings(app.store.clock_trust(), app.store.damaged_segments());
     if let Some(first) = app.create_first_app().await? {
         text += &introduce(app, &first, base).await?.0;
     } else if let Some(known) = app.store.catalogue().apps().await?.first() {

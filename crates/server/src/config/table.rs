@@ -183,10 +183,16 @@ settings! {
     "How long items are kept.";
 
     "retention.bytes" = "" => retention_bytes: Option<u64>, |text: &str| optional(text, bytes),
-    "Maximum bytes of one application. Beyond it the oldest items are deleted. Empty: no limit.";
+    "Maximum bytes of one application. Beyond it the oldest items expire. Empty: no limit.";
 
     "retention.interval" = "10m" => retention_interval: Duration, duration,
-    "How often items past their retention are looked for and deleted.";
+    "How often items past their retention are looked for.";
+
+    "retention.grace" = "1d" => retention_grace: Duration, duration,
+    "How long the files of expired items are kept in the folder `expired` before they are deleted. `hindsight retention restore` brings them back.";
+
+    "retention.max_clock_jump" = "7d" => max_clock_jump: Duration, duration,
+    "How far the clock may be ahead of the latest trusted time, as after a time out of operation. Beyond it nothing expires until `hindsight retention confirm`.";
 
     "http.max_connections" = "4096" => max_connections: usize, positive,
     "Maximum connections of each listener, and at most a quarter of the files that the process may open. Beyond it the connections that have waited longest for their clients are closed: idle ones first, then those whose request bodies do not arrive, then those whose replies are not read. `/health` and `/ready` are answered all the same.";

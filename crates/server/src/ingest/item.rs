@@ -103,8 +103,8 @@ fn time(time: Option<&Loose<'_>>, rules: &ItemRules) -> Result<i64, Refusal> {
     let age = rules.now.saturating_sub(ticks);
     if age > rules.max_age {
         let (limit, age) = (rules.max_age / TICKS_PER_MS, age / TICKS_PER_MS);
-        return Err((
-            400,
+        return Err(outside(
+            rules,
             format!(
                 "103: Field 'time' on type 'Envelope' is older than the allowed min date. Expected: now - {limit}ms, Actual: now - {age}ms"
             ),
@@ -112,14 +112,25 @@ fn time(time: Option<&Loose<'_>>, rules: &ItemRules) -> Result<i64, Refusal> {
     }
     if age < -rules.max_ahead {
         let (limit, ahead) = (rules.max_ahead / TICKS_PER_MS, -age / TICKS_PER_MS);
-        return Err((
-            400,
+        return Err(outside(
+            rules,
             format!(
                 "104: Field 'time' on type 'Envelope' is newer than the allowed max date. Expected: now + {limit}ms, Actual: now + {ahead}ms"
             ),
         ));
     }
     Ok(ticks)
+}
+
+/// The refusal of an item outside of the window. It may be sent again while the clock is suspect: 503.
+fn outside(rules: &ItemRules, message: String) -> Refusal {
+    if rules.clock_is_trusted {
+        return (400, message);
+    }
+    (
+        503,
+        format!("The clock of the server is not trusted at the moment; try again later. {message}"),
+    )
 }
 
 /// An ISO 8601 date with a time; a bare number is no time here, though KQL would read it as one.

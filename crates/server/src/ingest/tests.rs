@@ -24,6 +24,7 @@ fn app(ikey: &str) -> Arc<AppRecord> {
 
 fn decode_text(body: &str) -> Decoded {
     let rules = ItemRules {
+        clock_is_trusted: true,
         now: datetime::parse(NOW).unwrap(),
         max_age: 48 * 36_000_000_000,
         max_ahead: 6_000_000_000,

@@ -179,8 +179,12 @@ impl ReplyCache {
             made_here = true;
             let began = self.begin();
             match make().await {
-                Ok(Made::Whole(body, reads)) => Ok(Entry {
-                    reply: Kept::new(body),
+                Ok(Made::Whole {
+                    body,
+                    missing,
+                    reads,
+                }) => Ok(Entry {
+                    reply: Kept::new(body, missing),
                     began,
                     reads,
                 }),
@@ -214,11 +218,14 @@ impl ReplyCache {
         began: Began,
         made: Made,
     ) -> Result<Answer, ApiError> {
-        let (body, reads) = match made {
+        let (reply, reads) = match made {
             Made::Streamed(body) => return Ok(Answer::Streamed(body)),
-            Made::Whole(body, reads) => (body, reads),
+            Made::Whole {
+                body,
+                missing,
+                reads,
+            } => (Kept::new(body, missing), reads),
         };
-        let reply = Kept::new(body);
         if !control.no_store {
             let entry = Entry {
                 reply: reply.clone(),

@@ -15,12 +15,32 @@ pub(crate) use cache::{CacheControl, ReplyCache};
 pub(crate) use conditions::{Accept, Conditions};
 pub(crate) use stream::{Writing, make};
 
+use crate::wire::missing;
+
 /// A reply that was just made.
 pub(crate) enum Made {
-    /// All of it, and the telemetry that it was made from.
-    Whole(Bytes, Reads),
+    /// All of it.
+    Whole {
+        /// The body.
+        body: Bytes,
+        /// What it lacks because segments are damaged (`D34`): the value of a header.
+        missing: Option<HeaderValue>,
+        /// The telemetry that it was made from.
+        reads: Reads,
+    },
     /// A body whose rest is made while it is sent.
     Streamed(Body),
+}
+
+impl Made {
+    /// A reply that lacks nothing.
+    pub(crate) fn whole(body: impl Into<Bytes>, reads: Reads) -> Made {
+        Made::Whole {
+            body: body.into(),
+            missing: None,
+            reads,
+        }
+    }
 }
 
 /// A whole reply with its validator.
@@ -28,10 +48,11 @@ pub(crate) enum Made {
 pub(crate) struct Kept {
     pub(crate) body: Bytes,
     etag: HeaderValue,
+    missing: Option<HeaderValue>,
 }
 
 impl Kept {
-    pub(crate) fn new(body: Bytes) -> Kept {
+    pub(crate) fn new(body: Bytes, missing: Option<HeaderValue>) -> Kept {
         let digest = Sha256::digest(&body);
         let mut text = String::from("W/\"");
         for byte in digest.iter().take(16) {
@@ -40,7 +61,11 @@ impl Kept {
         text.push('"');
         // Weak: compressed forms of the reply have the same tag.
         let etag = HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("W/\"\""));
-        Kept { body, etag }
+        Kept {
+            body,
+            etag,
+            missing,
+        }
     }
 }
 
@@ -55,19 +80,22 @@ pub(crate) enum Answer {
 impl Answer {
     /// The response, or 304 where the caller has this very reply.
     pub(crate) fn respond(self, content_type: HeaderValue, conditions: &Conditions) -> Response {
-        let (mut response, etag, age) = match self {
+        let (mut response, etag, missing, age) = match self {
             Answer::Whole(kept, age) if conditions.already_has(&kept.etag) => (
                 StatusCode::NOT_MODIFIED.into_response(),
                 Some(kept.etag),
+                kept.missing,
                 age,
             ),
             Answer::Whole(kept, age) => (
                 ([(header::CONTENT_TYPE, content_type)], kept.body).into_response(),
                 Some(kept.etag),
+                kept.missing,
                 age,
             ),
             Answer::Streamed(body) => (
                 ([(header::CONTENT_TYPE, content_type)], body).into_response(),
+                None,
                 None,
                 None,
             ),
@@ -75,6 +103,9 @@ impl Answer {
         let headers = response.headers_mut();
         if let Some(etag) = etag {
             headers.insert(header::ETAG, etag);
+        }
+        if let Some(missing) = missing {
+            headers.insert(missing::HEADER, missing);
         }
         describe(headers, age);
         response

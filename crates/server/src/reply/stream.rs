@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 use axum::body::{Body, Bytes};
+use axum::http::HeaderValue;
 use futures::StreamExt;
 use hindsight_engine::{EngineError, Part, QueryStream};
 
 use super::{Made, Reads};
 use crate::error::ApiError;
 use crate::throttle::Permit;
+use crate::wire::missing;
 use crate::wire::query::{self, Form, Writer};
 
 /// Bytes that are written at a time.
@@ -25,6 +27,8 @@ pub(crate) struct Writing {
     batch: Option<(RecordBatch, usize)>,
     out: String,
     request_id: String,
+    /// What the reply lacks, once its end was written.
+    missing: Option<HeaderValue>,
     _permit: Arc<Permit>,
 }
 
@@ -43,6 +47,7 @@ impl Writing {
             batch: None,
             out,
             request_id,
+            missing: None,
             _permit: permit,
         }
     }
@@ -89,8 +94,9 @@ impl Writing {
         let summary = self.query.summary();
         let error = match failure {
             Some(failure) => Some(self.reported(failure)),
-            None => summary.partial.as_ref().map(query::cut),
+            None => query::not_whole(&summary),
         };
+        self.missing = missing::header(&summary.missing);
         writer.end(&summary, error.as_ref(), &mut self.out);
     }
 
@@ -125,8 +131,11 @@ pub(crate) async fn make(mut writing: Writing, bound: usize) -> Result<Made, Api
         }
     }
     // Copied, also a single chunk: its buffer has the capacity of a whole one.
-    let reads = Reads::from(writing.query.reads());
-    Ok(Made::Whole(Bytes::from(head.concat()), reads))
+    Ok(Made::Whole {
+        body: Bytes::from(head.concat()),
+        missing: writing.missing,
+        reads: Reads::from(writing.query.reads()),
+    })
 }
 
 fn streamed(head: Vec<Bytes>, writing: Writing) -> Body {

@@ -13,7 +13,7 @@ use super::{JSON, answer, respond};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::reply::{Answer, Made, Reads};
-use crate::wire::{csv, events};
+use crate::wire::{csv, events, missing};
 
 /// The options of a list of events (`D14`).
 const OPTIONS: &[&str] = &[
@@ -172,7 +172,11 @@ impl Form {
                 },
             ),
         };
-        Made::Whole(text.into(), Reads::table_or_all(app, &self.event_type))
+        Made::Whole {
+            body: text.into(),
+            missing: missing::header(&found.missing),
+            reads: Reads::table_or_all(app, &self.event_type),
+        }
     }
 
     fn respond(&self, answer: Answer, access: &Access) -> Response {

@@ -17,7 +17,7 @@ pub(crate) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// 200 while telemetry can be stored.
+/// 200 while telemetry can be stored; the body says what else is wrong.
 pub(crate) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Value>) {
     let health = app.store.health();
     let status = if health.writable {
@@ -31,7 +31,17 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Valu
         (true, true) => "degraded",
         (true, false) => "ready",
     };
-    (status, Json(json!({ "status": text })))
+    let mut body = json!({ "status": text });
+    if let Some(object) = body.as_object_mut() {
+        let damaged = app.store.damaged_segments();
+        if damaged > 0 {
+            object.insert("damagedSegments".to_owned(), damaged.into());
+        }
+        if !app.store.clock_trust().is_trusted() {
+            object.insert("clock".to_owned(), "suspect".into());
+        }
+    }
+    (status, Json(body))
 }
 
 /// The program's name and version.

@@ -58,7 +58,7 @@ pub(crate) async fn metrics(
         }
         let keys = dimension_keys(app, access).await?;
         let reads = Reads::tables(access.app.id, Table::ALL);
-        Ok(Made::Whole(metadata::metrics(&list, &keys).into(), reads))
+        Ok(Made::whole(metadata::metrics(&list, &keys), reads))
     };
     let answer = answer(app, access, &key, make).await?;
     Ok(respond(answer, JSON, access))
@@ -146,7 +146,7 @@ async fn described(
     match app.replies.find(key, access.cache).await {
         Some(found) => Ok(found),
         None => {
-            let make = || std::future::ready(Ok(Made::Whole(text().into(), Reads::nothing())));
+            let make = || std::future::ready(Ok(Made::whole(text(), Reads::nothing())));
             app.replies.make(key, access.cache, make).await
         }
     }

@@ -21,6 +21,7 @@ use crate::middleware::outer::RequestId;
 use crate::reply::{Answer, Kept, Made, Reads};
 use crate::wire::json as write;
 use crate::wire::metrics::{self, LeafForm};
+use crate::wire::missing;
 
 /// Members of one batch.
 const MAX_BATCH: usize = 100;
@@ -73,10 +74,11 @@ async fn compute(
     let text = metrics::reply(&result, leaf(app, access), access.prefer.query_payload);
     let tables = find(&parameters.metric).map_or_else(Vec::new, |metric| metric.tables());
     let tables = tables.into_iter().filter_map(Table::from_name);
-    Ok(Made::Whole(
-        text.into(),
-        Reads::tables(access.app.id, tables),
-    ))
+    Ok(Made::Whole {
+        body: text.into(),
+        missing: missing::header(&result.missing),
+        reads: Reads::tables(access.app.id, tables),
+    })
 }
 
 fn bad_top(text: &str) -> ApiError {
@@ -171,7 +173,7 @@ pub(crate) async fn post(
         member_reply(name.as_deref(), outcome, &id.0, &mut out);
     }
     out.push(']');
-    let reply = Answer::Whole(Kept::new(out.into()), None);
+    let reply = Answer::Whole(Kept::new(out.into(), None), None);
     Ok(respond(reply, JSON, &access))
 }
 

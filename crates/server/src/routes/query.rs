@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use hindsight_engine::QueryRequest;
+use hindsight_engine::{EngineError, PreparedQuery, QueryRequest};
 use serde::Deserialize;
 
 use super::access::{Access, Version};
@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::bodies::shares::Share;
 use crate::error::ApiError;
 use crate::middleware::outer::RequestId;
-use crate::reply::{self, Answer, Writing};
+use crate::reply::{self, Answer, Made, Writing};
 use crate::throttle::Permit;
 use crate::wire::query::{Extras, Form, Stamp};
 
@@ -104,12 +104,28 @@ async fn run(
     let key = format!("query\n{spelling:?}\n{}", prepared.canonical());
     let (prepared, spelling) = (&prepared, &spelling);
     let make = |permit: Arc<Permit>| async move {
-        let query = app.engine.start(prepared).await?;
-        let form = spelling.form(app.now(), &id.0);
-        let writing = Writing::new(query, form, id.0.clone(), permit);
-        reply::make(writing, app.settings.cache_max_reply_bytes).await
+        loop {
+            let written = write(app, prepared, spelling, id, &permit).await;
+            // A query that met a damaged segment runs again without it. Each round knows of another one.
+            if !matches!(written, Err(ApiError::Engine(EngineError::Unreadable(_)))) {
+                return written;
+            }
+        }
     };
     super::answer(app, access, &key, make).await
+}
+
+async fn write(
+    app: &App,
+    prepared: &PreparedQuery,
+    spelling: &Spelling,
+    id: &RequestId,
+    permit: &Arc<Permit>,
+) -> Result<Made, ApiError> {
+    let query = app.engine.start(prepared).await?;
+    let form = spelling.form(app.now(), &id.0);
+    let writing = Writing::new(query, form, id.0.clone(), permit.clone());
+    reply::make(writing, app.settings.cache_max_reply_bytes).await
 }
 
 /// What the form of the reply depends on.

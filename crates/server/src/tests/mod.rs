@@ -3,6 +3,7 @@
 mod attacks;
 mod cache;
 mod connections;
+mod damage;
 mod hostile;
 mod http;
 mod identity;

@@ -11,7 +11,7 @@ use hindsight_kql_types::{DynamicRef, dynamic::Kind};
 use hindsight_store::Table;
 
 use super::cell::{Cells, DynamicForm};
-use super::json;
+use super::{json, missing};
 
 /// A property of an event: its key and the column that holds it.
 struct Property {
@@ -123,17 +123,7 @@ pub(crate) fn reply(result: &EventsResult, context: &Context<'_>) -> String {
     if let Some(count) = result.count {
         out.push_str(&format!(",\"@odata.count\":{count}"));
     }
-    if !result.messages.is_empty() {
-        out.push_str(",\"@ai.messages\":[");
-        json::list(&result.messages, &mut out, |(code, message), out| {
-            out.push_str("{\"code\":");
-            json::string(code, out);
-            out.push_str(",\"message\":");
-            json::string(message, out);
-            out.push('}');
-        });
-        out.push(']');
-    }
+    missing::messages(&result.messages, &result.missing, &mut out);
     out.push_str(",\"value\":[");
     let selection = Selection(result.select.as_deref());
     let mut first = true;
@@ -467,6 +457,7 @@ mod tests {
             kind: c.scalar_type,
         });
         EventsResult {
+            missing: vec![],
             messages: vec![("AddedLimitToQuery".to_owned(), "cut".to_owned())],
             count: None,
             table: ResultTable {

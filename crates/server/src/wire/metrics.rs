@@ -5,7 +5,7 @@ use hindsight_engine::{
 };
 use hindsight_kql_types::Value;
 
-use super::json;
+use super::{json, missing};
 
 /// How a segment's leaf looks (`D2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum LeafForm {
     Object,
 }
 
-/// `{"value":{…}}`, with `@ai.query` where asked for.
+/// `{"value":{…}}`, with `@ai.query` where asked for and `@ai.messages` where telemetry is missing (`D34`).
 pub(crate) fn reply(result: &MetricResult, leaf: LeafForm, query: bool) -> String {
     let mut out = String::from("{\"value\":");
     value(result, leaf, &mut out);
@@ -24,6 +24,7 @@ pub(crate) fn reply(result: &MetricResult, leaf: LeafForm, query: bool) -> Strin
         out.push_str(",\"@ai.query\":");
         json::string(&result.query, &mut out);
     }
+    missing::messages(&[], &result.missing, &mut out);
     out.push('}');
     out
 }
@@ -176,6 +177,7 @@ mod tests {
             aggregations: vec!["avg".to_owned(), "max".to_owned()],
             body,
             query: "requests".to_owned(),
+            missing: vec![],
         }
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod json;
 pub(crate) mod management;
 pub(crate) mod metadata;
 pub(crate) mod metrics;
+pub(crate) mod missing;
 pub(crate) mod oauth;
 pub(crate) mod query;
 pub(crate) mod track;

@@ -137,6 +137,15 @@ impl Catalogue {
         row.as_ref().map(application).transpose()
     }
 
+    /// Whether there is or was an application with this id.
+    pub(crate) async fn knows_app(&self, id: AppId) -> Result<bool> {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM applications WHERE id = ?")
+            .bind(id.to_string())
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(count > 0)
+    }
+
     /// The application that telemetry with this instrumentation key belongs to.
     pub async fn app_by_instrumentation_key(&self, key: Uuid) -> Result<Option<Application>> {
         let row = select!("WHERE deleted IS NULL AND instrumentation_key = ?")

@@ -9,8 +9,10 @@ mod applications;
 mod audit;
 mod clients;
 mod grants;
+mod inspect;
 mod keys;
 mod segments;
+mod trusted_time;
 mod users;
 
 pub use applications::{Application, NewApplication, Tier};
@@ -19,6 +21,7 @@ pub use clients::{ClientRecord, SecretRecord};
 pub use grants::{GrantRecord, Redeemed, SessionRecord, SigningKeyRecord};
 pub use keys::{KeyRecord, NewKey};
 pub use segments::SegmentRecord;
+pub use trusted_time::TimeMark;
 pub use users::{RoleRecord, UserRecord};
 
 use std::path::Path;
@@ -73,26 +76,31 @@ impl Catalogue {
     /// Opens the file, once it is known to belong to the folder.
     async fn open_file(data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let path = folder::catalogue_path(data_dir);
-        let opened = Catalogue::open_at(data_dir, &path).await;
+        let opened = Catalogue::open_checked(data_dir, &path).await;
         opened.map_err(|error| match error {
             StoreError::Catalogue(source) => StoreError::OpenCatalogue { path, source },
             other => other,
         })
     }
 
-    async fn open_at(data_dir: &Path, path: &Path) -> Result<(Catalogue, StoreId)> {
+    async fn open_checked(data_dir: &Path, path: &Path) -> Result<(Catalogue, StoreId)> {
         keep_private(path).map_err(StoreError::io("create", path))?;
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(10));
-        let pool = SqlitePoolOptions::new()
-            .max_connections(4)
-            .connect_with(options.clone())
-            .await?;
-        let store = folder::agree_on_store(data_dir, store_id(&pool, data_dir).await?)?;
+        let pool = connect(path).await?;
+        let store = folder::agree_on_store(data_dir, store_id(&pool, path).await?)?;
+        let catalogue = Catalogue::migrated(pool, path, store).await?;
+        if format_file::read(data_dir)?.and_then(|format| format.store) != Some(store) {
+            format_file::write(data_dir, store)?;
+        }
+        Ok((catalogue, store))
+    }
+
+    /// Opens or creates the catalogue of a store in any file.
+    pub(crate) async fn open_at(path: &Path, store: StoreId) -> Result<Catalogue> {
+        keep_private(path).map_err(StoreError::io("create", path))?;
+        Catalogue::migrated(connect(path).await?, path, store).await
+    }
+
+    async fn migrated(pool: SqlitePool, path: &Path, store: StoreId) -> Result<Catalogue> {
         let migrated = sqlx::migrate!("./migrations").run(&pool).await;
         migrated.map_err(|source| StoreError::Migration {
             path: path.to_owned(),
@@ -102,17 +110,14 @@ impl Catalogue {
             .bind(store.to_string())
             .execute(&pool)
             .await?;
-        if format_file::read(data_dir)?.and_then(|format| format.store) != Some(store) {
-            format_file::write(data_dir, store)?;
-        }
         let watcher = SqlitePoolOptions::new()
             .max_connections(1)
             .min_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
-            .connect_with(options)
+            .connect_with(options(path))
             .await?;
-        Ok((Catalogue { pool, watcher }, store))
+        Ok(Catalogue { pool, watcher })
     }
 
     /// A number that changes with every committed change of the catalogue, whichever process made it.
@@ -131,8 +136,34 @@ impl Catalogue {
     }
 }
 
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(Duration::from_secs(10))
+}
+
+async fn connect(path: &Path) -> Result<SqlitePool> {
+    Ok(SqlitePoolOptions::new()
+        .max_connections(4)
+        .connect_with(options(path))
+        .await?)
+}
+
 /// The store that a catalogue says it belongs to; a new one, and one of before stores had identities, says nothing.
-async fn store_id(pool: &SqlitePool, data_dir: &Path) -> Result<Option<StoreId>> {
+async fn store_id(pool: &SqlitePool, path: &Path) -> Result<Option<StoreId>> {
+    let id = store_text(pool).await?;
+    let parsed = id.map(|id| id.parse()).transpose();
+    parsed.map_err(|_| StoreError::Foreign {
+        path: path.to_owned(),
+        what: "it does not name the store that it is of".to_owned(),
+    })
+}
+
+/// The text of [`store_id`].
+async fn store_text(pool: &SqlitePool) -> Result<Option<String>> {
     let known: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'store'",
     )
@@ -141,14 +172,9 @@ async fn store_id(pool: &SqlitePool, data_dir: &Path) -> Result<Option<StoreId>>
     if known == 0 {
         return Ok(None);
     }
-    let id: Option<String> = sqlx::query_scalar("SELECT id FROM store")
+    Ok(sqlx::query_scalar("SELECT id FROM store")
         .fetch_optional(pool)
-        .await?;
-    let parsed = id.map(|id| id.parse()).transpose();
-    parsed.map_err(|_| StoreError::Foreign {
-        path: folder::catalogue_path(data_dir),
-        what: "it does not name the store that it is of".to_owned(),
-    })
+        .await?)
 }
 
 /// Makes the file where there is none, and readable by this user only: it holds the keys that sign tokens. SQLite gives the

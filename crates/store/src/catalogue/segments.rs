@@ -1,7 +1,7 @@
 //! Segments and the log's position: what is data, and from where the log must be replayed.
 
-use sqlx::Row;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
+use sqlx::{Decode, Row, Type};
 
 use super::Catalogue;
 use super::applications::app_id;
@@ -41,15 +41,69 @@ pub struct SegmentRecord {
     pub created: i64,
     /// The checksums of its file's blocks; None for a segment of before segments had them.
     pub(crate) checksums: Option<Checksums>,
+    /// Why its file cannot be read; `None` if it can.
+    pub damage: Option<String>,
+    /// When retention took it out of service, in ticks; `None` for data.
+    pub expired: Option<i64>,
 }
 
 impl Catalogue {
-    /// All segments.
+    /// All segments that are data, damaged ones included.
     pub async fn segments(&self) -> Result<Vec<SegmentRecord>> {
+        let mut segments = self.all_segments().await?;
+        segments.retain(|segment| segment.expired.is_none());
+        Ok(segments)
+    }
+
+    /// The segments that retention took out of service and whose files are not deleted yet.
+    pub async fn expired_segments(&self) -> Result<Vec<SegmentRecord>> {
+        let mut segments = self.all_segments().await?;
+        segments.retain(|segment| segment.expired.is_some());
+        Ok(segments)
+    }
+
+    /// All segments, expired ones included.
+    pub(crate) async fn all_segments(&self) -> Result<Vec<SegmentRecord>> {
         let rows = sqlx::query("SELECT * FROM segments ORDER BY id")
             .fetch_all(&self.pool)
             .await?;
         rows.iter().map(segment).collect()
+    }
+
+    /// Takes segments out of service at `now`, in ticks; their files are kept for a while.
+    pub(crate) async fn expire_segments(&self, ids: &[i64], now: i64) -> Result<()> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        for id in ids {
+            sqlx::query("UPDATE segments SET expired = ? WHERE id = ? AND expired IS NULL")
+                .bind(now)
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Makes all expired segments data again; says how many. The next opening of the store moves their files back.
+    pub async fn restore_expired(&self) -> Result<u64> {
+        let done = sqlx::query("UPDATE segments SET expired = NULL WHERE expired IS NOT NULL")
+            .execute(&self.pool)
+            .await?;
+        Ok(done.rows_affected())
+    }
+
+    /// Notes why files of segments cannot be read, or (`None`) that they can be read again.
+    pub(crate) async fn set_damage(&self, found: &[(i64, Option<String>)]) -> Result<()> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        for (id, damage) in found {
+            sqlx::query("UPDATE segments SET damage = ? WHERE id = ?")
+                .bind(damage)
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(())
     }
 
     /// The last sequence of the log whose items lie in segments.
@@ -69,6 +123,25 @@ impl Catalogue {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
         insert(&mut transaction, segments).await?;
         sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
+            .bind(to_sql(position))
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Lists these segments, and sets the log's position, in place of whatever the catalogue says.
+    pub(crate) async fn rebuild_segments(
+        &self,
+        segments: &mut [SegmentRecord],
+        position: u64,
+    ) -> Result<()> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        sqlx::query("DELETE FROM segments")
+            .execute(&mut *transaction)
+            .await?;
+        insert(&mut transaction, segments).await?;
+        sqlx::query("UPDATE log_position SET sequence = ?")
             .bind(to_sql(position))
             .execute(&mut *transaction)
             .await?;
@@ -99,7 +172,7 @@ async fn insert(connection: &mut SqliteConnection, segments: &mut [SegmentRecord
     for segment in segments {
         let done = sqlx::query(
             "INSERT INTO segments (app_id, table_name, path, rows, bytes, min_ts, max_ts, min_seq, max_seq, level, \
-             promoted, created, checksums) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             promoted, created, checksums, damage, expired) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(segment.app.to_string())
         .bind(segment.table.name())
@@ -114,6 +187,8 @@ async fn insert(connection: &mut SqliteConnection, segments: &mut [SegmentRecord
         .bind(serde_json::Value::from(segment.promoted.clone()).to_string())
         .bind(segment.created)
         .bind(segment.checksums.as_ref().map(Checksums::to_bytes))
+        .bind(&segment.damage)
+        .bind(segment.expired)
         .execute(&mut *connection)
         .await?;
         segment.id = done.last_insert_rowid();
@@ -141,8 +216,21 @@ fn segment(row: &SqliteRow) -> Result<SegmentRecord> {
         level: row.try_get("level")?,
         promoted: names(&promoted)?,
         created: row.try_get("created")?,
-        checksums: checksums(row.try_get("checksums")?)?,
+        checksums: checksums(added(row, "checksums")?)?,
+        damage: added(row, "damage")?,
+        expired: added(row, "expired")?,
     })
+}
+
+/// A column that older catalogues lack: a check reads them without migrating them.
+fn added<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(
+    row: &'r SqliteRow,
+    column: &str,
+) -> Result<Option<T>> {
+    match row.try_get(column) {
+        Err(sqlx::Error::ColumnNotFound(_)) => Ok(None),
+        value => Ok(value?),
+    }
 }
 
 fn checksums(bytes: Option<Vec<u8>>) -> Result<Option<Checksums>> {

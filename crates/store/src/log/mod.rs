@@ -1,10 +1,12 @@
 //! The log: what makes an acknowledged request durable before it lies in a segment. `FORMAT.md` describes the bytes.
 
+mod inspect;
 mod payload;
 mod record;
 mod replay;
 mod writer;
 
+pub(crate) use inspect::{LogReport, inspect};
 pub(crate) use payload::{Payload, encode_batches};
 pub(crate) use replay::replay;
 pub(crate) use writer::{Appended, LogSink, LogWriter, WriterSettings};

@@ -136,22 +136,8 @@ impl FileReader<'_> {
         cut(&self.file.path, offset as u64)
     }
 
-    /// Whether a whole record after `offset` was written when record `due` had been acknowledged already.
-    ///
-    /// Records of one write may reach the disk in any order, so a whole record behind a broken one proves nothing by
-    /// itself.
     fn acknowledged_behind(&self, offset: usize, due: u64) -> bool {
-        (offset + 1..self.bytes.len()).any(|at| {
-            let rest = self.bytes.get(at..).unwrap_or_default();
-            let sequence = rest.get(8..16).and_then(|bytes| bytes.first_chunk::<8>());
-            let plausible = sequence
-                .map(|bytes| u64::from_le_bytes(*bytes))
-                .is_some_and(|sequence| sequence > due && sequence - due < LOOK_AHEAD);
-            plausible
-                && record::read(rest)
-                    .and_then(|record| payload::durable(record.payload))
-                    .is_some_and(|durable| durable >= due)
-        })
+        acknowledged_behind(self.bytes, offset, due)
     }
 
     fn damaged(&self, offset: usize, what: String) -> StoreError {
@@ -171,4 +157,22 @@ fn cut(path: &Path, length: u64) -> Result<()> {
     file.set_len(length)
         .map_err(StoreError::io("truncate", path))?;
     file.sync_all().map_err(StoreError::io("sync", path))
+}
+
+/// Whether a whole record after `offset` was written when record `due` had been acknowledged already.
+///
+/// Records of one write may reach the disk in any order, so a whole record behind a broken one proves nothing by
+/// itself.
+pub(super) fn acknowledged_behind(bytes: &[u8], offset: usize, due: u64) -> bool {
+    (offset + 1..bytes.len()).any(|at| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let sequence = rest.get(8..16).and_then(|bytes| bytes.first_chunk::<8>());
+        let plausible = sequence
+            .map(|bytes| u64::from_le_bytes(*bytes))
+            .is_some_and(|sequence| sequence > due && sequence - due < LOOK_AHEAD);
+        plausible
+            && record::read(rest)
+                .and_then(|record| payload::durable(record.payload))
+                .is_some_and(|durable| durable >= due)
+    })
 }

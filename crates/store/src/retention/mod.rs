@@ -1,30 +1,47 @@
-//! Retention: whole segments go when all of their items are too old, or when an application has too many bytes.
+//! Retention: whole segments expire when all of their items are too old, or when an application has too many bytes.
 //!
-//! A wrong clock must not delete data. The time of a run is the wall clock, but never more than the time of the first
-//! run plus what has really passed since; and a run that would delete more than a share of everything only notes it,
-//! so that a second run has to come to the same decision.
+//! A wrong clock must not delete data. Ages are those of trusted time (`crate::trusted_time`), and nothing expires while the clock is
+//! suspect. A run that would take more than a share of everything only notes it, so that a second run has to come to the same
+//! decision. The files of what expires are kept in the folder `expired` for a while.
 
-pub(crate) mod state;
+mod large;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app_id::AppId;
+use crate::blocking::blocking;
+use crate::catalogue::SegmentRecord;
 use crate::clock::ticks;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
+use crate::expired;
 use crate::segment::Segment;
 use crate::store::Store;
+use crate::trusted_time::{ClockTrust, Observation};
+
+pub(crate) use large::LargeExpiry;
 
 /// Ticks of a day.
 const DAY: i64 = 24 * crate::clock::TICKS_PER_HOUR;
 
 impl Store {
-    /// Deletes what is too old or too much; returns how many segments went.
+    /// Takes out of service what is too old or too much, and deletes the files of what expired long enough ago. Returns how many
+    /// segments expired.
     ///
-    /// A run that would delete more than [`crate::StoreConfig::retention_guard`] of all rows deletes nothing unless an
-    /// earlier run, at least half of [`crate::StoreConfig::retention_interval`] before, wanted that too.
+    /// Nothing expires and no file is deleted while the clock is suspect ([`Store::clock_trust`]). A run that would take more than
+    /// [`crate::StoreConfig::retention_guard`] of all rows takes nothing unless an earlier run, at least half of
+    /// [`crate::StoreConfig::retention_interval`] before, wanted that too.
     pub async fn expire(&self) -> Result<usize> {
+        let Observation { trust, now } = self.observe_clock();
+        if let ClockTrust::Ahead { .. } | ClockTrust::Behind { .. } = trust {
+            tracing::warn!(
+                ?trust,
+                "the clock is suspect; nothing expires until it is confirmed"
+            );
+            return Ok(0);
+        }
+        self.save_time_mark().await?;
         let own_days: HashMap<AppId, u32> = self
             .catalogue
             .apps()
@@ -33,8 +50,6 @@ impl Store {
             .filter_map(|app| Some((app.id, app.retention_days?)))
             .collect();
         let _one = self.changing.lock().await;
-        let (wall, elapsed) = (self.config.clock.now_ticks(), self.config.clock.elapsed());
-        let now = self.retention.trusted_now(wall, elapsed);
         let segments = self.all_segments();
         let mut gone: Vec<&Segment> = Vec::new();
         for segment in &segments {
@@ -46,17 +61,60 @@ impl Store {
                 gone.push(segment);
             }
         }
-        if !self.is_plausible(&segments, &gone, elapsed) {
+        if !self.is_plausible(&segments, &gone, self.config.clock.elapsed()) {
             gone.clear();
         }
         gone.extend(self.over_bytes(&segments, &gone));
         let ids: Vec<i64> = gone.iter().map(|segment| segment.record.id).collect();
+        drop(segments);
         if !ids.is_empty() {
-            tracing::info!(segments = ids.len(), "deleting what is past its retention");
-            self.catalogue.replace_segments(&ids, &mut []).await?;
-            self.view.replace(&ids, Vec::new());
+            tracing::info!(
+                segments = ids.len(),
+                "taking out of service what is past its retention"
+            );
+            self.catalogue.expire_segments(&ids, now).await?;
+            self.view
+                .expire(&ids, &expired::folder(&self.config.data_dir));
+            self.access.damaged.forget(&ids);
         }
+        self.delete_expired(|record| {
+            record
+                .expired
+                .is_some_and(|at| at <= now.saturating_sub(ticks(self.config.retention_grace)))
+        })
+        .await?;
         Ok(ids.len())
+    }
+
+    /// Deletes the files of expired segments that `goes` picks, and their entries. A file that a query still reads stays for the next
+    /// run.
+    pub(crate) async fn delete_expired(&self, goes: impl Fn(&SegmentRecord) -> bool) -> Result<()> {
+        let mut records = self.catalogue.expired_segments().await?;
+        records.retain(goes);
+        if records.is_empty() {
+            return Ok(());
+        }
+        let segments = self.segment_settings.folder.clone();
+        let folder = expired::folder(&self.config.data_dir);
+        let deleted = blocking(move || {
+            let mut deleted = Vec::new();
+            for record in records {
+                if segments.join(&record.path).exists() {
+                    continue;
+                }
+                let path = folder.join(&record.path);
+                // The file first: an entry without a file is deleted by the next run.
+                match std::fs::remove_file(&path) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(StoreError::io("remove", &path)(error));
+                    }
+                    _ => deleted.push(record.id),
+                }
+            }
+            Ok(deleted)
+        })
+        .await?;
+        self.catalogue.replace_segments(&deleted, &mut []).await
     }
 
     fn all_segments(&self) -> Vec<Arc<Segment>> {
@@ -71,17 +129,17 @@ impl Store {
         let rows: u64 = all.iter().map(|segment| segment.record.rows).sum();
         let going: u64 = gone.iter().map(|segment| segment.record.rows).sum();
         if going as f64 <= rows as f64 * self.config.retention_guard {
-            self.retention.forget_large();
+            self.large_expiry.forget();
             return true;
         }
         let confirmed = self
-            .retention
-            .confirm_large(elapsed, self.config.retention_interval / 2);
+            .large_expiry
+            .confirm(elapsed, self.config.retention_interval / 2);
         if !confirmed {
             tracing::warn!(
                 going,
                 rows,
-                "retention would delete most of the data: is the clock right?"
+                "retention would take most of the data: is the clock right?"
             );
         }
         confirmed

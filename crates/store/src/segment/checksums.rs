@@ -33,6 +33,24 @@ impl Checksums {
             .then(|| Checksums(sums.iter().map(|sum| u32::from_le_bytes(*sum)).collect()))
     }
 
+    /// The first byte of the first block whose checksum differs.
+    pub(crate) fn first_difference(&self, other: &Checksums) -> Option<u64> {
+        let same = self.0.iter().zip(other.0.iter());
+        let equal = same.take_while(|(one, two)| one == two).count();
+        let longest = self.0.len().max(other.0.len());
+        (equal < longest).then_some(equal as u64 * BLOCK)
+    }
+
+    /// The CRC-32C of the whole file, which has `length` bytes.
+    pub(crate) fn of_file(&self, length: u64) -> u32 {
+        let mut left = length;
+        self.0.iter().fold(0, |sum, block| {
+            let size = left.min(BLOCK);
+            left -= size;
+            crc32c::crc32c_combine(sum, *block, usize::try_from(size).unwrap_or(usize::MAX))
+        })
+    }
+
     /// The first byte of the first block in `bytes` that differs from what was written. `bytes` are whole blocks, the first of
     /// which begins at `start`.
     pub(crate) fn first_damage(&self, start: u64, bytes: &[u8]) -> Option<u64> {
@@ -116,6 +134,7 @@ mod tests {
         );
         assert_eq!(Checksums::from_bytes(&[1, 2, 3]), None);
         assert_eq!(whole.first_damage(0, &bytes), None);
+        assert_eq!(whole.of_file(bytes.len() as u64), crc32c::crc32c(&bytes));
     }
 
     #[test]

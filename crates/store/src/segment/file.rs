@@ -59,6 +59,14 @@ impl SegmentFileReader {
         Ok(Bytes::from(bytes).slice(usize::try_from(from)?..usize::try_from(to)?))
     }
 
+    /// The error of a footer that does not parse: only a file without checksums gets so far.
+    pub(super) fn unparsable(&self, error: ParquetError) -> ParquetError {
+        match error {
+            ParquetError::External(_) => error,
+            other => self.damaged(0, &format!("its footer does not parse: {other}")),
+        }
+    }
+
     fn read_raw(&self, range: &Range<u64>) -> Result<Vec<u8>> {
         let length = usize::try_from(range.end.saturating_sub(range.start))?;
         let mut bytes = vec![0; length];

@@ -1,19 +1,33 @@
 //! Segments: sealed, immutable Parquet files of one application's table.
 
+mod access;
 mod checksums;
+mod covers;
+mod damaged;
+mod description;
 mod file;
 mod footer;
 mod reader;
+mod verify;
 mod writer;
 
+pub(crate) use access::SegmentAccess;
 pub(crate) use checksums::Checksums;
+pub(crate) use covers::Covers;
+pub(crate) use damaged::{Damage, DamagedSegments};
+pub(crate) use description::Description;
 pub(crate) use file::SegmentFileReader;
 pub(crate) use footer::FooterCache;
 pub(crate) use reader::SegmentReaders;
+pub(crate) use verify::{
+    WholeFile, damage_of, decode, first_application, length_differs, named_checksum, read_footer,
+    read_whole,
+};
 pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
 
 use crate::catalogue::SegmentRecord;
 
@@ -22,7 +36,16 @@ use crate::catalogue::SegmentRecord;
 pub(crate) struct Segment {
     pub(crate) record: SegmentRecord,
     path: PathBuf,
-    doomed: AtomicBool,
+    retired: Mutex<Option<Retired>>,
+}
+
+/// What becomes of the file of a segment that is no longer data, once its last reader is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Retired {
+    /// It is removed.
+    Removed,
+    /// It is moved to this path.
+    Moved(PathBuf),
 }
 
 impl Segment {
@@ -30,7 +53,7 @@ impl Segment {
         Segment {
             path: folder.join(&record.path),
             record,
-            doomed: AtomicBool::new(false),
+            retired: Mutex::new(None),
         }
     }
 
@@ -38,9 +61,9 @@ impl Segment {
         &self.path
     }
 
-    /// Marks a segment that the catalogue no longer names: its file is removed with the last reference.
-    pub(crate) fn remove_when_unused(&self) {
-        self.doomed.store(true, Ordering::Release);
+    /// Says what becomes of the file of a segment that the catalogue no longer lists as data: it happens with the last reference.
+    pub(crate) fn retire(&self, to: Retired) {
+        *self.retired.lock() = Some(to);
     }
 
     /// Whether any of its rows may lie in the range, ends included.
@@ -51,11 +74,26 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        if self.doomed.load(Ordering::Acquire)
-            && let Err(error) = std::fs::remove_file(&self.path)
-        {
-            // The catalogue does not list it: the next start moves it to the quarantine.
-            tracing::warn!(file = %self.path.display(), %error, "a segment's file could not be removed");
+        let done = match self.retired.get_mut() {
+            None => return,
+            Some(Retired::Removed) => std::fs::remove_file(&self.path),
+            Some(Retired::Moved(target)) => move_file(&self.path, target),
+        };
+        match done {
+            // The file of a damaged segment may be missing.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                // The next opening moves it.
+                tracing::warn!(file = %self.path.display(), %error, "the file of a retired segment could not be removed or moved");
+            }
+            _ => {}
         }
     }
+}
+
+/// Moves a file, creating the folder that it goes to.
+pub(crate) fn move_file(from: &Path, to: &Path) -> std::io::Result<()> {
+    if let Some(parent) = to.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::rename(from, to)
 }

@@ -16,12 +16,13 @@ use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 
-use super::{FooterCache, Segment, SegmentFileReader};
+use super::damaged::damage_in;
+use super::{Segment, SegmentAccess, SegmentFileReader};
 
 /// Opens the segments that are attached to the files of a plan.
 #[derive(Debug)]
 pub(crate) struct SegmentReaders {
-    pub(crate) footers: Arc<FooterCache>,
+    pub(crate) access: Arc<SegmentAccess>,
 }
 
 impl ParquetFileReaderFactory for SegmentReaders {
@@ -41,7 +42,7 @@ impl ParquetFileReaderFactory for SegmentReaders {
         Ok(Box::new(SegmentReader {
             metrics: ParquetFileMetrics::new(partition_index, &segment.record.path, metrics),
             segment,
-            footers: self.footers.clone(),
+            access: self.access.clone(),
             file: None,
         }))
     }
@@ -51,7 +52,7 @@ impl ParquetFileReaderFactory for SegmentReaders {
 struct SegmentReader {
     metrics: ParquetFileMetrics,
     segment: Arc<Segment>,
-    footers: Arc<FooterCache>,
+    access: Arc<SegmentAccess>,
     file: Option<SegmentFileReader>,
 }
 
@@ -71,9 +72,13 @@ impl SegmentReader {
             let value = work(&file)?;
             Ok((file, value))
         });
-        let (file, value) = done
+        let done = done
             .await
-            .map_err(|error| ParquetError::External(Box::new(error)))??;
+            .map_err(|error| ParquetError::External(Box::new(error)))?;
+        if let Some(what) = done.as_ref().err().and_then(damage_in) {
+            self.access.damaged.report(&self.segment, &what);
+        }
+        let (file, value) = done?;
         self.file = Some(file);
         Ok(value)
     }
@@ -100,11 +105,17 @@ impl AsyncFileReader for SegmentReader {
     ) -> BoxFuture<'a, Result<Arc<ParquetMetaData>>> {
         async move {
             let id = self.segment.record.id;
-            if let Some(footer) = self.footers.get(id) {
+            if let Some(footer) = self.access.footers.get(id) {
                 return Ok(footer);
             }
-            let footers = self.footers.clone();
-            self.with_file(move |file| footers.read(id, file)).await
+            let access = self.access.clone();
+            self.with_file(move |file| {
+                access
+                    .footers
+                    .read(id, file)
+                    .map_err(|error| file.unparsable(error))
+            })
+            .await
         }
         .boxed()
     }

@@ -16,6 +16,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::schema::types::ColumnPath;
 
 use super::checksums::ChecksumWriter;
+use super::covers::Covers;
 use crate::app_id::AppId;
 use crate::batch::time_range;
 use crate::catalogue::SegmentRecord;
@@ -56,6 +57,8 @@ pub(crate) struct SegmentFile {
     pub(crate) level: u32,
     pub(crate) min_seq: u64,
     pub(crate) max_seq: u64,
+    /// Which rows it holds; `None` if a source is of before segments said so.
+    pub(crate) covers: Option<Covers>,
     /// Rows, as far as known: the bloom filters are sized by it.
     pub(crate) rows: usize,
     pub(crate) created: i64,
@@ -64,10 +67,11 @@ pub(crate) struct SegmentFile {
 /// A segment that is being written. Batches must come in descending order of `timestamp`.
 pub(crate) struct SegmentWriter {
     vfs: Arc<dyn Vfs>,
+    /// The folder of all segments.
+    folder: PathBuf,
     writer: ArrowWriter<Output>,
     shredder: Shredder,
     temporary: PathBuf,
-    path: PathBuf,
     record: SegmentRecord,
 }
 
@@ -81,9 +85,8 @@ impl SegmentWriter {
         let folder = settings.folder.join(&below);
         create_folder(settings, &folder)?;
         let id = time_ordered_id(file.created);
-        let name = format!("h{:08}-{}.parquet", file.hour, id.simple());
-        let path = folder.join(&name);
-        let temporary = path.with_extension(TEMPORARY);
+        let name = format!("h{:08}-{}", file.hour, id.simple());
+        let temporary = folder.join(format!("{name}.{TEMPORARY}"));
         let output = Output {
             file: settings
                 .vfs
@@ -109,13 +112,15 @@ impl SegmentWriter {
             promoted: shredder.names(),
             created: file.created,
             checksums: None,
+            damage: None,
+            expired: None,
         };
         Ok(SegmentWriter {
             vfs: settings.vfs.clone(),
+            folder: settings.folder.clone(),
             writer,
             shredder,
             temporary,
-            path,
             record,
         })
     }
@@ -137,12 +142,17 @@ impl SegmentWriter {
             .sync()
             .map_err(StoreError::io("sync", &self.temporary))?;
         record.bytes = output.bytes;
-        record.checksums = Some(output.checksums.finish());
+        let checksums = output.checksums.finish();
+        // The name has the checksum of the whole file, so that a file can be verified without the catalogue.
+        let ending = format!("-{:08x}.parquet", checksums.of_file(record.bytes));
+        record.path.push_str(&ending);
+        record.checksums = Some(checksums);
         drop(output.file);
+        let path = self.folder.join(&record.path);
         self.vfs
-            .rename(&self.temporary, &self.path)
-            .map_err(StoreError::io("rename", &self.path))?;
-        if let Some(folder) = self.path.parent() {
+            .rename(&self.temporary, &path)
+            .map_err(StoreError::io("rename", &path))?;
+        if let Some(folder) = path.parent() {
             self.vfs
                 .sync_dir(folder)
                 .map_err(StoreError::io("sync", folder))?;
@@ -181,6 +191,21 @@ fn properties(
         nulls_first: false,
     };
     let promoted = serde_json::Value::from(shredder.names()).to_string();
+    let mut metadata = vec![
+        entry("store", settings.store.to_string()),
+        entry("app", file.app.to_string()),
+        entry("table", file.table.name().to_owned()),
+        entry("level", file.level.to_string()),
+        entry("min_seq", file.min_seq.to_string()),
+        entry("max_seq", file.max_seq.to_string()),
+        entry("created", file.created.to_string()),
+        entry("promoted", promoted),
+    ];
+    metadata.extend(
+        file.covers
+            .as_ref()
+            .map(|covers| entry("covers", covers.to_json())),
+    );
     let mut builder = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(settings.zstd_level)?))
@@ -188,16 +213,7 @@ fn properties(
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_dictionary_enabled(true)
         .set_sorting_columns(Some(vec![descending]))
-        .set_key_value_metadata(Some(vec![
-            entry("store", settings.store.to_string()),
-            entry("app", file.app.to_string()),
-            entry("table", file.table.name().to_owned()),
-            entry("level", file.level.to_string()),
-            entry("min_seq", file.min_seq.to_string()),
-            entry("max_seq", file.max_seq.to_string()),
-            entry("created", file.created.to_string()),
-            entry("promoted", promoted),
-        ]));
+        .set_key_value_metadata(Some(metadata));
     let timestamp = ColumnPath::from(TIMESTAMP);
     builder = builder
         .set_column_dictionary_enabled(timestamp.clone(), false)

@@ -215,46 +215,6 @@ async fn old_segments_expire() {
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_deletes_nothing() {
-    let dir = tempfile::tempdir().unwrap();
-    let clock = manual_clock();
-    let config = StoreConfig {
-        clock: clock.clone(),
-        ..quiet(dir.path())
-    };
-    let store = Store::open(config.clone()).await.unwrap();
-    put(
-        &store,
-        app(1),
-        &[item("a", 0), item("b", 20 * 24 * TICKS_PER_HOUR)],
-    )
-    .await
-    .unwrap();
-    store.seal_all().await.unwrap();
-    store.expire().await.unwrap();
-    clock.jump(7000 * 365 * 24 * TICKS_PER_HOUR);
-    for _ in 0..3 {
-        clock.pass(Duration::from_secs(600));
-        assert_eq!(store.expire().await.unwrap(), 0, "while the store runs");
-    }
-    store.close().await.unwrap();
-
-    let store = Store::open(config).await.unwrap();
-    assert_eq!(
-        store.expire().await.unwrap(),
-        0,
-        "a wrong clock at the start needs a second run"
-    );
-    assert_eq!(
-        store.expire().await.unwrap(),
-        0,
-        "at once does not count as a second run"
-    );
-    clock.pass(Duration::from_secs(600));
-    assert_eq!(store.expire().await.unwrap(), 2);
-}
-
-#[tokio::test]
 async fn bytes_bound_an_application_too() {
     let dir = tempfile::tempdir().unwrap();
     let config = StoreConfig {

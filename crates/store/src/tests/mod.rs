@@ -1,11 +1,14 @@
 //! Tests of the whole store, over its public interface. Each file has one subject.
 
+mod check;
+mod clock;
 mod crash;
 mod damage;
 mod lifecycle;
 mod opening;
 mod promotion;
 mod queries;
+mod recover;
 mod recovery;
 
 use std::path::Path;

@@ -1,9 +1,10 @@
 //! What is shown beside the tables: render, statistics, and what is missing.
 
-use hindsight_engine::{DataSource, PartialError, RenderInfo, Statistics, Summary};
+use hindsight_engine::{DataSource, RenderInfo, Statistics, Summary};
 use hindsight_kql_types::timespan;
 use serde_json::{Value, json};
 
+use super::super::missing;
 use crate::directory::{REGION, resource_id};
 
 /// What of a result is shown beside its tables.
@@ -34,14 +35,25 @@ impl Extras {
     }
 }
 
-/// What a result says that was cut at a limit (`docs/api-facts.md §2`).
-pub(crate) fn cut(error: &PartialError) -> Value {
-    partial(json!({
-        "code": "-2133196797",
-        "message": error.message,
+/// What a result says that is not whole: it was cut at a limit (`docs/api-facts.md §2`), or telemetry could not be read (`D34`).
+pub(crate) fn not_whole(summary: &Summary) -> Option<Value> {
+    let cut = summary
+        .partial
+        .as_ref()
+        .map(|error| inner("-2133196797", &error.message));
+    let missing = missing::message(&summary.missing);
+    let missing = missing.map(|message| inner("DamagedData", &message));
+    let reasons: Vec<Value> = cut.into_iter().chain(missing).collect();
+    (!reasons.is_empty()).then(|| partial(reasons))
+}
+
+fn inner(code: &str, message: &str) -> Value {
+    json!({
+        "code": code,
+        "message": message,
         "severity": 2,
         "severityName": "Error",
-    }))
+    })
 }
 
 /// What a result says whose query failed when some of its rows were already sent: `inner` is what its error would have been.
@@ -50,22 +62,26 @@ pub(crate) fn failed(correlation: &str, mut inner: Value) -> Value {
         inner.insert("severity".to_owned(), 2.into());
         inner.insert("severityName".to_owned(), "Error".into());
     }
-    let mut error = partial(inner);
+    let mut error = partial(vec![inner]);
     if let Some(object) = error.as_object_mut() {
         object.insert("correlationId".to_owned(), correlation.into());
     }
     error
 }
 
-fn partial(inner: Value) -> Value {
-    json!({
-        "code": "PartialError",
-        "message": "There were some errors when processing your query.",
-        "details": [{
+/// A partial error with one detail for each reason.
+fn partial(reasons: Vec<Value>) -> Value {
+    let detail = |inner: Value| {
+        json!({
             "code": "EngineError",
             "message": "Something went wrong processing your query on the server.",
             "innererror": inner,
-        }],
+        })
+    };
+    json!({
+        "code": "PartialError",
+        "message": "There were some errors when processing your query.",
+        "details": reasons.into_iter().map(detail).collect::<Vec<_>>(),
     })
 }
 

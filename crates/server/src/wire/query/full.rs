@@ -114,7 +114,7 @@ fn status_table(
         "resource_usage": resource_usage(&summary.statistics),
     });
     out.push('[');
-    match error.map(missing) {
+    match error.map(sentences) {
         None => status_row(4, "Info", "Query completed successfully", stamp, out),
         Some(message) => status_row(2, "Error", &message, stamp, out),
     }
@@ -123,13 +123,14 @@ fn status_table(
     out.push_str("]}");
 }
 
-/// The sentence of a partial error.
-fn missing(error: &Value) -> String {
-    let message = error.pointer("/details/0/innererror/message");
-    message
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned()
+/// The sentences of a partial error.
+fn sentences(error: &Value) -> String {
+    let details = error.get("details").and_then(Value::as_array);
+    let messages = details.into_iter().flatten().filter_map(|detail| {
+        let message = detail.pointer("/innererror/message")?;
+        message.as_str()
+    });
+    messages.collect::<Vec<_>>().join("; ")
 }
 
 fn status_row(severity: i64, name: &str, description: &str, stamp: &Stamp, out: &mut String) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cell::{Cells, DynamicForm};
 use super::json;
 
-pub(crate) use extras::{Extras, cut, failed};
+pub(crate) use extras::{Extras, failed, not_whole};
 pub(crate) use full::Stamp;
 
 /// How a result is spelt.

@@ -14,6 +14,7 @@ fn summary() -> Summary {
         tables: vec![TableSize { rows: 2, bytes: 24 }],
         data_sources: vec![],
         partial: None,
+        missing: vec![],
     }
 }
 
@@ -44,7 +45,7 @@ fn sample(form: Form, summary: &Summary) -> String {
         let enough = out.len() + 1;
         row = writer.rows(&batch, row, enough, &mut out);
     }
-    let error = summary.partial.as_ref().map(cut);
+    let error = not_whole(summary);
     writer.end(summary, error.as_ref(), &mut out);
     out
 }
@@ -121,6 +122,41 @@ fn the_full_form_has_four_tables() {
                 .all(|row| row.as_array().unwrap().len() == width)
         );
     }
+}
+
+#[test]
+fn a_result_that_lacks_hours_says_so_beside_what_was_cut() {
+    let hour = |hour: i64| {
+        hindsight_kql_types::datetime::parse("2026-11-21T00:00:00Z").unwrap()
+            + hour * 36_000_000_000
+    };
+    let missing = |app, table, from, to| hindsight_store::MissingData {
+        app: hindsight_store::AppId(uuid::Uuid::from_u128(app)),
+        table,
+        from: hour(from),
+        to: hour(to),
+    };
+    let lacking = Summary {
+        partial: Some(PartialError {
+            message: "cut at 2 rows".to_owned(),
+        }),
+        missing: vec![
+            missing(1, hindsight_store::Table::Requests, 0, 2),
+            missing(1, hindsight_store::Table::Traces, 0, 2),
+            missing(2, hindsight_store::Table::Requests, 0, 2),
+        ],
+        ..summary()
+    };
+    let text = sample(Form::Thin(Extras::default()), &lacking);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let details = &value["error"]["details"];
+    assert_eq!(details[0]["innererror"]["message"], "cut at 2 rows");
+    assert_eq!(details[1]["innererror"]["code"], "DamagedData");
+    let message = details[1]["innererror"]["message"].as_str().unwrap();
+    assert!(
+        message.ends_with(": requests 2026-11-21T00:00:00Z/2026-11-21T02:00:00Z, traces 2026-11-21T00:00:00Z/2026-11-21T02:00:00Z"),
+        "{message}"
+    );
 }
 
 #[test]
