@@ -17,18 +17,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("order", "sort"),
 ];
 
-/// Operators that are read only so far as to be refused by name.
-const REFUSED: &[&str] = &[
-    "make-graph",
-    "graph-match",
-    "graph-shortest-paths",
-    "graph-to-table",
-    "graph-mark-components",
-    "graph-where-nodes",
-    "graph-where-edges",
-    "graph-merge",
-];
-
 fn readers() -> impl Iterator<Item = &'static (&'static str, Read)> {
     OPERATORS.iter().chain([&PARSE_WHERE])
 }
@@ -43,19 +31,12 @@ impl OperatorKind {
     pub(crate) fn find_keyword(text: &str) -> Option<&'static str> {
         let synonym = SYNONYMS.iter().find(|(other, _)| *other == text);
         let text = synonym.map_or(text, |(_, keyword)| keyword);
-        OperatorKind::keywords()
-            .chain(REFUSED.iter().copied())
-            .find(|keyword| *keyword == text)
+        OperatorKind::keywords().find(|keyword| *keyword == text)
     }
 
     /// Reads the operator behind its keyword.
     pub(crate) fn parse(keyword: &str, p: &mut Parser<'_>) -> Option<OperatorKind> {
-        match readers().find(|(known, _)| *known == keyword) {
-            Some((_, read)) => read(p),
-            None => Some(OperatorKind::Unsupported {
-                name: keyword.to_owned(),
-                text: p.rest_of_operator()?,
-            }),
-        }
+        let (_, read) = readers().find(|(known, _)| *known == keyword)?;
+        read(p)
     }
 }

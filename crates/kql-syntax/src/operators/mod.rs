@@ -12,10 +12,12 @@ mod facet;
 mod find;
 mod fork;
 mod getschema;
+mod graph_to_table;
 mod invoke;
 mod join;
 mod lookup;
 mod macro_expand;
+mod make_graph;
 mod make_series;
 mod mv_apply;
 mod mv_expand;
@@ -57,10 +59,12 @@ pub use facet::*;
 pub use find::*;
 pub use fork::*;
 pub use getschema::*;
+pub use graph_to_table::*;
 pub use invoke::*;
 pub use join::*;
 pub use lookup::*;
 pub use macro_expand::*;
+pub use make_graph::*;
 pub use make_series::*;
 pub use mv_apply::*;
 pub use mv_expand::*;
@@ -119,12 +123,6 @@ macro_rules! operators {
         )]
         pub enum OperatorKind {
             $($kind($node),)*
-            /// An operator that the language has and this parser reads only so far as to refuse it by name (graph
-            /// operators).
-            Unsupported {
-                name: String,
-                text: String,
-            },
         }
 
         /// Every operator by the keyword that it is read behind. A table and not a `match`, because one function with
@@ -135,11 +133,10 @@ macro_rules! operators {
 
         impl OperatorKind {
             /// The operator's keyword.
-            pub fn keyword(&self) -> &str {
+            pub fn keyword(&self) -> &'static str {
                 match self {
                     OperatorKind::Parse(node) if node.filtering => "parse-where",
                     $(OperatorKind::$kind(_) => $keyword,)*
-                    OperatorKind::Unsupported { name, .. } => name,
                 }
             }
         }
@@ -148,8 +145,6 @@ macro_rules! operators {
             fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
                 match self {
                     $(OperatorKind::$kind(node) => node.fmt(f),)*
-                    OperatorKind::Unsupported { name, text } if text.is_empty() => f.write_str(name),
-                    OperatorKind::Unsupported { name, text } => write!(f, "{name} {text}"),
                 }
             }
         }
@@ -168,10 +163,12 @@ operators! {
     Find(FindOperator): "find",
     Fork(ForkOperator): "fork",
     GetSchema(GetSchemaOperator): "getschema",
+    GraphToTable(GraphToTableOperator): "graph-to-table",
     Invoke(InvokeOperator): "invoke",
     Join(JoinOperator): "join",
     Lookup(LookupOperator): "lookup",
     MacroExpand(MacroExpandOperator): "macro-expand",
+    MakeGraph(MakeGraphOperator): "make-graph",
     MakeSeries(MakeSeriesOperator): "make-series",
     MvApply(MvApplyOperator): "mv-apply",
     MvExpand(MvExpandOperator): "mv-expand",

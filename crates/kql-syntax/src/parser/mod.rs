@@ -246,6 +246,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Takes the tokens if they stand here without space between them, as `-->` does.
+    pub(crate) fn eat_adjacent(&mut self, kinds: &[TokenKind]) -> bool {
+        let mut places = kinds.iter().enumerate();
+        let found = places
+            .all(|(ahead, kind)| self.kind(ahead) == *kind && (ahead == 0 || self.adjacent(ahead)));
+        if found {
+            self.skip(kinds.len());
+        }
+        found
+    }
+
     /// Takes a token of this kind or reports what stands there instead.
     pub(crate) fn expect(&mut self, kind: TokenKind) -> Option<()> {
         if self.eat(kind) {

@@ -57,6 +57,11 @@ pub static OPERATORS: &[Item] = &[
         "A row for each column: name, place and types.",
     ),
     item(
+        "graph-to-table",
+        "graph-to-table nodes [as name] [with_node_id=id], edges [as name] [with_source_id=id] [with_target_id=id]",
+        "The nodes or the edges of a graph as rows, or both as two results.",
+    ),
+    item(
         "invoke",
         "invoke function(arguments)",
         "Calls a function of a table with the rows.",
@@ -75,6 +80,11 @@ pub static OPERATORS: &[Item] = &[
         "macro-expand",
         "macro-expand [kind=kind] [isfuzzy=true] group as name (body)",
         "The body once for each entity of a group, united.",
+    ),
+    item(
+        "make-graph",
+        "make-graph source --> target [with table on id, … | with_node_id=name] [partitioned-by column (pipeline)]",
+        "A graph whose edges are the rows; graph operators follow.",
     ),
     item(
         "make-series",

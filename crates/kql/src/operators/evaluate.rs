@@ -4,6 +4,7 @@ use hindsight_kql_syntax::ast::{ColumnDeclaration, EvaluateOperator, TypeOf};
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,6 +18,7 @@ use crate::relation::{Column, Relation};
 impl TabularOperator for EvaluateOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -4,6 +4,7 @@ use hindsight_kql_syntax::ast::{RenderOperator, RenderProperty};
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -57,6 +58,7 @@ const PROPERTIES: &[&str] = &[
 impl TabularOperator for RenderOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
