@@ -13,6 +13,7 @@ mod find;
 mod fork;
 mod getschema;
 mod graph_to_table;
+mod graph_where_edges;
 mod invoke;
 mod join;
 mod lookup;
@@ -60,6 +61,7 @@ pub use find::*;
 pub use fork::*;
 pub use getschema::*;
 pub use graph_to_table::*;
+pub use graph_where_edges::*;
 pub use invoke::*;
 pub use join::*;
 pub use lookup::*;
@@ -164,6 +166,7 @@ operators! {
     Fork(ForkOperator): "fork",
     GetSchema(GetSchemaOperator): "getschema",
     GraphToTable(GraphToTableOperator): "graph-to-table",
+    GraphWhereEdges(GraphWhereEdgesOperator): "graph-where-edges",
     Invoke(InvokeOperator): "invoke",
     Join(JoinOperator): "join",
     Lookup(LookupOperator): "lookup",

@@ -62,6 +62,11 @@ pub static OPERATORS: &[Item] = &[
         "The nodes or the edges of a graph as rows, or both as two results.",
     ),
     item(
+        "graph-where-edges",
+        "graph-where-edges predicate",
+        "The graph with the edges for which the predicate is true; all nodes stay.",
+    ),
+    item(
         "invoke",
         "invoke function(arguments)",
         "Calls a function of a table with the rows.",
