@@ -14,6 +14,7 @@ mod fork;
 mod getschema;
 mod graph_to_table;
 mod graph_where_edges;
+mod graph_where_nodes;
 mod invoke;
 mod join;
 mod lookup;
@@ -62,6 +63,7 @@ pub use fork::*;
 pub use getschema::*;
 pub use graph_to_table::*;
 pub use graph_where_edges::*;
+pub use graph_where_nodes::*;
 pub use invoke::*;
 pub use join::*;
 pub use lookup::*;
@@ -167,6 +169,7 @@ operators! {
     GetSchema(GetSchemaOperator): "getschema",
     GraphToTable(GraphToTableOperator): "graph-to-table",
     GraphWhereEdges(GraphWhereEdgesOperator): "graph-where-edges",
+    GraphWhereNodes(GraphWhereNodesOperator): "graph-where-nodes",
     Invoke(InvokeOperator): "invoke",
     Join(JoinOperator): "join",
     Lookup(LookupOperator): "lookup",

@@ -67,6 +67,11 @@ pub static OPERATORS: &[Item] = &[
         "The graph with the edges for which the predicate is true; all nodes stay.",
     ),
     item(
+        "graph-where-nodes",
+        "graph-where-nodes predicate",
+        "The graph with the nodes for which the predicate is true, and the edges between them.",
+    ),
+    item(
         "invoke",
         "invoke function(arguments)",
         "Calls a function of a table with the rows.",

@@ -17,6 +17,7 @@ pub(crate) mod fork;
 pub(crate) mod getschema;
 pub(crate) mod graph_to_table;
 pub(crate) mod graph_where_edges;
+pub(crate) mod graph_where_nodes;
 pub(crate) mod invoke;
 pub(crate) mod join;
 pub(crate) mod lookup;
@@ -193,6 +194,7 @@ fn node(kind: &OperatorKind) -> &dyn TabularOperator {
         OperatorKind::GetSchema(node) => node,
         OperatorKind::GraphToTable(node) => node,
         OperatorKind::GraphWhereEdges(node) => node,
+        OperatorKind::GraphWhereNodes(node) => node,
         OperatorKind::Invoke(node) => node,
         OperatorKind::Join(node) => node,
         OperatorKind::Lookup(node) => node,
