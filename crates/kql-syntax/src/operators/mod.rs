@@ -12,6 +12,7 @@ mod facet;
 mod find;
 mod fork;
 mod getschema;
+mod graph_mark_components;
 mod graph_to_table;
 mod graph_where_edges;
 mod graph_where_nodes;
@@ -61,6 +62,7 @@ pub use facet::*;
 pub use find::*;
 pub use fork::*;
 pub use getschema::*;
+pub use graph_mark_components::*;
 pub use graph_to_table::*;
 pub use graph_where_edges::*;
 pub use graph_where_nodes::*;
@@ -167,6 +169,7 @@ operators! {
     Find(FindOperator): "find",
     Fork(ForkOperator): "fork",
     GetSchema(GetSchemaOperator): "getschema",
+    GraphMarkComponents(GraphMarkComponentsOperator): "graph-mark-components",
     GraphToTable(GraphToTableOperator): "graph-to-table",
     GraphWhereEdges(GraphWhereEdgesOperator): "graph-where-edges",
     GraphWhereNodes(GraphWhereNodesOperator): "graph-where-nodes",

@@ -57,6 +57,11 @@ pub static OPERATORS: &[Item] = &[
         "A row for each column: name, place and types.",
     ),
     item(
+        "graph-mark-components",
+        "graph-mark-components [kind=weak | strong] [with_component_id=name]",
+        "Adds the number of its component to every node.",
+    ),
+    item(
         "graph-to-table",
         "graph-to-table nodes [as name] [with_node_id=id], edges [as name] [with_source_id=id] [with_target_id=id]",
         "The nodes or the edges of a graph as rows, or both as two results.",
