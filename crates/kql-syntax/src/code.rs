@@ -59,6 +59,8 @@ codes! {
     NotScalar = "SEM0085",
     /// A table, a column or another name cannot be resolved.
     UnresolvedName = "SEM0100",
+    /// A graph stands where rows are expected, or the reverse.
+    GraphMismatch = "SEM0104",
     /// An operand has the wrong type.
     OperandType = "SEM0201",
     /// A string literal is expected.
@@ -91,6 +93,8 @@ codes! {
     RegularExpression = "SEM0420",
     /// The expression of `mv-expand` is not dynamic.
     NotDynamic = "SEM0447",
+    /// `make-graph` has undirected edges.
+    UndirectedGraph = "SEM0456",
     /// `parse` has flags without `kind=regex`.
     ParseFlagsWithoutRegex = "SEM0472",
     /// A flag of `parse` is unknown.
@@ -105,6 +109,12 @@ codes! {
     NoCommonType = "SEM0525",
     /// An operand of a string operator is not a string.
     NotText = "SEM0709",
+    /// The id of a node is dynamic.
+    DynamicNodeId = "SEM1006",
+    /// The ids of source and target have different types.
+    EndpointTypes = "SEM1019",
+    /// The ids of nodes and edges have different types.
+    NodeIdType = "SEM1079",
     /// A sub-query that runs once reads the value of a row.
     RowScope = "CRT0018",
 }

@@ -180,29 +180,16 @@ fn sources_with_values() {
 }
 
 #[test]
-fn graph_operators_are_kept_by_name() {
-    use hindsight_kql_syntax::ast::{ExprKind, OperatorKind, Statement};
-    let parsed = parse(
-        "E | make-graph a --> b with N on id | graph-match (x)-[e*1..3]->(y) where x.v > 1 project x.v",
+fn graphs() {
+    check(
+        "E|make-graph a-->b with N on id,(M|take 1)on ['the id']|graph-to-table nodes",
+        "E | make-graph a --> b with N on id, (M | take 1) on ['the id'] | graph-to-table nodes",
     );
-    assert_eq!(parsed.diagnostics, []);
-    let Some(Statement::Expression(expr)) = parsed.query.statements.first() else {
-        panic!("{:?}", parsed.query)
-    };
-    let ExprKind::Pipe(pipeline) = &expr.kind else {
-        panic!("{expr:?}")
-    };
-    let names: Vec<&str> = pipeline
-        .operators
-        .iter()
-        .map(|operator| operator.kind.keyword())
-        .collect();
-    assert_eq!(names, ["make-graph", "graph-match"]);
-    assert!(matches!(
-        pipeline.operators[0].kind,
-        OperatorKind::Unsupported { .. }
-    ));
-    same(&parsed.query.to_string());
+    same("E | make-graph a -- b with_node_id = id");
+    same("E | make-graph a --> b partitioned-by t (graph-to-table edges | count)");
+    same(
+        "G | graph-to-table nodes as N with_node_id=n, edges as E with_source_id=s with_target_id=t",
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod convert;
 mod datafusion;
 mod error;
 mod fold;
+mod graph;
 mod held;
 mod leaves;
 mod operators;

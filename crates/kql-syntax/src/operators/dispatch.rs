@@ -17,18 +17,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("order", "sort"),
 ];
 
-/// Operators that are recognised only to refuse them by name.
-const REFUSED: &[&str] = &[
-    "make-graph",
-    "graph-match",
-    "graph-shortest-paths",
-    "graph-to-table",
-    "graph-mark-components",
-    "graph-where-nodes",
-    "graph-where-edges",
-    "graph-merge",
-];
-
 fn parsers() -> impl Iterator<Item = &'static (&'static str, ParseFn)> {
     OPERATORS.iter().chain([&PARSE_WHERE])
 }
@@ -48,19 +36,12 @@ impl OperatorKind {
     pub(crate) fn find_keyword(text: &str) -> Option<&'static str> {
         let synonym = SYNONYMS.iter().find(|(other, _)| *other == text);
         let text = synonym.map_or(text, |(_, keyword)| keyword);
-        OperatorKind::keywords()
-            .chain(REFUSED.iter().copied())
-            .find(|keyword| *keyword == text)
+        OperatorKind::keywords().find(|keyword| *keyword == text)
     }
 
     /// Parses the operator after its keyword.
     pub(crate) fn parse(keyword: &str, p: &mut Parser<'_>) -> Option<OperatorKind> {
-        match parsers().find(|(known, _)| *known == keyword) {
-            Some((_, parse)) => parse(p),
-            None => Some(OperatorKind::Unsupported {
-                name: keyword.to_owned(),
-                text: p.rest_of_operator()?,
-            }),
-        }
+        let (_, parse) = parsers().find(|(known, _)| *known == keyword)?;
+        parse(p)
     }
 }

@@ -12,10 +12,15 @@ mod facet;
 mod find;
 mod fork;
 mod getschema;
+mod graph_mark_components;
+mod graph_to_table;
+mod graph_where_edges;
+mod graph_where_nodes;
 mod invoke;
 mod join;
 mod lookup;
 mod macro_expand;
+mod make_graph;
 mod make_series;
 mod mv_apply;
 mod mv_expand;
@@ -57,10 +62,15 @@ pub use facet::*;
 pub use find::*;
 pub use fork::*;
 pub use getschema::*;
+pub use graph_mark_components::*;
+pub use graph_to_table::*;
+pub use graph_where_edges::*;
+pub use graph_where_nodes::*;
 pub use invoke::*;
 pub use join::*;
 pub use lookup::*;
 pub use macro_expand::*;
+pub use make_graph::*;
 pub use make_series::*;
 pub use mv_apply::*;
 pub use mv_expand::*;
@@ -119,11 +129,6 @@ macro_rules! operators {
         )]
         pub enum OperatorKind {
             $($kind($node),)*
-            /// An operator of KQL that is recognised only to refuse it by name: the graph operators.
-            Unsupported {
-                name: String,
-                text: String,
-            },
         }
 
         /// The parser of every operator by keyword. This is a table because a `match` over all operators would be one function
@@ -134,11 +139,10 @@ macro_rules! operators {
 
         impl OperatorKind {
             /// The operator's keyword.
-            pub fn keyword(&self) -> &str {
+            pub fn keyword(&self) -> &'static str {
                 match self {
                     OperatorKind::Parse(node) if node.filtering => "parse-where",
                     $(OperatorKind::$kind(_) => $keyword,)*
-                    OperatorKind::Unsupported { name, .. } => name,
                 }
             }
         }
@@ -147,8 +151,6 @@ macro_rules! operators {
             fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
                 match self {
                     $(OperatorKind::$kind(node) => node.fmt(f),)*
-                    OperatorKind::Unsupported { name, text } if text.is_empty() => f.write_str(name),
-                    OperatorKind::Unsupported { name, text } => write!(f, "{name} {text}"),
                 }
             }
         }
@@ -167,10 +169,15 @@ operators! {
     Find(FindOperator): "find",
     Fork(ForkOperator): "fork",
     GetSchema(GetSchemaOperator): "getschema",
+    GraphMarkComponents(GraphMarkComponentsOperator): "graph-mark-components",
+    GraphToTable(GraphToTableOperator): "graph-to-table",
+    GraphWhereEdges(GraphWhereEdgesOperator): "graph-where-edges",
+    GraphWhereNodes(GraphWhereNodesOperator): "graph-where-nodes",
     Invoke(InvokeOperator): "invoke",
     Join(JoinOperator): "join",
     Lookup(LookupOperator): "lookup",
     MacroExpand(MacroExpandOperator): "macro-expand",
+    MakeGraph(MakeGraphOperator): "make-graph",
     MakeSeries(MakeSeriesOperator): "make-series",
     MvApply(MvApplyOperator): "mv-apply",
     MvExpand(MvExpandOperator): "mv-expand",

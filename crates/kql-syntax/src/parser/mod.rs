@@ -246,6 +246,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Consumes the tokens if they stand here without space between them, as `-->` does.
+    pub(crate) fn eat_adjacent(&mut self, kinds: &[TokenKind]) -> bool {
+        let mut places = kinds.iter().enumerate();
+        let found = places
+            .all(|(ahead, kind)| self.kind(ahead) == *kind && (ahead == 0 || self.adjacent(ahead)));
+        if found {
+            self.skip(kinds.len());
+        }
+        found
+    }
+
     /// Consumes a token of this kind, or reports the current token.
     pub(crate) fn expect(&mut self, kind: TokenKind) -> Option<()> {
         if self.eat(kind) {

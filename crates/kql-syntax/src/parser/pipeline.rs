@@ -186,29 +186,4 @@ impl Parser<'_> {
             None => self.nested(|p| p.postfix(true)),
         }
     }
-
-    /// The text up to the end of the operator, for operators that are refused by name.
-    pub(crate) fn rest_of_operator(&mut self) -> Option<String> {
-        let start = self.start();
-        let from = self.position;
-        let level = self.level();
-        loop {
-            let depth = self.depths.get(self.position).copied().unwrap_or(0);
-            let ends = depth == level
-                && (self.at(TokenKind::Pipe)
-                    || self.at(TokenKind::Semicolon)
-                    || self.at(TokenKind::Comma) && level > 0);
-            if ends || depth < level || self.at(TokenKind::End) {
-                break;
-            }
-            if self.at(TokenKind::Bad) {
-                return self.fail();
-            }
-            self.advance();
-        }
-        if self.position == from {
-            return Some(String::new());
-        }
-        Some(self.slice(self.since(start)).to_owned())
-    }
 }

@@ -57,6 +57,26 @@ pub static OPERATORS: &[Item] = &[
         "A row for each column: name, position and types.",
     ),
     item(
+        "graph-mark-components",
+        "graph-mark-components [kind=weak | strong] [with_component_id=name]",
+        "Adds the number of its component to every node.",
+    ),
+    item(
+        "graph-to-table",
+        "graph-to-table nodes [as name] [with_node_id=id], edges [as name] [with_source_id=id] [with_target_id=id]",
+        "The nodes or the edges of a graph as rows, or both as two results.",
+    ),
+    item(
+        "graph-where-edges",
+        "graph-where-edges predicate",
+        "The graph with the edges for which the predicate is true; all nodes stay.",
+    ),
+    item(
+        "graph-where-nodes",
+        "graph-where-nodes predicate",
+        "The graph with the nodes for which the predicate is true, and the edges between them.",
+    ),
+    item(
         "invoke",
         "invoke function(arguments)",
         "Calls a function with the rows as its first argument.",
@@ -75,6 +95,11 @@ pub static OPERATORS: &[Item] = &[
         "macro-expand",
         "macro-expand [kind=kind] [isfuzzy=true] group as name (body)",
         "The union of the body's results for each entity of a group.",
+    ),
+    item(
+        "make-graph",
+        "make-graph source --> target [with table on id, … | with_node_id=name] [partitioned-by column (pipeline)]",
+        "A graph whose edges are the rows; graph operators follow.",
     ),
     item(
         "make-series",

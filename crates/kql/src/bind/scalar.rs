@@ -84,7 +84,7 @@ impl Binder<'_> {
             Some((Entry::Macro(body), seen)) => {
                 self.with_names(seen, |binder| binder.bind_scalar(&body, &Relation::unit()))
             }
-            Some((Entry::Tabular(_) | Entry::Relation(_), _)) => Err(self.error(
+            Some((Entry::Tabular(_) | Entry::Relation(_) | Entry::Graph(_), _)) => Err(self.error(
                 Code::NotScalar,
                 format!("'{name}' is a tabular expression where a scalar is expected"),
                 span,

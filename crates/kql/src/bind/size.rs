@@ -38,7 +38,13 @@ impl Binder<'_> {
 
     /// Returns the relation, or an error if its plan is too large. The traversal counts as work, too.
     pub(crate) fn bounded(&mut self, relation: Relation, span: Span) -> BindResult<Relation> {
-        let size = Size::of(&relation.plan);
+        self.check_size(&relation.plan, span)?;
+        Ok(relation)
+    }
+
+    /// Refuses a plan that is too large. The traversal counts as work, too.
+    pub(crate) fn check_size(&mut self, plan: &LogicalPlan, span: Span) -> BindResult<()> {
+        let size = Size::of(plan);
         self.output.work += size.nodes;
         let message = if size.nodes > MAX_NODES {
             format!(
@@ -47,7 +53,7 @@ impl Binder<'_> {
         } else if size.depth > MAX_DEPTH {
             format!("the query has more than {MAX_DEPTH} steps one after the other")
         } else {
-            return Ok(relation);
+            return Ok(());
         };
         Err(self.error(Code::Semantics, message, span))
     }

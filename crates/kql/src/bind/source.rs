@@ -16,18 +16,38 @@ use crate::relation::{Relation, Scalar};
 use crate::subtables::placeholders::{self, InitialRows};
 
 impl Binder<'_> {
-    /// Binds a tabular expression.
+    /// Binds a tabular expression or a graph.
     pub(crate) fn bind_tabular(&mut self, expr: &Expr) -> BindResult<Bound> {
         self.count_work(expr.span)?;
         let bound = self.bind_tabular_form(expr)?;
+        if let Some(graph) = &bound.graph {
+            self.check_size(&graph.plan, expr.span)?;
+        }
         bound.map(|relation| self.bounded(relation, expr.span))
     }
 
     /// Binds a nested tabular expression. Its additional results become results of the request.
     pub(crate) fn bind_inner_tabular(&mut self, expr: &Expr) -> BindResult<Bound> {
+        let bound = self.bind_inner(expr)?;
+        self.refuse_graph(&bound, expr.span)?;
+        Ok(bound)
+    }
+
+    /// As [`Binder::bind_inner_tabular`], where a graph may stand as well.
+    pub(crate) fn bind_inner(&mut self, expr: &Expr) -> BindResult<Bound> {
         let mut bound = self.bind_tabular(expr)?;
         self.output.results.append(&mut bound.extra_results);
         Ok(bound)
+    }
+
+    /// Refuses a graph where rows are expected.
+    pub(crate) fn refuse_graph(&self, bound: &Bound, span: Span) -> BindResult<()> {
+        if bound.graph.is_none() {
+            return Ok(());
+        }
+        let message = "a graph stands where rows are expected: an operator such as 'graph-match' or 'graph-to-table' makes \
+                       rows of it";
+        Err(self.error(Code::GraphMismatch, message, span))
     }
 
     fn bind_tabular_form(&mut self, expr: &Expr) -> BindResult<Bound> {
@@ -85,6 +105,7 @@ impl Binder<'_> {
             .map(|(entry, seen)| (entry.clone(), seen.clone()));
         match found {
             Some((Entry::Relation(relation), _)) => Ok(relation.into()),
+            Some((Entry::Graph(graph), _)) => Ok(graph.into()),
             Some((Entry::Tabular(body), seen)) => {
                 self.with_names(seen, |binder| binder.bind_tabular(&body))
             }
@@ -118,7 +139,7 @@ impl Binder<'_> {
                 let table = self.constant_string(&table.value)?;
                 Ok(self.bind_table(&TableScope::Request, &table, span)?.into())
             }
-            ("materialize", [body, ..]) => Ok(self.bind_materialize(&body.value, span)?.into()),
+            ("materialize", [body, ..]) => self.bind_materialize(&body.value, span),
             _ if crate::functions::registry().find(name).is_some() => Err(self.error(
                 Code::UnresolvedName,
                 format!("Failed to resolve table expression: '{name}' is a scalar function"),

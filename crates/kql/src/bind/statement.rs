@@ -58,6 +58,10 @@ impl Binder<'_> {
     /// Binds a tabular expression as a result. Its additional results precede it.
     fn bind_result(&mut self, expr: &Expr) -> BindResult<()> {
         let bound = self.with_own_expressions(|binder| binder.bind_tabular(expr))?;
+        self.refuse_graph(&bound, expr.span)?;
+        for (name, rows) in bound.tables {
+            self.frame.names = self.frame.names.with(name, Entry::Relation(rows));
+        }
         self.output.results.extend(bound.extra_results);
         let result = self.result(bound.label, bound.relation, bound.render, expr.span)?;
         self.output.results.push(result);
@@ -86,10 +90,14 @@ impl Binder<'_> {
             |name: &str| matches!(&inner.kind, ExprKind::Call(call) if call.function.text == name);
         if self.is_tabular(expr, None) {
             if calls("materialize") {
-                return Ok(Entry::Relation(self.bind_inner_tabular(inner)?.relation));
+                let bound = self.bind_inner(inner)?;
+                return Ok(match bound.graph {
+                    Some(graph) => Entry::Graph(graph),
+                    None => Entry::Relation(bound.relation),
+                });
             }
             // The value is bound here only to report its errors; each use binds it again.
-            self.without_steps(|binder| binder.bind_inner_tabular(inner))?;
+            self.without_steps(|binder| binder.bind_inner(inner))?;
             return Ok(Entry::Tabular(Arc::new(expr.clone())));
         }
         let steps = self.output.steps.len();
@@ -110,7 +118,9 @@ impl Binder<'_> {
             match statement {
                 Statement::Let(item) => self.bind_let(item)?,
                 Statement::Expression(expr) if result.is_none() => {
-                    result = Some(self.bind_tabular(expr)?);
+                    let bound = self.bind_tabular(expr)?;
+                    self.refuse_graph(&bound, expr.span)?;
+                    result = Some(bound);
                 }
                 _ => {
                     let message = "the body must be 'let' statements and one tabular expression";

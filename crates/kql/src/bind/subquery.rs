@@ -13,7 +13,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::binder::Binder;
-use crate::context::Frame;
+use crate::context::{Bound, Frame};
 use crate::error::{BindResult, planned};
 use crate::plan::groups;
 use crate::relation::{Column, Output, Relation, Scalar};
@@ -73,10 +73,16 @@ impl Binder<'_> {
         Ok((array, kind))
     }
 
-    /// `materialize(T)`: the rows are evaluated once.
-    pub(crate) fn bind_materialize(&mut self, body: &Expr, span: Span) -> BindResult<Relation> {
-        let relation = self.bind_subquery(body)?;
-        self.materialize(relation, span)
+    /// `materialize(T)`: the rows, or the graph, are evaluated once.
+    pub(crate) fn bind_materialize(&mut self, body: &Expr, span: Span) -> BindResult<Bound> {
+        let bound = self.bind_in_own_scope(body)?;
+        match bound.graph {
+            Some(graph) => {
+                let rows = self.materialize(graph.all_rows(), span)?;
+                Ok(graph.with_plan(rows.plan).into())
+            }
+            None => Ok(self.materialize(bound.relation, span)?.into()),
+        }
     }
 
     /// Evaluates the rows of `input` once and reads them from memory.
@@ -95,14 +101,20 @@ impl Binder<'_> {
 
     /// Binds a tabular body that cannot read the row of its enclosing pipeline.
     fn bind_subquery(&mut self, body: &Expr) -> BindResult<Relation> {
+        let bound = self.bind_in_own_scope(body)?;
+        self.refuse_graph(&bound, body.span)?;
+        Ok(bound.relation)
+    }
+
+    /// Binds a tabular body or a graph that cannot read the row of its enclosing pipeline.
+    fn bind_in_own_scope(&mut self, body: &Expr) -> BindResult<Bound> {
         let frame = Frame {
             level: self.frame.level + 1,
             ..self.frame.clone()
         };
-        let bound = self.within(frame, |binder| {
-            binder.with_own_expressions(|binder| binder.bind_inner_tabular(body))
-        })?;
-        Ok(bound.relation)
+        self.within(frame, |binder| {
+            binder.with_own_expressions(|binder| binder.bind_inner(body))
+        })
     }
 
     fn add_step(&mut self, plan: LogicalPlan, step: StepKind, kind: ScalarType) -> Scalar {

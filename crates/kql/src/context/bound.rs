@@ -5,18 +5,23 @@ use hindsight_kql_syntax::ast::RenderOperator;
 use hindsight_kql_types::ScalarType;
 
 use crate::error::BindResult;
+use crate::graph::Graph;
 use crate::query::BoundResult;
 use crate::relation::{Relation, Scalar};
 
 /// The result of binding the first part of a pipeline.
 #[derive(Debug)]
 pub(crate) struct Bound {
-    /// The rows.
+    /// The rows; [`Relation::unit`] if the result is a graph.
     pub(crate) relation: Relation,
+    /// The graph, if the result is one (`docs/semantics.md §25`).
+    pub(crate) graph: Option<Graph>,
     /// The name that `as` or a branch of `fork` assigns to the rows.
     pub(crate) label: Option<String>,
     /// The name by which the following operators can read these rows (`as`).
     pub(crate) defines: Option<String>,
+    /// Names by which the following statements can read rows (`graph-to-table` with two tables).
+    pub(crate) tables: Vec<(String, Relation)>,
     /// The visualization of `render`.
     pub(crate) render: Option<RenderOperator>,
     /// Results that precede these rows (`fork`, `facet`, `preview`).
@@ -27,10 +32,21 @@ impl From<Relation> for Bound {
     fn from(relation: Relation) -> Bound {
         Bound {
             relation,
+            graph: None,
             label: None,
             defines: None,
+            tables: Vec::new(),
             render: None,
             extra_results: Vec::new(),
+        }
+    }
+}
+
+impl From<Graph> for Bound {
+    fn from(graph: Graph) -> Bound {
+        Bound {
+            graph: Some(graph),
+            ..Relation::unit().into()
         }
     }
 }
@@ -47,6 +63,33 @@ impl Bound {
         })
     }
 
+    /// Replaces the graph, if there is one; all other fields stay.
+    pub(crate) fn map_graph(
+        self,
+        operator: impl FnOnce(Graph) -> BindResult<Graph>,
+    ) -> BindResult<Bound> {
+        Ok(Bound {
+            graph: self.graph.map(operator).transpose()?,
+            ..self
+        })
+    }
+
+    /// Replaces the graph, if there is one, by rows; all other fields stay.
+    pub(crate) fn graph_to_rows(
+        self,
+        operator: impl FnOnce(Graph) -> BindResult<Relation>,
+    ) -> BindResult<Bound> {
+        let relation = match self.graph {
+            Some(graph) => operator(graph)?,
+            None => self.relation,
+        };
+        Ok(Bound {
+            relation,
+            graph: None,
+            ..self
+        })
+    }
+
     /// Returns these rows after a pipeline that was bound to `before`. Fields that these rows do not set are taken from
     /// `before`.
     pub(crate) fn behind(self, before: Bound) -> Bound {
@@ -54,8 +97,10 @@ impl Bound {
         extra_results.extend(self.extra_results);
         Bound {
             relation: self.relation,
+            graph: self.graph,
             label: self.label.or(before.label),
             defines: self.defines,
+            tables: self.tables,
             render: self.render.or(before.render),
             extra_results,
         }

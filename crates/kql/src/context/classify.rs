@@ -45,7 +45,10 @@ pub(crate) fn is_tabular(expr: &Expr, env: &Env) -> bool {
         | ExprKind::ExternalData(_)
         | ExprKind::Source(_) => true,
         ExprKind::Name(name) => match env.find(&name.text) {
-            Some((Entry::Tabular(_) | Entry::Relation(_) | Entry::TabularMarker, _)) => true,
+            Some((
+                Entry::Tabular(_) | Entry::Relation(_) | Entry::Graph(_) | Entry::TabularMarker,
+                _,
+            )) => true,
             Some((Entry::Function(function), _)) => function.tabular,
             Some(_) => false,
             None => true,

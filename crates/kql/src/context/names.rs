@@ -6,6 +6,7 @@ use hindsight_kql_syntax::ast::{Expr, FunctionDeclaration, PatternDeclaration};
 
 use super::access::Access;
 use crate::catalog::TableScope;
+use crate::graph::Graph;
 use crate::relation::{Relation, Scalar};
 
 /// The meaning of a name.
@@ -24,6 +25,8 @@ pub(crate) enum Entry {
     },
     /// Bound rows: a tabular argument, `materialize`, `as`.
     Relation(Relation),
+    /// A bound graph: `materialize`.
+    Graph(Graph),
     /// A function.
     Function(Arc<UserFunction>),
     /// `entity_group [ … ]`
@@ -155,7 +158,7 @@ pub(crate) const ACCESS: &str = "\0access";
 /// Whether `restrict access` hides an entry that it does not name: tabular entries and patterns, but not scalars.
 fn is_restricted(node: &Node) -> bool {
     match &node.entry {
-        Entry::Tabular(_) | Entry::Relation(_) | Entry::Pattern(_) => true,
+        Entry::Tabular(_) | Entry::Relation(_) | Entry::Graph(_) | Entry::Pattern(_) => true,
         Entry::Function(function) => function.tabular,
         _ => false,
     }

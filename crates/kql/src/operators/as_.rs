@@ -4,6 +4,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::AsOperator;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -14,6 +15,7 @@ use crate::plan::{determinism, parameter};
 impl TabularOperator for AsOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: true,

@@ -7,6 +7,7 @@ use hindsight_kql_syntax::ast::CountOperator;
 use hindsight_kql_types::ScalarType;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -18,6 +19,7 @@ use crate::relation::Relation;
 impl TabularOperator for CountOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::OneRow,
             rereads_rows: false,

@@ -8,6 +8,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -21,6 +22,7 @@ use crate::window;
 impl TabularOperator for DistinctOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -5,6 +5,7 @@ use hindsight_kql_syntax::suggest::with_hint;
 use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -19,6 +20,7 @@ use crate::relation::{Column, Relation};
 impl TabularOperator for EvaluateOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

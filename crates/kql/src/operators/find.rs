@@ -9,6 +9,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -28,6 +29,7 @@ const PACK: &str = "pack_";
 impl TabularOperator for FindOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

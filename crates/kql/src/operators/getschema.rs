@@ -5,6 +5,7 @@ use hindsight_kql_syntax::ast::GetSchemaOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,6 +17,7 @@ use crate::relation::Relation;
 impl TabularOperator for GetSchemaOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

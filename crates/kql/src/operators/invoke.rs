@@ -5,6 +5,7 @@ use hindsight_kql_syntax::{Code, Span};
 use std::sync::Arc;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -15,6 +16,7 @@ use crate::plan;
 impl TabularOperator for InvokeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -5,6 +5,7 @@ use hindsight_kql_syntax::ast::{Expr, JoinOperator};
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -19,6 +20,7 @@ use crate::subtables::placeholders::without_placeholders;
 impl TabularOperator for JoinOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Joins {
                 kind: parameter(&self.parameters, &["kind"]),
                 default: "innerunique",

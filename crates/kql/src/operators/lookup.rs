@@ -5,6 +5,7 @@ use hindsight_kql_syntax::ast::LookupOperator;
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -19,6 +20,7 @@ use crate::relation::Relation;
 impl TabularOperator for LookupOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Joins {
                 kind: parameter(&self.parameters, &["kind"]),
                 default: "leftouter",

@@ -5,6 +5,7 @@ use hindsight_kql_syntax::{Code, Span};
 use std::sync::Arc;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,6 +17,7 @@ use crate::plan::union::{Leg, union_plan};
 impl TabularOperator for MacroExpandOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -15,10 +15,15 @@ pub(crate) mod facet;
 pub(crate) mod find;
 pub(crate) mod fork;
 pub(crate) mod getschema;
+pub(crate) mod graph_mark_components;
+pub(crate) mod graph_to_table;
+pub(crate) mod graph_where_edges;
+pub(crate) mod graph_where_nodes;
 pub(crate) mod invoke;
 pub(crate) mod join;
 pub(crate) mod lookup;
 pub(crate) mod macro_expand;
+pub(crate) mod make_graph;
 pub(crate) mod make_series;
 pub(crate) mod mv_apply;
 pub(crate) mod mv_expand;
@@ -49,8 +54,8 @@ pub(crate) mod top_nested;
 pub(crate) mod union;
 pub(crate) mod where_;
 
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind};
+use hindsight_kql_syntax::{Code, Span};
 
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -70,6 +75,8 @@ pub(crate) trait TabularOperator {
 /// Properties of an operator. Each operator states all of them; there are no defaults.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Properties<'n> {
+    /// The input that the operator accepts.
+    pub(crate) input: OperatorInput,
     /// The effect of the operator on the rows of a subtable.
     pub(crate) rows: RowEffect<'n>,
     /// The output for an empty input.
@@ -80,6 +87,15 @@ pub(crate) struct Properties<'n> {
     pub(crate) names_rows: bool,
     /// A subtable without rows may have rows after the operator.
     pub(crate) adds_rows: bool,
+}
+
+/// The input that an operator accepts; any other is refused before the operator is bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OperatorInput {
+    /// Rows.
+    Rows,
+    /// A graph.
+    Graph,
 }
 
 /// The effect of an operator on the rows of a subtable, and on its placeholder rows ([`crate::subtables`]).
@@ -129,19 +145,9 @@ pub(crate) enum OnEmptyInput {
     OneRowOfPlaceholders,
 }
 
-/// The properties of an operator of a pipeline. An operator that is not implemented is refused when it is bound, so its
-/// properties are the weakest ones.
+/// The properties of an operator of a pipeline.
 pub(crate) fn properties(kind: &OperatorKind) -> Properties<'_> {
-    match node(kind) {
-        Ok(node) => node.properties(),
-        Err(_) => Properties {
-            rows: RowEffect::Loses,
-            on_empty_input: OnEmptyInput::NoRows,
-            rereads_rows: true,
-            names_rows: false,
-            adds_rows: false,
-        },
-    }
+    node(kind).properties()
 }
 
 /// Whether a pipeline may read its input rows in several places.
@@ -151,24 +157,31 @@ pub(crate) fn rereads_rows(operators: &[Operator]) -> bool {
 }
 
 /// Binds one operator over `input`.
+///
+/// # Errors
+/// SEM0104 if the operator takes a graph and the input is rows, or the reverse (`docs/semantics.md §25`).
 pub(crate) fn bind(
     operator: &Operator,
     input: Bound,
     binder: &mut dyn BindContext,
 ) -> BindResult<Bound> {
-    match node(&operator.kind) {
-        Ok(node) => node.bind(input, binder, operator.span),
-        Err(name) => {
-            let what = format_args!("the operator '{name}'");
-            Err(binder.unsupported(what, operator.span))
+    let node = node(&operator.kind);
+    let message = match (node.properties().input, &input.graph) {
+        (OperatorInput::Rows, Some(_)) => {
+            "the operator takes rows and its input is a graph: 'graph-to-table' makes rows of it"
         }
-    }
+        (OperatorInput::Graph, None) => {
+            "the operator takes a graph and its input is rows: 'make-graph' makes a graph of them"
+        }
+        _ => return node.bind(input, binder, operator.span),
+    };
+    Err(binder.error(Code::GraphMismatch, message, operator.span))
 }
 
-/// The implementation of a syntax node, or the keyword of an operator that is not implemented. The match is exhaustive, so a
-/// new node of the grammar does not compile without an implementation.
-fn node(kind: &OperatorKind) -> Result<&dyn TabularOperator, &str> {
-    Ok(match kind {
+/// The implementation of a syntax node. The match is exhaustive, so a new node of the grammar does not compile without an
+/// implementation.
+fn node(kind: &OperatorKind) -> &dyn TabularOperator {
+    match kind {
         OperatorKind::As(node) => node,
         OperatorKind::AssertSchema(node) => node,
         OperatorKind::Consume(node) => node,
@@ -180,10 +193,15 @@ fn node(kind: &OperatorKind) -> Result<&dyn TabularOperator, &str> {
         OperatorKind::Find(node) => node,
         OperatorKind::Fork(node) => node,
         OperatorKind::GetSchema(node) => node,
+        OperatorKind::GraphMarkComponents(node) => node,
+        OperatorKind::GraphToTable(node) => node,
+        OperatorKind::GraphWhereEdges(node) => node,
+        OperatorKind::GraphWhereNodes(node) => node,
         OperatorKind::Invoke(node) => node,
         OperatorKind::Join(node) => node,
         OperatorKind::Lookup(node) => node,
         OperatorKind::MacroExpand(node) => node,
+        OperatorKind::MakeGraph(node) => node,
         OperatorKind::MakeSeries(node) => node,
         OperatorKind::MvApply(node) => node,
         OperatorKind::MvExpand(node) => node,
@@ -213,6 +231,5 @@ fn node(kind: &OperatorKind) -> Result<&dyn TabularOperator, &str> {
         OperatorKind::TopNested(node) => node,
         OperatorKind::Union(node) => node,
         OperatorKind::Where(node) => node,
-        OperatorKind::Unsupported { name, .. } => return Err(name),
-    })
+    }
 }

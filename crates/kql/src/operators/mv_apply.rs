@@ -8,6 +8,7 @@ use hindsight_kql_syntax::ast::MvApplyOperator;
 use hindsight_kql_types::ScalarType;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -22,6 +23,7 @@ use crate::subtables::pipeline::run_in_subtables;
 impl TabularOperator for MvApplyOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Applies {
                 operators: &self.subquery,
                 limit: self.limit.as_ref(),

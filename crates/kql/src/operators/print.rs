@@ -4,6 +4,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::PrintOperator;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -14,6 +15,7 @@ use crate::relation::Relation;
 impl TabularOperator for PrintOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -5,6 +5,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DynamicRef, Value};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,6 +17,7 @@ use crate::relation::{Column, Relation};
 impl TabularOperator for ProjectByNamesOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

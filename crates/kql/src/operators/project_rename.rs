@@ -4,6 +4,7 @@ use hindsight_kql_syntax::ast::ProjectRenameOperator;
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -15,6 +16,7 @@ use crate::relation::Relation;
 impl TabularOperator for ProjectRenameOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

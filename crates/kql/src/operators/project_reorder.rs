@@ -6,6 +6,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{ProjectReorderOperator, ReorderOrder};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -17,6 +18,7 @@ use crate::relation::{Column, Relation};
 impl TabularOperator for ProjectReorderOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -15,6 +15,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -31,6 +32,7 @@ const BATCH_ROWS: i128 = 8192;
 impl TabularOperator for RangeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -5,6 +5,7 @@ use hindsight_kql_syntax::suggest::with_hint;
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -58,6 +59,7 @@ const PROPERTIES: &[&str] = &[
 impl TabularOperator for RenderOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

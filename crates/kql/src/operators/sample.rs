@@ -4,6 +4,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleOperator;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -16,6 +17,7 @@ use crate::relation::Relation;
 impl TabularOperator for SampleOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::KeepsAloneAtMost(&self.count),
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

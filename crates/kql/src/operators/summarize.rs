@@ -9,6 +9,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -26,6 +27,7 @@ use crate::window;
 impl TabularOperator for SummarizeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: if self.has_by {
                 OnEmptyInput::NoRows

@@ -4,6 +4,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::TakeOperator;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -15,6 +16,7 @@ use crate::relation::Relation;
 impl TabularOperator for TakeOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::KeepsAtMost(&self.count),
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -6,6 +6,7 @@ use hindsight_kql_syntax::ast::{
 };
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -20,6 +21,7 @@ use crate::relation::Relation;
 impl TabularOperator for TopHittersOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::KeepsAloneAtMost(&self.count),
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -8,6 +8,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -26,6 +27,7 @@ use crate::relation::{Column, Relation, Scalar};
 impl TabularOperator for TopNestedOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::KeepsAlone,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

@@ -5,6 +5,7 @@ use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
 use hindsight_kql_syntax::{Code, Span};
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -19,6 +20,7 @@ use crate::subtables::placeholders::as_actual_rows;
 impl TabularOperator for UnionOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: true,

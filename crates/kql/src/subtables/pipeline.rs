@@ -30,6 +30,26 @@ pub(crate) fn run_in_subtables(
     binder: &mut dyn BindContext,
     span: Span,
 ) -> BindResult<Bound> {
+    run_each(operators, input, InitialRows::Whole, binder, span)
+}
+
+/// As [`run_in_subtables`], over rows that some subtables may have lost all of.
+pub(crate) fn run_in_reduced_subtables(
+    operators: &[Operator],
+    input: Bound,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Bound> {
+    run_each(operators, input, InitialRows::Reduced, binder, span)
+}
+
+fn run_each(
+    operators: &[Operator],
+    input: Bound,
+    initial: InitialRows,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Bound> {
     // Row numbers identify the subtables, and another execution would assign other numbers.
     let input = if rereads_rows(operators) {
         input.map(|rows| materialize_if_non_deterministic(rows, binder, span))?
@@ -47,6 +67,8 @@ pub(crate) fn run_in_subtables(
         label: None,
         ..input
     };
-    let bound = binder.within(frame, |binder| run(operators, input, binder))?;
+    let bound = binder.within(frame, |binder| {
+        placeholders::bind(operators, input, initial, binder)
+    })?;
     Ok(Bound { label, ..bound })
 }

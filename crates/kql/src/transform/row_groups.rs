@@ -1,12 +1,10 @@
 //! Groups rows by keys.
 
-use std::hash::BuildHasher;
-
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
-use arrow::row::{RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
-use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::key_numbers::KeyNumbers;
 
 /// The end of a list of rows.
 const END: u32 = u32::MAX;
@@ -14,13 +12,7 @@ const END: u32 = u32::MAX;
 /// The rows of each combination of keys, by row number. It consists of a few flat tables, so that millions of groups are
 /// dropped quickly.
 pub(crate) struct RowGroups {
-    converter: RowConverter,
-    /// The hash table of the groups, by the hash of their keys.
-    table: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-    /// The keys of all groups in one buffer, and the end of each group's keys.
-    keys: Vec<u8>,
-    ends: Vec<usize>,
+    keys: KeyNumbers,
     /// The first and the last row of each group; groups are ordered by first row.
     bounds: Vec<(u32, u32)>,
     /// The next row of the same group, for each row.
@@ -31,11 +23,7 @@ impl RowGroups {
     /// Creates an empty container for keys of these types.
     pub(crate) fn new(keys: impl Iterator<Item = DataType>) -> Result<RowGroups> {
         Ok(RowGroups {
-            converter: RowConverter::new(keys.map(SortField::new).collect())?,
-            table: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            keys: Vec::new(),
-            ends: Vec::new(),
+            keys: KeyNumbers::new(keys)?,
             bounds: Vec::new(),
             next: Vec::new(),
         })
@@ -46,7 +34,7 @@ impl RowGroups {
     /// # Errors
     /// The row numbers are exhausted.
     pub(crate) fn add(&mut self, keys: &[ArrayRef]) -> Result<()> {
-        let rows = self.converter.convert_columns(keys)?;
+        let rows = self.keys.encode(keys)?;
         for key in &rows {
             let row = u32::try_from(self.next.len()).unwrap_or(END);
             if row == END {
@@ -54,34 +42,17 @@ impl RowGroups {
                 return Err(DataFusionError::ResourcesExhausted(message));
             }
             self.next.push(END);
-            let group = self.group(key.data(), row);
-            if let Some((_, last)) = self.bounds.get_mut(group)
-                && let before = std::mem::replace(last, row)
-                && before != row
-                && let Some(next) = self.next.get_mut(before as usize)
-            {
+            let group = self.keys.number(key.data())? as usize;
+            let Some((_, last)) = self.bounds.get_mut(group) else {
+                self.bounds.push((row, row));
+                continue;
+            };
+            let before = std::mem::replace(last, row);
+            if let Some(next) = self.next.get_mut(before as usize) {
                 *next = row;
             }
         }
         Ok(())
-    }
-
-    /// The number of the group with these keys; a new group starts with `row`.
-    fn group(&mut self, key: &[u8], row: u32) -> usize {
-        let hash = self.hasher.hash_one(key);
-        let (keys, ends, hasher) = (&self.keys, &self.ends, &self.hasher);
-        let same = |group: &u32| key_of(keys, ends, *group) == key;
-        if let Some(group) = self.table.find(hash, same) {
-            return *group as usize;
-        }
-        let group = self.bounds.len();
-        let rehash = |group: &u32| hasher.hash_one(key_of(keys, ends, *group));
-        // There are at most as many groups as rows.
-        self.table.insert_unique(hash, group as u32, rehash);
-        self.keys.extend_from_slice(key);
-        self.ends.push(self.keys.len());
-        self.bounds.push((row, row));
-        group
     }
 
     /// The first row of a group.
@@ -97,21 +68,10 @@ impl RowGroups {
 
     /// The size of the tables in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.table.allocation_size()
-            + self.keys.capacity()
-            + self.ends.capacity() * size_of::<usize>()
+        self.keys.bytes()
             + self.bounds.capacity() * size_of::<(u32, u32)>()
             + self.next.capacity() * size_of::<u32>()
     }
-}
-
-/// The keys of a group.
-fn key_of<'k>(keys: &'k [u8], ends: &[usize], group: u32) -> &'k [u8] {
-    let group = group as usize;
-    let start = group.checked_sub(1).and_then(|before| ends.get(before));
-    let end = ends.get(group).copied().unwrap_or_default();
-    keys.get(start.copied().unwrap_or(0)..end)
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

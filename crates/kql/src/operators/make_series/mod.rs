@@ -14,6 +14,7 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Axis, Series, SeriesRows};
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -32,6 +33,7 @@ use crate::window;
 impl TabularOperator for MakeSeriesOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: if self.by.is_empty()
                 && parameter(&self.parameters, &["kind"]).is_some()

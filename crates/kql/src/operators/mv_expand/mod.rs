@@ -12,6 +12,7 @@ use hindsight_kql_types::ScalarType;
 
 use self::rows::{Expand, ExpandedList};
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -27,6 +28,7 @@ use crate::window;
 impl TabularOperator for MvExpandOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Expands {
                 limit: self.limit.as_ref(),
             },

@@ -12,6 +12,7 @@ use hindsight_kql_types::ScalarType;
 use self::pattern::Pattern;
 use self::rows::{ParseMode, ParseRows};
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -27,6 +28,7 @@ use crate::window;
 impl TabularOperator for ParseOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: if self.filtering {
                 RowEffect::Drops
             } else {

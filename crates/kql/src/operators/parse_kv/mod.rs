@@ -11,6 +11,7 @@ use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -26,6 +27,7 @@ use crate::window;
 impl TabularOperator for ParseKvOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Keeps,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

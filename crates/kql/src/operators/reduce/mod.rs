@@ -20,6 +20,7 @@ use hindsight_kql_types::{ScalarType, Value};
 use self::clusters::Rule;
 use self::rows::{ReduceRows, Shown};
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -37,6 +38,7 @@ const THRESHOLD: f64 = 0.1;
 impl TabularOperator for ReduceOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::KeepsAlone,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,

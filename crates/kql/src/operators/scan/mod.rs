@@ -18,6 +18,7 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use self::rows::{Output, Scan, Step};
 use super::OnEmptyInput;
+use super::OperatorInput;
 use super::Properties;
 use super::RowEffect;
 use super::TabularOperator;
@@ -34,6 +35,7 @@ use crate::transform::by_keys;
 impl TabularOperator for ScanOperator {
     fn properties(&self) -> Properties<'_> {
         Properties {
+            input: OperatorInput::Rows,
             rows: RowEffect::Loses,
             on_empty_input: OnEmptyInput::NoRows,
             rereads_rows: false,
