@@ -11,6 +11,7 @@ mod preview;
 mod registry;
 mod rows_near;
 mod schema_merge;
+mod session_count;
 mod timeline;
 mod tree;
 mod windows;

@@ -12,6 +12,7 @@ use super::pivot;
 use super::preview;
 use super::rows_near;
 use super::schema_merge;
+use super::session_count;
 use super::windows;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -124,6 +125,11 @@ static PLUGINS: &[Plugin] = &[
         form: "schema_merge([PreserveOrder=true])",
         summary: "What getschema says of several tables, as one schema.",
         bind: Bind::Columns(schema_merge::bind),
+    },
+    Plugin {
+        form: "session_count(id, axis, start, end, bin, lookback, [dimension, …])",
+        summary: "The number of sessions that have an event in each window.",
+        bind: Bind::Columns(session_count::bind),
     },
     Plugin {
         form: "sliding_window_counts(id, axis, start, end, lookback, bin, [dimension, …])",
