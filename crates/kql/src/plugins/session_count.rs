@@ -5,11 +5,11 @@
 //! window if it begins one, or if it is the first event of its id in the window.
 
 use hindsight_kql_syntax::Span;
-use hindsight_kql_syntax::ast::{BinaryOp, Call, Direction, Expr, Operator, OrderedExpr};
+use hindsight_kql_syntax::ast::{Call, Direction, Operator, OrderedExpr};
 
 use super::args::Args;
 use super::timeline::Timeline;
-use super::tree::{columns_of, equal, greater, keyed, name, named, names, of, op, run, subtract};
+use super::tree::{columns_of, greater, keyed, name, named, names, of, run, subtract};
 use super::windows::columns;
 use crate::context::BindContext;
 use crate::error::BindResult;
@@ -31,12 +31,9 @@ pub(crate) fn bind(
     let Timeline { id, axis, .. } = &timeline;
     let order = names(&[id], &dimensions).into_iter().chain([name(axis)]);
     let order = order.map(|key| OrderedExpr::new(key, Direction::Asc));
-    let of_another = names(&[id], &dimensions).into_iter().map(differs);
-    let first = equal(Expr::call("row_number", []), Expr::long(1));
     let gap = subtract(name(axis), of("prev", axis));
-    let adds = of_another
-        .chain([greater(gap, lookback), differs(name("$bin"))])
-        .fold(first, Expr::or);
+    let begins_group = Timeline::begins_group(names(&[id, "$bin"], &dimensions));
+    let adds = begins_group.or(greater(gap, lookback));
     let sessions = named("count_sessions", of("countif", "$adds"));
     let mut shown = keyed(named(axis, name("$bin")), &dimensions);
     shown.extend(columns_of(&["count_sessions"], &[]));
@@ -48,11 +45,4 @@ pub(crate) fn bind(
         Operator::project(shown),
     ]);
     run(operators, input, binder, span)
-}
-
-/// Whether the value of `column` differs from the one of the previous row; two nulls are the same.
-fn differs(column: Expr) -> Expr {
-    let before = Expr::call("prev", [column.clone()]);
-    let differs = op(BinaryOp::NotEqual, before, column);
-    Expr::call("coalesce", [differs, Expr::bool(false)])
 }

@@ -1,11 +1,11 @@
 //! The timeline of plug-ins that follow ids: its columns, its ends and its windows (`docs/semantics.md §24`).
 
-use hindsight_kql_syntax::ast::{Expr, Operator};
+use hindsight_kql_syntax::ast::{BinaryOp, Expr, Operator};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::args::Args;
-use super::tree::{columns_of, inside, name, named};
+use super::tree::{columns_of, equal, inside, name, named, op};
 use super::windows::{column, constant, literal, ticks};
 use crate::context::BindContext;
 use crate::error::BindResult;
@@ -78,6 +78,12 @@ impl Timeline {
         Expr::call("bin_at", [value, width.clone(), self.start.clone()])
     }
 
+    /// In rows that are sorted by `keys`: whether a row is the first one with its values of them.
+    pub(super) fn begins_group(keys: Vec<Expr>) -> Expr {
+        let first = equal(Expr::call("row_number", []), Expr::long(1));
+        keys.into_iter().map(differs).fold(first, Expr::or)
+    }
+
     /// The rows of the timeline with the start of their windows.
     pub(super) fn windows(&self, width: &Expr) -> Vec<Operator> {
         let axis = name(&self.axis);
@@ -97,4 +103,11 @@ impl Timeline {
         ));
         operators
     }
+}
+
+/// Whether the value of `column` differs from the one of the previous row; two nulls are the same.
+fn differs(column: Expr) -> Expr {
+    let before = Expr::call("prev", [column.clone()]);
+    let differs = op(BinaryOp::NotEqual, before, column);
+    Expr::call("coalesce", [differs, Expr::bool(false)])
 }
