@@ -6,6 +6,7 @@ use hindsight_kql_syntax::ast::{Call, TypeOf};
 use super::activity;
 use super::bag_unpack;
 use super::dcount_intersect;
+use super::funnel_sequence_completion;
 use super::ip_lookup;
 use super::narrow;
 use super::pivot;
@@ -76,6 +77,11 @@ static PLUGINS: &[Plugin] = &[
         form: "dcount_intersect(hll, hll, …)",
         summary: "How many values the first sets of a row have in common, in a column for each set.",
         bind: Bind::Columns(dcount_intersect::bind),
+    },
+    Plugin {
+        form: "funnel_sequence_completion(id, axis, start, end, bin, state, sequence, periods)",
+        summary: "How many ids reach each state of a sequence within a period of its first state.",
+        bind: Bind::Columns(funnel_sequence_completion::bind),
     },
     Plugin {
         form: "ipv4_lookup(table, address, network, [key, …], [return_unmatched=false])",
