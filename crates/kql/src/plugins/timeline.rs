@@ -73,9 +73,13 @@ impl Timeline {
         }
     }
 
-    /// The start of the window that contains `value`.
+    /// The start of the window that contains `value`; it has the type of the timeline.
     pub(super) fn window_of(&self, value: Expr, width: &Expr) -> Expr {
-        Expr::call("bin_at", [value, width.clone(), self.start.clone()])
+        let start = Expr::call("bin_at", [value, width.clone(), self.start.clone()]);
+        match self.kind {
+            ScalarType::Int => Expr::call("toint", [start]),
+            _ => start,
+        }
     }
 
     /// In rows that are sorted by `keys`: whether a row is the first one with its values of them.
