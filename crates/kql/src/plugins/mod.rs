@@ -4,6 +4,7 @@ mod activity;
 pub(crate) mod args;
 mod bag_unpack;
 mod dcount_intersect;
+mod funnel_sequence;
 mod funnel_sequence_completion;
 mod ip_lookup;
 mod narrow;

@@ -6,6 +6,7 @@ use hindsight_kql_syntax::ast::{Call, TypeOf};
 use super::activity;
 use super::bag_unpack;
 use super::dcount_intersect;
+use super::funnel_sequence;
 use super::funnel_sequence_completion;
 use super::ip_lookup;
 use super::narrow;
@@ -77,6 +78,11 @@ static PLUGINS: &[Plugin] = &[
         form: "dcount_intersect(hll, hll, …)",
         summary: "How many values the first sets of a row have in common, in a column for each set.",
         bind: Bind::Columns(dcount_intersect::bind),
+    },
+    Plugin {
+        form: "funnel_sequence(id, axis, start, end, step_window, bin, state, sequence)",
+        summary: "How many ids went through a sequence of states, by the state before it and the state after it: three results.",
+        bind: Bind::Results(funnel_sequence::bind),
     },
     Plugin {
         form: "funnel_sequence_completion(id, axis, start, end, bin, state, sequence, periods)",
