@@ -13,6 +13,7 @@ mod preview;
 mod registry;
 mod rows_near;
 mod schema_merge;
+mod sequence_detect;
 mod session_count;
 mod timeline;
 mod tree;

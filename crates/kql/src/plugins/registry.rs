@@ -14,6 +14,7 @@ use super::pivot;
 use super::preview;
 use super::rows_near;
 use super::schema_merge;
+use super::sequence_detect;
 use super::session_count;
 use super::windows;
 use crate::context::{BindContext, Bound};
@@ -137,6 +138,11 @@ static PLUGINS: &[Plugin] = &[
         form: "schema_merge([PreserveOrder=true])",
         summary: "What getschema says of several tables, as one schema.",
         bind: Bind::Columns(schema_merge::bind),
+    },
+    Plugin {
+        form: "sequence_detect(axis, step_window, span, [name=] predicate, …, [dimension, …])",
+        summary: "The occurrences of rows that meet predicates one after the other.",
+        bind: Bind::Columns(sequence_detect::bind),
     },
     Plugin {
         form: "session_count(id, axis, start, end, bin, lookback, [dimension, …])",
