@@ -6,6 +6,7 @@ mod bag_unpack;
 mod dcount_intersect;
 mod funnel_sequence;
 mod funnel_sequence_completion;
+mod geo_lookup;
 mod ip_lookup;
 mod narrow;
 mod pivot;

@@ -8,6 +8,7 @@ use super::bag_unpack;
 use super::dcount_intersect;
 use super::funnel_sequence;
 use super::funnel_sequence_completion;
+use super::geo_lookup;
 use super::ip_lookup;
 use super::narrow;
 use super::pivot;
@@ -89,6 +90,20 @@ static PLUGINS: &[Plugin] = &[
         form: "funnel_sequence_completion(id, axis, start, end, bin, state, sequence, periods)",
         summary: "How many ids reach each state of a sequence within a period of its first state.",
         bind: Bind::Columns(funnel_sequence_completion::bind),
+    },
+    Plugin {
+        form: "geo_line_lookup(table, line, longitude, latitude, radius, [return_unmatched=false], [join_hint], [return_lookup_key=false])",
+        summary: "The rows of a table whose line is within a radius in metres of a row's point.",
+        bind: Bind::Columns(|call, input, binder, span| {
+            geo_lookup::bind(geo_lookup::Shape::Line, call, input, binder, span)
+        }),
+    },
+    Plugin {
+        form: "geo_polygon_lookup(table, polygon, longitude, latitude, [radius], [return_unmatched=false], [join_hint], [return_lookup_key=false])",
+        summary: "The rows of a table whose polygon contains a row's point, or is within a radius in metres of it.",
+        bind: Bind::Columns(|call, input, binder, span| {
+            geo_lookup::bind(geo_lookup::Shape::Polygon, call, input, binder, span)
+        }),
     },
     Plugin {
         form: "ipv4_lookup(table, address, network, [key, …], [return_unmatched=false])",
