@@ -18,7 +18,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[&ARG_MAX, &ARG_MIN];
 
 static ARG_MAX: AggregateFunction = AggregateFunction {
     signatures: &["arg_max(maximized: orderable, [returned: any...]) -> $1"],
-    aliases: &["argmax"],
+    aliases: &[],
     summary: "The values of the row with the maximum of the first expression; `*` stands for all other columns.",
     result_name: AggregateName::Columns,
     star: true,
@@ -37,7 +37,7 @@ static ARG_MAX: AggregateFunction = AggregateFunction {
 
 static ARG_MIN: AggregateFunction = AggregateFunction {
     signatures: &["arg_min(minimized: orderable, [returned: any...]) -> $1"],
-    aliases: &["argmin"],
+    aliases: &[],
     summary: "The values of the row with the minimum of the first expression; `*` stands for all other columns.",
     result_name: AggregateName::Columns,
     star: true,

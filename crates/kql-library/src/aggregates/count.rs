@@ -1,4 +1,4 @@
-//! `count` and `countif`: the number of rows, nulls included.
+//! `count`, its legacy spelling `cnt`, and `countif`: the number of rows, nulls included.
 
 use datafusion::functions_aggregate::expr_fn::count as count_values;
 use datafusion::logical_expr::lit;
@@ -8,11 +8,24 @@ use super::build::filtered;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 
-pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT, &COUNTIF];
+pub(crate) static LIST: &[&AggregateFunction] = &[&CNT, &COUNT, &COUNTIF];
+
+static CNT: AggregateFunction = AggregateFunction {
+    signatures: &["cnt() -> long"],
+    aliases: &[],
+    summary: "The legacy spelling of `count()`; its column is named `cnt_`.",
+    result_name: AggregateName::Prefixed("cnt"),
+    star: false,
+    examples: &[example(
+        "datatable(city:string)['Oslo', 'Bergen', 'Oslo'] | summarize cnt() by city | sort by city asc",
+        "city:string, cnt_:long\nBergen | 1\nOslo | 2",
+    )],
+    bind: |call| bind(call, false),
+};
 
 static COUNT: AggregateFunction = AggregateFunction {
     signatures: &["count() -> long", "count(expr: any) -> long"],
-    aliases: &["cnt"],
+    aliases: &[],
     summary: "Counts the rows; with an argument, rows where it is null are counted too.",
     result_name: AggregateName::Prefixed("count"),
     star: false,

@@ -1,4 +1,4 @@
-//! `make_bag` and `make_bag_if`: the first value of each key is kept (`docs/semantics.md §16.5`).
+//! `make_bag`, its legacy spelling `make_dictionary`, and `make_bag_if`: the first value of each key is kept (`docs/semantics.md §16.5`).
 
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;
@@ -12,11 +12,11 @@ use crate::states::bag::MakeBag;
 use crate::states::collect::MAX_ELEMENTS;
 use crate::states::sketch::sketch_call;
 
-pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_BAG, &MAKE_BAG_IF];
+pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_BAG, &MAKE_BAG_IF, &MAKE_DICTIONARY];
 
 static MAKE_BAG: AggregateFunction = AggregateFunction {
     signatures: &["make_bag(expr: bag, [max_size: const long]) -> dynamic"],
-    aliases: &["make_dictionary"],
+    aliases: &[],
     summary: "A bag with the properties of all bags; the first value of a key is kept.",
     result_name: AggregateName::Prefixed("bag"),
     star: false,
@@ -43,6 +43,22 @@ static MAKE_BAG_IF: AggregateFunction = AggregateFunction {
     bind: |call| {
         let limit = limit_of(call, 2, MAX_ELEMENTS)?;
         bind(call, limit, Some(call.expr(1)?))
+    },
+};
+
+static MAKE_DICTIONARY: AggregateFunction = AggregateFunction {
+    signatures: &["make_dictionary(expr: bag, [max_size: const long]) -> dynamic"],
+    aliases: &[],
+    summary: "The legacy spelling of `make_bag`; its column is named `dictionary_x`.",
+    result_name: AggregateName::Prefixed("dictionary"),
+    star: false,
+    examples: &[example(
+        "datatable(d:dynamic)[dynamic({'a': 1}), dynamic({'b': 2, 'a': 3})] | summarize make_dictionary(d)",
+        "dictionary_d:dynamic\n{\"a\":1,\"b\":2}",
+    )],
+    bind: |call| {
+        let limit = limit_of(call, 1, MAX_ELEMENTS)?;
+        bind(call, limit, None)
     },
 };
 

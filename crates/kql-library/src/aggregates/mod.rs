@@ -1,6 +1,7 @@
 //! The aggregates: one file each, the definition next to its accumulator.
 
 mod arg_max;
+mod argmax;
 mod avg;
 mod binary_all;
 mod build;
@@ -31,6 +32,7 @@ pub use registry::{all, find, names};
 /// The aggregates of every family.
 static LISTS: &[&[&AggregateFunction]] = &[
     arg_max::LIST,
+    argmax::LIST,
     avg::LIST,
     binary_all::LIST,
     buildschema::LIST,

@@ -8,139 +8,20 @@ use hindsight_kql_syntax::ast::{
     BinaryOp, Call, Direction, Expr, NamedExpr, Operator, OrderedExpr,
 };
 use hindsight_kql_syntax::{Code, Span};
-use hindsight_kql_types::ScalarType;
 
 use super::args::Args;
+use super::timeline::Timeline;
 use super::tree::{
-    add, bare, divide, equal, greater, inside, multiply, name, named, names, op, run, run_with,
-    subtract,
+    add, bare, columns_of, count, divide, equal, evaluated_once, greater, keyed, multiply, name,
+    named, names, of, op, over, run, run_with, subtract,
 };
-use super::windows::{column, columns, constant, literal, numbers, ticks};
+use super::windows::{columns, constant, literal, numbers};
 use crate::context::BindContext;
 use crate::error::BindResult;
-use crate::plan;
 use crate::relation::Relation;
 
 /// The maximum number of smaller windows in a window.
 const MAX_WINDOWS: i64 = 10_000;
-
-/// The first arguments of all of these plug-ins.
-struct Timeline {
-    id: String,
-    axis: String,
-    kind: ScalarType,
-    start: Expr,
-    end: Expr,
-}
-
-impl Timeline {
-    fn read(
-        args: &mut Args<'_>,
-        input: &Relation,
-        binder: &mut dyn BindContext,
-        span: Span,
-    ) -> BindResult<Timeline> {
-        let id = column(args.required("IdColumn", binder, span)?, input, binder)?;
-        let axis = args.required("TimelineColumn", binder, span)?;
-        let kind = plan::column_named(axis, input, binder)?.kind;
-        let axis = column(axis, input, binder)?;
-        let start = constant(args.required("Start", binder, span)?, kind, binder)?;
-        let end = constant(args.required("End", binder, span)?, kind, binder)?;
-        Ok(Timeline {
-            id,
-            axis,
-            kind,
-            start: literal(&start),
-            end: literal(&end),
-        })
-    }
-
-    /// A width on the axis: as an expression, and in units of the axis.
-    fn width(
-        &self,
-        args: &mut Args<'_>,
-        what: &str,
-        binder: &mut dyn BindContext,
-        span: Span,
-    ) -> BindResult<(Expr, i64)> {
-        let expr = args.required(what, binder, span)?;
-        let kind = match self.kind {
-            ScalarType::DateTime => ScalarType::TimeSpan,
-            other => other,
-        };
-        let value = constant(expr, kind, binder)?;
-        match ticks(&value).filter(|units| *units > 0) {
-            Some(units) => Ok((literal(&value), units)),
-            None => Err(binder.error(
-                Code::Semantics,
-                format!("{what} must be greater than zero"),
-                span,
-            )),
-        }
-    }
-
-    /// The start of the window that contains `value`.
-    fn window_of(&self, value: Expr, width: &Expr) -> Expr {
-        Expr::call("bin_at", [value, width.clone(), self.start.clone()])
-    }
-
-    /// The rows of the timeline with the start of their windows.
-    fn windows(&self, width: &Expr) -> Vec<Operator> {
-        let axis = name(&self.axis);
-        let window = self.window_of(axis.clone(), width);
-        vec![
-            Operator::filter(inside(&axis, &self.start, &self.end)),
-            Operator::extend(vec![named("$bin", window)]),
-        ]
-    }
-
-    /// The distinct ids of each window.
-    fn ids(&self, width: &Expr, dimensions: &[String]) -> Vec<Operator> {
-        let mut operators = self.windows(width);
-        operators.push(Operator::summarize(
-            Vec::new(),
-            columns_of(&["$bin", &self.id], dimensions),
-        ));
-        operators
-    }
-}
-
-/// The column `first`, then the dimensions.
-fn columns_of(first: &[&str], dimensions: &[String]) -> Vec<NamedExpr> {
-    let columns = names(first, dimensions).into_iter();
-    columns.map(NamedExpr::bare).collect()
-}
-
-/// `column`, then the dimensions.
-fn keyed(column: NamedExpr, dimensions: &[String]) -> Vec<NamedExpr> {
-    [column].into_iter().chain(bare(dimensions)).collect()
-}
-
-/// The operators as a pipeline over a table.
-fn over(table: &str, operators: impl IntoIterator<Item = Operator>) -> Expr {
-    Expr::pipeline(name(table), operators.into_iter().collect())
-}
-
-/// `count()`
-fn count() -> Expr {
-    Expr::call("count", [])
-}
-
-/// `function(column)`
-fn of(function: &str, column: &str) -> Expr {
-    Expr::call(function, [name(column)])
-}
-
-/// The result of operators over `input`, evaluated evaluated_once.
-fn evaluated_once(
-    operators: Vec<Operator>,
-    input: Relation,
-    binder: &mut dyn BindContext,
-    span: Span,
-) -> BindResult<Relation> {
-    let rows = run(operators, input, binder, span)?;
-    binder.materialize(rows, span)
-}
 
 /// `activity_counts_metrics(id, axis, start, end, window [, dimensions…])`: compares each window with all earlier ones.
 pub(crate) fn counts_metrics(

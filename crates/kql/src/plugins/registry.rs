@@ -6,12 +6,17 @@ use hindsight_kql_syntax::ast::{Call, TypeOf};
 use super::activity;
 use super::bag_unpack;
 use super::dcount_intersect;
+use super::funnel_sequence;
+use super::funnel_sequence_completion;
+use super::geo_lookup;
 use super::ip_lookup;
 use super::narrow;
 use super::pivot;
 use super::preview;
 use super::rows_near;
 use super::schema_merge;
+use super::sequence_detect;
+use super::session_count;
 use super::windows;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
@@ -77,6 +82,30 @@ static PLUGINS: &[Plugin] = &[
         bind: Bind::Columns(dcount_intersect::bind),
     },
     Plugin {
+        form: "funnel_sequence(id, axis, start, end, step_window, bin, state, sequence)",
+        summary: "How many ids went through a sequence of states, by the state before it and the state after it: three results.",
+        bind: Bind::Results(funnel_sequence::bind),
+    },
+    Plugin {
+        form: "funnel_sequence_completion(id, axis, start, end, bin, state, sequence, periods)",
+        summary: "How many ids reach each state of a sequence within a period of its first state.",
+        bind: Bind::Columns(funnel_sequence_completion::bind),
+    },
+    Plugin {
+        form: "geo_line_lookup(table, line, longitude, latitude, radius, [return_unmatched=false], [join_hint], [return_lookup_key=false])",
+        summary: "The rows of a table whose line is within a radius in metres of a row's point.",
+        bind: Bind::Columns(|call, input, binder, span| {
+            geo_lookup::bind(geo_lookup::Shape::Line, call, input, binder, span)
+        }),
+    },
+    Plugin {
+        form: "geo_polygon_lookup(table, polygon, longitude, latitude, [radius], [return_unmatched=false], [join_hint], [return_lookup_key=false])",
+        summary: "The rows of a table whose polygon contains a row's point, or is within a radius in metres of it.",
+        bind: Bind::Columns(|call, input, binder, span| {
+            geo_lookup::bind(geo_lookup::Shape::Polygon, call, input, binder, span)
+        }),
+    },
+    Plugin {
         form: "ipv4_lookup(table, address, network, [key, …], [return_unmatched=false])",
         summary: "Adds the rows of a table whose IPv4 network contains the address.",
         bind: Bind::Columns(|call, input, binder, span| {
@@ -124,6 +153,16 @@ static PLUGINS: &[Plugin] = &[
         form: "schema_merge([PreserveOrder=true])",
         summary: "One schema merged from the getschema results of several tables.",
         bind: Bind::Columns(schema_merge::bind),
+    },
+    Plugin {
+        form: "sequence_detect(axis, step_window, span, [name=] predicate, …, [dimension, …])",
+        summary: "The occurrences of rows that meet predicates one after the other.",
+        bind: Bind::Columns(sequence_detect::bind),
+    },
+    Plugin {
+        form: "session_count(id, axis, start, end, bin, lookback, [dimension, …])",
+        summary: "The number of sessions that have an event in each window.",
+        bind: Bind::Columns(session_count::bind),
     },
     Plugin {
         form: "sliding_window_counts(id, axis, start, end, lookback, bin, [dimension, …])",

@@ -98,3 +98,40 @@ pub(super) fn inside(value: &Expr, low: &Expr, high: &Expr) -> Expr {
     let above = op(BinaryOp::GreaterOrEqual, value.clone(), low.clone());
     above.and(op(BinaryOp::LessOrEqual, value.clone(), high.clone()))
 }
+
+/// The column `first`, then the dimensions.
+pub(super) fn columns_of(first: &[&str], dimensions: &[String]) -> Vec<NamedExpr> {
+    let columns = names(first, dimensions).into_iter();
+    columns.map(NamedExpr::bare).collect()
+}
+
+/// `column`, then the dimensions.
+pub(super) fn keyed(column: NamedExpr, dimensions: &[String]) -> Vec<NamedExpr> {
+    [column].into_iter().chain(bare(dimensions)).collect()
+}
+
+/// The operators as a pipeline over a table.
+pub(super) fn over(table: &str, operators: impl IntoIterator<Item = Operator>) -> Expr {
+    Expr::pipeline(name(table), operators.into_iter().collect())
+}
+
+/// `count()`
+pub(super) fn count() -> Expr {
+    Expr::call("count", [])
+}
+
+/// `function(column)`
+pub(super) fn of(function: &str, column: &str) -> Expr {
+    Expr::call(function, [name(column)])
+}
+
+/// The result of operators over `input`, evaluated once.
+pub(super) fn evaluated_once(
+    operators: Vec<Operator>,
+    input: Relation,
+    binder: &mut dyn BindContext,
+    span: Span,
+) -> BindResult<Relation> {
+    let rows = run(operators, input, binder, span)?;
+    binder.materialize(rows, span)
+}

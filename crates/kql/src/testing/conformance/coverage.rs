@@ -25,6 +25,8 @@ fn every_part_of_the_language_has_cases() {
         "operators",
         OPERATORS.iter().map(|item| item.name.to_owned()),
     );
+    let plugins = crate::plugins::all().iter();
+    missing("plugins", plugins.map(|plugin| plugin.name().to_owned()));
     missing("scalar_operators", scalar.map(scalar_file));
     missing("statements", named(STATEMENTS));
 }

@@ -14,11 +14,12 @@ use super::Outcome;
 use crate::run::ResultTable;
 
 /// The folders whose cases must pass.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
     "aggregates",
     "functions",
     "joins",
     "operators",
+    "plugins",
     "scalar_operators",
     "statements",
 ];
