@@ -1,11 +1,13 @@
 //! Functions that return several columns when the call stands alone: `array_sort_asc(a, b)`, `series_stats(x)`
 //! (`docs/semantics.md §13.1, §26`). Inside an expression such a call evaluates to its first column.
 
+use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
 use super::array::sort;
-use super::series::{fit, stats};
+use super::series::{};
 use crate::call::InnerKernel;
+use crate::definition::CallArgs;
 
 /// A function that returns several columns.
 pub struct ColumnsFunction {
@@ -15,6 +17,8 @@ pub struct ColumnsFunction {
     pub all: InnerKernel,
     /// The columns.
     pub columns: Columns,
+    /// Checks the constant arguments of a call.
+    pub check: fn(&CallArgs<'_>) -> Result<(), Diagnostic>,
 }
 
 /// The columns of a call.
@@ -26,27 +30,11 @@ pub enum Columns {
 }
 
 static FUNCTIONS: &[ColumnsFunction] = &[
-    ColumnsFunction {
-        name: "array_sort_asc",
-        all: InnerKernel::new("$array_sort_asc", |args| sort::sort_all(args, false)),
-        columns: Columns::OfArrays("_sorted"),
-    },
-    ColumnsFunction {
-        name: "array_sort_desc",
-        all: InnerKernel::new("$array_sort_desc", |args| sort::sort_all(args, true)),
-        columns: Columns::OfArrays("_sorted"),
-    },
-    ColumnsFunction {
-        name: "series_stats",
-        all: InnerKernel::new("$series_stats", stats::all),
-        columns: Columns::Fixed(stats::COLUMNS),
-    },
-    ColumnsFunction {
-        name: "series_fit_line",
-        all: InnerKernel::new("$series_fit_line", fit::all),
-        columns: Columns::Fixed(fit::COLUMNS),
-    },
 ];
+
+fn unchecked(_: &CallArgs<'_>) -> Result<(), Diagnostic> {
+    Ok(())
+}
 
 /// The multi-column function named `name`.
 pub fn find(name: &str) -> Option<&'static ColumnsFunction> {

@@ -5,6 +5,7 @@ mod compare;
 mod fill;
 mod filter;
 pub(crate) mod fit;
+pub(crate) mod fit_2lines;
 mod math;
 mod numbers;
 mod reduce;
@@ -52,4 +53,6 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &stats::STATS_DYNAMIC,
     &fit::LINE,
     &fit::LINE_DYNAMIC,
+    &fit_2lines::LINES,
+    &fit_2lines::LINES_DYNAMIC,
 ];
