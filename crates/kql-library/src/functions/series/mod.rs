@@ -6,6 +6,8 @@ mod fill;
 mod filter;
 pub(crate) mod fit;
 pub(crate) mod fit_2lines;
+pub(crate) mod fit_poly;
+mod least_squares;
 mod math;
 mod numbers;
 mod reduce;
@@ -55,4 +57,5 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &fit::LINE_DYNAMIC,
     &fit_2lines::LINES,
     &fit_2lines::LINES_DYNAMIC,
+    &fit_poly::DEF,
 ];
