@@ -2,11 +2,13 @@
 
 mod arithmetic;
 mod compare;
+pub(crate) mod fft;
 mod fill;
 mod filter;
 pub(crate) mod fit;
 pub(crate) mod fit_2lines;
 pub(crate) mod fit_poly;
+mod fourier;
 mod least_squares;
 mod math;
 mod numbers;
@@ -58,4 +60,6 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &fit_2lines::LINES,
     &fit_2lines::LINES_DYNAMIC,
     &fit_poly::DEF,
+    &fft::FFT,
+    &fft::IFFT,
 ];
