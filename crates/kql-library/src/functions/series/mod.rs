@@ -12,6 +12,9 @@ mod fourier;
 mod least_squares;
 mod math;
 mod numbers;
+mod periods;
+pub(crate) mod periods_detect;
+pub(crate) mod periods_validate;
 mod reduce;
 pub(crate) mod stats;
 
@@ -62,4 +65,6 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &fit_poly::DEF,
     &fft::FFT,
     &fft::IFFT,
+    &periods_detect::DEF,
+    &periods_validate::DEF,
 ];
