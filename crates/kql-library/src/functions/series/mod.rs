@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod compare;
+mod decomposition;
 pub(crate) mod fft;
 mod fill;
 mod filter;
@@ -16,6 +17,7 @@ mod periods;
 pub(crate) mod periods_detect;
 pub(crate) mod periods_validate;
 mod reduce;
+mod seasonal;
 pub(crate) mod stats;
 
 use crate::definition::ScalarFunction;
@@ -67,4 +69,5 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &fft::IFFT,
     &periods_detect::DEF,
     &periods_validate::DEF,
+    &seasonal::DEF,
 ];
