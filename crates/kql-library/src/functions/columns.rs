@@ -5,7 +5,7 @@ use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
 use super::array::sort;
-use super::series::{};
+use super::series::{decompose, decompose_forecast};
 use crate::call::InnerKernel;
 use crate::definition::CallArgs;
 
@@ -30,6 +30,12 @@ pub enum Columns {
 }
 
 static FUNCTIONS: &[ColumnsFunction] = &[
+    ColumnsFunction {
+        name: "series_decompose_forecast",
+        all: InnerKernel::new("$series_decompose_forecast", decompose_forecast::all),
+        columns: Columns::Fixed(decompose::COLUMNS),
+        check: decompose_forecast::check,
+    },
 ];
 
 fn unchecked(_: &CallArgs<'_>) -> Result<(), Diagnostic> {

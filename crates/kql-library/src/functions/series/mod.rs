@@ -2,6 +2,8 @@
 
 mod arithmetic;
 mod compare;
+pub(crate) mod decompose;
+pub(crate) mod decompose_forecast;
 mod decomposition;
 pub(crate) mod fft;
 mod fill;
@@ -70,4 +72,6 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &periods_detect::DEF,
     &periods_validate::DEF,
     &seasonal::DEF,
+    &decompose::DEF,
+    &decompose_forecast::DEF,
 ];
