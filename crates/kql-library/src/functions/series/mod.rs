@@ -15,6 +15,7 @@ mod fourier;
 mod least_squares;
 mod math;
 mod numbers;
+mod outliers;
 mod periods;
 pub(crate) mod periods_detect;
 pub(crate) mod periods_validate;
@@ -74,4 +75,5 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &seasonal::DEF,
     &decompose::DEF,
     &decompose_forecast::DEF,
+    &outliers::DEF,
 ];
