@@ -3,6 +3,7 @@
 mod arithmetic;
 mod compare;
 pub(crate) mod decompose;
+pub(crate) mod decompose_anomalies;
 pub(crate) mod decompose_forecast;
 mod decomposition;
 pub(crate) mod fft;
@@ -74,6 +75,7 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &periods_validate::DEF,
     &seasonal::DEF,
     &decompose::DEF,
+    &decompose_anomalies::DEF,
     &decompose_forecast::DEF,
     &outliers::DEF,
 ];
