@@ -1,11 +1,16 @@
 //! Functions that return several columns when the call stands alone: `array_sort_asc(a, b)`, `series_stats(x)`
 //! (`docs/semantics.md §13.1, §26`). Inside an expression such a call evaluates to its first column.
 
+use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
 use super::array::sort;
-use super::series::{fit, stats};
+use super::series::{
+    decompose, decompose_anomalies, decompose_forecast, fft, fit, fit_2lines, fit_poly,
+    periods_detect, periods_validate, stats,
+};
 use crate::call::InnerKernel;
+use crate::definition::CallArgs;
 
 /// A function that returns several columns.
 pub struct ColumnsFunction {
@@ -15,6 +20,8 @@ pub struct ColumnsFunction {
     pub all: InnerKernel,
     /// The columns.
     pub columns: Columns,
+    /// Checks the constant arguments of a call.
+    pub check: fn(&CallArgs<'_>) -> Result<(), Diagnostic>,
 }
 
 /// The columns of a call.
@@ -30,23 +37,85 @@ static FUNCTIONS: &[ColumnsFunction] = &[
         name: "array_sort_asc",
         all: InnerKernel::new("$array_sort_asc", |args| sort::sort_all(args, false)),
         columns: Columns::OfArrays("_sorted"),
+        check: unchecked,
     },
     ColumnsFunction {
         name: "array_sort_desc",
         all: InnerKernel::new("$array_sort_desc", |args| sort::sort_all(args, true)),
         columns: Columns::OfArrays("_sorted"),
+        check: unchecked,
     },
     ColumnsFunction {
         name: "series_stats",
         all: InnerKernel::new("$series_stats", stats::all),
         columns: Columns::Fixed(stats::COLUMNS),
+        check: unchecked,
     },
     ColumnsFunction {
         name: "series_fit_line",
         all: InnerKernel::new("$series_fit_line", fit::all),
         columns: Columns::Fixed(fit::COLUMNS),
+        check: unchecked,
+    },
+    ColumnsFunction {
+        name: "series_fit_2lines",
+        all: InnerKernel::new("$series_fit_2lines", fit_2lines::all),
+        columns: Columns::Fixed(fit_2lines::COLUMNS),
+        check: unchecked,
+    },
+    ColumnsFunction {
+        name: "series_fit_poly",
+        all: InnerKernel::new("$series_fit_poly", fit_poly::all),
+        columns: Columns::Fixed(fit_poly::COLUMNS),
+        check: unchecked,
+    },
+    ColumnsFunction {
+        name: "series_fft",
+        all: InnerKernel::new("$series_fft", fft::all_forward),
+        columns: Columns::Fixed(fft::COLUMNS),
+        check: unchecked,
+    },
+    ColumnsFunction {
+        name: "series_ifft",
+        all: InnerKernel::new("$series_ifft", fft::all_inverse),
+        columns: Columns::Fixed(fft::COLUMNS),
+        check: unchecked,
+    },
+    ColumnsFunction {
+        name: "series_periods_detect",
+        all: InnerKernel::new("$series_periods_detect", periods_detect::all),
+        columns: Columns::Fixed(periods_detect::COLUMNS),
+        check: unchecked,
+    },
+    ColumnsFunction {
+        name: "series_periods_validate",
+        all: InnerKernel::new("$series_periods_validate", periods_validate::all),
+        columns: Columns::Fixed(periods_detect::COLUMNS),
+        check: periods_validate::check,
+    },
+    ColumnsFunction {
+        name: "series_decompose",
+        all: InnerKernel::new("$series_decompose", decompose::all),
+        columns: Columns::Fixed(decompose::COLUMNS),
+        check: decompose::check,
+    },
+    ColumnsFunction {
+        name: "series_decompose_anomalies",
+        all: InnerKernel::new("$series_decompose_anomalies", decompose_anomalies::all),
+        columns: Columns::Fixed(decompose_anomalies::COLUMNS),
+        check: decompose_anomalies::check,
+    },
+    ColumnsFunction {
+        name: "series_decompose_forecast",
+        all: InnerKernel::new("$series_decompose_forecast", decompose_forecast::all),
+        columns: Columns::Fixed(decompose::COLUMNS),
+        check: decompose_forecast::check,
     },
 ];
+
+fn unchecked(_: &CallArgs<'_>) -> Result<(), Diagnostic> {
+    Ok(())
+}
 
 /// The multi-column function named `name`.
 pub fn find(name: &str) -> Option<&'static ColumnsFunction> {

@@ -7,6 +7,7 @@ use super::binder::Binder;
 use super::dynamic::element_of;
 use super::result_name::{AggregateNames, result_name_with};
 use crate::call::kernel_call;
+use crate::definition::CallArgs;
 use crate::error::BindResult;
 use crate::fold::fold;
 use crate::functions::columns::{Columns, ColumnsFunction, find};
@@ -34,6 +35,11 @@ impl Binder<'_> {
         let args = self
             .resolve_overload(name, signatures, args, expr.span)?
             .args;
+        (function.check)(&CallArgs {
+            args: &args,
+            result: ScalarType::Dynamic,
+            span: expr.span,
+        })?;
         let aggregates = self.expression.aggregates.as_ref().map(|c| &c.names);
         let names = column_names(function, call, &args, aggregates);
         let constant = args.iter().all(|arg| arg.constant.is_some());

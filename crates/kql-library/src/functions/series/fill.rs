@@ -126,11 +126,13 @@ fn between(known: &[(usize, Number)], at: usize, edges: bool, whole: bool) -> Op
     let (Some((x0, y0)), Some((x1, y1))) = (left, right) else {
         return left.or(right).filter(|_| edges).map(|(_, y)| *y);
     };
-    let slope = (y1.real() - y0.real()) / (*x1 - *x0) as f64;
-    let value = y0.real() + slope * (at - *x0) as f64;
-    Some(if whole {
-        Number::Long(value as i64)
-    } else {
-        Number::Real(value)
-    })
+    let (width, distance) = (*x1 - *x0, at - *x0);
+    if let (Number::Long(y0), Number::Long(y1), true) = (y0, y1, whole) {
+        let (width, distance) = (width as i128, distance as i128);
+        let (y0, y1) = (i128::from(*y0), i128::from(*y1));
+        let value = (y0 * (width - distance) + y1 * distance) / width;
+        return i64::try_from(value).ok().map(Number::Long);
+    }
+    let slope = (y1.real() - y0.real()) / width as f64;
+    Some(Number::Real(y0.real() + slope * distance as f64))
 }

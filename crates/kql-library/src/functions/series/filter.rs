@@ -45,29 +45,50 @@ fn fir(args: &KernelArgs<'_>) -> KernelResult {
         let normalize = normalize.unwrap_or_else(|| filter.iter().all(|w| w.real() >= 0.0));
         let sum: f64 = filter.iter().map(|w| w.real()).sum();
         let shift = if center { filter.len() / 2 } else { 0 };
-        let whole = !normalize
-            && filter.iter().all(|w| matches!(w, Number::Long(_)))
-            && values.iter().all(|x| matches!(x, Some(Number::Long(_))));
+        let whole = whole(&values, &filter).filter(|_| !normalize);
         let results = (0..values.len()).map(|at| {
             // The cost is quadratic for a long filter over a long series, so the loop checks for cancellation.
             if !args.limits().should_continue() {
                 return None;
             }
-            let terms = filter.iter().enumerate().filter_map(|(back, weight)| {
-                let at = (at + shift).checked_sub(back)?;
-                Some((values.get(at)?.map(Number::real), weight.real()))
-            });
-            let products = terms.map(|(x, w)| x.map(|x| x * w));
+            if let Some((values, filter)) = &whole {
+                let products = terms(values, filter, at + shift).map(|(x, w)| x * w);
+                return i64::try_from(products.sum::<i128>()).ok().map(Number::Long);
+            }
+            let products =
+                terms(&values, &filter, at + shift).map(|(x, w)| Some(x?.real() * w.real()));
             let total = total(products.collect::<Option<Vec<f64>>>()?);
-            Some(match (normalize, whole) {
-                (true, _) => Number::Real(total / sum),
-                (false, true) => Number::Long(total as i64),
-                (false, false) => Number::Real(total),
-            })
+            Some(Number::Real(if normalize { total / sum } else { total }))
         });
         write(results, encoder);
         Some(())
     })
+}
+
+/// The elements and the weights as integers, if all are.
+fn whole(values: &[Option<Number>], filter: &[Number]) -> Option<(Vec<i128>, Vec<i128>)> {
+    let long = |number: &Number| match number {
+        Number::Long(value) => Some(i128::from(*value)),
+        Number::Real(_) => None,
+    };
+    let values = values.iter().map(|x| long(x.as_ref()?));
+    let filter = filter.iter().map(long);
+    Some((
+        values.collect::<Option<_>>()?,
+        filter.collect::<Option<_>>()?,
+    ))
+}
+
+/// The elements up to `newest` with their weights, the newest first.
+fn terms<V: Copy, W: Copy>(
+    values: &[V],
+    filter: &[W],
+    newest: usize,
+) -> impl Iterator<Item = (V, W)> {
+    filter
+        .iter()
+        .enumerate()
+        .filter_map(move |(back, weight)| Some((*values.get(newest.checked_sub(back)?)?, *weight)))
 }
 
 fn iir(args: &KernelArgs<'_>) -> KernelResult {

@@ -1,9 +1,7 @@
 //! `series_fit_line` and `series_fit_line_dynamic`: least-squares regression of a series.
 
-use hindsight_kql_types::Encoder;
-
-use super::numbers::reals;
-use crate::dynamic::rows::{Row, each, with_rows};
+use super::numbers::{reals, write_reals};
+use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;
 
 pub(crate) static LINE: ScalarFunction = function(
@@ -24,7 +22,7 @@ pub(crate) static LINE: ScalarFunction = function(
         with_rows(
             args,
             |value| args.collect_reals(value),
-            |row| Some(Line::of(row)?.rsquare),
+            |row| Some(Line::of(&reals(row, 0)?)?.rsquare),
         )
     },
 );
@@ -45,20 +43,20 @@ pub(crate) static LINE_DYNAMIC: ScalarFunction = function(
     ],
     |args| {
         each(args, |row, encoder| {
-            let line = Line::of(row)?;
+            let line = Line::of(&reals(row, 0)?)?;
             encoder.begin_bag();
             for (name, value) in [
-                ("rsquare", line.rsquare),
                 ("slope", line.slope),
+                ("interception", line.interception),
+                ("rsquare", line.rsquare),
                 ("variance", line.variance),
                 ("rvariance", line.rvariance),
-                ("interception", line.interception),
             ] {
                 encoder.key(name);
                 encoder.real(value);
             }
             encoder.key("line_fit");
-            line.write_fit(encoder);
+            write_reals(&line.values(line.count), encoder);
             encoder.end();
             Some(())
         })
@@ -78,7 +76,7 @@ pub(crate) static COLUMNS: &[(&str, ScalarType)] = &[
 /// The values of all columns as an array.
 pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
-        let line = Line::of(row)?;
+        let line = Line::of(&reals(row, 0)?)?;
         encoder.begin_array();
         for value in [
             line.rsquare,
@@ -89,26 +87,32 @@ pub(crate) fn all(args: &KernelArgs<'_>) -> KernelResult {
         ] {
             encoder.real(value);
         }
-        line.write_fit(encoder);
+        write_reals(&line.values(line.count), encoder);
         encoder.end();
         Some(())
     })
 }
 
-struct Line {
-    rsquare: f64,
-    slope: f64,
-    variance: f64,
-    rvariance: f64,
-    interception: f64,
-    count: usize,
+/// A least-squares line. The first point is at x = 1.
+pub(super) struct Line {
+    pub(super) rsquare: f64,
+    pub(super) slope: f64,
+    /// The sample variance of the points.
+    pub(super) variance: f64,
+    /// The sample variance of the residuals.
+    pub(super) rvariance: f64,
+    pub(super) interception: f64,
+    /// The sum of the squared residuals.
+    pub(super) squares: f64,
+    /// The number of points.
+    pub(super) count: usize,
 }
 
 impl Line {
-    /// The variances are sample variances; `rsquare` is 1 less the residual share of the variance. The first element is at x
-    /// = 1, as recorded: the line through 2, 5, 6, … starts at 1.06 and has the interception -1.67.
-    fn of(row: Row<'_>) -> Option<Line> {
-        let y = reals(row, 0)?;
+    /// The line through a series; `None` for fewer than two points. The variances are sample variances; `rsquare` is 1 less the
+    /// residual share of the variance. The first element is at x = 1, as recorded: the line through 2, 5, 6, … starts at 1.06
+    /// and has the interception -1.67.
+    pub(super) fn of(y: &[f64]) -> Option<Line> {
         let count = y.len();
         if count < 2 {
             return None;
@@ -134,15 +138,15 @@ impl Line {
             variance: yy / (n - 1.0),
             rvariance: rest / (n - 1.0),
             interception: mean_y - slope * mean_x,
+            squares: rest,
             count,
         })
     }
 
-    fn write_fit(&self, encoder: &mut Encoder) {
-        encoder.begin_array();
-        for x in 1..=self.count {
-            encoder.real(self.interception + self.slope * x as f64);
-        }
-        encoder.end();
+    /// The values at the first `count` points.
+    pub(super) fn values(&self, count: usize) -> Vec<f64> {
+        (1..=count)
+            .map(|x| self.interception + self.slope * x as f64)
+            .collect()
     }
 }

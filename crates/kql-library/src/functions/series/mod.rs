@@ -2,12 +2,26 @@
 
 mod arithmetic;
 mod compare;
+pub(crate) mod decompose;
+pub(crate) mod decompose_anomalies;
+pub(crate) mod decompose_forecast;
+mod decomposition;
+pub(crate) mod fft;
 mod fill;
 mod filter;
 pub(crate) mod fit;
+pub(crate) mod fit_2lines;
+pub(crate) mod fit_poly;
+mod fourier;
+mod least_squares;
 mod math;
 mod numbers;
+mod outliers;
+mod periods;
+pub(crate) mod periods_detect;
+pub(crate) mod periods_validate;
 mod reduce;
+mod seasonal;
 pub(crate) mod stats;
 
 use crate::definition::ScalarFunction;
@@ -52,4 +66,16 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &stats::STATS_DYNAMIC,
     &fit::LINE,
     &fit::LINE_DYNAMIC,
+    &fit_2lines::LINES,
+    &fit_2lines::LINES_DYNAMIC,
+    &fit_poly::DEF,
+    &fft::FFT,
+    &fft::IFFT,
+    &periods_detect::DEF,
+    &periods_validate::DEF,
+    &seasonal::DEF,
+    &decompose::DEF,
+    &decompose_anomalies::DEF,
+    &decompose_forecast::DEF,
+    &outliers::DEF,
 ];

@@ -92,3 +92,8 @@ pub(crate) fn pairs(row: Row<'_>) -> Option<Vec<(Option<Number>, Option<Number>)
     let at = |series: &[Option<Number>], index: usize| series.get(index).copied().flatten();
     Some((0..length).map(|i| (at(&left, i), at(&right, i))).collect())
 }
+
+/// Writes an array of doubles.
+pub(crate) fn write_reals(values: &[f64], encoder: &mut Encoder) {
+    write(values.iter().map(|x| Some(Number::Real(*x))), encoder);
+}
