@@ -3,6 +3,9 @@
 //! Nothing is deleted, and segments stay where they are; the next opening moves those that are not listed to the quarantine.
 
 mod doubt;
+mod exact_cover;
+#[cfg(test)]
+mod random_tests;
 mod resolve;
 
 use std::collections::BTreeMap;
