@@ -15,12 +15,11 @@ use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
-use crate::expired;
 use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
 use crate::log::{self, LogWriter, WriterSettings};
 use crate::promote::PromotionRule;
-use crate::quarantine::{self, Quarantine};
+use crate::quarantine::Quarantine;
 use crate::recovery;
 use crate::retention::LargeExpiry;
 use crate::schema::Table;
@@ -252,15 +251,6 @@ impl Store {
             self.access.damaged.saved(&reports);
         }
         Ok(())
-    }
-
-    /// The files of expired segments that are not deleted yet.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`] where the folder cannot be read.
-    pub async fn expired(&self) -> Result<Quarantine> {
-        let folder = expired::folder(&self.config.data_dir);
-        blocking(move || quarantine::measure(&folder)).await
     }
 
     /// What lay in the quarantine when the store was opened: segments that the catalogue does not list.

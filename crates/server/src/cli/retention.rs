@@ -50,12 +50,8 @@ impl RetentionCommand {
 async fn status(data: &DataFolder, json: bool) -> anyhow::Result<()> {
     let (catalogue, _) = open(data).await?;
     let mark = catalogue.time_mark().await?.map(|mark| mark.ticks);
-    let expired = catalogue.expired_segments().await?;
+    let (count, bytes) = catalogue.expired_size().await?;
     let (trusted, clock) = (output::date(mark), output::date(Some(now())));
-    let (count, bytes) = (
-        expired.len(),
-        expired.iter().map(|one| one.bytes).sum::<u64>(),
-    );
     output::print(&if json {
         let shape = json!({
             "trustedTime": mark.map(|_| trusted),

@@ -220,6 +220,11 @@ fn headers(operation: &Operation, status: u16) -> Value {
                 json!({ "type": "string" }),
             );
             add(
+                "Hindsight-Missing",
+                "Tables and times whose telemetry is damaged and cannot be read, if the reply lacks any.",
+                json!({ "type": "string" }),
+            );
+            add(
                 "Preference-Applied",
                 "What of Prefer was followed.",
                 json!({ "type": "string" }),

@@ -27,9 +27,9 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     gauge!("hindsight_store_quarantined_files").set(quarantine.files as f64);
     gauge!("hindsight_store_quarantined_bytes").set(quarantine.bytes as f64);
     gauge!("hindsight_store_damaged_segments").set(app.store.damaged_segments() as f64);
-    if let Ok(expired) = app.store.expired().await {
-        gauge!("hindsight_store_expired_files").set(expired.files as f64);
-        gauge!("hindsight_store_expired_bytes").set(expired.bytes as f64);
+    if let Ok((segments, bytes)) = app.store.catalogue().expired_size().await {
+        gauge!("hindsight_store_expired_segments").set(segments as f64);
+        gauge!("hindsight_store_expired_bytes").set(bytes as f64);
     }
     let suspect = !app.store.clock_trust().is_trusted();
     gauge!("hindsight_store_clock_suspect").set(if suspect { 1.0 } else { 0.0 });

@@ -50,16 +50,29 @@ pub struct SegmentRecord {
 impl Catalogue {
     /// All segments that are data, damaged ones included.
     pub async fn segments(&self) -> Result<Vec<SegmentRecord>> {
-        let mut segments = self.all_segments().await?;
-        segments.retain(|segment| segment.expired.is_none());
-        Ok(segments)
+        let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NULL ORDER BY id")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(segment).collect()
     }
 
     /// The segments that retention took out of service and whose files are not deleted yet.
     pub async fn expired_segments(&self) -> Result<Vec<SegmentRecord>> {
-        let mut segments = self.all_segments().await?;
-        segments.retain(|segment| segment.expired.is_some());
-        Ok(segments)
+        let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NOT NULL ORDER BY id")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(segment).collect()
+    }
+
+    /// How many expired segments there are, and the bytes of their files.
+    pub async fn expired_size(&self) -> Result<(u64, u64)> {
+        let row = sqlx::query(
+            "SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM segments WHERE expired IS NOT NULL",
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        let unsigned = |column: &str| row.try_get::<i64, _>(column).map(from_sql);
+        Ok((unsigned("files")?, unsigned("bytes")?))
     }
 
     /// All segments, expired ones included.

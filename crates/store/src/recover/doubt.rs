@@ -14,7 +14,7 @@ pub enum Doubt {
     LostLog,
     /// The log ends before a segment that it should contain: that segment will not be listed.
     LogEndsEarly,
-    /// Two segments may hold the same rows, and neither certainly holds all of the other's: the smaller one will not be listed.
+    /// Segments may hold the same rows, and no choice of them certainly holds each row once: the earlier ones will not be listed.
     OverlappingSegments,
     /// A segment is of before segments had checksums: nothing shows whether its file is as it was written.
     UnverifiedSegments,
@@ -53,7 +53,7 @@ impl Doubt {
             Doubt::LostLog => "rows that no segment has are lost",
             Doubt::LogEndsEarly => "the segments that it should contain are left out",
             Doubt::OverlappingSegments => {
-                "of two segments that may hold the same rows, the smaller one is left out"
+                "of segments that may hold the same rows, the earlier ones are left out"
             }
             Doubt::UnverifiedSegments => "their files are taken as they are",
         }

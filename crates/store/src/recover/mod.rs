@@ -3,6 +3,11 @@
 //! Nothing is deleted, and segments stay where they are; the next opening moves those that are not listed to the quarantine.
 
 mod doubt;
+mod exact_cover;
+mod examine;
+mod files;
+#[cfg(test)]
+mod random_tests;
 mod resolve;
 
 use std::collections::BTreeMap;
@@ -19,17 +24,14 @@ use crate::error::{Result, StoreError};
 use crate::expired;
 use crate::folder::{self, Folder};
 use crate::format_file;
-use crate::health::HealthCell;
-use crate::log::{self, Appended, LogReport, LogSink, LogWriter, WriterSettings};
+use crate::log::{self, LogReport};
 use crate::quarantine;
-use crate::segment::{
-    Description, TEMPORARY, WholeFile, decode, first_application, move_file, named_checksum,
-    read_footer, read_whole,
-};
+use crate::segment::{Description, TEMPORARY, WholeFile, first_application};
 use crate::store_id::StoreId;
-use crate::vfs::RealFs;
 
 pub use doubt::{Doubt, Doubts};
+use examine::{Broken, Sound, examine};
+use files::{begin_log, prepare, put_in_place};
 use resolve::{Found, LogRange, Resolved, resolve};
 
 /// An application of a rebuilt catalogue that the old one did not have or that could not be read from it.
@@ -134,19 +136,6 @@ impl OldCatalogue {
             }
         }
     }
-}
-
-/// A file with the bytes that it was written with, as far as its name says so.
-struct Sound {
-    found: Found,
-    whole: WholeFile,
-}
-
-/// A file that is damaged. What its footer says may be wrong too.
-struct Broken {
-    path: PathBuf,
-    what: String,
-    found: Option<(Description, WholeFile)>,
 }
 
 /// Everything that lies in a data folder.
@@ -292,44 +281,6 @@ impl Survey {
         let folder = self.segments.join(of.app.to_string()).join(of.table.name());
         of.store.is_none_or(|id| id == store) && found.path.parent() == Some(folder.as_path())
     }
-}
-
-/// Reads a file whole.
-fn examine(
-    path: &Path,
-    doubts: &mut Doubts,
-    progress: &dyn Progress,
-) -> Result<Result<Sound, Broken>> {
-    let whole =
-        read_whole(path, &|bytes| progress.advance(bytes)).map_err(StoreError::io("read", path))?;
-    let description = read_footer(path).and_then(|footer| Description::of(&footer));
-    let sum = whole.checksums.of_file(whole.bytes);
-    let verdict = match named_checksum(path) {
-        Some(due) if due == sum => Ok(()),
-        Some(_) => Err("it does not have the checksum in its name".to_owned()),
-        None => decode(path),
-    };
-    let (description, what) = match (description, verdict) {
-        (Ok(description), Ok(())) => {
-            if named_checksum(path).is_none() {
-                let what = "its name has no checksum".to_owned();
-                doubts.add(Doubt::UnverifiedSegments, path, what);
-            }
-            let found = Found {
-                path: path.to_owned(),
-                description,
-            };
-            return Ok(Ok(Sound { found, whole }));
-        }
-        (Ok(description), Err(what)) => (Some(description), what),
-        (Err(what), _) => (None, what),
-    };
-    doubts.add(Doubt::DamagedSegments, path, what.clone());
-    Ok(Err(Broken {
-        path: path.to_owned(),
-        what,
-        found: description.map(|description| (description, whole)),
-    }))
 }
 
 /// What a recovery will do.
@@ -502,91 +453,4 @@ impl Plan {
         }
         Ok(added)
     }
-}
-
-/// An empty folder to build the catalogue in; an earlier recovery may have been interrupted.
-fn prepare(building: &Path, new: &Path) -> Result<()> {
-    std::fs::create_dir_all(building).map_err(StoreError::io("create", building))?;
-    for suffix in SUFFIXES {
-        let path = with_suffix(new, suffix);
-        if path.exists() {
-            std::fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
-        }
-    }
-    Ok(())
-}
-
-/// The files of an SQLite database.
-const SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// Moves the files of the log aside and begins a new one after `position`.
-fn begin_log(root: &Path, position: u64) -> Result<()> {
-    let dir = root.join("log");
-    let files = log::files(&dir).map_err(StoreError::io("list", &dir))?;
-    let aside = free(|number| root.join("quarantine").join(format!("log-{number}")));
-    for file in files {
-        let name = file.path.file_name().unwrap_or_default();
-        move_file(&file.path, &aside.join(name)).map_err(StoreError::io("move", &file.path))?;
-    }
-    let settings = WriterSettings {
-        dir,
-        vfs: Arc::new(RealFs),
-        delay: std::time::Duration::ZERO,
-        commit_bytes: 1,
-        file_bytes: 1,
-    };
-    LogWriter::start(
-        settings,
-        position + 1,
-        Arc::new(HealthCell::default()),
-        NoSink,
-    )
-    .map(drop)
-}
-
-/// Nothing is appended.
-struct NoSink;
-
-impl LogSink for NoSink {
-    fn durable(&self, _appended: Vec<Appended>) {}
-
-    fn freeze(&self, _position: u64) {}
-}
-
-/// Keeps the old catalogue under another name and puts the new one in its place; says where the old one lies.
-fn put_in_place(root: &Path, building: &Path) -> Result<Option<PathBuf>> {
-    let path = folder::catalogue_path(root);
-    let aside = free(|number| root.join(format!("catalogue-kept-{number}.db")));
-    let mut kept = None;
-    // The file itself last: without it opening refuses.
-    for suffix in SUFFIXES.iter().rev() {
-        let from = with_suffix(&path, suffix);
-        if from.exists() {
-            move_file(&from, &with_suffix(&aside, suffix))
-                .map_err(StoreError::io("move", &from))?;
-            kept = Some(aside.clone());
-        }
-    }
-    let new = building.join("catalogue.db");
-    move_file(&new, &path).map_err(StoreError::io("move", &new))?;
-    std::fs::remove_dir(building).map_err(StoreError::io("remove", building))?;
-    std::fs::File::open(root)
-        .and_then(|folder| folder.sync_all())
-        .map_err(StoreError::io("sync", root))?;
-    Ok(kept)
-}
-
-/// The first of the numbered paths at which nothing lies.
-fn free(path: impl Fn(u32) -> PathBuf) -> PathBuf {
-    let mut number = 1;
-    while path(number).exists() {
-        number += 1;
-    }
-    path(number)
 }

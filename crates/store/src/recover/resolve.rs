@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::doubt::{Doubt, Doubts};
+use super::exact_cover::exact_cover;
 use crate::app_id::AppId;
 use crate::clock::hour_of;
 use crate::schema::Table;
@@ -107,33 +108,76 @@ fn position(found: &[Found], log: LogRange) -> u64 {
     position
 }
 
-/// Keeps the segments of one application's table whose rows no other one holds.
-fn resolve_table(mut segments: Vec<Found>, resolved: &mut Resolved, doubts: &mut Doubts) {
-    // Those that can only supersede, and not be superseded, first: merged over sealed ones, later over earlier ones.
-    segments.sort_by_key(|segment| {
-        let of = &segment.description;
-        std::cmp::Reverse((of.level, of.max_seq, of.created, segment.path.clone()))
-    });
-    let mut kept: Vec<(Found, Extent)> = Vec::new();
+/// Keeps segments of one application's table that hold each row once.
+fn resolve_table(segments: Vec<Found>, resolved: &mut Resolved, doubts: &mut Doubts) {
+    for group in groups(segments) {
+        let kept = pick(&group, doubts);
+        for (index, (segment, _)) in group.into_iter().enumerate() {
+            if kept.contains(&index) {
+                resolved.data.push(segment);
+            } else {
+                resolved.superseded.push(segment);
+            }
+        }
+    }
+}
+
+type Group = Vec<(Found, Extent)>;
+
+/// The segments in groups: those of different groups do not overlap. The preferred ones of a group come first: merged over sealed
+/// ones, later over earlier ones.
+fn groups(segments: Vec<Found>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     for segment in segments {
         let extent = Extent::of(&segment.description);
-        let other = kept.iter().find(|(_, other)| other.overlaps(&extent));
-        let Some((other, whole)) = other else {
-            kept.push((segment, extent));
-            continue;
-        };
-        if !whole.contains(&extent) {
-            doubts.add(
+        let touches = |group: &mut Group| group.iter().any(|(_, other)| other.overlaps(&extent));
+        let mut joined: Group = groups.extract_if(.., touches).flatten().collect();
+        joined.push((segment, extent));
+        groups.push(joined);
+    }
+    for group in &mut groups {
+        group.sort_by_key(|(segment, _)| {
+            let of = &segment.description;
+            std::cmp::Reverse((of.level, of.max_seq, of.created, segment.path.clone()))
+        });
+    }
+    groups
+}
+
+/// The indexes of the segments of a group that are data.
+fn pick(group: &Group, doubts: &mut Doubts) -> Vec<usize> {
+    let exact = |(_, extent): &'_ (Found, Extent)| match extent {
+        Extent::Exact(covers) => Some(covers.clone()),
+        Extent::AtMost { .. } => None,
+    };
+    let covers: Option<Vec<Covers>> = group.iter().map(exact).collect();
+    let picked = match covers {
+        _ if group.len() == 1 => Some(vec![0]),
+        Some(covers) => exact_cover(&covers.iter().collect::<Vec<_>>()),
+        None => None,
+    };
+    picked.unwrap_or_else(|| pick_uncertainly(group, doubts))
+}
+
+/// Keeps the preferred ones of segments that overlap, and notes what may be lost with the others.
+fn pick_uncertainly(group: &Group, doubts: &mut Doubts) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    for (index, (segment, extent)) in group.iter().enumerate() {
+        let holder = kept
+            .iter()
+            .filter_map(|kept| group.get(*kept))
+            .find(|(_, other)| other.overlaps(extent));
+        match holder {
+            None => kept.push(index),
+            Some((other, whole)) if !whole.contains(extent) => doubts.add(
                 Doubt::OverlappingSegments,
                 &segment.path,
                 format!("it may hold rows of {}", other.path.display()),
-            );
+            ),
+            Some(_) => {}
         }
-        resolved.superseded.push(segment);
     }
-    resolved
-        .data
-        .extend(kept.into_iter().map(|(segment, _)| segment));
+    kept
 }
 
 /// The rows that a segment holds, exactly or at most.

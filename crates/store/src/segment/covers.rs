@@ -47,6 +47,22 @@ impl Covers {
         })
     }
 
+    /// The first hour and sequence number that it covers and `other` does not.
+    pub(crate) fn first_outside(&self, other: &Covers) -> Option<(i64, u64)> {
+        self.0.iter().find_map(|(hour, ranges)| {
+            let theirs = other.0.get(hour).map(Vec::as_slice).unwrap_or_default();
+            ranges.iter().find_map(|(min, max)| {
+                let mut next = *min;
+                for (from, to) in theirs {
+                    if *from <= next && next <= *to {
+                        next = to.saturating_add(1);
+                    }
+                }
+                (next <= *max).then_some((*hour, next))
+            })
+        })
+    }
+
     /// Whether it covers a sequence number of a range in an hour of a range, ends included.
     pub(crate) fn touches(&self, hours: (i64, i64), sequence: (u64, u64)) -> bool {
         let ranges = self.0.range(hours.0..=hours.1.max(hours.0));
@@ -124,7 +140,20 @@ mod tests {
             let other = Covers::of(hour, min, max);
             assert_eq!(merged.contains(&other), contained, "{other:?}");
             assert_eq!(merged.overlaps(&other), overlapping, "{other:?}");
+            assert_eq!(other.first_outside(&merged).is_none(), contained);
         }
+    }
+
+    #[test]
+    fn the_first_place_outside_is_found() {
+        let all = Covers::of(5, 1, 9);
+        let mut some = Covers::of(5, 1, 3);
+        assert_eq!(all.first_outside(&some), Some((5, 4)));
+        some.add(&Covers::of(5, 5, 9));
+        assert_eq!(all.first_outside(&some), Some((5, 4)));
+        some.add(&Covers::of(5, 4, 4));
+        assert_eq!(all.first_outside(&some), None);
+        assert_eq!(all.first_outside(&Covers::of(6, 1, 9)), Some((5, 1)));
     }
 
     #[test]

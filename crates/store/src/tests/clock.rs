@@ -117,7 +117,9 @@ async fn what_expires_is_kept_for_a_while_and_can_be_restored() {
     drop(running);
     let moved = files(dir.path(), "expired");
     assert_eq!((moved.len(), files(dir.path(), "segments").len()), (1, 1));
-    assert_eq!(store.expired().await.unwrap().files, 1);
+    let (count, bytes) = store.catalogue().expired_size().await.unwrap();
+    let size = std::fs::metadata(&moved[0]).unwrap().len();
+    assert_eq!((count, bytes), (1, size));
     store.close().await.unwrap();
     drop(store);
 

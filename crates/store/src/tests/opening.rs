@@ -158,3 +158,61 @@ async fn a_seal_that_was_cut_off_before_its_transaction_loses_and_doubles_nothin
     assert_eq!(ids(&store, app(1)).await, ["a"]);
     assert_eq!(store.quarantine().files, 1);
 }
+
+/// The catalogue of a folder as the program wrote it before damage and trusted time were in it.
+async fn make_older(root: &Path) {
+    let migrations = tempfile::tempdir().unwrap();
+    for name in [
+        "0001_first",
+        "0002_identity",
+        "0003_store_id",
+        "0004_segment_checksums",
+    ] {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+        let name = format!("{name}.sql");
+        std::fs::copy(source.join(&name), migrations.path().join(&name)).unwrap();
+    }
+    let (path, newer) = (root.join("catalogue.db"), root.join("newer.db"));
+    std::fs::rename(&path, &newer).unwrap();
+    let options = sqlx::sqlite::SqliteConnectOptions::new()
+        .filename(&path)
+        .create_if_missing(true);
+    let pool = sqlx::sqlite::SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await
+        .unwrap();
+    let migrator = sqlx::migrate::Migrator::new(migrations.path());
+    migrator.await.unwrap().run(&pool).await.unwrap();
+    sqlx::query("ATTACH ? AS newer")
+        .bind(newer.display().to_string())
+        .execute(&pool)
+        .await
+        .unwrap();
+    for copy in [
+        "INSERT INTO segments SELECT id, app_id, table_name, path, rows, bytes, min_ts, max_ts, min_seq, max_seq, level, \
+         promoted, created, checksums FROM newer.segments",
+        "INSERT INTO store SELECT * FROM newer.store",
+        "UPDATE log_position SET sequence = (SELECT sequence FROM newer.log_position)",
+    ] {
+        sqlx::query(copy).execute(&pool).await.unwrap();
+    }
+    pool.close().await;
+    std::fs::remove_file(newer).unwrap();
+}
+
+#[tokio::test]
+async fn an_older_catalogue_is_checked_as_it_is_and_opens() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path()).await;
+    make_older(dir.path()).await;
+    let before = std::fs::read(dir.path().join("catalogue.db")).unwrap();
+    let report = crate::check(dir.path(), Arc::new(())).await.unwrap();
+    assert_eq!((report.damage, report.segments), (vec![], 2));
+    let after = std::fs::read(dir.path().join("catalogue.db")).unwrap();
+    assert!(before == after, "a check migrates nothing");
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!(ids(&store, app(1)).await, ["a", "b"]);
+    let mark = store.catalogue().time_mark().await.unwrap().unwrap();
+    assert_eq!(mark.ticks, START, "the latest entry");
+}
