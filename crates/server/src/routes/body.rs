@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt;
+use tokio::sync::Semaphore;
 
 use super::access::Access;
 use crate::app::App;
@@ -17,6 +18,8 @@ use crate::ingest::body::{BodyError, Codec, decode};
 
 /// How long the rest of a refused body is discarded.
 const LINGER: Duration = Duration::from_secs(2);
+/// Refused bodies whose rest is discarded at once.
+const MOST_DISCARDED: usize = 64;
 /// The least that is reserved for the bytes of a body.
 const SMALLEST: usize = 1024;
 
@@ -76,10 +79,18 @@ pub(super) async fn read(
     read
 }
 
-/// Reads and forgets the rest of a body beside its reply, for a while.
+/// Reads and forgets the rest of a body beside its reply, for a while. Of many refused bodies some are discarded: each holds
+/// buffers of its connection.
 pub(super) fn discard(mut body: Body) {
+    static DISCARDED: Semaphore = Semaphore::const_new(MOST_DISCARDED);
+    let Ok(place) = DISCARDED.try_acquire() else {
+        return;
+    };
     let rest = async move { while let Some(Ok(_)) = body.frame().await {} };
-    tokio::spawn(tokio::time::timeout(LINGER, rest));
+    tokio::spawn(async move {
+        let _ = tokio::time::timeout(LINGER, rest).await;
+        drop(place);
+    });
 }
 
 async fn read_whole(
