@@ -49,7 +49,7 @@ def bodies():
         "packed blanks": gzip.compress(b" " * (512 << 20), 1),
         "packed items": gzip.compress(b"{}" * 64_000),
         "packed small items": gzip.compress(b"1\n" * (4 << 20)),
-        "an item that does not end": gzip.compress(b"{" * (8 << 20)),
+        "an item of megabytes": gzip.compress(b'{"a":"' + b"x" * (7 << 20) + b'"}'),
         "a large plain body": b"[" * (16 << 20),
     }
 

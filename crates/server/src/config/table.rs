@@ -168,7 +168,7 @@ settings! {
     "Form of the innermost elements of segmented metrics: `spec` (flat, dimension values typed) or `object` (as the cloud replies: the values of a metric in an object, dimension values as strings). A client overrides it with `Prefer: ai.metric-leaf=`.";
 
     "prometheus.access" = "local" => prometheus_access: FiguresAccess, figures_access,
-    "Who may read `/metrics`: `local` (from this machine), `credential` (with any valid API key or token) or `everyone`.";
+    "Who may read `/metrics`: `local` (from this machine; a reverse proxy on this machine must be named in `http.trusted_proxies`), `credential` (with any valid API key or token) or `everyone`.";
 
     "apps.minimum_tier" = "basic" => minimum_tier: Tier, tier,
     "Lowest pricing tier that may use metrics, events and queries: `free`, `basic` or `enterprise`. An application of a lower tier gets 402.";
@@ -203,7 +203,7 @@ settings! {
     "http.body_memory" = "512MiB" => body_memory: usize, size,
     "Memory limit of all request bodies together, with what is decompressed and decoded from them: an eighth for bodies that are arriving, an eighth for telemetry that waits, an eighth for queries, five eighths for telemetry that is decoded and stored. Of each part one application or principal has at most half while it has more than one request. Beyond it requests are refused with 503.";
 
-    "http.max_bodies_per_address" = "256" => max_bodies_per_address: usize, positive,
+    "http.max_bodies_per_address" = "1024" => max_bodies_per_address: usize, positive,
     "Maximum request bodies of one address (of IPv6: one /64 network) that are arriving. Beyond it the one that has been arriving longest is refused with 503.";
 
     "http.trusted_proxies" = "" => trusted_proxies: TrustedProxies, TrustedProxies::parse,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt;
+use tokio::sync::Semaphore;
 
 use super::access::Access;
 use crate::app::App;
@@ -15,6 +16,10 @@ use crate::bodies::shares::{NoMemory, Share};
 use crate::error::ApiError;
 use crate::ingest::body::{BodyError, Codec, decode};
 
+/// How long the rest of a refused body is discarded.
+const LINGER: Duration = Duration::from_secs(2);
+/// Refused bodies whose rest is discarded at once.
+const MOST_DISCARDED: usize = 64;
 /// The least that is reserved for the bytes of a body.
 const SMALLEST: usize = 1024;
 
@@ -55,12 +60,44 @@ pub(super) struct Whole {
     pub(super) memory: Arriving,
 }
 
-/// Reads a body of at most `limit` bytes that arrives in time.
+/// Reads a body of at most `limit` bytes that arrives in time. The rest of a body that is refused is discarded for a while, so
+/// that the client, which is still sending, gets to read why (RFC 9112 §9.6).
 pub(super) async fn read(
     app: &App,
     address: Option<IpAddr>,
     headers: &HeaderMap,
-    body: Body,
+    mut body: Body,
+    limit: usize,
+) -> Result<Whole, Unread> {
+    let read = read_whole(app, address, headers, &mut body, limit).await;
+    if matches!(
+        read,
+        Err(Unread::TooLarge | Unread::Closed | Unread::TooMuchMemory)
+    ) {
+        discard(body);
+    }
+    read
+}
+
+/// Reads and forgets the rest of a body beside its reply, for a while. Of many refused bodies some are discarded: each holds
+/// buffers of its connection.
+pub(super) fn discard(mut body: Body) {
+    static DISCARDED: Semaphore = Semaphore::const_new(MOST_DISCARDED);
+    let Ok(place) = DISCARDED.try_acquire() else {
+        return;
+    };
+    let rest = async move { while let Some(Ok(_)) = body.frame().await {} };
+    tokio::spawn(async move {
+        let _ = tokio::time::timeout(LINGER, rest).await;
+        drop(place);
+    });
+}
+
+async fn read_whole(
+    app: &App,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    body: &mut Body,
     limit: usize,
 ) -> Result<Whole, Unread> {
     let size = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
@@ -79,7 +116,7 @@ pub(super) async fn read(
 }
 
 /// Copies the parts of a body together: each of them may hold a larger buffer.
-async fn collect(mut body: Body, limit: usize, memory: &Arriving) -> Result<Bytes, Unread> {
+async fn collect(body: &mut Body, limit: usize, memory: &Arriving) -> Result<Bytes, Unread> {
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::Broken)?;

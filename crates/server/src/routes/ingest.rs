@@ -36,6 +36,7 @@ pub(crate) async fn track(
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|length| length > limit) {
+        body::discard(body);
         return reply(too_large(limit));
     }
     let connection = connection.unwrap_or_default().0;

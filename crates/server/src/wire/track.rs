@@ -20,7 +20,7 @@ pub(crate) fn refused_by_gate(error: ApiError) -> Response {
 }
 
 /// Items that are listed although the sender cannot do anything about them: a small body must not get a large reply.
-const LISTED: usize = 1000;
+const LISTED: usize = 100;
 
 /// The reply that says what became of each item.
 pub(crate) fn reply(mut verdict: Verdict) -> Response {
