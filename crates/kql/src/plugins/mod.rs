@@ -2,13 +2,17 @@
 
 mod activity;
 pub(crate) mod args;
+mod autocluster;
 mod bag_unpack;
+mod basket;
 mod dcount_intersect;
+mod diffpatterns;
 mod funnel_sequence;
 mod funnel_sequence_completion;
 mod geo_lookup;
 mod ip_lookup;
 mod narrow;
+mod patterns;
 mod pivot;
 mod preview;
 mod registry;

@@ -4,8 +4,11 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, TypeOf};
 
 use super::activity;
+use super::autocluster;
 use super::bag_unpack;
+use super::basket;
 use super::dcount_intersect;
+use super::diffpatterns;
 use super::funnel_sequence;
 use super::funnel_sequence_completion;
 use super::geo_lookup;
@@ -72,14 +75,29 @@ static PLUGINS: &[Plugin] = &[
         bind: Bind::Columns(activity::metrics),
     },
     Plugin {
+        form: "autocluster([size_weight=0.5], [weight], [seeds=25], [wildcard, …])",
+        summary: "A few patterns that many rows have in common. The choice is Hindsight's own and may differ from the cloud's, whose details are not published: of each of the most frequent rows it is the part with the best score, the geometric mean of the shares of rows and columns.",
+        bind: Bind::Columns(autocluster::bind),
+    },
+    Plugin {
         form: "bag_unpack(bag, [prefix], [columnsConflict='error' | 'replace_source' | 'keep_source'], [ignoredProperties=array])",
         summary: "A column for each key of a column's bags, in place of the column.",
         bind: Bind::Schema(bag_unpack::bind),
     },
     Plugin {
+        form: "basket([threshold=0.05], [weight], [dimensions=5], [wildcard, …])",
+        summary: "All patterns that at least a share of the rows has; a column with one value in all of these rows belongs to the pattern. The search is complete, where the cloud's samples, and the most frequent patterns come first.",
+        bind: Bind::Columns(basket::bind),
+    },
+    Plugin {
         form: "dcount_intersect(hll, hll, …)",
         summary: "The estimated sizes of the intersections of the first hll states of a row, in a column for each state.",
         bind: Bind::Columns(dcount_intersect::bind),
+    },
+    Plugin {
+        form: "diffpatterns(split, a, b, [weight], [threshold=0.05], [dimensions], [wildcard, …])",
+        summary: "Patterns whose shares of two sets of rows differ by at least a threshold. The choice is Hindsight's own and may differ from the cloud's, whose details are not published: of patterns that share nine tenths of their rows only the one with the largest difference stays.",
+        bind: Bind::Columns(diffpatterns::bind),
     },
     Plugin {
         form: "funnel_sequence(id, axis, start, end, step_window, bin, state, sequence)",

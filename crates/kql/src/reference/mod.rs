@@ -1,9 +1,10 @@
 //! Generates the language reference from the parser and the library.
 
 mod names;
+mod reasons;
 mod special;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use hindsight_kql_syntax::reference::{
@@ -109,25 +110,37 @@ impl Page {
         };
         let aggregate = |name: &&str| aggregates::find(name).is_some();
         let plugin = |name: &&str| plugins::find(name).is_some();
-        self.missing("Functions", library::known_functions(), scalar);
-        self.missing("Aggregates", library::known_aggregates(), aggregate);
-        self.missing("Plug-ins", names::PLUGINS.split_whitespace(), plugin);
+        self.missing(
+            "Functions",
+            library::known_functions(),
+            scalar,
+            reasons::FUNCTIONS,
+        );
+        self.missing("Aggregates", library::known_aggregates(), aggregate, &[]);
+        self.missing(
+            "Plug-ins",
+            names::PLUGINS.split_whitespace(),
+            plugin,
+            reasons::PLUGINS,
+        );
     }
 
-    /// The names of KQL that the library does not implement.
+    /// The names of KQL that the library does not implement, a line for each reason.
     fn missing(
         &mut self,
         what: &str,
         known: impl Iterator<Item = &'static str>,
         supported: impl Fn(&&str) -> bool,
+        reasons: &'static [reasons::Refused],
     ) {
-        let missing: BTreeSet<String> = known
-            .filter(|name| !supported(name))
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if !missing.is_empty() {
-            let missing: Vec<String> = missing.into_iter().collect();
-            let _ = writeln!(self.out, "- {what}: {}", missing.join(", "));
+        let mut lines: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for name in known.filter(|name| !supported(name)) {
+            let names = lines.entry(reasons::reason(reasons, name)).or_default();
+            names.insert(format!("`{name}`"));
+        }
+        for (reason, names) in lines {
+            let names: Vec<String> = names.into_iter().collect();
+            let _ = writeln!(self.out, "- {what} {}: {reason}", names.join(", "));
         }
     }
 }
@@ -143,6 +156,26 @@ mod tests {
             page == language(),
             "docs/language.md is not fresh: `hindsight docs > docs/language.md`"
         );
+    }
+
+    #[test]
+    fn what_has_a_reason_is_known_and_refused() {
+        let known: BTreeSet<&str> = library::known_functions().collect();
+        for name in names_of(reasons::FUNCTIONS) {
+            assert!(known.contains(name), "{name}");
+            assert!(functions::registry().find(name).is_none(), "{name}");
+        }
+        let known: BTreeSet<&str> = names::PLUGINS.split_whitespace().collect();
+        for name in names_of(reasons::PLUGINS) {
+            assert!(known.contains(name), "{name}");
+            assert!(plugins::find(name).is_none(), "{name}");
+        }
+    }
+
+    fn names_of(reasons: &'static [reasons::Refused]) -> impl Iterator<Item = &'static str> {
+        reasons
+            .iter()
+            .flat_map(|refused| refused.names.split_whitespace())
     }
 
     /// The binder implements the special functions by name; the library does not have them.

@@ -1,6 +1,4 @@
 //! `gzip_decompress_from_base64_string` and `zlib_decompress_from_base64_string`.
-//!
-//! The corresponding compression functions are not supported: compressed bytes depend on the compressor and would differ.
 
 use std::io::Read;
 

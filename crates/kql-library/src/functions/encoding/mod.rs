@@ -1,6 +1,7 @@
 //! Encodings of text and bytes (`docs/semantics.md §11`).
 
 mod base64;
+mod deflate;
 mod inflate;
 mod new_guid;
 mod punycode;
@@ -15,6 +16,8 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &base64::ENCODE_FROMARRAY,
     &base64::ENCODE_FROMGUID,
     &base64::ENCODE_TOSTRING,
+    &deflate::GZIP,
+    &deflate::ZLIB,
     &inflate::GZIP,
     &inflate::ZLIB,
     &new_guid::DEF,

@@ -1,0 +1,68 @@
+//! Why functions and plug-ins of the language are refused.
+
+/// The names that one reason refuses.
+pub(super) struct Refused {
+    /// The names, separated by white space.
+    pub(super) names: &'static str,
+    /// The reason, a sentence.
+    pub(super) reason: &'static str,
+}
+
+/// The reason for functions and plug-ins that no other reason names.
+pub(super) const NOT_IMPLEMENTED: &str = "Not implemented.";
+
+/// The reasons of scalar functions.
+pub(super) const FUNCTIONS: &[Refused] = &[
+    Refused {
+        names: "cluster current_cluster_endpoint external_table materialized_view stored_query_result",
+        reason: "They name parts of a cluster, which Hindsight does not have.",
+    },
+    Refused {
+        names: "cursor_after cursor_before_or_at cursor_current extent_id extent_tags",
+        reason: "They tell how a cluster stores its rows; Hindsight's segments are merged and rewritten at any time.",
+    },
+    Refused {
+        names: "ingestion_time",
+        reason: "The store keeps no time of ingestion beside a row.",
+    },
+    Refused {
+        names: "current_principal current_principal_details current_principal_is_member_of",
+        reason: "The query engine is not told who sends a query.",
+    },
+    Refused {
+        names: "hash_combine hash_many",
+        reason: "The engine's way to combine hashes is not published, and another hash would be a wrong answer.",
+    },
+    Refused {
+        names: "parse_user_agent",
+        reason: "The answer depends on the engine's own list of browsers, systems and devices.",
+    },
+];
+
+/// The reasons of plug-ins.
+pub(super) const PLUGINS: &[Refused] = &[
+    Refused {
+        names: "azure_digital_twins_query_request cosmosdb_sql_request external_data http_request http_request_post \
+                infer_storage_schema infer_storage_schema_with_suggestions mysql_request postgresql_request sql_request",
+        reason: "They read other systems; a query reads the telemetry of this machine only.",
+    },
+    Refused {
+        names: "ai_chat_completion ai_chat_completion_prompt ai_embed_text ai_embeddings",
+        reason: "They send telemetry to a model of another system.",
+    },
+    Refused {
+        names: "python r",
+        reason: "They run programs of another language, which a query could not confine.",
+    },
+    Refused {
+        names: "diffpatterns_text",
+        reason: "Its choice of text patterns is not published.",
+    },
+];
+
+/// The reason for which `name` is refused.
+pub(super) fn reason(reasons: &[Refused], name: &str) -> &'static str {
+    let of_name = |refused: &&Refused| refused.names.split_whitespace().any(|n| n == name);
+    let found = reasons.iter().find(of_name);
+    found.map_or(NOT_IMPLEMENTED, |refused| refused.reason)
+}
