@@ -117,12 +117,16 @@ codes! {
     EdgeRange = "SEM1013",
     /// The ids of source and target have different types.
     EndpointTypes = "SEM1019",
+    /// `graph-shortest-paths` has several patterns.
+    SeveralSequences = "SEM1023",
     /// A node or an edge has no such property.
     UnknownProperty = "SEM1040",
     /// A predicate reads a property of a path.
     PathProperty = "SEM1054",
     /// The ids of nodes and edges have different types.
     NodeIdType = "SEM1079",
+    /// A predicate of shortest paths compares two elements.
+    ComparedElements = "CRT0001",
     /// A sub-query that runs once reads the value of a row.
     RowScope = "CRT0018",
 }

@@ -15,6 +15,7 @@ mod getschema;
 mod graph_mark_components;
 mod graph_match;
 mod graph_pattern;
+mod graph_shortest_paths;
 mod graph_to_table;
 mod graph_where_edges;
 mod graph_where_nodes;
@@ -67,6 +68,7 @@ pub use getschema::*;
 pub use graph_mark_components::*;
 pub use graph_match::*;
 pub use graph_pattern::{EdgeDirection, EdgeRange, GraphPattern, PatternEdge, PatternNode};
+pub use graph_shortest_paths::*;
 pub use graph_to_table::*;
 pub use graph_where_edges::*;
 pub use graph_where_nodes::*;
@@ -175,6 +177,7 @@ operators! {
     GetSchema(GetSchemaOperator): "getschema",
     GraphMarkComponents(GraphMarkComponentsOperator): "graph-mark-components",
     GraphMatch(GraphMatchOperator): "graph-match",
+    GraphShortestPaths(GraphShortestPathsOperator): "graph-shortest-paths",
     GraphToTable(GraphToTableOperator): "graph-to-table",
     GraphWhereEdges(GraphWhereEdgesOperator): "graph-where-edges",
     GraphWhereNodes(GraphWhereNodesOperator): "graph-where-nodes",

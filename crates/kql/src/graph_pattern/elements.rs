@@ -24,6 +24,8 @@ pub(crate) struct Elements {
     pub(crate) steps: Vec<Step>,
     /// The variable of each step, and whether it has a range.
     variables: Vec<(Option<String>, bool)>,
+    /// The first and the last node of the last pattern.
+    ends: (usize, usize),
 }
 
 impl Elements {
@@ -38,12 +40,14 @@ impl Elements {
     ) -> BindResult<Elements> {
         let mut elements = Elements::default();
         for pattern in patterns {
-            let mut from = elements.node(&pattern.first, binder)?;
+            let first = elements.node(&pattern.first, binder)?;
+            let mut from = first;
             for (edge, node) in &pattern.steps {
                 let to = elements.node(node, binder)?;
                 elements.add_step(edge, from, to, binder)?;
                 from = to;
             }
+            elements.ends = (first, from);
         }
         if !elements.is_connected() {
             let message = "the patterns have no node in common";
@@ -55,6 +59,11 @@ impl Elements {
     /// The number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The first and the last node of the only pattern.
+    pub(crate) fn ends(&self) -> (usize, usize) {
+        self.ends
     }
 
     /// The element that a variable denotes.

@@ -41,6 +41,8 @@ pub(crate) enum ReadValue {
     Cell,
     /// A value of a path.
     Path(PathFunction, Over),
+    /// The number of edges of a step, a long.
+    Length,
 }
 
 /// A function of the values of a path's elements.
@@ -70,6 +72,7 @@ impl Read {
             ReadValue::Cell => self.scalar.kind,
             ReadValue::Path(PathFunction::All | PathFunction::Any, _) => ScalarType::Bool,
             ReadValue::Path(PathFunction::Map, _) => ScalarType::Dynamic,
+            ReadValue::Length => ScalarType::Long,
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray, RecordBatch,
-    RecordBatchOptions, UInt32Array,
+    Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray, Int64Array,
+    RecordBatch, RecordBatchOptions, UInt32Array,
 };
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
@@ -35,6 +35,8 @@ enum Rows {
     One(Vec<u32>),
     /// Several for each match; where those of each match end.
     Several { rows: Vec<u32>, ends: Vec<usize> },
+    /// The number of edges for each match.
+    Lengths(Vec<i64>),
 }
 
 /// A match as a search has it.
@@ -55,6 +57,7 @@ impl Matches {
                 rows: Vec::new(),
                 ends: Vec::new(),
             },
+            ReadValue::Length => Rows::Lengths(Vec::new()),
         });
         let mut largest = 1;
         for column in columns {
@@ -108,6 +111,9 @@ impl Matches {
                     self.path_elements += rows.len() - before;
                     ends.push(rows.len());
                 }
+                (Element::Step(step), ReadValue::Length, Rows::Lengths(lengths)) => {
+                    lengths.push(found.path(step).count() as i64);
+                }
                 _ => {}
             }
         }
@@ -122,6 +128,7 @@ impl Matches {
                 let values = values(graph, column)?;
                 Ok(take(values, &UInt32Array::from(rows), None)?)
             }
+            Rows::Lengths(lengths) => Ok(Arc::new(Int64Array::from(lengths)) as ArrayRef),
             Rows::Several { rows, ends } => of_paths(graph, column, &rows, &ends),
         });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;

@@ -1,6 +1,6 @@
 //! The predicate of `where`, divided by the elements that its parts read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
@@ -26,6 +26,8 @@ pub(crate) struct Remaining {
     pub(crate) expr: Expr,
     /// Its columns of the matches.
     pub(crate) reads: Vec<usize>,
+    /// The elements that it reads.
+    pub(crate) elements: BTreeSet<Element>,
 }
 
 /// Divides a predicate. A part that reads one node or one edge, or that is `all(…)`, filters the elements of the search; the
@@ -56,9 +58,11 @@ pub(crate) fn divided(
                 Over::InnerNodes => own.inner.entry(step).or_default().push(predicate),
             }
         } else {
+            let elements = reads.iter().map(|read| read.element).collect();
             remaining.push(Remaining {
                 expr,
                 reads: expressions.used.clone(),
+                elements,
             });
         }
     }

@@ -17,6 +17,7 @@ pub(crate) mod fork;
 pub(crate) mod getschema;
 pub(crate) mod graph_mark_components;
 pub(crate) mod graph_match;
+pub(crate) mod graph_shortest_paths;
 pub(crate) mod graph_to_table;
 pub(crate) mod graph_where_edges;
 pub(crate) mod graph_where_nodes;
@@ -196,6 +197,7 @@ fn node(kind: &OperatorKind) -> &dyn TabularOperator {
         OperatorKind::GetSchema(node) => node,
         OperatorKind::GraphMarkComponents(node) => node,
         OperatorKind::GraphMatch(node) => node,
+        OperatorKind::GraphShortestPaths(node) => node,
         OperatorKind::GraphToTable(node) => node,
         OperatorKind::GraphWhereEdges(node) => node,
         OperatorKind::GraphWhereNodes(node) => node,
