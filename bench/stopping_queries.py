@@ -82,4 +82,8 @@ QUERIES = [
     ("plan of 300 unions", "union " + ", ".join(f"(range x from {i} to 10 step 1 | where x > {i} | extend y = x * 2 | where y > 3)" for i in range(300)) + " | summarize sum(x) by y | join kind=inner (range y from 1 to 10 step 1) on y"),
     ("plan of 60 joins", "range x from 1 to 10 step 1" + "".join(f" | join kind=inner (range x from {i % 3} to 10 step 1) on x" for i in range(60)) + " | count"),
     ("long condition", "range x from 1 to 1000000000 step 1 | where " + " or ".join(f"(x % {i + 2} == {i} and x > {i})" for i in range(900)) + " | count"),
+    ("graph, many nodes", "range a from 1 to 30000000 step 1 | extend b = hash(a) % 10000000 | make-graph a --> b with_node_id=id | graph-to-table nodes | count"),
+    ("graph, paths without end", "range a from 1 to 3000 step 1 | mv-expand b = range(1, 3000, 7) to typeof(long) | make-graph a --> b with_node_id=id | graph-match (n)-[p*1..9]->(m) where n.id == 1 project m.id | summarize count()"),
+    ("graph, shortest paths", "range a from 1 to 1000000 step 1 | extend b = (a * 7919) % 1000000 | make-graph a --> b with_node_id=id | graph-shortest-paths (n)-[p*1..100000]->(m) project n.id | summarize count()"),
+    ("graph, strong components", "range a from 1 to 20000000 step 1 | extend b = (a * 7919) % 20000000 | make-graph a --> b with_node_id=id | graph-mark-components kind=strong | graph-to-table nodes | summarize dcount(ComponentId)"),
 ]

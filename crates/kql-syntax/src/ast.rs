@@ -6,6 +6,7 @@ use hindsight_kql_types::ScalarType;
 
 mod build;
 mod display;
+mod map;
 mod ops;
 
 use crate::Span;

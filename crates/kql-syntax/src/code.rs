@@ -111,10 +111,22 @@ codes! {
     NotText = "SEM0709",
     /// The id of a node is dynamic.
     DynamicNodeId = "SEM1006",
+    /// Patterns of a graph have no variable in common.
+    DisconnectedPatterns = "SEM1011",
+    /// The range of an edge is empty.
+    EdgeRange = "SEM1013",
     /// The ids of source and target have different types.
     EndpointTypes = "SEM1019",
+    /// `graph-shortest-paths` has several patterns.
+    SeveralSequences = "SEM1023",
+    /// A node or an edge has no such property.
+    UnknownProperty = "SEM1040",
+    /// A predicate reads a property of a path.
+    PathProperty = "SEM1054",
     /// The ids of nodes and edges have different types.
     NodeIdType = "SEM1079",
+    /// A predicate of shortest paths compares two elements.
+    ComparedElements = "CRT0001",
     /// A sub-query that runs once reads the value of a row.
     RowScope = "CRT0018",
 }

@@ -186,6 +186,12 @@ fn graphs() {
         "E | make-graph a --> b with N on id, (M | take 1) on ['the id'] | graph-to-table nodes",
     );
     same("E | make-graph a -- b with_node_id = id");
+    check(
+        "G | graph-match cycles=none (a)-->(b)<--()--(c), (c)-[e]->(a)<-[*0..2]-(d)-[['p']*lo..3]-(e) where a.x==1 project a.x,to=e",
+        "G | graph-match cycles=none (a)-[]->(b)<-[]-()-[]-(c), (c)-[e]->(a)<-[*0..2]-(d)-[p*lo..3]-(e) where a.x == 1 project a.x, ['to'] = e",
+    );
+    same("G | graph-match (a)");
+    same("G | graph-shortest-paths output=all (a)-[p*1..5]->(b) where a.x == 1 project a.x, p");
     same("E | make-graph a --> b partitioned-by t (graph-to-table edges | count)");
     same(
         "G | graph-to-table nodes as N with_node_id=n, edges as E with_source_id=s with_target_id=t",

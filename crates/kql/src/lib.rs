@@ -11,6 +11,7 @@ mod datafusion;
 mod error;
 mod fold;
 mod graph;
+mod graph_pattern;
 mod held;
 mod leaves;
 mod operators;

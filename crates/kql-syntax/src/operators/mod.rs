@@ -13,6 +13,9 @@ mod find;
 mod fork;
 mod getschema;
 mod graph_mark_components;
+mod graph_match;
+mod graph_pattern;
+mod graph_shortest_paths;
 mod graph_to_table;
 mod graph_where_edges;
 mod graph_where_nodes;
@@ -63,6 +66,9 @@ pub use find::*;
 pub use fork::*;
 pub use getschema::*;
 pub use graph_mark_components::*;
+pub use graph_match::*;
+pub use graph_pattern::{EdgeDirection, EdgeRange, GraphPattern, PatternEdge, PatternNode};
+pub use graph_shortest_paths::*;
 pub use graph_to_table::*;
 pub use graph_where_edges::*;
 pub use graph_where_nodes::*;
@@ -170,6 +176,8 @@ operators! {
     Fork(ForkOperator): "fork",
     GetSchema(GetSchemaOperator): "getschema",
     GraphMarkComponents(GraphMarkComponentsOperator): "graph-mark-components",
+    GraphMatch(GraphMatchOperator): "graph-match",
+    GraphShortestPaths(GraphShortestPathsOperator): "graph-shortest-paths",
     GraphToTable(GraphToTableOperator): "graph-to-table",
     GraphWhereEdges(GraphWhereEdgesOperator): "graph-where-edges",
     GraphWhereNodes(GraphWhereNodesOperator): "graph-where-nodes",

@@ -62,6 +62,16 @@ pub static OPERATORS: &[Item] = &[
         "Adds the number of its component to every node.",
     ),
     item(
+        "graph-match",
+        "graph-match [cycles=all | none | unique_edges] pattern, … [where predicate] project [name =] expression, …",
+        "A row for each place of the graph that has the form of the patterns, such as (a)-[e]->(b)<-[path*1..3]-(c).",
+    ),
+    item(
+        "graph-shortest-paths",
+        "graph-shortest-paths [output=any | all] pattern [where predicate] project [name =] expression, …",
+        "The shortest paths between the first and the last node of a pattern.",
+    ),
+    item(
         "graph-to-table",
         "graph-to-table nodes [as name] [with_node_id=id], edges [as name] [with_source_id=id] [with_target_id=id]",
         "The nodes or the edges of a graph as rows, or both as two results.",

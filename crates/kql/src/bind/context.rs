@@ -8,6 +8,7 @@ use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::Value;
 
 use super::binder::Binder;
+use super::result_name::result_name;
 use crate::catalog::{Catalog, TableScope};
 use crate::context::{
     BindContext, Bound, BoundAggregate, BoundColumn, Env, Frame, NamingMode, Pending, UserFunction,
@@ -49,6 +50,10 @@ impl BindContext for Binder<'_> {
         mode: NamingMode,
     ) -> BindResult<Vec<BoundColumn>> {
         self.bind_projection(items, input, mode)
+    }
+
+    fn result_name(&self, expr: &Expr) -> Option<String> {
+        result_name(expr)
     }
 
     fn bind_aggregates(

@@ -62,6 +62,9 @@ pub(crate) trait BindContext {
         mode: NamingMode,
     ) -> BindResult<Vec<BoundColumn>>;
 
+    /// The name of the column of an expression without an explicit name; `None` if the column is numbered.
+    fn result_name(&self, expr: &Expr) -> Option<String>;
+
     /// Binds aggregates over `input`. Their names are distinct from those of `keys` and from each other.
     fn bind_aggregates(
         &mut self,

@@ -16,6 +16,8 @@ pub(crate) mod find;
 pub(crate) mod fork;
 pub(crate) mod getschema;
 pub(crate) mod graph_mark_components;
+pub(crate) mod graph_match;
+pub(crate) mod graph_shortest_paths;
 pub(crate) mod graph_to_table;
 pub(crate) mod graph_where_edges;
 pub(crate) mod graph_where_nodes;
@@ -194,6 +196,8 @@ fn node(kind: &OperatorKind) -> &dyn TabularOperator {
         OperatorKind::Fork(node) => node,
         OperatorKind::GetSchema(node) => node,
         OperatorKind::GraphMarkComponents(node) => node,
+        OperatorKind::GraphMatch(node) => node,
+        OperatorKind::GraphShortestPaths(node) => node,
         OperatorKind::GraphToTable(node) => node,
         OperatorKind::GraphWhereEdges(node) => node,
         OperatorKind::GraphWhereNodes(node) => node,

@@ -19,7 +19,8 @@ pub(crate) use library::has_function;
 
 /// The names of the scalar functions that the binder implements itself.
 pub(crate) fn special_functions() -> impl Iterator<Item = &'static str> {
-    special::SCALAR.iter().map(special::Special::name)
+    let all = special::SCALAR.iter().chain(special::GRAPH);
+    all.map(special::Special::name)
 }
 
 /// Whether KQL has a plug-in of this name, supported or not.
@@ -42,6 +43,7 @@ pub fn language() -> String {
     page.items("Scalar operators", SCALAR_OPERATORS);
     page.entries("Scalar functions", &library::scalar_functions());
     page.specials("Functions of columns and rows", special::SCALAR);
+    page.specials("Functions of graphs", special::GRAPH);
     page.specials("Tables by call", special::TABULAR);
     page.entries("Aggregates", &library::aggregates());
     page.plugins();

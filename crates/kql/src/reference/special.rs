@@ -79,6 +79,39 @@ pub(super) static SCALAR: &[Special] = &[
     ),
 ];
 
+/// Functions of the nodes and edges of a pattern, in `graph-match` and `graph-shortest-paths`.
+pub(super) static GRAPH: &[Special] = &[
+    special(
+        "all(edge | inner_nodes(edge), predicate: bool) -> bool",
+        "Whether the predicate is true for every edge, or every inner node, of a path.",
+    ),
+    special(
+        "any(edge | inner_nodes(edge), predicate: bool) -> bool",
+        "Whether the predicate is true for an edge, or an inner node, of a path.",
+    ),
+    special(
+        "inner_nodes(edge)",
+        "The nodes between the edges of a path, as the first argument of all, any and map.",
+    ),
+    special(
+        "labels(node | edge) -> dynamic",
+        "The labels of a node or an edge: an empty array.",
+    ),
+    special(
+        "map(edge | inner_nodes(edge), value: any) -> dynamic",
+        "The value of each edge, or of each inner node, of a path as an array.",
+    ),
+    special(
+        "node_degree_in(node) -> long",
+        "The number of edges that lead to a node.",
+    ),
+    special(
+        "node_degree_out(node) -> long",
+        "The number of edges that lead from a node.",
+    ),
+    special("node_id(node) -> string", "The id of a node as text."),
+];
+
 /// Functions whose value is a table.
 pub(super) static TABULAR: &[Special] = &[
     special("app('name or id').table", "A table of another application."),

@@ -2,6 +2,7 @@
 
 mod rows;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use datafusion::common::tree_node::TreeNode;
@@ -10,9 +11,7 @@ use datafusion::logical_expr::Expr as PlanExpr;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::PhysicalExpr;
-use hindsight_kql_syntax::ast::{
-    Argument, Call, Expr, ExprKind, Name, ParameterType, ScanOperator, ScanStep,
-};
+use hindsight_kql_syntax::ast::{Expr, ExprKind, Name, ParameterType, ScanOperator, ScanStep};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
@@ -283,62 +282,16 @@ impl Scene {
 
     /// The expression with `step.column` replaced by a single name.
     fn reads(&self, expr: &Expr) -> Expr {
-        let boxed = |e: &Expr| Box::new(self.reads(e));
-        let call = |call: &Call| Call {
-            function: call.function.clone(),
-            arguments: call
-                .arguments
-                .iter()
-                .map(|a| Argument {
-                    name: a.name.clone(),
-                    value: self.reads(&a.value),
-                })
-                .collect(),
-        };
-        let kind = match &expr.kind {
-            ExprKind::Member { value, member } => match value.as_name() {
-                Some(step) if self.steps.iter().any(|s| s == step) => {
-                    ExprKind::Name(Name::new(state_name(step, &member.text), expr.span))
-                }
-                _ => ExprKind::Member {
-                    value: boxed(value),
-                    member: member.clone(),
-                },
-            },
-            ExprKind::Index { value, index } => ExprKind::Index {
-                value: boxed(value),
-                index: boxed(index),
-            },
-            ExprKind::Call(inner) => ExprKind::Call(call(inner)),
-            ExprKind::Unary { op, value } => ExprKind::Unary {
-                op: *op,
-                value: boxed(value),
-            },
-            ExprKind::Binary { op, left, right } => ExprKind::Binary {
-                op: *op,
-                left: boxed(left),
-                right: boxed(right),
-            },
-            ExprKind::InList { op, value, list } => ExprKind::InList {
-                op: *op,
-                value: boxed(value),
-                list: list.iter().map(|e| self.reads(e)).collect(),
-            },
-            ExprKind::Between {
-                negated,
-                value,
-                low,
-                high,
-            } => ExprKind::Between {
-                negated: *negated,
-                value: boxed(value),
-                low: boxed(low),
-                high: boxed(high),
-            },
-            ExprKind::Parenthesised(inner) => ExprKind::Parenthesised(boxed(inner)),
-            other => other.clone(),
-        };
-        Expr::new(kind, expr.span)
+        if let ExprKind::Member { value, member } = &expr.kind
+            && let Some(step) = value.as_name()
+            && self.steps.iter().any(|s| s == step)
+        {
+            let name = Name::new(state_name(step, &member.text), expr.span);
+            return Expr::new(ExprKind::Name(name), expr.span);
+        }
+        let mapped: Result<Expr, Infallible> =
+            expr.try_map_operands(&mut |operand| Ok(self.reads(operand)));
+        mapped.unwrap_or_else(|never| match never {})
     }
 }
 
