@@ -1,16 +1,20 @@
 //! Geography on the sphere: longitude first, degrees, metres (`docs/semantics.md §27`).
 //!
-//! The supported functions are those whose results follow from the sphere alone; functions that cut, join or buffer shapes
-//! are not supported.
+//! Edges are arcs of great circles. [`overlay`] computes the unions and intersections of regions, [`buffers`] moves outlines.
 
 mod angle;
+mod arcs;
+mod arrangement;
+mod closest;
 mod geohash;
 mod grid;
 mod h3cell;
 mod intersection;
 mod lines;
+mod overlay;
 mod points;
 mod polygons;
+mod ring;
 mod s2cell;
 mod shape;
 mod sphere;
@@ -47,4 +51,7 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &s2cell::FROM_POINT,
     &s2cell::CENTRAL_POINT,
     &s2cell::POLYGON,
+    &closest::ON_LINE,
+    &closest::ON_POLYGON,
+    &closest::LOCATE,
 ];
