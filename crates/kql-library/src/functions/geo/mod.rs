@@ -6,11 +6,13 @@ mod angle;
 mod arcs;
 mod arrangement;
 mod closest;
+mod densify;
 mod geohash;
 mod grid;
 mod h3cell;
 mod intersection;
 mod lines;
+mod metres;
 mod overlay;
 mod points;
 mod polygons;
@@ -18,6 +20,7 @@ mod ring;
 mod s2cell;
 mod shape;
 mod sphere;
+mod wkt;
 
 use crate::definition::ScalarFunction;
 
@@ -54,4 +57,7 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &closest::ON_LINE,
     &closest::ON_POLYGON,
     &closest::LOCATE,
+    &densify::LINE,
+    &densify::POLYGON,
+    &wkt::DEF,
 ];
