@@ -20,6 +20,7 @@ mod ring;
 mod s2cell;
 mod shape;
 mod sphere;
+mod unions;
 mod wkt;
 
 use crate::definition::ScalarFunction;
@@ -63,4 +64,6 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &densify::LINE,
     &densify::POLYGON,
     &wkt::DEF,
+    &unions::POLYGONS,
+    &unions::LINES,
 ];
