@@ -6,6 +6,7 @@ mod angle;
 mod arcs;
 mod arrangement;
 mod closest;
+mod common_parts;
 mod densify;
 mod geohash;
 mod grid;
@@ -64,6 +65,9 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &densify::LINE,
     &densify::POLYGON,
     &wkt::DEF,
+    &common_parts::LINES,
+    &common_parts::POLYGONS,
+    &common_parts::LINE_WITH_POLYGON,
     &unions::POLYGONS,
     &unions::LINES,
 ];
