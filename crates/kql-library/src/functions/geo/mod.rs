@@ -5,6 +5,7 @@
 mod angle;
 mod arcs;
 mod arrangement;
+mod buffers;
 mod closest;
 mod common_parts;
 mod densify;
@@ -65,6 +66,9 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &densify::LINE,
     &densify::POLYGON,
     &wkt::DEF,
+    &buffers::POINT,
+    &buffers::LINE,
+    &buffers::POLYGON,
     &common_parts::LINES,
     &common_parts::POLYGONS,
     &common_parts::LINE_WITH_POLYGON,
