@@ -8,6 +8,7 @@ mod arrangement;
 mod buffers;
 mod closest;
 mod common_parts;
+mod coverings;
 mod densify;
 mod geohash;
 mod grid;
@@ -74,4 +75,7 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &common_parts::LINE_WITH_POLYGON,
     &unions::POLYGONS,
     &unions::LINES,
+    &coverings::POLYGON,
+    &coverings::LINE,
+    &coverings::H3,
 ];
