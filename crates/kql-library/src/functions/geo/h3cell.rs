@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use h3o::{CellIndex, LatLng, Resolution};
+use hindsight_kql_types::Encoder;
 
 use super::grid::{self, Cell, level};
 use crate::dynamic::rows::each;
@@ -110,6 +111,75 @@ pub(crate) static POLYGON: ScalarFunction = function(
     )],
     grid::polygon::<CellIndex>,
 );
+
+pub(crate) static NEIGHBORS: ScalarFunction = function(
+    &["geo_h3cell_neighbors(h3cell: string) -> dynamic"],
+    "The H3 cells around a cell; null if the argument is not an H3 cell.",
+    ResultName::None,
+    &[example(
+        "print n = geo_h3cell_neighbors('862a1072fffffff')",
+        "n:dynamic\n[\"862a10727ffffff\",\"862a10707ffffff\",\"862a1070fffffff\",\"862a10777ffffff\",\"862a100dfffffff\",\"862a100d7ffffff\"]",
+    )],
+    |args| {
+        let token = args.strings(0)?;
+        each(args, |row, encoder| {
+            let cell = CellIndex::named(token.get(row.number()))?;
+            let rings = rings(cell, 1, args)?;
+            write_cells(rings.get(1)?, encoder);
+            Some(())
+        })
+    },
+);
+
+pub(crate) static RINGS: ScalarFunction = function(
+    &["geo_h3cell_rings(h3cell: string, distance: integer) -> dynamic"],
+    "The H3 cells at each distance from a cell, from 0 to the given one, at most 142; null if an argument is not valid.",
+    ResultName::None,
+    &[example(
+        "print n = array_length(geo_h3cell_rings('861f8894fffffff', 2)[2])",
+        "n:long\n12",
+    )],
+    |args| {
+        let token = args.strings(0)?;
+        let distance = args.longs(1)?;
+        each(args, |row, encoder| {
+            let cell = CellIndex::named(token.get(row.number()))?;
+            let distance = u32::try_from(distance.get(row.number())?).ok();
+            let distance = distance.filter(|distance| *distance <= MAX_DISTANCE)?;
+            encoder.begin_array();
+            for ring in rings(cell, distance, args)? {
+                write_cells(&ring, encoder);
+            }
+            encoder.end();
+            Some(())
+        })
+    },
+);
+
+/// The greatest distance of rings.
+const MAX_DISTANCE: u32 = 142;
+
+/// The cells at each distance from 0 to `last`, in the order of the H3 library: around the cell, or by breadth near a pentagon.
+fn rings(cell: CellIndex, last: u32, args: &KernelArgs<'_>) -> Option<Vec<Vec<CellIndex>>> {
+    let around: Option<Vec<(CellIndex, u32)>> = cell.grid_disk_distances_fast(last).collect();
+    let cells = around.unwrap_or_else(|| cell.grid_disk_distances_safe(last).collect());
+    let mut rings = vec![Vec::new(); usize::try_from(last).ok()? + 1];
+    for (cell, distance) in cells {
+        if !args.limits().should_continue() {
+            return None;
+        }
+        rings.get_mut(usize::try_from(distance).ok()?)?.push(cell);
+    }
+    Some(rings)
+}
+
+fn write_cells(cells: &[CellIndex], encoder: &mut Encoder) {
+    encoder.begin_array();
+    for cell in cells {
+        encoder.string(&cell.to_string());
+    }
+    encoder.end();
+}
 
 /// The maximum length of the array of children.
 const MAX_CHILDREN: u64 = 65_536;

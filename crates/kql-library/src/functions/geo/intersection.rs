@@ -1,8 +1,9 @@
 //! Intersection tests for lines and polygons.
 
+use super::arcs::common_points;
 use super::shape::{Polygon, lines, polygons};
 use super::sphere::Point;
-use super::{lines as line, polygons as polygon};
+use super::{lines as line, polygons as polygon, ring};
 use crate::dynamic::rows::{Row, with_rows};
 use crate::functions::prelude::*;
 use crate::work::CancellationToken;
@@ -66,7 +67,7 @@ fn outlines(polygons: &[Polygon]) -> impl Iterator<Item = (Point, Point)> + '_ {
     polygons
         .iter()
         .flatten()
-        .flat_map(|ring| polygon::edges(ring))
+        .flat_map(|points| ring::edges(points))
 }
 
 /// Whether a corner of one of the `others` lies inside one of the polygons.
@@ -83,18 +84,7 @@ fn cross<E: Iterator<Item = (Point, Point)>>(
     others: impl Fn() -> E,
 ) -> bool {
     let cancellation = CancellationToken::current();
-    one.any(|(a, b)| cancellation.is_cancelled() || others().any(|(c, d)| intersect(a, b, c, d)))
-}
-
-/// Whether the arcs from `a` to `b` and from `c` to `d` intersect.
-fn intersect(a: Point, b: Point, c: Point, d: Point) -> bool {
-    if [a, b].iter().any(|end| *end == c || *end == d) {
-        return true;
-    }
-    let (first, second) = (a.cross(b), c.cross(d));
-    let (side_c, side_d) = (first.dot(c), first.dot(d));
-    let (side_a, side_b) = (second.dot(a), second.dot(b));
-    // Each arc's ends lie on both sides of the other arc's great circle, and the arcs are not on opposite sides of the
-    // sphere.
-    side_c * side_d < 0.0 && side_a * side_b < 0.0 && side_a * side_d > 0.0
+    one.any(|(a, b)| {
+        cancellation.is_cancelled() || others().any(|(c, d)| !common_points(a, b, c, d).is_empty())
+    })
 }

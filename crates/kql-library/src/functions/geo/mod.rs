@@ -1,19 +1,30 @@
 //! Geography on the sphere: longitude first, degrees, metres (`docs/semantics.md §27`).
 //!
-//! The supported functions are those whose results follow from the sphere alone; functions that cut, join or buffer shapes
-//! are not supported.
+//! Edges are arcs of great circles. [`overlay`] computes the unions and intersections of regions, [`buffers`] moves outlines.
 
 mod angle;
+mod arcs;
+mod arrangement;
+mod buffers;
+mod closest;
+mod common_parts;
+mod coverings;
+mod densify;
 mod geohash;
 mod grid;
 mod h3cell;
 mod intersection;
 mod lines;
+mod metres;
+mod overlay;
 mod points;
 mod polygons;
+mod ring;
 mod s2cell;
 mod shape;
 mod sphere;
+mod unions;
+mod wkt;
 
 use crate::definition::ScalarFunction;
 
@@ -29,6 +40,8 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &h3cell::CHILDREN,
     &h3cell::CENTRAL_POINT,
     &h3cell::POLYGON,
+    &h3cell::NEIGHBORS,
+    &h3cell::RINGS,
     &lines::LENGTH,
     &lines::CENTROID,
     &lines::INTERPOLATE,
@@ -47,4 +60,22 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &s2cell::FROM_POINT,
     &s2cell::CENTRAL_POINT,
     &s2cell::POLYGON,
+    &s2cell::NEIGHBORS,
+    &closest::ON_LINE,
+    &closest::ON_POLYGON,
+    &closest::LOCATE,
+    &densify::LINE,
+    &densify::POLYGON,
+    &wkt::DEF,
+    &buffers::POINT,
+    &buffers::LINE,
+    &buffers::POLYGON,
+    &common_parts::LINES,
+    &common_parts::POLYGONS,
+    &common_parts::LINE_WITH_POLYGON,
+    &unions::POLYGONS,
+    &unions::LINES,
+    &coverings::POLYGON,
+    &coverings::LINE,
+    &coverings::H3,
 ];

@@ -1,11 +1,13 @@
 //! Functions on points: `geo_azimuth`, `geo_distance_2points`, `geo_point_in_circle`.
 
+use std::f64::consts::TAU;
+
 use super::sphere::{Point, RADIUS};
 use crate::functions::prelude::*;
 
 pub(crate) static AZIMUTH: ScalarFunction = function(
     &["geo_azimuth(longitude1: real, latitude1: real, longitude2: real, latitude2: real) -> real"],
-    "The direction from one point to another in radians, clockwise from north; null if the points are equal.",
+    "The direction from one point to another in radians, clockwise from north, from 0 to 2π; null if the points are equal.",
     ResultName::None,
     &[example(
         "print a = round(geo_azimuth(0, 0, 10, 0), 6)",
@@ -47,7 +49,7 @@ pub(crate) static IN_CIRCLE: ScalarFunction = function(
             let number = |index: usize| columns.get(index)?.get(row);
             let point = Point::at(number(0)?, number(1)?)?;
             let center = Point::at(number(2)?, number(3)?)?;
-            let radius = number(4).filter(|r| *r >= 0.0)?;
+            let radius = number(4).filter(|r| *r > 0.0)?;
             Some(point.angle(center) * RADIUS <= radius)
         }))
     },
@@ -67,5 +69,11 @@ fn azimuth(from: (f64, f64), to: (f64, f64)) -> Option<f64> {
     let (from, to) = (from.1.to_radians(), to.1.to_radians());
     let east = across.sin() * to.cos();
     let north = from.cos() * to.sin() - from.sin() * to.cos() * across.cos();
-    Some(east.atan2(north))
+    // `+ 0.0` keeps the direction to the north from being -0.
+    let azimuth = east.atan2(north) + 0.0;
+    Some(if azimuth < 0.0 {
+        azimuth + TAU
+    } else {
+        azimuth
+    })
 }

@@ -1,10 +1,10 @@
 //! Functions on polygons, whose edges are arcs of great circles.
 
-use std::f64::consts::TAU;
-
 use hindsight_kql_types::DynamicRef;
 
 use super::lines::point_of;
+use super::overlay::{Ring, rings, union_of_all};
+use super::ring::{area, edges, inside, moment};
 use super::shape::{Polygon, polygons, write_point};
 use super::sphere::{Point, RADIUS};
 use crate::dynamic::rows::{each, with_rows};
@@ -19,15 +19,13 @@ pub(crate) static AREA: ScalarFunction = function(
         "a:bool\ntrue",
     )],
     |args| {
-        refuse_several(args)?;
         with_rows(
             args,
             |area| args.collect_reals(area),
             |row| {
-                let polygon = polygons(row.dynamic(0))?.pop()?;
-                let (outer, holes) = polygon.split_first()?;
-                let holes: f64 = holes.iter().map(|ring| area(ring)).sum();
-                Some((area(outer) - holes) * RADIUS * RADIUS)
+                let rings = boundary(row.dynamic(0))?;
+                let areas = rings.iter().map(|ring| ring.sign() * area(&ring.points));
+                Some(areas.sum::<f64>() * RADIUS * RADIUS)
             },
         )
     },
@@ -42,13 +40,12 @@ pub(crate) static PERIMETER: ScalarFunction = function(
         "p:real\n30022677.32",
     )],
     |args| {
-        refuse_several(args)?;
         with_rows(
             args,
             |length| args.collect_reals(length),
             |row| {
-                let polygon = polygons(row.dynamic(0))?.pop()?;
-                let rings = polygon.iter().flat_map(|ring| edges(ring));
+                let rings = boundary(row.dynamic(0))?;
+                let rings = rings.iter().flat_map(|ring| edges(&ring.points));
                 Some(rings.map(|(a, b)| a.angle(b)).sum::<f64>() * RADIUS)
             },
         )
@@ -64,12 +61,12 @@ pub(crate) static CENTROID: ScalarFunction = function(
         "c:bool\ntrue",
     )],
     |args| {
-        refuse_several(args)?;
         each(args, |row, encoder| {
-            let polygon = polygons(row.dynamic(0))?.pop()?;
-            let (outer, holes) = polygon.split_first()?;
-            let holes = holes.iter().map(|ring| moment(ring).times(-1.0));
-            let sum = holes.fold(moment(outer), Point::plus);
+            let rings = boundary(row.dynamic(0))?;
+            let moments = rings
+                .iter()
+                .map(|ring| moment(&ring.points).times(ring.sign()));
+            let sum = moments.fold(Point::ZERO, Point::plus);
             write_point(sum.unit().degrees(), encoder);
             Some(())
         })
@@ -125,59 +122,15 @@ pub(crate) static DISTANCE: ScalarFunction = function(
     },
 );
 
-/// Reports an error if a row holds several polygons: their combined area depends on how they overlap.
-fn refuse_several(args: &KernelArgs<'_>) -> Result<(), KernelError> {
-    let shapes = args.dynamics(0)?;
-    let several = (0..args.rows()).any(|row| {
-        let polygons = shapes.get(row).and_then(|s| polygons(DynamicRef::new(s)));
-        polygons.is_some_and(|polygons| polygons.len() > 1)
-    });
-    if several {
-        Err(KernelError::Failed(
-            "this function is not supported for a MultiPolygon".to_owned(),
-        ))
+/// The rings of a polygon, or of the union of several polygons, which may overlap.
+fn boundary(shape: DynamicRef<'_>) -> Option<Vec<Ring>> {
+    let polygons = polygons(shape)?;
+    Some(if polygons.len() == 1 {
+        rings(&polygons)
     } else {
-        Ok(())
-    }
-}
-
-/// The edges of a ring.
-pub(crate) fn edges(ring: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_ {
-    let next = ring.iter().copied().cycle().skip(1);
-    ring.iter().copied().zip(next)
-}
-
-/// The area that a ring encloses on the unit sphere; the ring's interior is the smaller side.
-fn area(ring: &[Point]) -> f64 {
-    let signed = signed_area(ring).abs();
-    signed.min(2.0 * TAU - signed)
-}
-
-fn signed_area(ring: &[Point]) -> f64 {
-    let Some((first, rest)) = ring.split_first() else {
-        return 0.0;
-    };
-    rest.windows(2)
-        .map(|edge| match edge {
-            [a, b] => {
-                let around = 1.0 + first.dot(*a) + a.dot(*b) + b.dot(*first);
-                2.0 * first.dot(a.cross(*b)).atan2(around)
-            }
-            _ => 0.0,
-        })
-        .sum()
-}
-
-/// The integral of all points inside a ring, oriented counter-clockwise regardless of the ring's direction.
-fn moment(ring: &[Point]) -> Point {
-    let sum = edges(ring).fold(Point::ZERO, |sum, (a, b)| {
-        sum.plus(a.cross(b).unit().times(a.angle(b) / 2.0))
-    });
-    if signed_area(ring) < 0.0 {
-        sum.times(-1.0)
-    } else {
-        sum
-    }
+        let shapes = polygons.into_iter().map(|polygon| vec![polygon]);
+        rings(&union_of_all(shapes.collect())?)
+    })
 }
 
 /// Whether a point lies inside a polygon and in none of its holes.
@@ -188,16 +141,4 @@ pub(crate) fn contains(polygon: &Polygon, point: Point) -> bool {
         }
         None => false,
     }
-}
-
-/// Whether the edges wind around the point. The edges also wind around the point's antipode, so the point must be on the
-/// ring's side of the sphere.
-fn inside(ring: &[Point], point: Point) -> bool {
-    let turn: f64 = edges(ring)
-        .map(|(a, b)| {
-            let (to_a, to_b) = (point.cross(a), point.cross(b));
-            to_a.cross(to_b).dot(point).atan2(to_a.dot(to_b))
-        })
-        .sum();
-    turn.abs() > TAU / 2.0 && moment(ring).dot(point) > 0.0
 }

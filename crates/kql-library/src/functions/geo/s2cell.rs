@@ -3,6 +3,7 @@
 
 use super::grid::{self, Cell};
 use super::sphere::Point;
+use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
@@ -38,6 +39,28 @@ pub(crate) static POLYGON: ScalarFunction = function(
     grid::polygon::<S2Cell>,
 );
 
+pub(crate) static NEIGHBORS: ScalarFunction = function(
+    &["geo_s2cell_neighbors(s2cell: string) -> dynamic"],
+    "The S2 cells that share an edge or a corner with a cell; null if the argument is not an S2 cell.",
+    ResultName::None,
+    &[example(
+        "print n = geo_s2cell_neighbors('89c259')",
+        "n:dynamic\n[\"89c25d\",\"89c2f9\",\"89c251\",\"89c257\",\"89c25f\",\"89c25b\",\"89c2f7\",\"89c2f5\"]",
+    )],
+    |args| {
+        let names = args.strings(0)?;
+        each(args, |row, encoder| {
+            let cell = S2Cell::named(names.get(row.number()))?;
+            encoder.begin_array();
+            for neighbor in cell.neighbors() {
+                encoder.string(&neighbor.token());
+            }
+            encoder.end();
+            Some(())
+        })
+    },
+);
+
 /// The level of the leaf cells.
 const LEAF: u32 = 30;
 
@@ -48,9 +71,42 @@ const TURNS: [usize; 4] = [1, 0, 0, 3];
 
 /// A cell id: the face, the position along the curve, and a trailing 1 bit that marks the level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct S2Cell(u64);
+pub(super) struct S2Cell(u64);
 
 impl S2Cell {
+    /// The cells of level 0.
+    pub(super) fn faces() -> impl Iterator<Item = S2Cell> {
+        (0..6).map(|face| S2Cell(face << 61 | 1 << 60))
+    }
+
+    /// The quarters of a cell along the curve; none of a leaf.
+    pub(super) fn children(self) -> impl Iterator<Item = S2Cell> {
+        let mark = (self.0 & self.0.wrapping_neg()) >> 2;
+        let first = self.0.wrapping_sub(3 * mark);
+        (0..4)
+            .filter(move |_| mark > 0)
+            .map(move |child| S2Cell(first + 2 * child * mark))
+    }
+
+    /// The level, from 0 to 30.
+    pub(super) fn level(self) -> u32 {
+        LEAF - self.0.trailing_zeros() / 2
+    }
+
+    /// The center.
+    pub(super) fn center(self) -> Point {
+        let (i, j, side) = self.corner();
+        let half = side as f64 / 2.0;
+        self.point(i as f64 + half, j as f64 + half)
+    }
+
+    /// The corners counter-clockwise.
+    pub(super) fn corners(self) -> [Point; 4] {
+        let (i, j, side) = self.corner();
+        let (i, j, side) = (i as f64, j as f64, side as f64);
+        [(i, j), (i + side, j), (i + side, j + side), (i, j + side)].map(|(i, j)| self.point(i, j))
+    }
+
     fn around(point: Point, level: u32) -> S2Cell {
         let (face, u, v) = face_of(point);
         let (i, j) = (leaf_at(u), leaf_at(v));
@@ -71,13 +127,52 @@ impl S2Cell {
         S2Cell(leaf & (!mark + 1) | mark)
     }
 
-    fn token(self) -> String {
+    /// The number in base 16 without trailing zeros.
+    pub(super) fn token(self) -> String {
         let text = format!("{:016x}", self.0);
         text.trim_end_matches('0').to_owned()
     }
 
     fn face(self) -> u64 {
         self.0 >> 61
+    }
+
+    /// The cells of the same level that share an edge or a corner.
+    fn neighbors(self) -> Vec<S2Cell> {
+        let (i, j, side) = self.corner();
+        let level = LEAF - side.trailing_zeros();
+        let (i, j, side) = (i as i64, j as i64, side as i64);
+        // The order is that of the documented neighbors.
+        let steps = [
+            (1, 1),
+            (-1, -1),
+            (1, -1),
+            (0, -1),
+            (0, 1),
+            (1, 0),
+            (-1, 0),
+            (-1, 1),
+        ];
+        let mut cells = Vec::with_capacity(steps.len());
+        for (x, y) in steps {
+            // Three faces meet at a corner of the cube, where a cell has no neighbor across the corner.
+            let beyond = |at: i64| !(0..1 << LEAF).contains(&at);
+            let (i, j) = (i + x * side, j + y * side);
+            let leaf = |at: i64| at as f64 + side as f64 / 2.0;
+            let cell = match (beyond(i), beyond(j)) {
+                (true, true) => continue,
+                (false, false) => S2Cell::around(self.point(leaf(i), leaf(j)), level),
+                // Beyond the face, the cell is that of the point just across the edge.
+                _ => {
+                    let across = |at: i64| leaf(at).clamp(-0.5, (1_i64 << LEAF) as f64 + 0.5);
+                    S2Cell::around(self.point(across(i), across(j)), level)
+                }
+            };
+            if cell != self && !cells.contains(&cell) {
+                cells.push(cell);
+            }
+        }
+        cells
     }
 
     /// The lower corner in leaf coordinates, and the side length.
@@ -133,23 +228,13 @@ impl Cell for S2Cell {
     }
 
     fn middle(&self) -> (f64, f64) {
-        let (i, j, side) = self.corner();
-        let half = side as f64 / 2.0;
-        self.point(i as f64 + half, j as f64 + half).degrees()
+        self.center().degrees()
     }
 
     fn outline(&self) -> Vec<(f64, f64)> {
-        let (i, j, side) = self.corner();
-        let (i, j, side) = (i as f64, j as f64, side as f64);
-        let corners = [
-            (i, j),
-            (i + side, j),
-            (i + side, j + side),
-            (i, j + side),
-            (i, j),
-        ];
-        let degrees = corners.map(|(i, j)| self.point(i, j).degrees());
-        degrees.into()
+        let corners = self.corners();
+        let closed = corners.iter().chain(corners.first());
+        closed.map(|corner| corner.degrees()).collect()
     }
 }
 

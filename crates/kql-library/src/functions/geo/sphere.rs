@@ -80,6 +80,52 @@ impl Point {
         self.cross(other).length().atan2(self.dot(other))
     }
 
+    /// The point at an angle from here on the great circle through `toward`, a unit vector that is orthogonal to this point.
+    pub(crate) fn on_ray(self, toward: Point, angle: f64) -> Point {
+        self.times(angle.cos())
+            .plus(toward.times(angle.sin()))
+            .unit()
+    }
+
+    /// The point at a fraction of the arc from here to `other`.
+    pub(crate) fn between(self, other: Point, fraction: f64) -> Point {
+        let across = self.cross(other).unit().cross(self);
+        self.on_ray(across, self.angle(other) * fraction)
+    }
+
+    /// The point of the arc from `a` to `b` that is nearest to this point.
+    pub(crate) fn nearest_on_arc(self, a: Point, b: Point) -> Point {
+        let normal = a.cross(b);
+        let within_arc = normal.cross(a).dot(self) > 0.0 && b.cross(normal).dot(self) > 0.0;
+        if within_arc && normal.length() > 0.0 {
+            let normal = normal.unit();
+            self.plus(normal.times(-normal.dot(self))).unit()
+        } else if self.angle(a) <= self.angle(b) {
+            a
+        } else {
+            b
+        }
+    }
+
+    /// A unit vector that is orthogonal to this point, which is at the start of buffers. The rule is that of the S2 library.
+    pub(crate) fn orthogonal(self) -> Point {
+        let (x, y, z) = (self.x.abs(), self.y.abs(), self.z.abs());
+        let mut other = Point {
+            x: 0.012,
+            y: 0.0053,
+            z: 0.00457,
+        };
+        // The axis before the largest coordinate.
+        if x > y && x > z {
+            other.z = 1.0;
+        } else if y > z {
+            other.x = 1.0;
+        } else {
+            other.y = 1.0;
+        }
+        self.cross(other).unit()
+    }
+
     /// The angle to the nearest point of the arc from `a` to `b`.
     pub(crate) fn angle_to_arc(self, a: Point, b: Point) -> f64 {
         let normal = a.cross(b);
