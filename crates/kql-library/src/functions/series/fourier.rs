@@ -17,6 +17,9 @@ pub(crate) struct Complex {
 impl Complex {
     const ZERO: Complex = Complex { re: 0.0, im: 0.0 };
 
+    /// A quarter turn clockwise.
+    const QUARTER_TURN: Complex = Complex { re: 0.0, im: -1.0 };
+
     /// The number on the unit circle at an angle in radians.
     fn at(angle: f64) -> Complex {
         Complex {
@@ -119,7 +122,14 @@ fn radix_2(mut values: Vec<Complex>) -> Vec<Complex> {
     let mut half = 1;
     while half < n && !cancellation.is_cancelled() {
         let turns: Vec<Complex> = (0..half)
-            .map(|k| Complex::at(-PI * k as f64 / half as f64))
+            .map(|k| {
+                // The cosine of the double nearest to a quarter turn is not 0.
+                if 2 * k == half {
+                    Complex::QUARTER_TURN
+                } else {
+                    Complex::at(-PI * k as f64 / half as f64)
+                }
+            })
             .collect();
         for block in values.chunks_exact_mut(2 * half) {
             let (low, high) = block.split_at_mut(half);
