@@ -55,7 +55,7 @@ pub(crate) static LOCATE: ScalarFunction = function(
     ResultName::None,
     &[example(
         "print f = round(geo_line_locate_point(dynamic({'type': 'LineString', 'coordinates': [[0, 0], [0, 10]]}), 1, 5), 6)",
-        "f:real\n0.501911",
+        "f:real\n0.500076",
     )],
     |args| {
         let (longitude, latitude) = (args.reals(1)?, args.reals(2)?);

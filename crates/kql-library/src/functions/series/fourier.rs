@@ -1,6 +1,6 @@
 //! The discrete Fourier transform of series of any length.
 
-use std::f64::consts::PI;
+use std::f64::consts::{PI, TAU};
 use std::ops::{Add, Mul, Sub};
 
 use crate::work::CancellationToken;
@@ -17,19 +17,15 @@ pub(crate) struct Complex {
 impl Complex {
     const ZERO: Complex = Complex { re: 0.0, im: 0.0 };
 
-    /// `e^(-πi · part/whole)` for a `part` below `2 · whole`. Quarter turns are exact: the sine and cosine of a rounded π are not.
-    fn turned(part: usize, whole: usize) -> Complex {
-        let exact = |re, im| Complex { re, im };
-        if 2 * part % whole == 0 {
-            return match 2 * part / whole {
-                0 => exact(1.0, 0.0),
-                1 => exact(0.0, -1.0),
-                2 => exact(-1.0, 0.0),
-                _ => exact(0.0, 1.0),
-            };
+    /// A quarter turn clockwise.
+    const QUARTER_TURN: Complex = Complex { re: 0.0, im: -1.0 };
+
+    /// The number on the unit circle at an angle in radians.
+    fn at(angle: f64) -> Complex {
+        Complex {
+            re: angle.cos(),
+            im: angle.sin(),
         }
-        let angle = -PI * part as f64 / whole as f64;
-        exact(angle.cos(), angle.sin())
     }
 
     fn conjugate(self) -> Complex {
@@ -125,7 +121,16 @@ fn radix_2(mut values: Vec<Complex>) -> Vec<Complex> {
     }
     let mut half = 1;
     while half < n && !cancellation.is_cancelled() {
-        let turns: Vec<Complex> = (0..half).map(|k| Complex::turned(k, half)).collect();
+        let turns: Vec<Complex> = (0..half)
+            .map(|k| {
+                // The cosine of the double nearest to a quarter turn is not 0.
+                if 2 * k == half {
+                    Complex::QUARTER_TURN
+                } else {
+                    Complex::at(-PI * k as f64 / half as f64)
+                }
+            })
+            .collect();
         for block in values.chunks_exact_mut(2 * half) {
             let (low, high) = block.split_at_mut(half);
             for ((a, b), turn) in low.iter_mut().zip(high).zip(&turns) {
@@ -143,9 +148,9 @@ fn bluestein(series: &[Complex]) -> Vec<Complex> {
     let n = series.len();
     let padded = (2 * n - 1).next_power_of_two();
     // The square is reduced modulo 2n before it becomes an angle, so that long series lose no digits.
-    let chirp: Vec<Complex> = (0..n)
-        .map(|k| k.wrapping_mul(k) % (2 * n))
-        .map(|square| Complex::turned(square, n))
+    let chirp: Vec<Complex> = (0..n as u64)
+        .map(|k| k.wrapping_mul(k) % (2 * n as u64))
+        .map(|square| Complex::at(-TAU / 2.0 * square as f64 / n as f64))
         .collect();
     let mut left: Vec<Complex> = series.iter().zip(&chirp).map(|(x, c)| *x * *c).collect();
     left.resize(padded, Complex::ZERO);
@@ -176,7 +181,7 @@ mod tests {
                 series
                     .iter()
                     .enumerate()
-                    .map(|(j, x)| *x * Complex::turned(2 * (j * k % n), n))
+                    .map(|(j, x)| *x * Complex::at(-TAU * (j * k % n) as f64 / n as f64))
                     .fold(Complex::ZERO, Complex::add)
             })
             .collect()
