@@ -25,6 +25,13 @@ async fn all_ended(f: &Fixture, query: &str) {
     }
 }
 
+/// A graph with an edge between each two nodes.
+fn complete_graph(nodes: usize) -> String {
+    format!(
+        "range a from 1 to {nodes} step 1 | mv-expand b = range(1, {nodes}) to typeof(long) | make-graph a --> b with_node_id=id"
+    )
+}
+
 /// Queries of which each spends its time in another place.
 fn long_queries() -> Vec<(&'static str, String)> {
     let series = "range(1, 200000)";
@@ -51,6 +58,14 @@ fn long_queries() -> Vec<(&'static str, String)> {
         (
             "rows that are matched one by one",
             "range x from 1 to 1000000000 step 1 | serialize | scan declare (n: long = 0) with (step s: true => n = s.n + x;) | summarize max(n)".to_owned(),
+        ),
+        (
+            "paths of a graph that match",
+            format!("{} | graph-match (n)-[p*1..9]->(m) project m.id | summarize count()", complete_graph(60)),
+        ),
+        (
+            "paths of a graph of which none matches",
+            format!("{} | graph-match cycles=none (n)-[p*30..30]->(m) project m.id | summarize count()", complete_graph(25)),
         ),
         (
             "lists that an aggregate takes apart",

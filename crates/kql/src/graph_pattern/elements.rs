@@ -1,6 +1,6 @@
 //! The variables of patterns.
 
-use hindsight_kql_syntax::ast::{EdgeDirection, Expr, GraphPattern, PatternEdge, PatternNode};
+use hindsight_kql_syntax::ast::{Expr, GraphPattern, PatternEdge, PatternNode};
 use hindsight_kql_syntax::{Code, Span};
 
 use super::pattern::Step;
@@ -121,14 +121,10 @@ impl Elements {
             let message = format!("the range {low}..{high} is empty");
             return Err(binder.error(Code::EdgeRange, message, edge.span));
         }
-        let (from, to) = match edge.direction {
-            EdgeDirection::Backward => (behind, before),
-            EdgeDirection::Forward | EdgeDirection::Undirected => (before, behind),
-        };
         self.steps.push(Step {
-            from,
-            to,
-            undirected: edge.direction == EdgeDirection::Undirected,
+            from: before,
+            to: behind,
+            direction: edge.direction,
             low,
             high,
         });

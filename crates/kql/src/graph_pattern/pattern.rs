@@ -1,5 +1,7 @@
 //! A pattern as the search reads it: nodes and steps by number.
 
+use hindsight_kql_syntax::ast::EdgeDirection;
+
 /// Nodes, and steps between them.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
@@ -14,16 +16,27 @@ pub(crate) struct Pattern {
 /// An edge, or a path of edges.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
-    /// The node where it begins.
+    /// The node before it.
     pub(crate) from: usize,
-    /// The node where it ends.
+    /// The node behind it.
     pub(crate) to: usize,
-    /// Its edges may lead either way.
-    pub(crate) undirected: bool,
+    /// Where its edges lead.
+    pub(crate) direction: EdgeDirection,
     /// The least number of edges.
     pub(crate) low: u32,
     /// The most edges.
     pub(crate) high: u32,
+}
+
+impl Step {
+    /// Whether its edges lead along the step and against it.
+    pub(crate) fn ways(self) -> [bool; 2] {
+        match self.direction {
+            EdgeDirection::Forward => [true, false],
+            EdgeDirection::Backward => [false, true],
+            EdgeDirection::Undirected => [true, true],
+        }
+    }
 }
 
 /// What may repeat in a match (`docs/semantics.md §25`).

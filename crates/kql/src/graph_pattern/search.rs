@@ -377,16 +377,15 @@ fn next_link(graph: &GraphInMemory, planned: &Planned, cursor: &mut Cursor) -> O
     if cursor.ended {
         return None;
     }
-    let (outgoing, incoming) = (graph.outgoing(cursor.node), graph.incoming(cursor.node));
-    let (first, second) = match (planned.step.undirected, planned.backward) {
-        (true, _) => (outgoing, incoming),
-        (false, false) => (outgoing, &[][..]),
-        (false, true) => (incoming, &[][..]),
+    let [along, against] = planned.step.ways();
+    let ways = if planned.backward {
+        [against, along]
+    } else {
+        [along, against]
     };
-    let next = cursor.next;
+    let link = graph.link(cursor.node, ways, cursor.next);
     cursor.next += 1;
-    let link = first.get(next);
-    link.or_else(|| second.get(next - first.len())).copied()
+    link
 }
 
 /// The node of the pattern with the fewest candidates.

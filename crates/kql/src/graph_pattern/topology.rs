@@ -165,14 +165,13 @@ impl GraphInMemory {
         row.filter(|row| *row != NONE)
     }
 
-    /// The edges from a node, with their targets.
-    pub(crate) fn outgoing(&self, node: u32) -> &[Link] {
-        self.outgoing.of(node)
-    }
-
-    /// The edges to a node, with their sources.
-    pub(crate) fn incoming(&self, node: u32) -> &[Link] {
-        self.incoming.of(node)
+    /// The link with this position among the edges from a node, to it, or both.
+    pub(crate) fn link(&self, node: u32, [from, to]: [bool; 2], position: usize) -> Option<Link> {
+        let outgoing = if from { self.outgoing.of(node) } else { &[] };
+        let incoming = if to { self.incoming.of(node) } else { &[] };
+        let link = outgoing.get(position);
+        link.or_else(|| incoming.get(position.checked_sub(outgoing.len())?))
+            .copied()
     }
 
     /// The size in bytes.

@@ -146,15 +146,13 @@ impl BreadthFirst {
 
     /// The link with this position at a node, away from the root or back to it.
     fn link(&self, node: u32, position: usize, back: bool) -> Option<Link> {
-        let (outgoing, incoming) = (self.graph.outgoing(node), self.graph.incoming(node));
-        let (first, second) = match (self.step.undirected, self.backward == back) {
-            (true, _) => (outgoing, incoming),
-            (false, true) => (outgoing, &[][..]),
-            (false, false) => (incoming, &[][..]),
+        let [along, against] = self.step.ways();
+        let ways = if self.backward == back {
+            [along, against]
+        } else {
+            [against, along]
         };
-        let link = first.get(position);
-        link.or_else(|| second.get(position.checked_sub(first.len())?))
-            .copied()
+        self.graph.link(node, ways, position)
     }
 
     /// Whether a path may pass through a node, or begin there.
