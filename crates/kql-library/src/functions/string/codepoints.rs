@@ -29,7 +29,8 @@ pub(crate) static FROM_STRING: ScalarFunction = function(
             true
         }))
     },
-);
+)
+.with_aliases(&["to_utf8"]);
 
 pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
     signatures: &["unicode_codepoints_to_string(value: any...) -> string"],

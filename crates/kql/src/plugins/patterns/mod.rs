@@ -13,7 +13,7 @@ use hindsight_kql_syntax::ast::{Expr, ExprKind, Literal, NamedExpr, Operator};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
-use self::rows::{Mine, WEIGHTS};
+use self::rows::{Mine, SIDE, WEIGHT, WEIGHTS};
 pub(super) use self::rule::Rule;
 use super::args::Args;
 use super::tree::{divide, multiply, name, named, of, run};
@@ -21,12 +21,6 @@ use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::plan::{self, transform};
 use crate::relation::{Column, Relation};
-
-/// The field with the weight of a row.
-const WEIGHT: &str = "$weight";
-
-/// The field with the set of a row.
-const SIDE: &str = "$side";
 
 /// What to mine.
 pub(super) struct Mining<'a> {

@@ -9,8 +9,8 @@ use arrow::datatypes::SchemaRef;
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result, cast::as_float64_array};
 
-use super::Rule;
 use super::mining::{Found, Table};
+use super::rule::Rule;
 use crate::transform::{
     HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
 };
@@ -25,6 +25,12 @@ pub(super) struct Mine {
     /// The number of attributes.
     pub(super) width: usize,
 }
+
+/// The field of the input with the weight of a row.
+pub(super) const WEIGHT: &str = "$weight";
+
+/// The field of the input with the set of a row.
+pub(super) const SIDE: &str = "$side";
 
 /// The fields of the output before the attributes.
 pub(super) const WEIGHTS: [&str; 4] = ["$weight0", "$weight1", "$total0", "$total1"];
@@ -107,14 +113,14 @@ impl Values {
 impl TransformState for State {
     fn push(&mut self, batch: RecordBatch) -> Result<()> {
         let weights = batch
-            .column_by_name(super::WEIGHT)
+            .column_by_name(WEIGHT)
             .ok_or_else(|| DataFusionError::Internal("no weights".to_owned()))?;
         self.table.weights.extend(
             as_float64_array(weights)?
                 .iter()
                 .map(Option::unwrap_or_default),
         );
-        let sides = long_column(&batch, super::SIDE)?;
+        let sides = long_column(&batch, SIDE)?;
         self.table
             .sides
             .extend(sides.iter().map(|side| usize::from(side == Some(1))));
