@@ -20,6 +20,7 @@ pub mod large;
 pub mod list_match;
 pub mod real_key;
 pub mod reference;
+pub mod regular_expression;
 mod scalar;
 pub mod signature;
 mod states;
