@@ -12,6 +12,7 @@
 
 pub mod aggregates;
 pub mod call;
+pub mod convert;
 pub mod definition;
 mod dynamic;
 pub mod functions;

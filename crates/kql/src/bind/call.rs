@@ -228,6 +228,7 @@ impl Binder<'_> {
             })
             .collect();
         let common = self.common_kind(name, &kinds, args, span)?;
+        let text = ParameterKind::Exact(ScalarType::String);
         let mut converted = Vec::with_capacity(args.len());
         for (index, (arg, kind)) in args.iter().zip(&kinds).enumerate() {
             let constant = signature.parameter(index).is_some_and(|p| p.constant);
@@ -238,7 +239,10 @@ impl Binder<'_> {
                 );
                 return Err(self.error(Code::NotConstant, message, span));
             }
-            let Some(target) = target_kind(*kind, arg, common) else {
+            // A constant is of the parameter's own type.
+            let is_text = constant && arg.kind == ScalarType::Dynamic && *kind == text;
+            let target = target_kind(*kind, arg, common).filter(|_| !is_text);
+            let Some(target) = target else {
                 return Err(self.wrong_type(name, index, *kind, arg.kind, span));
             };
             converted.push(convert(arg.clone(), target));
@@ -280,6 +284,10 @@ impl Binder<'_> {
             ParameterKind::Integer | ParameterKind::Exact(ScalarType::Long) => {
                 (Code::ArgumentType, "an integer".to_owned())
             }
+            ParameterKind::OneOf(kinds) if kinds.contains(ScalarType::Real) => {
+                (Code::OperandType, kinds.in_words())
+            }
+            ParameterKind::OneOf(kinds) => (Code::ArgumentType, kinds.in_words()),
             ParameterKind::Time => (Code::ArgumentType, "a datetime or timespan".to_owned()),
             ParameterKind::Orderable => {
                 (Code::ArgumentType, "a value that has an order".to_owned())
@@ -503,13 +511,11 @@ fn target_kind(
     let kind = arg.kind;
     match parameter {
         ParameterKind::Any => Some(kind),
+        ParameterKind::OneOf(kinds) => kinds.contains(kind).then_some(kind),
         // Kernels convert arguments to text themselves, because the conversion depends on the argument's type.
         ParameterKind::Text => Some(ScalarType::String),
         ParameterKind::Common => common,
-        ParameterKind::Number => match kind {
-            ScalarType::Bool => Some(ScalarType::Long),
-            kind => kind.is_number().then_some(kind),
-        },
+        ParameterKind::Number => kind.is_number().then_some(kind),
         ParameterKind::Integer => kind.is_integer().then_some(kind),
         ParameterKind::Time => {
             matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan).then_some(kind)
@@ -526,9 +532,8 @@ fn target_kind(
                         ScalarType::Int | ScalarType::Long | ScalarType::Decimal,
                         ScalarType::Real
                     )
-                    | (ScalarType::Bool, ScalarType::Real)
                     | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
-                    | (ScalarType::Dynamic, ScalarType::Bool)
+                    | (ScalarType::Dynamic, ScalarType::String)
             );
             // A bare `dynamic(null)` and a narrowing of a constant int match if the value does.
             let narrows = matches!((&arg.constant, to), (Some(Value::Long(v)), ScalarType::Int) if i32::try_from(*v).is_ok());
