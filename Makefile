@@ -41,10 +41,11 @@ sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
 
-## Compares every conformance query with the official parser of the language. Needs npm and the folder HINDSIGHT_SHARED. Exit code 77
+## Compares every conformance query and the type matrix with the official parser of the language. Needs npm and the folder HINDSIGHT_SHARED. Exit code 77
 ## means that it was skipped.
 language-test:
 	$(PYTHON) tests/language_service/run.py || [ $$? = 77 ]
+	$(PYTHON) tests/language_service/matrix.py || [ $$? = 77 ]
 
 lint:
 	$(CARGO) fmt --all -- --check

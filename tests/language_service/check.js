@@ -2,7 +2,7 @@
 'use strict';
 // Runs the official parser over queries, each with the tables that it may read. In the folder where the parser is installed:
 // node check.js < in.jsonl > out.jsonl, with lines { query, tables: { name: [[column, type], …] } } in and
-// { codes: [of each error], columns: [[name, type], …] or null } out.
+// { codes: [of each error, CRASH if the parser itself fails], columns: [[name, type], …] or null } out.
 const fs = require('fs');
 const path = require('path');
 const { globals, check } = require(path.resolve('kusto.js'));
@@ -15,12 +15,12 @@ function catalogue(tables) {
   return known.get(key);
 }
 
-// A query for which the parser fails itself, such as a graph operator over rows, counts as refused.
+// The parser itself fails on some queries, such as a graph operator over rows: they have no verdict.
 function verdict(query, known) {
   try {
     return check(query, known);
   } catch {
-    return { diagnostics: [{ severity: 'Error', code: 'FAILED' }], columns: null };
+    return { diagnostics: [{ severity: 'Error', code: 'CRASH' }], columns: null };
   }
 }
 

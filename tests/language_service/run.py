@@ -84,11 +84,16 @@ def reasons():
     return {query.strip("\n"): reason.strip() for query, reason in parts}
 
 
-def main():
+def ready():
+    """Ends the program with the exit code of a skipped comparison if what it needs is missing."""
     if not RECIPE.exists():
         skip("there is no recipe for it beside this checkout")
     if not shutil.which("npm") or not shutil.which("node"):
         skip("npm is not installed")
+
+
+def main():
+    ready()
     folder = install()
     cases = our_verdicts()
     assert cases, "no case was read"

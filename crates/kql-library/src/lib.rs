@@ -12,6 +12,7 @@
 
 pub mod aggregates;
 pub mod call;
+pub mod convert;
 pub mod definition;
 mod dynamic;
 pub mod functions;
@@ -20,6 +21,7 @@ pub mod large;
 pub mod list_match;
 pub mod real_key;
 pub mod reference;
+pub mod regular_expression;
 mod scalar;
 pub mod signature;
 mod states;

@@ -8,7 +8,8 @@ use hindsight_kql_types::ScalarType;
 /// The types that a parameter accepts, and the type that the kernel receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// Exactly this type; `int` widens to `long`, and integers widen to `real` for a `real` parameter.
+    /// Exactly this type. `int` widens to `long`, integers and decimals to `real`, and a dynamic is converted to its text for a `string`
+    /// parameter.
     Exact(ScalarType),
     /// `int`, `long`, `real` or `decimal`, unconverted.
     Number,
@@ -18,12 +19,79 @@ pub enum ParameterKind {
     Time,
     /// Any ordered type, that is all except `dynamic` and `guid`, unconverted.
     Orderable,
+    /// One of several types, unconverted (`string|dynamic`).
+    OneOf(Kinds),
     /// Any type, unconverted.
     Any,
     /// Any type, converted to its text (`tostring`, `docs/semantics.md §8.5, §9.5`).
     Text,
     /// All parameters of this kind are converted to a common type.
     Common,
+}
+
+/// A set of scalar types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kinds(u16);
+
+impl Kinds {
+    const ALL: [ScalarType; 10] = [
+        ScalarType::Bool,
+        ScalarType::Int,
+        ScalarType::Long,
+        ScalarType::Real,
+        ScalarType::Decimal,
+        ScalarType::String,
+        ScalarType::DateTime,
+        ScalarType::TimeSpan,
+        ScalarType::Guid,
+        ScalarType::Dynamic,
+    ];
+
+    fn where_true(test: impl Fn(ScalarType) -> bool) -> Kinds {
+        let bits = Kinds::ALL.into_iter().filter(|kind| test(*kind));
+        Kinds(bits.fold(0, |bits, kind| bits | Kinds::bit(kind)))
+    }
+
+    fn bit(kind: ScalarType) -> u16 {
+        let position = Kinds::ALL.iter().position(|other| *other == kind);
+        position.map_or(0, |position| 1 << position)
+    }
+
+    /// The types of one word of the notation.
+    fn parse(word: &str) -> Option<Kinds> {
+        Some(match word {
+            "number" => Kinds::where_true(ScalarType::is_number),
+            "integer" => Kinds::where_true(ScalarType::is_integer),
+            "time" => Kinds::where_true(|kind| {
+                matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan)
+            }),
+            exact => Kinds(Kinds::bit(ScalarType::parse(exact)?)),
+        })
+    }
+
+    /// The types in words: `a number`, `dynamic`.
+    pub fn words(self) -> Vec<String> {
+        let has = |kinds: &[ScalarType]| kinds.iter().all(|kind| self.contains(*kind));
+        let mut words = Vec::new();
+        let mut named = Vec::new();
+        if has(&Kinds::ALL[1..4]) {
+            // The few parameters that take no decimal do not say so.
+            words.push("a number".to_owned());
+            named.extend_from_slice(&Kinds::ALL[1..5]);
+        } else if has(&Kinds::ALL[1..3]) {
+            words.push("an integer".to_owned());
+            named.extend_from_slice(&Kinds::ALL[1..3]);
+        }
+        let others = Kinds::ALL.into_iter();
+        let others = others.filter(|kind| self.contains(*kind) && !named.contains(kind));
+        words.extend(others.map(|kind| kind.to_string()));
+        words
+    }
+
+    /// Whether the set has `kind`.
+    pub fn contains(self, kind: ScalarType) -> bool {
+        self.0 & Kinds::bit(kind) != 0
+    }
 }
 
 /// The type of a result.
@@ -136,6 +204,13 @@ fn parse_kind(text: &str) -> Option<ParameterKind> {
         "text" => ParameterKind::Text,
         "common" => ParameterKind::Common,
         "array" | "bag" => ParameterKind::Exact(ScalarType::Dynamic),
+        // Any type that a set or a hash table can hold.
+        "hashable" => ParameterKind::OneOf(Kinds::where_true(|kind| kind != ScalarType::Dynamic)),
+        several if several.contains('|') => {
+            let mut kinds = several.split('|').map(|word| Kinds::parse(word.trim()));
+            let union = kinds.try_fold(0, |bits, kinds| Some(bits | kinds?.0))?;
+            ParameterKind::OneOf(Kinds(union))
+        }
         exact => ParameterKind::Exact(ScalarType::parse(exact)?),
     })
 }

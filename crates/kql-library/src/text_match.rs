@@ -9,6 +9,7 @@ use memchr::{memchr_iter, memchr2_iter};
 
 use crate::call::InnerKernel;
 use crate::kernel::{KernelArgs, KernelError};
+use crate::regular_expression;
 
 /// The kind of match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -252,11 +253,13 @@ fn matches_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
 
 /// Compiles a regular expression of the language with a size limit.
 pub fn compile(pattern: &str) -> Result<regex::Regex, KernelError> {
-    regex::RegexBuilder::new(pattern)
+    let ill_formed = || KernelError::Failed(format!("Regex pattern is ill-formed: '{pattern}'"));
+    let translated = regular_expression::translate(pattern).map_err(|_| ill_formed())?;
+    regex::RegexBuilder::new(&translated)
         .size_limit(4 << 20)
         .dfa_size_limit(8 << 20)
         .build()
-        .map_err(|_| KernelError::Failed(format!("Regex pattern is ill-formed: '{pattern}'")))
+        .map_err(|_| ill_formed())
 }
 
 #[cfg(test)]

@@ -10,9 +10,14 @@ pub fn long_from_real(value: f64) -> Option<i64> {
     (!value.is_nan()).then_some(value as i64)
 }
 
-/// `tolong(real)` of a constant: as [`long_from_real`], but infinity is null too.
+/// `tolong(real)` of a constant: as [`long_from_real`] within the range; beyond it the smallest long, and infinity is null too.
 pub fn long_from_constant_real(value: f64) -> Option<i64> {
-    value.is_finite().then_some(value as i64)
+    const LIMIT: f64 = i64::MAX as f64;
+    value.is_finite().then_some(if value < LIMIT {
+        value as i64
+    } else {
+        i64::MIN
+    })
 }
 
 /// `toint(real)` over rows: truncates towards zero and saturates at the range of `int`; NaN is null.
@@ -20,9 +25,15 @@ pub fn int_from_real(value: f64) -> Option<i32> {
     (!value.is_nan()).then_some(value as i32)
 }
 
-/// `toint(real)` of a constant: as [`int_from_real`], but infinity is null too.
+/// `toint(real)` of a constant: as [`int_from_real`] within the range; beyond it the smallest int, and infinity is null too.
 pub fn int_from_constant_real(value: f64) -> Option<i32> {
-    value.is_finite().then_some(value as i32)
+    value
+        .is_finite()
+        .then_some(if value.trunc() <= f64::from(i32::MAX) {
+            value as i32
+        } else {
+            i32::MIN
+        })
 }
 
 /// `toint` of a long or of ticks: wraps to 32 bits.

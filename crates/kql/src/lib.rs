@@ -6,7 +6,6 @@
 mod bind;
 mod catalog;
 mod context;
-mod convert;
 mod datafusion;
 mod error;
 mod fold;
@@ -33,7 +32,8 @@ pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use datafusion::session;
 pub use held::HeldRows;
 use hindsight_kql_library::{
-    aggregates, call, definition, functions, list_match, real_key, signature, text_match, value,
+    aggregates, call, convert, definition, functions, list_match, real_key, regular_expression,
+    signature, text_match, value,
 };
 pub use hindsight_kql_library::{kernel, work};
 pub use leaves::{Leaf, LeafSource};

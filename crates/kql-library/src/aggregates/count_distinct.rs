@@ -11,7 +11,7 @@ use crate::real_key::as_key;
 pub(crate) static LIST: &[&AggregateFunction] = &[&COUNT_DISTINCT, &COUNT_DISTINCTIF];
 
 static COUNT_DISTINCT: AggregateFunction = AggregateFunction {
-    signatures: &["count_distinct(expr: any) -> long"],
+    signatures: &["count_distinct(expr: hashable) -> long"],
     aliases: &[],
     summary: "Counts the distinct values exactly; nulls are ignored.",
     result_name: AggregateName::Prefixed("count_distinct"),
@@ -24,7 +24,7 @@ static COUNT_DISTINCT: AggregateFunction = AggregateFunction {
 };
 
 static COUNT_DISTINCTIF: AggregateFunction = AggregateFunction {
-    signatures: &["count_distinctif(expr: any, predicate: bool) -> long"],
+    signatures: &["count_distinctif(expr: hashable, predicate: bool) -> long"],
     aliases: &[],
     summary: "Counts the distinct values of the rows where the predicate is true, exactly.",
     result_name: AggregateName::Prefixed("count_distinctif"),

@@ -15,7 +15,7 @@ pub(crate) static LIST: &[&AggregateFunction] =
     &[&COVARIANCE, &COVARIANCEIF, &COVARIANCEP, &COVARIANCEPIF];
 
 static COVARIANCE: AggregateFunction = AggregateFunction {
-    signatures: &["covariance(x: real, y: real) -> real"],
+    signatures: &["covariance(x: number|time, y: number|time) -> real"],
     aliases: &[],
     summary: "The sample covariance; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
@@ -28,7 +28,7 @@ static COVARIANCE: AggregateFunction = AggregateFunction {
 };
 
 static COVARIANCEIF: AggregateFunction = AggregateFunction {
-    signatures: &["covarianceif(x: real, y: real, predicate: bool) -> real"],
+    signatures: &["covarianceif(x: number|time, y: number|time, predicate: bool) -> real"],
     aliases: &[],
     summary: "The sample covariance over the rows where the predicate is true; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
@@ -41,7 +41,7 @@ static COVARIANCEIF: AggregateFunction = AggregateFunction {
 };
 
 static COVARIANCEP: AggregateFunction = AggregateFunction {
-    signatures: &["covariancep(x: real, y: real) -> real"],
+    signatures: &["covariancep(x: number|time, y: number|time) -> real"],
     aliases: &[],
     summary: "The population covariance; pairs with a null are ignored.",
     result_name: AggregateName::Columns,
@@ -54,7 +54,7 @@ static COVARIANCEP: AggregateFunction = AggregateFunction {
 };
 
 static COVARIANCEPIF: AggregateFunction = AggregateFunction {
-    signatures: &["covariancepif(x: real, y: real, predicate: bool) -> real"],
+    signatures: &["covariancepif(x: number|time, y: number|time, predicate: bool) -> real"],
     aliases: &[],
     summary: "The population covariance over the rows where the predicate is true; pairs with a null are ignored.",
     result_name: AggregateName::Columns,

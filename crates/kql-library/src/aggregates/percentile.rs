@@ -60,9 +60,9 @@ static PERCENTILES: AggregateFunction = aggregate(
 
 static PERCENTILES_ARRAY: AggregateFunction = aggregate(
     &[
-        "percentiles_array(expr: long, percentage: const any...) -> dynamic",
-        "percentiles_array(expr: real, percentage: const any...) -> dynamic",
-        "percentiles_array(expr: time, percentage: const any...) -> dynamic",
+        "percentiles_array(expr: long, percentage: const number|dynamic...) -> dynamic",
+        "percentiles_array(expr: real, percentage: const number|dynamic...) -> dynamic",
+        "percentiles_array(expr: time, percentage: const number|dynamic...) -> dynamic",
     ],
     "The percentiles for all percentages as one array.",
     AggregateName::Prefixed("percentiles"),
@@ -105,9 +105,9 @@ static PERCENTILESW: AggregateFunction = aggregate(
 
 static PERCENTILESW_ARRAY: AggregateFunction = aggregate(
     &[
-        "percentilesw_array(expr: long, weight: long, percentage: const any...) -> dynamic",
-        "percentilesw_array(expr: real, weight: long, percentage: const any...) -> dynamic",
-        "percentilesw_array(expr: time, weight: long, percentage: const any...) -> dynamic",
+        "percentilesw_array(expr: long, weight: long, percentage: const number|dynamic...) -> dynamic",
+        "percentilesw_array(expr: real, weight: long, percentage: const number|dynamic...) -> dynamic",
+        "percentilesw_array(expr: time, weight: long, percentage: const number|dynamic...) -> dynamic",
     ],
     "The percentiles of weighted values as one array.",
     AggregateName::Prefixed("percentiles"),

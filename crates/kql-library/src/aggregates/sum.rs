@@ -2,9 +2,11 @@
 
 use datafusion::functions_aggregate::expr_fn::sum;
 use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_types::{ScalarType, ticks};
 
 use super::build::{filtered, or_else, to_kind, zero};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+use crate::call::{InnerKernel, kernel_call};
 use crate::definition::example;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&SUM, &SUMIF];
@@ -15,6 +17,7 @@ static SUM: AggregateFunction = AggregateFunction {
         "sum(expr: real) -> real",
         "sum(expr: decimal) -> decimal",
         "sum(expr: timespan) -> timespan",
+        "sum(expr: datetime) -> datetime",
     ],
     aliases: &[],
     summary: "The sum of the values; nulls are ignored, and the sum of an empty group is 0.",
@@ -39,6 +42,7 @@ static SUMIF: AggregateFunction = AggregateFunction {
         "sumif(expr: real, predicate: bool) -> real",
         "sumif(expr: decimal, predicate: bool) -> decimal",
         "sumif(expr: timespan, predicate: bool) -> timespan",
+        "sumif(expr: datetime, predicate: bool) -> datetime",
     ],
     aliases: &[],
     summary: "The sum of the values of the rows where the predicate is true.",
@@ -55,5 +59,16 @@ fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColu
     let predicate = conditional.then(|| call.expr(1)).transpose()?;
     let value = to_kind(call.expr(0)?, call.result);
     let total = filtered(sum(value), predicate, call.span)?;
-    call.column(or_else(total, zero(call.result)))
+    let total = or_else(total, zero(call.result));
+    if call.result != ScalarType::DateTime {
+        return call.column(total);
+    }
+    let kinds = vec![ScalarType::DateTime];
+    call.column(kernel_call(&IN_RANGE, vec![total], kinds, call.result))
 }
+
+/// The sum of the ticks of datetimes; null if it is no datetime.
+static IN_RANGE: InnerKernel = InnerKernel::new("$datetime_in_range", |args| {
+    let sums = args.longs(0)?;
+    Ok(args.collect_longs(|row| ticks::in_range(sums.get(row)?)))
+});

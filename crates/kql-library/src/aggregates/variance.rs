@@ -28,7 +28,7 @@ pub(crate) static LIST: &[&AggregateFunction] = &[
 ];
 
 static STDEV: AggregateFunction = AggregateFunction {
-    signatures: &["stdev(expr: real) -> real", "stdev(expr: decimal) -> real"],
+    signatures: &["stdev(expr: number|time) -> real"],
     aliases: &[],
     summary: "The sample standard deviation; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdev"),
@@ -50,10 +50,7 @@ static STDEV: AggregateFunction = AggregateFunction {
 };
 
 static STDEVIF: AggregateFunction = AggregateFunction {
-    signatures: &[
-        "stdevif(expr: real, predicate: bool) -> real",
-        "stdevif(expr: decimal, predicate: bool) -> real",
-    ],
+    signatures: &["stdevif(expr: number|time, predicate: bool) -> real"],
     aliases: &[],
     summary: "The sample standard deviation over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevif"),
@@ -75,10 +72,7 @@ static STDEVIF: AggregateFunction = AggregateFunction {
 };
 
 static STDEVP: AggregateFunction = AggregateFunction {
-    signatures: &[
-        "stdevp(expr: real) -> real",
-        "stdevp(expr: decimal) -> real",
-    ],
+    signatures: &["stdevp(expr: number|time) -> real"],
     aliases: &[],
     summary: "The population standard deviation; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevp"),
@@ -100,10 +94,7 @@ static STDEVP: AggregateFunction = AggregateFunction {
 };
 
 static STDEVPIF: AggregateFunction = AggregateFunction {
-    signatures: &[
-        "stdevpif(expr: real, predicate: bool) -> real",
-        "stdevpif(expr: decimal, predicate: bool) -> real",
-    ],
+    signatures: &["stdevpif(expr: number|time, predicate: bool) -> real"],
     aliases: &[],
     summary: "The population standard deviation over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("stdevpif"),
@@ -125,10 +116,7 @@ static STDEVPIF: AggregateFunction = AggregateFunction {
 };
 
 static VARIANCE: AggregateFunction = AggregateFunction {
-    signatures: &[
-        "variance(expr: real) -> real",
-        "variance(expr: decimal) -> real",
-    ],
+    signatures: &["variance(expr: number|time) -> real"],
     aliases: &[],
     summary: "The sample variance; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variance"),
@@ -150,10 +138,7 @@ static VARIANCE: AggregateFunction = AggregateFunction {
 };
 
 static VARIANCEIF: AggregateFunction = AggregateFunction {
-    signatures: &[
-        "varianceif(expr: real, predicate: bool) -> real",
-        "varianceif(expr: decimal, predicate: bool) -> real",
-    ],
+    signatures: &["varianceif(expr: number|time, predicate: bool) -> real"],
     aliases: &[],
     summary: "The sample variance over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("varianceif"),
@@ -175,10 +160,7 @@ static VARIANCEIF: AggregateFunction = AggregateFunction {
 };
 
 static VARIANCEP: AggregateFunction = AggregateFunction {
-    signatures: &[
-        "variancep(expr: real) -> real",
-        "variancep(expr: decimal) -> real",
-    ],
+    signatures: &["variancep(expr: number|time) -> real"],
     aliases: &[],
     summary: "The population variance; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variancep"),
@@ -200,10 +182,7 @@ static VARIANCEP: AggregateFunction = AggregateFunction {
 };
 
 static VARIANCEPIF: AggregateFunction = AggregateFunction {
-    signatures: &[
-        "variancepif(expr: real, predicate: bool) -> real",
-        "variancepif(expr: decimal, predicate: bool) -> real",
-    ],
+    signatures: &["variancepif(expr: number|time, predicate: bool) -> real"],
     aliases: &[],
     summary: "The population variance over the rows where the predicate is true; 0 for fewer than two values.",
     result_name: AggregateName::Prefixed("variancepif"),

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryViewArray, BinaryViewBuilder, BooleanArray, FixedSizeBinaryArray,
-    Float64Array, Int64Array, StringViewArray, StringViewBuilder,
+    Array, ArrayRef, BinaryViewArray, BinaryViewBuilder, BooleanArray, Decimal128Array,
+    FixedSizeBinaryArray, Float64Array, Int64Array, StringViewArray, StringViewBuilder,
 };
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
-use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::dynamic::MAX_ENCODED;
+use hindsight_kql_types::{ScalarType, decimal};
 
 use super::error::KernelError;
 use super::limits::CallLimits;
@@ -153,6 +153,11 @@ impl<'a> KernelArgs<'a> {
         self.column(index, &DataType::Float64)
     }
 
+    /// Argument `index` as decimals with the scale of plans: any number.
+    pub fn decimals(&self, index: usize) -> Result<Rows<Decimal128Array>, KernelError> {
+        self.column(index, &ScalarType::Decimal.arrow())
+    }
+
     /// Argument `index` as bools.
     pub fn bools(&self, index: usize) -> Result<Rows<BooleanArray>, KernelError> {
         self.column(index, &DataType::Boolean)
@@ -203,6 +208,13 @@ impl<'a> KernelArgs<'a> {
     /// A column of doubles.
     pub fn collect_reals(&self, f: impl FnMut(usize) -> Option<f64>) -> ArrayRef {
         Arc::new(self.each_row(f).collect::<Float64Array>())
+    }
+
+    /// A column of decimals with the scale of plans; values beyond 38 digits are null.
+    pub fn collect_decimals(&self, mut f: impl FnMut(usize) -> Option<i128>) -> ArrayRef {
+        let values = self.each_row(|row| decimal::checked(f(row)?));
+        let values = values.collect::<Decimal128Array>();
+        Arc::new(values.with_data_type(ScalarType::Decimal.arrow()))
     }
 
     /// A column of bools.
@@ -310,7 +322,7 @@ macro_rules! primitive_rows {
     )*};
 }
 
-primitive_rows!(Int64Array => i64, Float64Array => f64, BooleanArray => bool);
+primitive_rows!(Int64Array => i64, Float64Array => f64, BooleanArray => bool, Decimal128Array => i128);
 
 impl Rows<BinaryViewArray> {
     /// The encoded value in `row`; `None` if it is null.

@@ -127,6 +127,7 @@ impl Parser<'_> {
                 | TokenKind::Semicolon
                 | TokenKind::End
                 | TokenKind::RightParen
+                | TokenKind::RightBrace
         );
         (self.at(TokenKind::Star) && ends)
             .then(|| self.pattern())

@@ -80,6 +80,8 @@ fn reals_truncate_and_saturate_but_longs_wrap() {
     assert_eq!(long_from_real(f64::NEG_INFINITY), Some(i64::MIN));
     assert_eq!(long_from_real(f64::NAN), None);
     assert_eq!(long_from_constant_real(f64::INFINITY), None);
+    assert_eq!(long_from_constant_real(1e30), Some(i64::MIN));
+    assert_eq!(long_from_constant_real(-1e30), Some(i64::MIN));
     assert_eq!(int_from_real(1e12), Some(i32::MAX));
     assert_eq!(int_from_long(4_294_967_297), 1);
     assert_eq!(timespan_from_real(12.9), Some(12));

@@ -6,7 +6,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr as PlanExpr, Operator, binary_expr};
 use hindsight_kql_syntax::ast::{BinaryOp, Expr, UnaryOp};
 use hindsight_kql_syntax::{Code, Span};
-use hindsight_kql_types::{ScalarType, Value, decimal, ticks};
+use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value, decimal, ticks};
 
 use ScalarType::{DateTime, Decimal, Dynamic, Int, Long, Real, TimeSpan};
 
@@ -29,12 +29,21 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let constant = left.constant.is_some() && right.constant.is_some();
         let (l, r) = (left.kind, right.kind);
+        let moves = matches!(op, BinaryOp::Add | BinaryOp::Subtract);
         let scalar = match (l, r) {
             _ if l.is_number() && r.is_number() => Some(numbers(op, left, right)),
             (Dynamic, _) if r.is_number() => Some(numbers(op, convert(left, widen(r)), right)),
             (_, Dynamic) if l.is_number() => {
                 let kind = widen(l);
                 Some(numbers(op, left, convert(right, kind)))
+            }
+            (Dynamic, DateTime | TimeSpan) if moves => {
+                let kind = beside_time(op, r);
+                times(op, convert(left, kind), right)
+            }
+            (DateTime | TimeSpan, Dynamic) if moves => {
+                let kind = beside_time(op, l);
+                times(op, left, convert(right, kind))
             }
             _ => times(op, left, right),
         };
@@ -56,7 +65,8 @@ impl Binder<'_> {
         input: &Relation,
     ) -> BindResult<Scalar> {
         let scalar = self.bind_scalar(value, input)?;
-        let allowed = scalar.kind.is_number() || scalar.kind == TimeSpan;
+        let allowed =
+            scalar.kind.is_number() || matches!(scalar.kind, TimeSpan | DateTime | Dynamic);
         if !allowed {
             let message = format!(
                 "the operand of a sign must be a number and is {}",
@@ -75,6 +85,16 @@ impl Binder<'_> {
             (Some(Value::Decimal(v)), _) => Scalar::constant(Value::Decimal(-v)),
             // An int column is negated as long, so the negation of the least int does not overflow.
             (_, Int) => negative(convert(scalar, Long)),
+            (_, DateTime) => {
+                let zero = Scalar::constant(Value::DateTime(0));
+                let constant = scalar.constant.is_some();
+                fold(call(&SUBTRACT_DATETIME, zero, scalar, DateTime), constant)
+            }
+            (_, Dynamic) => {
+                let constant = scalar.constant.is_some();
+                let call = kernel_call(&NEGATE, vec![scalar.expr], vec![Dynamic], Dynamic);
+                fold(Scalar::new(call, Dynamic), constant)
+            }
             _ => negative(scalar),
         })
     }
@@ -98,6 +118,15 @@ fn negative(scalar: Scalar) -> Scalar {
 /// Arithmetic on ints is computed in longs.
 fn widen(kind: ScalarType) -> ScalarType {
     if kind == Int { Long } else { kind }
+}
+
+/// The type that a dynamic is converted to beside a datetime or timespan (`docs/semantics.md §4`): a timespan that moves a
+/// datetime, otherwise the type of the other operand.
+fn beside_time(op: BinaryOp, other: ScalarType) -> ScalarType {
+    match op {
+        BinaryOp::Add => TimeSpan,
+        _ => other,
+    }
 }
 
 fn numbers(op: BinaryOp, left: Scalar, right: Scalar) -> Scalar {
@@ -148,6 +177,12 @@ kernels! {
     DIVIDE_TIMESPAN, "$divide_timespan", divide_timespan;
     MULTIPLY_TIMESPAN, "$multiply_timespan", multiply_timespan;
     RATIO, "$ratio", ratio;
+    MULTIPLY_TICKS, "$multiply_ticks", |args| longs(args, |a, b| Some(a.wrapping_mul(b)));
+    MULTIPLY_DATETIME, "$multiply_datetime", |args| longs(args, |a, b| ticks::in_range(a.checked_mul(b)?));
+    SCALE_DATETIME, "$scale_datetime", |args| scaled_ticks(args, |a, b| a * b, ticks::in_range);
+    DIVIDE_DATETIME, "$divide_datetime", |args| scaled_ticks(args, |a, b| a / b, ticks::in_range);
+    MODULO_TICKS, "$modulo_ticks", |args| scaled_ticks(args, f64::rem_euclid, Some);
+    NEGATE, "$negate_dynamic", negate_dynamic;
 }
 
 fn call(kernel: &'static InnerKernel, left: Scalar, right: Scalar, result: ScalarType) -> Scalar {
@@ -163,20 +198,51 @@ fn times(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
     };
     Some(match (left.kind, op, right.kind) {
         (DateTime, BinaryOp::Subtract, DateTime) => plain(Operator::Minus, left, right, TimeSpan),
-        (DateTime, BinaryOp::Add, TimeSpan) | (TimeSpan, BinaryOp::Add, DateTime) => {
+        (DateTime | TimeSpan, BinaryOp::Add, DateTime) | (DateTime, BinaryOp::Add, TimeSpan) => {
             call(&ADD_DATETIME, left, right, DateTime)
         }
-        (DateTime, BinaryOp::Subtract, TimeSpan) => call(&SUBTRACT_DATETIME, left, right, DateTime),
+        (DateTime, BinaryOp::Subtract, TimeSpan) | (TimeSpan, BinaryOp::Subtract, DateTime) => {
+            call(&SUBTRACT_DATETIME, left, right, DateTime)
+        }
         (TimeSpan, BinaryOp::Add, TimeSpan) => plain(Operator::Plus, left, right, TimeSpan),
         (TimeSpan, BinaryOp::Subtract, TimeSpan) => plain(Operator::Minus, left, right, TimeSpan),
+        (TimeSpan, BinaryOp::Multiply, TimeSpan) => call(&MULTIPLY_TICKS, left, right, TimeSpan),
         (TimeSpan, BinaryOp::Multiply, k) if k.is_number() => scaled(left, right),
         (k, BinaryOp::Multiply, TimeSpan) if k.is_number() => scaled(right, left),
-        (TimeSpan, BinaryOp::Divide, k) if k.is_integer() => call(&DIVIDE, left, right, TimeSpan),
+        (DateTime, BinaryOp::Multiply, k) if k.is_integer() => {
+            call(&MULTIPLY_DATETIME, left, right, DateTime)
+        }
+        (k, BinaryOp::Multiply, DateTime) if k.is_integer() => {
+            call(&MULTIPLY_DATETIME, right, left, DateTime)
+        }
+        (DateTime, BinaryOp::Multiply, k) if k.is_number() => {
+            call(&SCALE_DATETIME, left, convert(right, Real), DateTime)
+        }
+        (k, BinaryOp::Multiply, DateTime) if k.is_number() => {
+            call(&SCALE_DATETIME, right, convert(left, Real), DateTime)
+        }
+        (DateTime | TimeSpan, BinaryOp::Divide, k) if k.is_integer() => {
+            let kind = left.kind;
+            call(&DIVIDE, left, right, kind)
+        }
         (TimeSpan, BinaryOp::Divide, k) if k.is_number() => {
             call(&DIVIDE_TIMESPAN, left, convert(right, Real), TimeSpan)
         }
-        (TimeSpan | DateTime, BinaryOp::Divide, TimeSpan) => call(&RATIO, left, right, Real),
-        (TimeSpan | DateTime, BinaryOp::Modulo, TimeSpan) => call(&MODULO, left, right, TimeSpan),
+        (DateTime, BinaryOp::Divide, k) if k.is_number() => {
+            call(&DIVIDE_DATETIME, left, convert(right, Real), DateTime)
+        }
+        (TimeSpan | DateTime, BinaryOp::Divide, TimeSpan)
+        | (DateTime, BinaryOp::Divide, DateTime) => call(&RATIO, left, right, Real),
+        (TimeSpan | DateTime, BinaryOp::Modulo, TimeSpan)
+        | (DateTime, BinaryOp::Modulo, DateTime) => call(&MODULO, left, right, TimeSpan),
+        (DateTime | TimeSpan, BinaryOp::Modulo, k) if k.is_integer() => {
+            let kind = left.kind;
+            call(&MODULO, left, right, kind)
+        }
+        (DateTime | TimeSpan, BinaryOp::Modulo, k) if k.is_number() => {
+            let kind = left.kind;
+            call(&MODULO_TICKS, left, convert(right, Real), kind)
+        }
         _ => return None,
     })
 }
@@ -233,6 +299,34 @@ fn multiply_timespan(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
 fn divide_timespan(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (a, b) = (args.longs(0)?, args.reals(1)?);
     Ok(args.collect_longs(|row| to_ticks(a.get(row)? as f64 / b.get(row)?)))
+}
+
+/// Ticks by a real, in ticks: `f` computes in reals, and `range` checks the result.
+fn scaled_ticks(
+    args: &KernelArgs<'_>,
+    f: fn(f64, f64) -> f64,
+    range: fn(i64) -> Option<i64>,
+) -> Result<ArrayRef, KernelError> {
+    let (a, b) = (args.longs(0)?, args.reals(1)?);
+    Ok(args.collect_longs(|row| range(to_ticks(f(a.get(row)? as f64, b.get(row)?))?)))
+}
+
+/// `-x` of a dynamic: the number that it holds, negated. Anything else is null.
+fn negate_dynamic(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let values = args.dynamics(0)?;
+    Ok(args.collect_dynamics(|row, out| {
+        let negated = values.get(row).map(DynamicRef::new).and_then(|value| {
+            let long = value.as_i64().map(|n| Value::Long(n.wrapping_neg()));
+            long.or_else(|| value.as_f64().map(|n| Value::Real(-n)))
+        });
+        let Some(negated) = negated else {
+            return false;
+        };
+        let mut encoder = Encoder::new();
+        negated.pack(&mut encoder);
+        out.extend_from_slice(&encoder.finish());
+        true
+    }))
 }
 
 /// Converts to a whole number of ticks, rounding towards zero; null if the result is out of range.

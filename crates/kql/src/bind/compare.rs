@@ -24,6 +24,14 @@ struct Pair {
     converted_text: bool,
 }
 
+/// The operands of a comparison after promotion.
+enum Promoted {
+    /// Operands that have a common type.
+    Pair(Pair),
+    /// Operands of an equality between types without a conversion, `guid` and `long`: values of such types are unequal.
+    Unequal(Scalar, Scalar),
+}
+
 impl Binder<'_> {
     /// Binds `left op right` as a value, three-valued if KQL defines it so.
     pub(crate) fn compare(
@@ -33,8 +41,13 @@ impl Binder<'_> {
         right: Scalar,
         span: Span,
     ) -> BindResult<Scalar> {
-        let pair = self.promote(comparison, left, right, span)?;
-        let constant = pair.left.constant.is_some() && pair.right.constant.is_some();
+        let constant = left.constant.is_some() && right.constant.is_some();
+        let pair = match self.promote(comparison, left, right, span)? {
+            Promoted::Pair(pair) => pair,
+            Promoted::Unequal(left, right) => {
+                return Ok(fold(unequal(comparison, left, right, span)?, constant));
+            }
+        };
         let plain = plain(&pair);
         let expr = if comparison.is_equality() {
             equality_nulls(plain, &pair, span)?
@@ -55,7 +68,12 @@ impl Binder<'_> {
         if left.constant.is_some() && right.constant.is_some() {
             return Ok(self.compare(comparison, left, right, span)?.expr);
         }
-        let pair = self.promote(comparison, left, right, span)?;
+        let pair = match self.promote(comparison, left, right, span)? {
+            Promoted::Pair(pair) => pair,
+            Promoted::Unequal(left, right) => {
+                return Ok(unequal(comparison, left, right, span)?.expr);
+            }
+        };
         if pair.left.kind == ScalarType::Real
             && let Some(expr) = real_against_constant(&pair)
         {
@@ -82,14 +100,14 @@ impl Binder<'_> {
         left: Scalar,
         right: Scalar,
         span: Span,
-    ) -> BindResult<Pair> {
+    ) -> BindResult<Promoted> {
         let pair = |left, right| {
-            Ok(Pair {
+            Ok(Promoted::Pair(Pair {
                 left,
                 right,
                 comparison,
                 converted_text: false,
-            })
+            }))
         };
         let (l, r) = (left.kind, right.kind);
         if l == ScalarType::Dynamic && r == ScalarType::Dynamic {
@@ -104,72 +122,72 @@ impl Binder<'_> {
                 _ => pair(left, right),
             };
         }
-        if let Some(kind) = widest(l, r) {
-            return pair(convert(left, kind), convert(right, kind));
-        }
-        if l == ScalarType::Bool && r.is_number() {
-            return pair(convert(left, r), right);
-        }
-        if r == ScalarType::Bool && l.is_number() {
-            return pair(left, convert(right, l));
-        }
         if l == ScalarType::Dynamic || r == ScalarType::Dynamic {
             return self.promote_dynamic(comparison, left, right, span);
         }
-        // Only equality converts text to the other side's type; an order comparison needs an explicit cast.
-        match (l, r) {
-            (ScalarType::String, _) if comparison.is_equality() => Ok(Pair {
-                left: convert(left, r),
+        if let (Some(a), Some(b)) = (number_of(l), number_of(r))
+            && let Some(kind) = widest(a, b)
+            && (comparison.is_equality() || !(is_time(l) || is_time(r)))
+        {
+            return pair(
+                convert(convert(left, a), kind),
+                convert(convert(right, b), kind),
+            );
+        }
+        // Only equality has a meaning for the other pairs; an order comparison needs an explicit cast.
+        if !comparison.is_equality() {
+            return Err(self.incomparable(l, r, span));
+        }
+        let text = |left, right| {
+            Ok(Promoted::Pair(Pair {
+                left,
                 right,
                 comparison,
                 converted_text: true,
-            }),
-            (_, ScalarType::String) if comparison.is_equality() => Ok(Pair {
-                left,
-                right: convert(right, l),
-                comparison,
-                converted_text: true,
-            }),
-            _ => Err(self.incomparable(l, r, span)),
+            }))
+        };
+        match (l, r) {
+            (ScalarType::String, _) => text(convert(left, r), right),
+            (_, ScalarType::String) => text(left, convert(right, l)),
+            _ => Ok(Promoted::Unequal(left, right)),
         }
     }
 
-    /// A dynamic is compared with a string as text; with any other type it must hold a value of that type.
+    /// A dynamic is compared with a string as text; with any other type it must hold a value of that type. Only numbers have
+    /// an order beside a dynamic (`docs/semantics.md §5.2`).
     fn promote_dynamic(
         &self,
         comparison: Comparison,
         left: Scalar,
         right: Scalar,
         span: Span,
-    ) -> BindResult<Pair> {
-        let other = if left.kind == ScalarType::Dynamic {
-            right.kind
-        } else {
-            left.kind
-        };
-        match other {
-            ScalarType::String if !comparison.is_equality() => {
-                Err(self.incomparable(left.kind, right.kind, span))
-            }
-            ScalarType::String => Ok(Pair {
-                left: convert(left, ScalarType::String),
-                right: convert(right, ScalarType::String),
-                comparison,
-                converted_text: false,
-            }),
-            _ if left.kind == ScalarType::Dynamic => Ok(Pair {
-                left,
-                right,
-                comparison,
-                converted_text: false,
-            }),
-            _ => Ok(Pair {
-                left: right,
-                right: left,
-                comparison: comparison.flipped(),
-                converted_text: false,
-            }),
+    ) -> BindResult<Promoted> {
+        let on_left = left.kind == ScalarType::Dynamic;
+        let other = if on_left { right.kind } else { left.kind };
+        if !comparison.is_equality() && !other.is_number() {
+            return Err(self.incomparable(left.kind, right.kind, span));
         }
+        let (left, right, comparison) = match other {
+            ScalarType::String => (
+                convert(left, ScalarType::String),
+                convert(right, ScalarType::String),
+                comparison,
+            ),
+            _ if on_left => (left, right, comparison),
+            _ => (right, left, comparison.flipped()),
+        };
+        // A dynamic holds no decimal: its numbers are longs and reals.
+        let right = if other == ScalarType::Decimal {
+            convert(right, ScalarType::Real)
+        } else {
+            right
+        };
+        Ok(Promoted::Pair(Pair {
+            left,
+            right,
+            comparison,
+            converted_text: false,
+        }))
     }
 
     fn incomparable(
@@ -211,6 +229,14 @@ impl Binder<'_> {
                 value.kind
             );
             return Err(self.error(Code::UnorderedBetween, message, span));
+        }
+        let is_bool = |kind| kind == ScalarType::Bool;
+        if [low.kind, high.kind]
+            .iter()
+            .any(|kind| is_bool(*kind) != is_bool(value.kind))
+        {
+            let message = "the bounds of between do not fit its value";
+            return Err(self.error(Code::BetweenValue, message, span));
         }
         if let (ScalarType::DateTime, ScalarType::DateTime, ScalarType::TimeSpan) = kinds {
             high = self.arithmetic(BinaryOp::Add, low.clone(), high, span)?;
@@ -258,6 +284,30 @@ impl Binder<'_> {
         )?;
         Ok(fold(Scalar::new(expr, ScalarType::Bool), constant))
     }
+}
+
+/// The numeric type that values of `kind` are compared in: a bool is 0 or 1, a datetime or timespan its ticks. `None` if the type
+/// has no number.
+fn number_of(kind: ScalarType) -> Option<ScalarType> {
+    match kind {
+        ScalarType::Bool | ScalarType::DateTime | ScalarType::TimeSpan => Some(ScalarType::Long),
+        kind => kind.is_number().then_some(kind),
+    }
+}
+
+fn is_time(kind: ScalarType) -> bool {
+    matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan)
+}
+
+/// The equality of operands whose types have no conversion: false, and null if both are null.
+fn unequal(comparison: Comparison, left: Scalar, right: Scalar, span: Span) -> BindResult<Scalar> {
+    let both_null = left.expr.is_null().and(right.expr.is_null());
+    let result = lit(comparison == Comparison::NotEqual);
+    let expr = planned(
+        when(both_null, lit(ScalarValue::Boolean(None))).otherwise(result),
+        span,
+    )?;
+    Ok(Scalar::new(expr, ScalarType::Bool))
 }
 
 /// A comparison that is null if an operand is null.

@@ -5,7 +5,6 @@ use hindsight_kql_syntax::ast::{
     Statement,
 };
 use hindsight_kql_syntax::{Code, Span};
-use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
 use crate::context::{Bound, Entry, Env, Frame, UserFunction};
@@ -206,9 +205,9 @@ impl Binder<'_> {
             return Err(self.error(Code::ArgumentCount, "an argument is missing", span));
         };
         match &parameter.kind {
+            // An argument is converted to the declared type as the function `to<type>()` converts it.
             ParameterType::Scalar(kind) => {
-                let scalar = self.bind_scalar(expr, input)?;
-                let scalar = self.scalar_argument(call, parameter, *kind, scalar, expr.span)?;
+                let scalar = convert(self.bind_scalar(expr, input)?, *kind);
                 Ok(self.frame.value(scalar))
             }
             _ => {
@@ -218,34 +217,6 @@ impl Binder<'_> {
         }
     }
 
-    fn scalar_argument(
-        &self,
-        call: &Call,
-        parameter: &Parameter,
-        kind: ScalarType,
-        scalar: Scalar,
-        span: Span,
-    ) -> BindResult<Scalar> {
-        let widens = matches!(
-            (scalar.kind, kind),
-            (ScalarType::Int, ScalarType::Long | ScalarType::Real)
-                | (ScalarType::Long, ScalarType::Real)
-        );
-        // Integer literals are longs, so a constant that fits an int matches an int parameter.
-        let narrows = kind == ScalarType::Int
-            && matches!(&scalar.constant, Some(Value::Long(v)) if i32::try_from(*v).is_ok());
-        let null = matches!(&scalar.constant, Some(v) if v.is_null());
-        if scalar.kind == kind || widens || narrows || null {
-            return Ok(convert(scalar, kind));
-        }
-        let message = format!(
-            "{}(): argument '{}' is {} and must be {kind}",
-            call.function.text, parameter.name.text, scalar.kind
-        );
-        Err(self.error(Code::ArgumentType, message, span))
-    }
-
-    /// A tabular argument must have the declared columns; the function sees only those.
     fn tabular_argument(
         &self,
         call: &Call,
@@ -266,22 +237,16 @@ impl Binder<'_> {
                 )),
             };
         };
-        let mut columns = Vec::with_capacity(declared.len());
+        // Rows may have more columns than the parameter declares; the body reads all.
         for ColumnDeclaration { name, kind } in declared {
-            match relation.column(&name.text).filter(|c| c.kind == *kind) {
-                Some(column) => columns.push(column.clone()),
-                None => {
-                    let message = format!(
-                        "{}(): the rows of argument '{}' have no column '{}' of type {kind}",
-                        call.function.text, parameter.name.text, name.text
-                    );
-                    return Err(self.error(Code::ArgumentType, message, span));
-                }
+            if relation.column(&name.text).is_none_or(|c| c.kind != *kind) {
+                let message = format!(
+                    "{}(): the rows of argument '{}' have no column '{}' of type {kind}",
+                    call.function.text, parameter.name.text, name.text
+                );
+                return Err(self.error(Code::ArgumentType, message, span));
             }
         }
-        Ok(Entry::Relation(Relation {
-            columns,
-            ..relation
-        }))
+        Ok(Entry::Relation(relation))
     }
 }

@@ -20,11 +20,11 @@ use crate::value::value_to_scalar;
 enum List {
     /// Constants; arrays are flattened.
     Constants(Vec<Value>),
-    /// One dynamic array that is known only during execution.
+    /// One dynamic array that is known only during execution. It may be of the row.
     Array(Scalar),
     /// The first column of a table, of this type, as one dynamic array.
     Column(Scalar, ScalarType),
-    /// Single values that are known only during execution (`toscalar`).
+    /// Items of which at least one is known only during execution: `toscalar`, or an expression over the row.
     Scalars(Vec<Scalar>),
 }
 
@@ -69,11 +69,7 @@ impl Binder<'_> {
             let scalar = self.bind_scalar(item, input)?;
             match &scalar.constant {
                 Some(value) => flatten(value, &mut constants),
-                None if scalar.expr.column_refs().is_empty() => scalars.push(scalar),
-                None => {
-                    let message = "the items of a list must be scalar constants";
-                    return Err(self.error(Code::NotConstant, message, item.span));
-                }
+                None => scalars.push(scalar),
             }
         }
         if scalars.is_empty() {
@@ -91,20 +87,20 @@ impl Binder<'_> {
 
     fn membership(&mut self, value: Scalar, list: List, span: Span) -> BindResult<Scalar> {
         match list {
-            List::Array(array) => Ok(list_call(&IN, value, array)),
+            List::Array(array) => Ok(in_array(value, array)),
             List::Column(array, kind) => {
                 let value = match (value.kind, kind) {
                     (_, ScalarType::String | ScalarType::Dynamic) => value,
                     (ScalarType::String, _) => convert(value, kind),
                     _ => value,
                 };
-                Ok(list_call(&IN, value, array))
+                Ok(in_array(value, array))
             }
             List::Scalars(items) => {
                 let mut parts = Vec::new();
                 for item in items {
                     parts.push(match item.kind {
-                        ScalarType::Dynamic => list_call(&IN, value.clone(), item).expr,
+                        ScalarType::Dynamic => in_array(value.clone(), item).expr,
                         _ => self.item_equals(&value, item, span)?,
                     });
                 }
@@ -167,7 +163,13 @@ impl Binder<'_> {
             }
             let mut parts = Vec::with_capacity(values.len());
             for item in values {
-                parts.push(self.item_equals(&value, Scalar::constant(item), span)?);
+                let item = Scalar::constant(item);
+                parts.push(match (value.kind, item.kind) {
+                    (ScalarType::Dynamic, ScalarType::Dynamic) => {
+                        in_array(value.clone(), item).expr
+                    }
+                    _ => self.item_equals(&value, item, span)?,
+                });
             }
             if parts.is_empty() {
                 return Ok(Scalar::constant(Value::Bool(false)));
@@ -236,6 +238,16 @@ fn negation(scalar: Scalar) -> Scalar {
     let constant = scalar.constant.is_some();
     let expr = PlanExpr::Not(Box::new(scalar.expr));
     fold(Scalar::new(expr, ScalarType::Bool), constant)
+}
+
+/// Whether `value` is an element of the dynamic `array`, or is that dynamic if it is no array. A dynamic holds no decimal: its numbers
+/// are longs and reals.
+fn in_array(value: Scalar, array: Scalar) -> Scalar {
+    let value = match value.kind {
+        ScalarType::Decimal => convert(value, ScalarType::Real),
+        _ => value,
+    };
+    list_call(&IN, value, array)
 }
 
 fn list_call(kernel: &'static InnerKernel, value: Scalar, list: Scalar) -> Scalar {

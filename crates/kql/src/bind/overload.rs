@@ -132,13 +132,16 @@ fn try_overload(signature: &Signature, args: &[Scalar]) -> Result<Resolved, Mism
         })
         .collect();
     let common = common_kind(&kinds, args)?;
+    let text = ParameterKind::Exact(ScalarType::String);
     let mut converted = Vec::with_capacity(args.len());
     for (index, (arg, kind)) in args.iter().zip(&kinds).enumerate() {
         let constant = signature.parameter(index).is_some_and(|p| p.constant);
         if constant && arg.constant.is_none() {
             return Err(Mismatch::NotConstant { index });
         }
-        let Some(target) = target_kind(*kind, arg, common) else {
+        // A constant is of the parameter's own type.
+        let is_text = constant && arg.kind == ScalarType::Dynamic && *kind == text;
+        let Some(target) = target_kind(*kind, arg, common).filter(|_| !is_text) else {
             return Err(Mismatch::Type {
                 index,
                 actual: arg.kind,
@@ -191,6 +194,7 @@ fn common_kind(kinds: &[ParameterKind], args: &[Scalar]) -> Result<Option<Scalar
 fn code_of(expected: ParameterKind) -> Code {
     match expected {
         ParameterKind::Number | ParameterKind::Exact(ScalarType::Real) => Code::OperandType,
+        ParameterKind::OneOf(kinds) if kinds.contains(ScalarType::Real) => Code::OperandType,
         _ => Code::ArgumentType,
     }
 }
@@ -255,6 +259,7 @@ fn phrases_of(parameter: ParameterKind) -> Vec<String> {
             .to_vec(),
         ParameterKind::Orderable => one("of a type that has an order"),
         ParameterKind::Exact(kind) => vec![kind.to_string()],
+        ParameterKind::OneOf(kinds) => kinds.words(),
         ParameterKind::Any | ParameterKind::Text | ParameterKind::Common => one("of another type"),
     }
 }
@@ -268,13 +273,11 @@ fn target_kind(
     let kind = arg.kind;
     match parameter {
         ParameterKind::Any => Some(kind),
+        ParameterKind::OneOf(kinds) => kinds.contains(kind).then_some(kind),
         // Kernels convert arguments to text themselves, because the conversion depends on the argument's type.
         ParameterKind::Text => Some(ScalarType::String),
         ParameterKind::Common => common,
-        ParameterKind::Number => match kind {
-            ScalarType::Bool => Some(ScalarType::Long),
-            kind => kind.is_number().then_some(kind),
-        },
+        ParameterKind::Number => kind.is_number().then_some(kind),
         ParameterKind::Integer => kind.is_integer().then_some(kind),
         ParameterKind::Time => {
             matches!(kind, ScalarType::DateTime | ScalarType::TimeSpan).then_some(kind)
@@ -291,9 +294,8 @@ fn target_kind(
                         ScalarType::Int | ScalarType::Long | ScalarType::Decimal,
                         ScalarType::Real
                     )
-                    | (ScalarType::Bool, ScalarType::Real)
                     | (ScalarType::Int | ScalarType::Long, ScalarType::Decimal)
-                    | (ScalarType::Dynamic, ScalarType::Bool)
+                    | (ScalarType::Dynamic, ScalarType::String)
             );
             // A bare `dynamic(null)` and a narrowing of a constant int match if the value does.
             let narrows = matches!((&arg.constant, to), (Some(Value::Long(v)), ScalarType::Int) if i32::try_from(*v).is_ok());

@@ -22,7 +22,7 @@ impl Binder<'_> {
             } => {
                 let parts = super::logic::operands(expr, *op)
                     .into_iter()
-                    .map(|part| self.bind_predicate(part, input))
+                    .map(|part| self.bind_operand(part, input))
                     .collect::<BindResult<Vec<_>>>()?;
                 Ok(balanced(parts, *op))
             }
@@ -53,11 +53,19 @@ impl Binder<'_> {
         }
     }
 
+    /// An operand of `and` or `or`, which may also be a dynamic.
+    fn bind_operand(&mut self, expr: &Expr, input: &Relation) -> BindResult<PlanExpr> {
+        match &expr.kind {
+            ExprKind::Parenthesised(inner) => self.bind_operand(inner, input),
+            ExprKind::Binary { .. } | ExprKind::Between { .. } => self.bind_predicate(expr, input),
+            _ => Ok(self.bind_bool(expr, input)?.expr),
+        }
+    }
+
     fn bind_plain_predicate(&mut self, expr: &Expr, input: &Relation) -> BindResult<PlanExpr> {
         let scalar = self.bind_scalar(expr, input)?;
         match scalar.kind {
             ScalarType::Bool => Ok(scalar.expr),
-            ScalarType::Dynamic => Ok(crate::convert::convert(scalar, ScalarType::Bool).expr),
             other => Err(self.error(
                 Code::Semantics,
                 format!("the predicate must be of type bool and is {other}"),

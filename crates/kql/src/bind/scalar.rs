@@ -1,6 +1,6 @@
 //! Scalar expressions: dispatch on the syntax node, and name resolution.
 
-use hindsight_kql_syntax::ast::{BinaryOp, Expr, ExprKind};
+use hindsight_kql_syntax::ast::{BinaryOp, Call, Expr, ExprKind, Name};
 use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::binder::Binder;
@@ -80,6 +80,16 @@ impl Binder<'_> {
                 } else {
                     Ok(scalar)
                 }
+            }
+            // A function without parameters needs no parentheses.
+            Some((Entry::Function(function), seen))
+                if !function.tabular && function.declaration.parameters.is_empty() =>
+            {
+                let call = Call {
+                    function: Name::new(name.to_owned(), span),
+                    arguments: Vec::new(),
+                };
+                self.call_scalar_function(&call, &function, seen, input, span)
             }
             Some((Entry::Macro(body), seen)) => {
                 self.with_names(seen, |binder| binder.bind_scalar(&body, &Relation::unit()))

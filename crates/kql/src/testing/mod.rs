@@ -3,6 +3,7 @@
 mod cancellation;
 mod catalog;
 mod conformance;
+mod matrix;
 mod regressions;
 
 use arrow::array::ArrayRef;

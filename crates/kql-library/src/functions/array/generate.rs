@@ -40,13 +40,7 @@ pub(crate) static RANGE: ScalarFunction = function(
 );
 
 pub(crate) static REPEAT: ScalarFunction = function(
-    &[
-        "repeat(value: number, count: long) -> dynamic",
-        "repeat(value: time, count: long) -> dynamic",
-        "repeat(value: string, count: long) -> dynamic",
-        "repeat(value: bool, count: long) -> dynamic",
-        "repeat(value: guid, count: long) -> dynamic",
-    ],
+    &["repeat(value: hashable, count: long) -> dynamic"],
     "An array that holds the value `count` times.",
     ResultName::Prefixed("repeat"),
     &[example(

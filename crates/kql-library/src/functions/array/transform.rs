@@ -48,7 +48,7 @@ pub(crate) static ARRAY_SLICE: ScalarFunction = function(
 );
 
 pub(crate) static ARRAY_SPLIT: ScalarFunction = function(
-    &["array_split(array: dynamic, index: any) -> dynamic"],
+    &["array_split(array: dynamic, index: integer|dynamic) -> dynamic"],
     "The array split at the index, or at each index of an array.",
     ResultName::None,
     &[
@@ -145,7 +145,7 @@ pub(crate) static ARRAY_IFF: ScalarFunction = function(
 .with_aliases(&["array_iif"]);
 
 pub(crate) static ZIP: ScalarFunction = function(
-    &["zip(array: dynamic...) -> dynamic"],
+    &["zip(array1: dynamic, array: dynamic...) -> dynamic"],
     "An array of arrays: the first elements, the second elements, and so on; null beyond the end of a shorter array.",
     ResultName::None,
     &[example(

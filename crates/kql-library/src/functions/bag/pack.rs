@@ -1,22 +1,48 @@
 //! Functions that build bags from other values.
 
+use hindsight_kql_syntax::Code;
 use hindsight_kql_types::DynamicRef;
 
 use crate::Scalar;
 use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
-pub(crate) static BAG_PACK: ScalarFunction = function(
-    &["bag_pack(key_or_value: any...) -> dynamic"],
-    "A bag of alternating keys and values; null values are kept.",
-    ResultName::None,
-    &[example(
+pub(crate) static BAG_PACK: ScalarFunction = ScalarFunction {
+    signatures: &["bag_pack(key: string, value: any, [key_or_value: any...]) -> dynamic"],
+    aliases: &["pack", "pack_dictionary"],
+    summary: "A bag of alternating keys and values; null values are kept.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[example(
         "print b = bag_pack('id', 7, 'at', 1h, 'none', long(null))",
         "b:dynamic\n{\"id\":7,\"at\":\"01:00:00\",\"none\":null}",
     )],
-    pack_names_and_values,
-)
-.with_aliases(&["pack", "pack_dictionary"]);
+    eval: Eval::Rewrite(bag_pack),
+};
+
+/// Each key is a string and has a value.
+fn bag_pack(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
+    if !call.args.len().is_multiple_of(2) {
+        return Err(refuse(
+            call,
+            Code::ArgumentCount,
+            "bag_pack(): function expects an even number of argument(s).",
+        ));
+    }
+    for (index, key) in call.args.iter().enumerate().step_by(2) {
+        if !matches!(key.kind, ScalarType::String | ScalarType::Dynamic) {
+            let message = format!(
+                "bag_pack(): argument {} is {} and must be string",
+                index + 1,
+                key.kind
+            );
+            return Err(refuse(call, Code::ArgumentType, message));
+        }
+    }
+    Ok(call_kernel(call, &BAG_PACK_KERNEL))
+}
+
+static BAG_PACK_KERNEL: InnerKernel = InnerKernel::new("bag_pack", pack_names_and_values);
 
 pub(crate) static BAG_ZIP: ScalarFunction = function(
     &["bag_zip(keys: dynamic, values: dynamic) -> dynamic"],

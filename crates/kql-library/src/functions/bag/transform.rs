@@ -7,7 +7,7 @@ use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static BAG_MERGE: ScalarFunction = function(
-    &["bag_merge(bag: dynamic...) -> dynamic"],
+    &["bag_merge(bag1: dynamic, bag: dynamic...) -> dynamic"],
     "The properties of all bags; the first value of a key is kept, and arguments that are not bags are ignored.",
     ResultName::None,
     &[example(
@@ -57,7 +57,7 @@ pub(crate) static BAG_REMOVE_KEYS: ScalarFunction = function(
 );
 
 pub(crate) static BAG_SET_KEY: ScalarFunction = function(
-    &["bag_set_key(bag: dynamic, key: string, value: any) -> dynamic"],
+    &["bag_set_key(bag: dynamic, key: const string, value: any) -> dynamic"],
     "The bag with the value at the key, which comes last; a key may be a path such as `$.a.b`.",
     ResultName::None,
     &[example(

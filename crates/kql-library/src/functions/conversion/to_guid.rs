@@ -8,7 +8,6 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = function(
     &[
         "toguid(value: string) -> guid",
-        "toguid(value: guid) -> guid",
         "toguid(value: dynamic) -> guid",
     ],
     "Text of 32 hexadecimal digits, with or without hyphens, as a guid.",

@@ -11,7 +11,11 @@ macro_rules! signatures {
             concat!($name, "(value: bool, roundTo: long) -> long"),
             concat!($name, "(value: datetime, roundTo: timespan) -> datetime"),
             concat!($name, "(value: timespan, roundTo: timespan) -> timespan"),
-            concat!($name, "(value: real, roundTo: real) -> real"),
+            concat!(
+                $name,
+                "(value: bool|int|long|real, roundTo: int|long|real) -> real"
+            ),
+            concat!($name, "(value: number, roundTo: number) -> decimal"),
         ]
     };
 }
@@ -55,6 +59,10 @@ fn kernel(args: &KernelArgs<'_>) -> KernelResult {
             Ok(args.collect_reals(|row| Some(floor_real(x.get(row)?, size.get(row)?))))
         }
         ScalarType::DateTime | ScalarType::TimeSpan => time(args),
+        ScalarType::Decimal => {
+            let (x, size) = (args.decimals(0)?, args.decimals(1)?);
+            Ok(args.collect_decimals(|row| floor_decimal(x.get(row)?, size.get(row)?)))
+        }
         _ => {
             let (x, size) = (args.longs(0)?, args.longs(1)?);
             Ok(args.collect_longs(|row| floor_long(x.get(row)?, size.get(row)?)))
@@ -109,6 +117,12 @@ pub(super) fn floor_long(value: i64, size: i64) -> Option<i64> {
         _ => value,
     };
     Some(shifted.wrapping_div(size).wrapping_mul(size))
+}
+
+/// `value` rounded towards minus infinity to a multiple of `size`, both decimals; null for a size of zero.
+pub(super) fn floor_decimal(value: i128, size: i128) -> Option<i128> {
+    let rest = value.checked_rem_euclid(size)?;
+    value.checked_sub(rest)
 }
 
 /// The double-precision formula without correction: `bin(0.3, 0.1)` is 0.2.

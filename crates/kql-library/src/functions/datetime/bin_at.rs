@@ -2,7 +2,7 @@
 
 use hindsight_kql_types::ticks;
 
-use super::bin::{floor_long, floor_real};
+use super::bin::{floor_decimal, floor_long, floor_real};
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
@@ -10,7 +10,8 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
         "bin_at(value: long, bin_size: long, fixed_point: long) -> long",
         "bin_at(value: datetime, bin_size: timespan, fixed_point: datetime) -> datetime",
         "bin_at(value: timespan, bin_size: timespan, fixed_point: timespan) -> timespan",
-        "bin_at(value: real, bin_size: real, fixed_point: real) -> real",
+        "bin_at(value: int|long|real, bin_size: int|long|real, fixed_point: int|long|real) -> real",
+        "bin_at(value: number, bin_size: number, fixed_point: number) -> decimal",
     ],
     aliases: &[],
     summary: "The value rounded down to a bin boundary; one of the bins starts at the fixed point.",
@@ -34,6 +35,14 @@ fn kernel(args: &KernelArgs<'_>) -> KernelResult {
         return Ok(args.collect_reals(|row| {
             let at = at.get(row)?;
             Some(at + floor_real(x.get(row)? - at, size.get(row)?))
+        }));
+    }
+    if kind == ScalarType::Decimal {
+        let (x, size, at) = (args.decimals(0)?, args.decimals(1)?, args.decimals(2)?);
+        return Ok(args.collect_decimals(|row| {
+            let at = at.get(row)?;
+            let from_point = x.get(row)?.checked_sub(at)?;
+            floor_decimal(from_point, size.get(row)?)?.checked_add(at)
         }));
     }
     let (x, size, at) = (args.longs(0)?, args.longs(1)?, args.longs(2)?);

@@ -9,7 +9,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static MAKE_DATETIME: ScalarFunction = ScalarFunction {
     signatures: &[
-        "make_datetime(year: long, month: long, day: long, [hour: long], [minute: long], [second: real]) -> datetime",
+        "make_datetime(year: number, month: number, day: number, [hour: number], [minute: number], [second: real]) -> datetime",
     ],
     aliases: &[],
     summary: "The datetime with these parts; null if a part is out of range.",

@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 use crate::states::tdigest::Tdigest;
 
 pub(crate) static PERCENTILE: ScalarFunction = function(
-    &["percentile_tdigest(tdigest: dynamic, percentage: real) -> dynamic"],
+    &["percentile_tdigest(tdigest: dynamic, percentage: int|long|real) -> dynamic"],
     "The percentile of a state of `tdigest`; with `typeof(T)` as the third argument, as a value of that type.",
     ResultName::Prefixed("percentile_tdigest"),
     &[example(
@@ -26,7 +26,7 @@ pub(crate) static PERCENTILE: ScalarFunction = function(
 );
 
 pub(crate) static PERCENTILES_ARRAY: ScalarFunction = function(
-    &["percentiles_array_tdigest(tdigest: dynamic, percentage: any...) -> dynamic"],
+    &["percentiles_array_tdigest(tdigest: dynamic, percentage: int|long|real|dynamic...) -> dynamic"],
     "The percentiles of a state of `tdigest` as an array; the percentages are numbers or an array of numbers.",
     ResultName::Prefixed("percentile_tdigest"),
     &[example(

@@ -8,12 +8,7 @@ use xxhash_rust::xxh64::xxh64;
 use crate::functions::prelude::*;
 
 pub(crate) static HASH: ScalarFunction = ScalarFunction {
-    signatures: &[
-        "hash(source: string, [mod: long]) -> long",
-        "hash(source: long, [mod: long]) -> long",
-        "hash(source: datetime, [mod: long]) -> long",
-        "hash(source: timespan, [mod: long]) -> long",
-    ],
+    signatures: &["hash(source: string|integer|time, [mod: long]) -> long"],
     aliases: &["hash_xxhash64"],
     summary: "The xxHash64 of a value, optionally modulo a number.",
     result_name: ResultName::None,

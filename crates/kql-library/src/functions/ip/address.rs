@@ -119,6 +119,17 @@ impl Address for V6 {
 }
 
 impl V6 {
+    /// Parses an address as [`V6::parse`] does, but the prefix of an IPv4-compatible address (`::a.b.c.d/24`) is one of IPv4.
+    pub(super) fn parse_compatible(text: &str) -> Option<V6> {
+        let v6 = V6::parse(text)?;
+        let is_compatible = text.contains("::") && text.contains('.') && v6.bits >> 32 == 0;
+        if !is_compatible || !text.contains('/') {
+            return Some(v6);
+        }
+        let prefix = (v6.prefix <= 32).then_some(v6.prefix + 96)?;
+        Some(v6.with_prefix(prefix))
+    }
+
     /// Eight groups of four digits.
     pub(super) fn text(bits: u128) -> String {
         let groups = Ipv6Addr::from_bits(bits).segments();

@@ -6,7 +6,7 @@ use super::ranges::Ranges;
 use crate::functions::prelude::*;
 
 pub(crate) static HAS_IPV4: ScalarFunction = function(
-    &["has_ipv4(source: text, ip: string) -> bool"],
+    &["has_ipv4(source: string, ip: string) -> bool"],
     "Whether an IPv4 address occurs in a text.",
     ResultName::None,
     &[example(
@@ -17,7 +17,7 @@ pub(crate) static HAS_IPV4: ScalarFunction = function(
 );
 
 pub(crate) static HAS_ANY_IPV4: ScalarFunction = function(
-    &["has_any_ipv4(source: text, ips: any...) -> bool"],
+    &["has_any_ipv4(source: string, ips: string|dynamic...) -> bool"],
     "Whether any of several IPv4 addresses occurs in a text.",
     ResultName::None,
     &[example(
@@ -28,7 +28,7 @@ pub(crate) static HAS_ANY_IPV4: ScalarFunction = function(
 );
 
 pub(crate) static HAS_IPV4_PREFIX: ScalarFunction = function(
-    &["has_ipv4_prefix(source: text, ip_prefix: string) -> bool"],
+    &["has_ipv4_prefix(source: string, ip_prefix: string) -> bool"],
     "Whether an IPv4 address with the prefix occurs in a text; the prefix ends with a dot or is a whole address.",
     ResultName::None,
     &[
@@ -45,7 +45,7 @@ pub(crate) static HAS_IPV4_PREFIX: ScalarFunction = function(
 );
 
 pub(crate) static HAS_ANY_IPV4_PREFIX: ScalarFunction = function(
-    &["has_any_ipv4_prefix(source: text, ip_prefixes: any...) -> bool"],
+    &["has_any_ipv4_prefix(source: string, ip_prefixes: string|dynamic...) -> bool"],
     "Whether an IPv4 address with any of several prefixes occurs in a text.",
     ResultName::None,
     &[example(

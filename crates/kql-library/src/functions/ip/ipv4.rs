@@ -69,7 +69,7 @@ pub(crate) static IS_IN_RANGE: ScalarFunction = function(
 );
 
 pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
-    &["ipv4_is_in_any_range(ip: string, ranges: any...) -> bool"],
+    &["ipv4_is_in_any_range(ip: string, ranges: string|dynamic...) -> bool"],
     "Whether an address lies in any of several ranges; null if the address is not valid.",
     ResultName::None,
     &[example(

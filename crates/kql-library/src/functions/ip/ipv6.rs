@@ -33,7 +33,7 @@ pub(crate) static PARSE_MASK: ScalarFunction = function(
     |args| {
         let (text, prefix) = (args.strings(0)?, args.longs(1)?);
         Ok(args.collect_strings(|row| {
-            let ip = V6::parse(text.get(row))?.limited(prefix.get(row)?)?;
+            let ip = V6::parse_compatible(text.get(row))?.limited(prefix.get(row)?)?;
             Some(Cow::Owned(V6::text(ip.network())))
         }))
     },
@@ -73,7 +73,7 @@ pub(crate) static IS_IN_RANGE: ScalarFunction = function(
 );
 
 pub(crate) static IS_IN_ANY_RANGE: ScalarFunction = function(
-    &["ipv6_is_in_any_range(ip: string, ranges: any...) -> bool"],
+    &["ipv6_is_in_any_range(ip: string, ranges: string|dynamic...) -> bool"],
     "Whether an address lies in any of several ranges; null if the address is not valid.",
     ResultName::None,
     &[example(

@@ -2,12 +2,12 @@
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{cast, lit};
+use datafusion::logical_expr::lit;
 
 use hindsight_kql_syntax::Code;
-use hindsight_kql_types::Encoder;
 
 use crate::Scalar;
+use crate::convert::convert;
 use crate::functions::prelude::*;
 
 pub(crate) static IFF: ScalarFunction = ScalarFunction {
@@ -24,7 +24,7 @@ pub(crate) static IFF: ScalarFunction = ScalarFunction {
 };
 
 pub(crate) static CASE: ScalarFunction = ScalarFunction {
-    signatures: &["case(predicate: any, then: any, predicate_then_else: any...) -> dynamic"],
+    signatures: &["case(predicate: bool, then: any, predicate_then_else: any...) -> dynamic"],
     aliases: &[],
     summary: "The value that follows the first true condition, else the last argument.",
     result_name: ResultName::None,
@@ -92,10 +92,6 @@ static CASE_KERNEL: InnerKernel = InnerKernel::new("$either", |args| args.full(0
 fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnostic> {
     match condition.kind {
         ScalarType::Bool => Ok(condition.expr.clone()),
-        ScalarType::Int | ScalarType::Long => {
-            let zero = cast(lit(0i64), condition.kind.arrow());
-            Ok(condition.expr.clone().not_eq(zero))
-        }
         other => Err(refuse(
             call,
             Code::ArgumentType,
@@ -115,10 +111,8 @@ fn common(
         _ if is_null(branch) => Ok(kind),
         (None, new) => Ok(Some(new)),
         (Some(old), new) if old == new => Ok(Some(old)),
-        // A dynamic can hold any other type.
-        (Some(ScalarType::Dynamic), _) | (Some(_), ScalarType::Dynamic) => {
-            Ok(Some(ScalarType::Dynamic))
-        }
+        // A dynamic is converted to the type of the other branches.
+        (Some(ScalarType::Dynamic), kind) | (Some(kind), ScalarType::Dynamic) => Ok(Some(kind)),
         (Some(old), new) if integer(old) && integer(new) => Ok(Some(ScalarType::Long)),
         (Some(old), new) => Err(refuse(
             call,
@@ -144,61 +138,5 @@ fn converted(call: &CallArgs<'_>, branch: &Scalar, kind: ScalarType) -> Result<E
                 .map_err(|error| refuse(call, Code::Semantics, error.to_string())),
         };
     }
-    if kind == ScalarType::Dynamic {
-        let args = std::slice::from_ref(branch);
-        let call = CallArgs {
-            args,
-            result: kind,
-            span: call.span,
-        };
-        return Ok(call_kernel(&call, &KERNEL));
-    }
-    Ok(cast(branch.expr.clone(), kind.arrow()))
-}
-
-static KERNEL: InnerKernel = InnerKernel::new("$pack", pack);
-
-/// A value of another type, converted to a dynamic as the packing functions store it (`docs/semantics.md §9.1`).
-fn pack(args: &KernelArgs<'_>) -> KernelResult {
-    let array = args.full(0)?;
-    let mut encoder = Encoder::new();
-    match args.kind(0) {
-        ScalarType::Bool => {
-            let value = args.bools(0)?;
-            Ok(args.collect_dynamics(|row, out| {
-                let value = value.get(row).map(|value| encoder.bool(value));
-                finish(&mut encoder, value, out)
-            }))
-        }
-        ScalarType::Int | ScalarType::Long => {
-            let value = args.longs(0)?;
-            Ok(args.collect_dynamics(|row, out| {
-                let value = value.get(row).map(|value| encoder.long(value));
-                finish(&mut encoder, value, out)
-            }))
-        }
-        ScalarType::Real => {
-            let value = args.reals(0)?;
-            Ok(args.collect_dynamics(|row, out| {
-                let value = value.get(row).map(|value| encoder.real(value));
-                finish(&mut encoder, value, out)
-            }))
-        }
-        ScalarType::Dynamic => Ok(array),
-        _ => {
-            let text = args.texts(0)?;
-            Ok(args.collect_dynamics(|row, out| {
-                let index = if text.is_constant() { 0 } else { row };
-                let value = array.is_valid(index).then(|| encoder.string(text.get(row)));
-                finish(&mut encoder, value, out)
-            }))
-        }
-    }
-}
-
-fn finish(encoder: &mut Encoder, value: Option<()>, out: &mut Vec<u8>) -> bool {
-    if value.is_some() {
-        encoder.finish_into(out);
-    }
-    value.is_some()
+    Ok(convert(branch.clone(), kind).expr)
 }

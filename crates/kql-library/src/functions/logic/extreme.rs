@@ -2,27 +2,48 @@
 
 use arrow::array::{AsArray, Decimal128Array};
 use arrow::datatypes::Decimal128Type;
+use hindsight_kql_syntax::Code;
 
 use crate::functions::prelude::*;
 
-pub(crate) static MAX_OF: ScalarFunction = function(
-    &["max_of(first: common, other: common...) -> common"],
-    "The maximum of the arguments that are not null.",
-    ResultName::None,
-    &[
+pub(crate) static MAX_OF: ScalarFunction = ScalarFunction {
+    signatures: &["max_of(first: common, other: common...) -> common"],
+    aliases: &[],
+    summary: "The maximum of the arguments that are not null.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[
         example("print n = max_of(3, long(null), 5)", "n:long\n5"),
         example("print t = max_of(1h, 90m)", "t:timespan\n01:30:00"),
     ],
-    |args| extreme(args, Extreme::Greatest),
-);
+    eval: Eval::Rewrite(|call| bind(call, &GREATEST)),
+};
 
-pub(crate) static MIN_OF: ScalarFunction = function(
-    &["min_of(first: common, other: common...) -> common"],
-    "The minimum of the arguments that are not null.",
-    ResultName::None,
-    &[example("print r = min_of(2, 1.5)", "r:real\n1.5")],
-    |args| extreme(args, Extreme::Least),
-);
+pub(crate) static MIN_OF: ScalarFunction = ScalarFunction {
+    signatures: &["min_of(first: common, other: common...) -> common"],
+    aliases: &[],
+    summary: "The minimum of the arguments that are not null.",
+    result_name: ResultName::None,
+    volatile: false,
+    examples: &[example("print r = min_of(2, 1.5)", "r:real\n1.5")],
+    eval: Eval::Rewrite(|call| bind(call, &LEAST)),
+};
+
+static GREATEST: InnerKernel = InnerKernel::new("max_of", |args| extreme(args, Extreme::Greatest));
+
+static LEAST: InnerKernel = InnerKernel::new("min_of", |args| extreme(args, Extreme::Least));
+
+/// Guids and dynamics have no order, and so no common type here.
+fn bind(call: &CallArgs<'_>, kernel: &'static InnerKernel) -> Result<Expr, Diagnostic> {
+    match call.result {
+        ScalarType::Guid | ScalarType::Dynamic => Err(refuse(
+            call,
+            Code::NoCommonType,
+            format!("the arguments are {} and have no order", call.result),
+        )),
+        _ => Ok(call_kernel(call, kernel)),
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extreme {

@@ -3,7 +3,7 @@
 use crate::functions::prelude::*;
 
 pub(crate) static CDF: ScalarFunction = function(
-    &["beta_cdf(x: number, alpha: number, beta: number) -> real"],
+    &["beta_cdf(x: bool|number, alpha: bool|number, beta: bool|number) -> real"],
     "The probability that a beta-distributed value is at most `x`.",
     ResultName::None,
     &[example(
@@ -14,7 +14,7 @@ pub(crate) static CDF: ScalarFunction = function(
 );
 
 pub(crate) static PDF: ScalarFunction = function(
-    &["beta_pdf(x: number, alpha: number, beta: number) -> real"],
+    &["beta_pdf(x: bool|number, alpha: bool|number, beta: bool|number) -> real"],
     "The density of the beta distribution at `x`.",
     ResultName::None,
     &[example(
@@ -25,7 +25,7 @@ pub(crate) static PDF: ScalarFunction = function(
 );
 
 pub(crate) static INV: ScalarFunction = function(
-    &["beta_inv(probability: number, alpha: number, beta: number) -> real"],
+    &["beta_inv(probability: bool|number, alpha: bool|number, beta: bool|number) -> real"],
     "The inverse of the cumulative beta distribution at this probability.",
     ResultName::None,
     &[example(

@@ -3,7 +3,7 @@
 use crate::functions::prelude::*;
 
 pub(crate) static ISNAN: ScalarFunction = function(
-    &["isnan(number: real) -> bool"],
+    &["isnan(number: int|long|real) -> bool"],
     "Whether a number is NaN.",
     ResultName::None,
     &[example("print b = isnan(0.0 / 0.0)", "b:bool\ntrue")],
@@ -11,7 +11,7 @@ pub(crate) static ISNAN: ScalarFunction = function(
 );
 
 pub(crate) static ISINF: ScalarFunction = function(
-    &["isinf(number: real) -> bool"],
+    &["isinf(number: int|long|real) -> bool"],
     "Whether a number is infinite, with either sign.",
     ResultName::None,
     &[example("print b = isinf(1.0 / 0.0)", "b:bool\ntrue")],
@@ -19,7 +19,7 @@ pub(crate) static ISINF: ScalarFunction = function(
 );
 
 pub(crate) static ISFINITE: ScalarFunction = function(
-    &["isfinite(number: real) -> bool"],
+    &["isfinite(number: int|long|real) -> bool"],
     "Whether a number is neither NaN nor infinite.",
     ResultName::None,
     &[example("print b = isfinite(1.0 / 0.0)", "b:bool\nfalse")],

@@ -73,7 +73,7 @@ pub(crate) static LOG10: ScalarFunction = function(
 );
 
 pub(crate) static POW: ScalarFunction = function(
-    &["pow(base: number, exponent: number) -> real"],
+    &["pow(base: bool|number, exponent: bool|number) -> real"],
     "The base to the power of the exponent.",
     ResultName::None,
     &[example("print r = pow(3, 4)", "r:real\n81.0")],

@@ -69,7 +69,7 @@ pub(crate) static ATAN: ScalarFunction = function(
 );
 
 pub(crate) static ATAN2: ScalarFunction = function(
-    &["atan2(y: number, x: number) -> real"],
+    &["atan2(y: bool|number, x: bool|number) -> real"],
     "The angle between the positive x axis and the point (x, y).",
     ResultName::FirstArgument,
     &[example("print r = degrees(atan2(1, 1))", "r:real\n45.0")],

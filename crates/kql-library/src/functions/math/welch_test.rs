@@ -5,7 +5,7 @@ use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
     &[
-        "welch_test(mean1: number, variance1: number, count1: number, mean2: number, variance2: number, count2: number) -> real",
+        "welch_test(mean1: bool|number, variance1: bool|number, count1: bool|number, mean2: bool|number, variance2: bool|number, count2: bool|number) -> real",
     ],
     "The two-sided p-value of Welch's t-test for the means of two samples.",
     ResultName::None,

@@ -5,7 +5,7 @@ use hindsight_kql_types::Encoder;
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
-    &["parse_csv(csv_text: text) -> dynamic"],
+    &["parse_csv(csv_text: string) -> dynamic"],
     "The fields of the first record of comma-separated text.",
     ResultName::FirstArgument,
     &[example(

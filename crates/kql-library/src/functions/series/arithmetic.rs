@@ -5,7 +5,10 @@ use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static ADD: ScalarFunction = function(
-    &["series_add(series1: any, series2: any) -> dynamic"],
+    &[
+        "series_add(series1: dynamic, series2: number|dynamic) -> dynamic",
+        "series_add(series1: number, series2: dynamic) -> dynamic",
+    ],
     "The sums of the elements of two series, or of a series and a number.",
     ResultName::None,
     &[example(
@@ -16,7 +19,10 @@ pub(crate) static ADD: ScalarFunction = function(
 );
 
 pub(crate) static SUBTRACT: ScalarFunction = function(
-    &["series_subtract(series1: any, series2: any) -> dynamic"],
+    &[
+        "series_subtract(series1: dynamic, series2: number|dynamic) -> dynamic",
+        "series_subtract(series1: number, series2: dynamic) -> dynamic",
+    ],
     "The differences of the elements of two series, or of a series and a number.",
     ResultName::None,
     &[example(
@@ -27,7 +33,10 @@ pub(crate) static SUBTRACT: ScalarFunction = function(
 );
 
 pub(crate) static MULTIPLY: ScalarFunction = function(
-    &["series_multiply(series1: any, series2: any) -> dynamic"],
+    &[
+        "series_multiply(series1: dynamic, series2: number|dynamic) -> dynamic",
+        "series_multiply(series1: number, series2: dynamic) -> dynamic",
+    ],
     "The products of the elements of two series, or of a series and a number.",
     ResultName::None,
     &[example(
@@ -38,7 +47,10 @@ pub(crate) static MULTIPLY: ScalarFunction = function(
 );
 
 pub(crate) static DIVIDE: ScalarFunction = function(
-    &["series_divide(series1: any, series2: any) -> dynamic"],
+    &[
+        "series_divide(series1: dynamic, series2: number|dynamic) -> dynamic",
+        "series_divide(series1: number, series2: dynamic) -> dynamic",
+    ],
     "The quotients of the elements of two series, or of a series and a number, as doubles.",
     ResultName::None,
     &[example(
@@ -49,7 +61,10 @@ pub(crate) static DIVIDE: ScalarFunction = function(
 );
 
 pub(crate) static POW: ScalarFunction = function(
-    &["series_pow(series1: any, series2: any) -> dynamic"],
+    &[
+        "series_pow(series1: dynamic, series2: number|dynamic) -> dynamic",
+        "series_pow(series1: number, series2: dynamic) -> dynamic",
+    ],
     "The elements of the first series raised to the powers of the second, as doubles.",
     ResultName::None,
     &[example(

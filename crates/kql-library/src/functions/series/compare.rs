@@ -7,7 +7,10 @@ use crate::functions::prelude::*;
 macro_rules! comparison {
     ($const:ident, $name:literal, $op:tt, $summary:literal, $example:literal, $answer:literal) => {
         pub(crate) static $const: ScalarFunction = function(
-            &[concat!($name, "(series1: any, series2: any) -> dynamic")],
+            &[
+                concat!($name, "(series1: dynamic, series2: number|dynamic) -> dynamic"),
+                concat!($name, "(series1: number, series2: dynamic) -> dynamic"),
+            ],
             $summary,
             ResultName::None,
             &[example($example, concat!("s:dynamic\n", $answer))],

@@ -5,7 +5,7 @@ use crate::dynamic::rows::{Row, each};
 use crate::functions::prelude::*;
 
 pub(crate) static CONST: ScalarFunction = function(
-    &["series_fill_const(series: dynamic, [constant: any], [missing: any]) -> dynamic"],
+    &["series_fill_const(series: dynamic, [constant: number], [missing: number]) -> dynamic"],
     "The series with every missing element replaced by a constant, by default 0.",
     ResultName::FirstArgument,
     &[example(
@@ -26,7 +26,7 @@ pub(crate) static CONST: ScalarFunction = function(
 );
 
 pub(crate) static FORWARD: ScalarFunction = function(
-    &["series_fill_forward(series: dynamic, [missing: any]) -> dynamic"],
+    &["series_fill_forward(series: dynamic, [missing: number]) -> dynamic"],
     "The series with every missing element replaced by the previous element.",
     ResultName::FirstArgument,
     &[example(
@@ -37,7 +37,7 @@ pub(crate) static FORWARD: ScalarFunction = function(
 );
 
 pub(crate) static BACKWARD: ScalarFunction = function(
-    &["series_fill_backward(series: dynamic, [missing: any]) -> dynamic"],
+    &["series_fill_backward(series: dynamic, [missing: number]) -> dynamic"],
     "The series with every missing element replaced by the next element.",
     ResultName::FirstArgument,
     &[example(
@@ -55,7 +55,7 @@ pub(crate) static BACKWARD: ScalarFunction = function(
 
 pub(crate) static LINEAR: ScalarFunction = function(
     &[
-        "series_fill_linear(series: dynamic, [missing: any], [fill_edges: bool], [constant: any]) -> dynamic",
+        "series_fill_linear(series: dynamic, [missing: number], [fill_edges: bool], [constant: number]) -> dynamic",
     ],
     "Missing elements interpolated linearly; at the ends the nearest element, or the constant if all elements are missing.",
     ResultName::FirstArgument,

@@ -39,7 +39,10 @@ pub(crate) static MAGNITUDE: ScalarFunction = function(
 );
 
 pub(crate) static DOT_PRODUCT: ScalarFunction = function(
-    &["series_dot_product(series1: any, series2: any) -> real"],
+    &[
+        "series_dot_product(series1: dynamic, series2: number|dynamic) -> real",
+        "series_dot_product(series1: number, series2: dynamic) -> real",
+    ],
     "The sum of the products of the elements of two series, or of a series and a number.",
     ResultName::None,
     &[example(
@@ -62,7 +65,7 @@ pub(crate) static PEARSON: ScalarFunction = function(
 
 pub(crate) static COSINE: ScalarFunction = function(
     &[
-        "series_cosine_similarity(series1: dynamic, series2: dynamic, [magnitude1: real], [magnitude2: real]) -> real",
+        "series_cosine_similarity(series1: dynamic, series2: dynamic, [magnitude1: int|long|real], [magnitude2: int|long|real]) -> real",
     ],
     "The cosine of the angle between two series as vectors; their magnitudes are optional arguments.",
     ResultName::None,

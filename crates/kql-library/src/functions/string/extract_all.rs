@@ -6,6 +6,7 @@ use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
 use crate::functions::prelude::*;
+use crate::regular_expression::compile;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &[
@@ -36,7 +37,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     let pattern = constant_text(call, 0).unwrap_or_default();
-    let Ok(regex) = Regex::new(&pattern) else {
+    let Ok(regex) = compile(&pattern) else {
         return Err(refuse(
             call,
             Code::RegularExpression,
@@ -57,7 +58,7 @@ static KERNEL: InnerKernel = InnerKernel::new("extract_all", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let pattern = args.strings(0)?;
-    let Ok(regex) = Regex::new(pattern.get(0)) else {
+    let Ok(regex) = compile(pattern.get(0)) else {
         return Err(KernelError::Failed("Regex pattern is ill-formed".into()));
     };
     let selection = if args.len() > 2 {

@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 use crate::text_match::fold_char;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
-    signatures: &["has_any_index(source: text, values: array) -> long"],
+    signatures: &["has_any_index(source: string, values: array) -> long"],
     aliases: &[],
     summary: "The index of the first array element that is a term of the text; -1 if there is none.",
     result_name: ResultName::None,

@@ -14,7 +14,7 @@ pub(crate) static STRCAT: ScalarFunction = function(
 );
 
 pub(crate) static STRCAT_DELIM: ScalarFunction = function(
-    &["strcat_delim(delimiter: text, arg: text...) -> string"],
+    &["strcat_delim(delimiter: text, arg1: text, arg: text...) -> string"],
     "The texts of the arguments with a delimiter between them.",
     ResultName::None,
     &[example(

@@ -3,7 +3,7 @@
 use crate::functions::prelude::*;
 
 pub(crate) static STRLEN: ScalarFunction = function(
-    &["strlen(source: text) -> long"],
+    &["strlen(source: string) -> long"],
     "The number of Unicode code points of a text.",
     ResultName::Prefixed("strlen_"),
     &[example("print n = strlen('naïve')", "n:long\n5")],
@@ -14,7 +14,7 @@ pub(crate) static STRLEN: ScalarFunction = function(
 );
 
 pub(crate) static STRING_SIZE: ScalarFunction = function(
-    &["string_size(source: text) -> long"],
+    &["string_size(source: string) -> long"],
     "The number of bytes of a text in UTF-8.",
     ResultName::Prefixed("string_size_"),
     &[example("print n = string_size('naïve')", "n:long\n6")],

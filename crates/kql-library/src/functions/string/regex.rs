@@ -7,6 +7,7 @@ use ::regex::Regex;
 use crate::functions::prelude::*;
 use crate::kernel::CallLimits;
 use crate::kernel::Rows;
+use crate::regular_expression::compile;
 
 pub(crate) static REGEX_QUOTE: ScalarFunction = function(
     &["regex_quote(string: text) -> string"],
@@ -57,7 +58,7 @@ impl Patterns {
     pub(super) fn get(&mut self, row: usize) -> Option<&Regex> {
         let text = self.rows.get(row);
         if self.last.as_ref().is_none_or(|(last, _)| last != text) {
-            self.last = Some((text.to_owned(), Regex::new(text).ok()));
+            self.last = Some((text.to_owned(), compile(text).ok()));
         }
         self.last.as_ref().and_then(|(_, regex)| regex.as_ref())
     }
@@ -66,7 +67,7 @@ impl Patterns {
 /// Reports an error if a constant pattern is not a valid regular expression.
 pub(super) fn check(call: &CallArgs<'_>, index: usize) -> Result<(), Diagnostic> {
     match constant_text(call, index) {
-        Some(pattern) if Regex::new(&pattern).is_err() => Err(refuse(
+        Some(pattern) if compile(&pattern).is_err() => Err(refuse(
             call,
             Code::RegularExpression,
             format!("Regex pattern is ill-formed: '{pattern}'"),
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn replacements_name_groups_with_backslashes() {
         let check = |pattern: &str, rewrite: &str, expected: &str| {
-            let regex = Regex::new(pattern).expect("a pattern");
+            let regex = compile(pattern).expect("a pattern");
             assert_eq!(
                 replace_all(&regex, "ab12", rewrite, &CallLimits::new()),
                 expected,

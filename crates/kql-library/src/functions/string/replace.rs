@@ -4,7 +4,7 @@ use super::regex::{Patterns, check, replace_all};
 use crate::functions::prelude::*;
 
 pub(crate) static REPLACE_STRING: ScalarFunction = function(
-    &["replace_string(text: string, lookup: text, rewrite: text) -> string"],
+    &["replace_string(text: string, lookup: string, rewrite: string) -> string"],
     "The text with every occurrence of the lookup replaced; an empty lookup replaces nothing.",
     ResultName::None,
     &[example(

@@ -2,9 +2,8 @@
 
 use hindsight_kql_syntax::Code;
 
-use ::regex::Regex;
-
 use crate::functions::prelude::*;
+use crate::regular_expression::compile;
 
 pub(crate) static TRIM: ScalarFunction = ScalarFunction {
     signatures: &["trim(regex: const string, source: string) -> string"],
@@ -84,7 +83,7 @@ fn check(call: &CallArgs<'_>, anchor: Anchor) -> Result<(), Diagnostic> {
             "the regular expression must not be empty",
         ));
     }
-    match Regex::new(&anchor(&pattern)) {
+    match compile(&anchor(&pattern)) {
         Ok(_) => Ok(()),
         Err(_) => Err(refuse(
             call,
@@ -96,7 +95,7 @@ fn check(call: &CallArgs<'_>, anchor: Anchor) -> Result<(), Diagnostic> {
 
 fn remove(args: &KernelArgs<'_>, anchor: Anchor) -> KernelResult {
     let (pattern, text) = (args.strings(0)?, args.texts(1)?);
-    let regex = Regex::new(&anchor(pattern.get(0))).ok();
+    let regex = compile(&anchor(pattern.get(0))).ok();
     Ok(args.collect_strings(|row| {
         let text = text.get(row);
         Some(match &regex {
@@ -113,7 +112,7 @@ mod tests {
     #[test]
     fn removes_one_match_at_each_end() {
         let check = |pattern: &str, text: &str, expected: &str| {
-            let regex = Regex::new(&both(pattern)).expect("a pattern");
+            let regex = compile(&both(pattern)).expect("a pattern");
             assert_eq!(regex.replace_all(text, ""), expected, "{pattern} {text}");
         };
         check("x", "xxabcxx", "xabcx");

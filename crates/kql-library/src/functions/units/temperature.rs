@@ -4,7 +4,7 @@ use super::factor::convert;
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
-    &["convert_temperature(value: real, from: string, to: string) -> real"],
+    &["convert_temperature(value: int|long|real, from: string, to: string) -> real"],
     "A temperature converted to another scale; null if a scale is unknown.",
     ResultName::None,
     &[example(

@@ -4,7 +4,7 @@ use super::factor::{Factor, by_factor};
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
-    &["convert_volume(value: real, from: string, to: string) -> real"],
+    &["convert_volume(value: int|long|real, from: string, to: string) -> real"],
     "A volume converted to another unit; null if a unit is unknown.",
     ResultName::None,
     &[example(

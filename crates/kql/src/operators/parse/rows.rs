@@ -9,6 +9,7 @@ use hindsight_kql_types::{ScalarType, Value};
 use regex::Regex;
 
 use crate::plan::array_of;
+use crate::regular_expression::{IllFormed, compile};
 use crate::transform::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
 use crate::work::CancellationToken;
 
@@ -47,10 +48,10 @@ impl ParseRows {
         pattern: &str,
         mode: ParseMode,
         columns: Vec<ParsedColumn>,
-    ) -> std::result::Result<ParseRows, regex::Error> {
+    ) -> std::result::Result<ParseRows, IllFormed> {
         Ok(ParseRows {
             text,
-            regex: Regex::new(pattern)?,
+            regex: compile(pattern)?,
             mode,
             columns,
         })

@@ -8,7 +8,6 @@ use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::ast::{OperatorParameter, ParseKvOperator};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
-use regex::Regex;
 
 use super::OnEmptyInput;
 use super::OperatorInput;
@@ -21,6 +20,7 @@ use crate::convert::convert;
 use crate::error::BindResult;
 use crate::operators::extend::add_columns;
 use crate::plan::Output;
+use crate::regular_expression::compile;
 use crate::relation::{Relation, Scalar};
 use crate::window;
 
@@ -114,7 +114,7 @@ impl Rules {
             if found.len() > 1 {
                 return refuse("'regex' cannot be combined with other properties");
             }
-            return match Regex::new(&pattern) {
+            return match compile(&pattern) {
                 Err(_) => {
                     let message = format!("Regex pattern is ill-formed: '{pattern}'");
                     Err(binder.error(Code::RegularExpression, message, span))

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use arrow::array::ArrayRef;
-use regex::Regex;
 
 use crate::kernel::{KernelArgs, KernelError};
+use crate::regular_expression::compile;
 
 /// Pairs between explicit delimiters. The arguments are the text, the key, the pair delimiter, the key-value delimiter, the
 /// quotes (an opening and a closing character each), the escape characters, and the greedy flag, which is set if it is not
@@ -53,7 +53,7 @@ pub(crate) fn value_by_regex(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelEr
     if args.rows() == 0 {
         return Ok(args.collect_strings(|_| None));
     }
-    let regex = Regex::new(pattern.get(0)).map_err(|e| KernelError::Failed(e.to_string()))?;
+    let regex = compile(pattern.get(0)).map_err(|e| KernelError::Failed(e.to_string()))?;
     Ok(args.collect_strings(|row| {
         let pair = regex.captures_iter(text.get(row)).find(|groups| {
             groups

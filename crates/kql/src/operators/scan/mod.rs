@@ -233,17 +233,12 @@ impl Scene {
         let condition = binder.bind_predicate(&self.reads(&step.condition), &self.names)?;
         let mut assignments = Vec::new();
         for (name, expr) in &step.assignments {
-            let Some((index, (_, default))) = self
-                .declared
-                .iter()
-                .enumerate()
-                .find(|(_, d)| d.0 == name.text)
-            else {
+            let Some((index, kind)) = self.column(&name.text) else {
                 let message = format!("the column '{}' is not declared", name.text);
                 return Err(binder.error(Code::Semantics, message, name.span()));
             };
             let scalar = binder.bind_scalar(&self.reads(expr), &self.names)?;
-            let scalar: Scalar = convert(scalar, default.kind());
+            let scalar: Scalar = convert(scalar, kind);
             assignments.push((index, self.physical(scalar.expr, binder, expr.span)?));
         }
         Ok(Step {
@@ -251,6 +246,15 @@ impl Scene {
             assignments,
             output,
         })
+    }
+
+    /// The index and type of a column that a step may assign: a column of the row or a declared one.
+    fn column(&self, name: &str) -> Option<(usize, ScalarType)> {
+        let row = self.row.iter().map(|c| (c.name.as_str(), c.kind));
+        let declared = self.declared.iter().map(|(n, v)| (n.as_str(), v.kind()));
+        let mut all = row.chain(declared).enumerate();
+        all.find(|(_, (column, _))| *column == name)
+            .map(|(index, (_, kind))| (index, kind))
     }
 
     fn physical(

@@ -26,7 +26,7 @@ pub(crate) enum Output {
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) condition: Arc<dyn PhysicalExpr>,
-    /// The index of the declared column and its value.
+    /// The index of a column, those of the row before the declared ones, and its value.
     pub(crate) assignments: Vec<(usize, Arc<dyn PhysicalExpr>)>,
     pub(crate) output: Output,
 }
@@ -179,14 +179,13 @@ impl State {
         scene: &RecordBatch,
         mut sequence: Sequence,
     ) -> Result<()> {
-        let mut declared = self.defaults.clone();
+        let mut held = row.to_vec();
+        held.extend(self.defaults.iter().cloned());
         for (column, expr) in &step.assignments {
-            if let Some(place) = declared.get_mut(*column) {
+            if let Some(place) = held.get_mut(*column) {
                 *place = expr.evaluate(scene)?.into_array(1)?;
             }
         }
-        let mut held = row.to_vec();
-        held.extend(declared);
         sequence.rows.truncate(index);
         sequence.rows.push(held.clone());
         if self.work.match_id {

@@ -11,13 +11,12 @@ use hindsight_kql_types::{
 };
 
 use crate::call::{InnerKernel, kernel_call};
-use crate::fold::fold;
 use crate::kernel::{KernelArgs, KernelError};
-use crate::relation::Scalar;
+use crate::scalar::Scalar;
 use crate::value::{null_scalar, value_from_scalar, value_to_scalar};
 
 /// Converts `scalar` to `to` as the function `to<type>()` does: null if the conversion fails, never an error.
-pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
+pub fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
     if scalar.kind == to {
         return scalar;
     }
@@ -32,11 +31,11 @@ pub(crate) fn convert(scalar: Scalar, to: ScalarType) -> Scalar {
         (ScalarType::DateTime | ScalarType::TimeSpan, ScalarType::Long) => scalar.expr,
         _ => kernel_call(&CONVERT, vec![scalar.expr], vec![scalar.kind], to),
     };
-    fold(Scalar::new(expr, to), false)
+    Scalar::new(expr, to)
 }
 
 /// The wider of two numeric types; `None` if one is not numeric.
-pub(crate) fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
+pub fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
     let rank = |kind| match kind {
         ScalarType::Int => Some(0),
         ScalarType::Long => Some(1),
@@ -48,7 +47,7 @@ pub(crate) fn widest(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
 }
 
 /// An implicit conversion: the result of the function `to<type>()` for the type.
-pub(crate) static CONVERT: InnerKernel = InnerKernel::new("$convert", convert_kernel);
+pub static CONVERT: InnerKernel = InnerKernel::new("$convert", convert_kernel);
 
 fn convert_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     match args.kind(0) {
