@@ -13,7 +13,7 @@
 //! - What was acknowledged is on disk, and a snapshot taken later holds it exactly once, through any crash.
 //! - A segment belongs to one application and one table; a query is only handed its applications' segments.
 //! - Opening deletes no telemetry: what the catalogue does not list is moved to the quarantine (`D31`).
-//! - After a failed sync nothing is acknowledged any more.
+//! - After a failed sync nothing is acknowledged until the log goes on in fresh files.
 
 mod app_id;
 mod bag_leaf;
@@ -70,4 +70,4 @@ pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::StoreTable;
-pub use vfs::{RealFs, Vfs, WriteFile};
+pub use vfs::{DirEntry, FileInfo, FileLock, ReadFile, RealFs, Vfs, WriteFile};

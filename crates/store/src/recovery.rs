@@ -9,16 +9,17 @@ use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
-use crate::log::{self, Appended, Payload};
+use crate::log::{self, Appended, LogEnd, Payload};
 use crate::quarantine::{self, Quarantine};
 use crate::segment::{Segment, TEMPORARY};
+use crate::vfs::Vfs;
 use crate::view::ViewCell;
 
 /// What recovery found.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Recovered {
-    /// The last sequence in segments or log.
-    pub(crate) last: u64,
+    /// Where the log goes on.
+    pub(crate) log_end: LogEnd,
     /// What lies in the quarantine.
     pub(crate) quarantine: Quarantine,
 }
@@ -36,29 +37,32 @@ pub(crate) async fn recover(
     let position = catalogue.log_position().await?;
     let deleted = catalogue.deleted_apps(false).await?;
     let (segments_dir, log_dir, view) = (folder.segments_dir(), folder.log_dir(), view.clone());
+    let vfs = folder.shared_vfs();
     let quarantine_dir = folder.quarantine_dir();
     blocking(move || {
         for app in deleted {
             view.drop_app(app);
         }
-        let unlisted = unlisted(&segments_dir, &records)?;
+        let unlisted = unlisted(&*vfs, &segments_dir, &records)?;
         let segments = records
             .into_iter()
-            .map(|record| existing(&segments_dir, record))
+            .map(|record| existing(&vfs, &segments_dir, record))
             .collect::<Result<_>>()?;
         view.replace(&[], segments);
-        refuse_lost_log(&log_dir, position, unlisted.len())?;
-        let last = log::replay(&log_dir, position, |sequence, payload| {
+        refuse_lost_log(&*vfs, &log_dir, position, unlisted.len())?;
+        let log_end = log::replay(&*vfs, &log_dir, position, |sequence, payload| {
             view.push(vec![appended(sequence, payload)?]);
             Ok(())
         })?;
         for file in unlisted {
-            clear_away(&file, &segments_dir, &quarantine_dir)?;
+            clear_away(&*vfs, &file, &segments_dir, &quarantine_dir)?;
         }
-        log::remove_through(&log_dir, position).map_err(StoreError::io("remove from", &log_dir))?;
+        log::remove_unfinished(&*vfs, &log_dir).map_err(StoreError::io("remove from", &log_dir))?;
+        log::remove_through(&*vfs, &log_dir, position)
+            .map_err(StoreError::io("remove from", &log_dir))?;
         Ok(Recovered {
-            last,
-            quarantine: quarantine::measure(&quarantine_dir)?,
+            log_end,
+            quarantine: quarantine::measure(&*vfs, &quarantine_dir)?,
         })
     })
     .await
@@ -77,21 +81,20 @@ fn appended(sequence: u64, payload: Payload) -> Result<Appended> {
 }
 
 /// A segment that the catalogue knows must be there, whole: answering without it would be a wrong answer.
-fn existing(folder: &Path, record: SegmentRecord) -> Result<Arc<Segment>> {
-    let segment = Segment::new(folder, record);
+fn existing(vfs: &Arc<dyn Vfs>, folder: &Path, record: SegmentRecord) -> Result<Arc<Segment>> {
+    let segment = Segment::new(vfs.clone(), folder, record);
     let path = segment.path();
-    match std::fs::metadata(path) {
-        Ok(found) if found.len() == segment.record.bytes => Ok(Arc::new(segment)),
-        Ok(found) => Err(StoreError::Damaged {
+    match vfs.info(path) {
+        Ok(Some(found)) if found.length == segment.record.bytes => Ok(Arc::new(segment)),
+        Ok(Some(found)) => Err(StoreError::Damaged {
             path: path.to_owned(),
-            offset: found.len().min(segment.record.bytes),
+            offset: found.length.min(segment.record.bytes),
             what: format!(
                 "it has {} bytes and the catalogue says {}",
-                found.len(),
-                segment.record.bytes
+                found.length, segment.record.bytes
             ),
         }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(StoreError::Missing {
+        Ok(None) => Err(StoreError::Missing {
             path: path.to_owned(),
             what: "the catalogue lists it as data".to_owned(),
         }),
@@ -100,8 +103,8 @@ fn existing(folder: &Path, record: SegmentRecord) -> Result<Arc<Segment>> {
 }
 
 /// The log's last file is never removed, so one that is gone took acknowledged items with it.
-fn refuse_lost_log(log_dir: &Path, position: u64, unlisted: usize) -> Result<()> {
-    let files = log::files(log_dir).map_err(StoreError::io("list", log_dir))?;
+fn refuse_lost_log(vfs: &dyn Vfs, log_dir: &Path, position: u64, unlisted: usize) -> Result<()> {
+    let files = log::files(vfs, log_dir).map_err(StoreError::io("list", log_dir))?;
     if !files.is_empty() || (position == 0 && unlisted == 0) {
         return Ok(());
     }
@@ -114,22 +117,22 @@ fn refuse_lost_log(log_dir: &Path, position: u64, unlisted: usize) -> Result<()>
 
 /// The files below the folder of segments that the catalogue does not list: a seal or merge was interrupted, a merged
 /// file was still read, or the catalogue is not the one that it should be.
-fn unlisted(folder: &Path, records: &[SegmentRecord]) -> Result<Vec<PathBuf>> {
+fn unlisted(vfs: &dyn Vfs, folder: &Path, records: &[SegmentRecord]) -> Result<Vec<PathBuf>> {
     let known: HashSet<PathBuf> = records
         .iter()
         .map(|record| folder.join(&record.path))
         .collect();
-    let mut files = quarantine::files_below(folder, quarantine::DEPTH)?;
+    let mut files = quarantine::files_below(vfs, folder, quarantine::DEPTH)?;
     files.retain(|file| !known.contains(file));
     Ok(files)
 }
 
-fn clear_away(file: &Path, segments: &Path, quarantine: &Path) -> Result<()> {
+fn clear_away(vfs: &dyn Vfs, file: &Path, segments: &Path, quarantine: &Path) -> Result<()> {
     if file.extension().is_some_and(|end| end == TEMPORARY) {
         tracing::info!(file = %file.display(), "removing a file whose writing was interrupted");
-        return std::fs::remove_file(file).map_err(StoreError::io("remove", file));
+        return vfs.remove(file).map_err(StoreError::io("remove", file));
     }
-    let target = quarantine::set_aside(file, segments, quarantine)?;
+    let target = quarantine::set_aside(vfs, file, segments, quarantine)?;
     tracing::warn!(
         file = %target.display(),
         "moved a file that the catalogue does not list to the quarantine; its items are not served"

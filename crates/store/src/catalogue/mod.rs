@@ -22,6 +22,7 @@ pub use segments::SegmentRecord;
 pub use users::{RoleRecord, UserRecord};
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{
@@ -32,6 +33,7 @@ use crate::error::{Result, StoreError};
 use crate::folder::{self, Folder};
 use crate::format_file;
 use crate::store_id::StoreId;
+use crate::vfs::{self, RealFs, Vfs};
 
 /// The catalogue of one data folder. Clones share it.
 #[derive(Debug, Clone)]
@@ -48,9 +50,9 @@ impl Catalogue {
     /// [`crate::StoreError::NoStore`] if there is none, [`crate::StoreError::NewerFormat`] if a newer program wrote the
     /// folder, [`crate::StoreError::Foreign`] if it is not the one of this folder; what SQLite says otherwise.
     pub async fn open(data_dir: &Path) -> Result<Catalogue> {
-        format_file::read(data_dir)?;
-        folder::require_catalogue(data_dir)?;
-        Ok(Catalogue::open_file(data_dir).await?.0)
+        format_file::read(&RealFs, data_dir)?;
+        folder::require_catalogue(&RealFs, data_dir)?;
+        Ok(Catalogue::open_file(&RealFs, data_dir).await?.0)
     }
 
     /// Opens the catalogue of a data folder, making folder and catalogue where there is nothing.
@@ -58,22 +60,22 @@ impl Catalogue {
     /// # Errors
     /// As [`Catalogue::open`], and [`crate::StoreError::Missing`] if there is telemetry without a catalogue.
     pub async fn open_or_create(data_dir: &Path) -> Result<Catalogue> {
-        if folder::require_catalogue(data_dir).is_ok() {
+        if folder::require_catalogue(&RealFs, data_dir).is_ok() {
             return Catalogue::open(data_dir).await;
         }
-        let folder = Folder::take(data_dir, true)?;
+        let folder = Folder::take(Arc::new(RealFs), data_dir, true)?;
         Ok(Catalogue::open_in(&folder).await?.0)
     }
 
     /// Opens or creates the catalogue of a folder that this process holds.
     pub(crate) async fn open_in(folder: &Folder) -> Result<(Catalogue, StoreId)> {
-        Catalogue::open_file(folder.root()).await
+        Catalogue::open_file(folder.vfs(), folder.root()).await
     }
 
     /// Opens the file, once it is known to belong to the folder.
-    async fn open_file(data_dir: &Path) -> Result<(Catalogue, StoreId)> {
+    async fn open_file(vfs: &dyn Vfs, data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let path = folder::catalogue_path(data_dir);
-        keep_private(&path).map_err(StoreError::io("create", &path))?;
+        keep_private(vfs, &path).map_err(StoreError::io("create", &path))?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
@@ -84,14 +86,14 @@ impl Catalogue {
             .max_connections(4)
             .connect_with(options.clone())
             .await?;
-        let store = folder::agree_on_store(data_dir, store_id(&pool, data_dir).await?)?;
+        let store = folder::agree_on_store(vfs, data_dir, store_id(&pool, data_dir).await?)?;
         sqlx::migrate!("./migrations").run(&pool).await?;
         sqlx::query("INSERT INTO store (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING")
             .bind(store.to_string())
             .execute(&pool)
             .await?;
-        if format_file::read(data_dir)?.and_then(|format| format.store) != Some(store) {
-            format_file::write(data_dir, store)?;
+        if format_file::read(vfs, data_dir)?.and_then(|format| format.store) != Some(store) {
+            format_file::write(vfs, data_dir, store)?;
         }
         let watcher = SqlitePoolOptions::new()
             .max_connections(1)
@@ -141,16 +143,11 @@ async fn store_id(pool: &SqlitePool, data_dir: &Path) -> Result<Option<StoreId>>
 
 /// Makes the file where there is none, and readable by this user only: it holds the keys that sign tokens. SQLite gives the
 /// files beside it the same permissions.
-fn keep_private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path)?;
-    #[cfg(unix)]
-    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    drop(file);
-    Ok(())
+fn keep_private(vfs: &dyn Vfs, path: &Path) -> std::io::Result<()> {
+    if !vfs::exists(vfs, path)? {
+        drop(vfs.create(path)?);
+    }
+    vfs.restrict(path)
 }
 
 #[cfg(test)]

@@ -13,21 +13,25 @@ pub(crate) use reader::SegmentReaders;
 pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalogue::SegmentRecord;
+use crate::vfs::Vfs;
 
 /// A segment that can be read. The file outlives its removal from the catalogue until the last reader is done.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) record: SegmentRecord,
+    vfs: Arc<dyn Vfs>,
     path: PathBuf,
     doomed: AtomicBool,
 }
 
 impl Segment {
-    pub(crate) fn new(folder: &Path, record: SegmentRecord) -> Segment {
+    pub(crate) fn new(vfs: Arc<dyn Vfs>, folder: &Path, record: SegmentRecord) -> Segment {
         Segment {
+            vfs,
             path: folder.join(&record.path),
             record,
             doomed: AtomicBool::new(false),
@@ -36,6 +40,10 @@ impl Segment {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn vfs(&self) -> &dyn Vfs {
+        &*self.vfs
     }
 
     /// Marks a segment that the catalogue no longer names: its file is removed with the last reference.
@@ -52,7 +60,7 @@ impl Segment {
 impl Drop for Segment {
     fn drop(&mut self) {
         if self.doomed.load(Ordering::Acquire)
-            && let Err(error) = std::fs::remove_file(&self.path)
+            && let Err(error) = self.vfs.remove(&self.path)
         {
             // The catalogue does not list it: the next start moves it to the quarantine.
             tracing::warn!(file = %self.path.display(), %error, "a segment's file could not be removed");

@@ -7,6 +7,7 @@ mod opening;
 mod promotion;
 mod queries;
 mod recovery;
+mod simulation;
 
 use std::path::Path;
 use std::sync::Arc;
