@@ -102,6 +102,22 @@ pub enum StoreError {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// The catalogue holds something else than what was written to it.
+    #[error("the catalogue {} is damaged: {what}", path.display())]
+    DamagedCatalogue {
+        /// Its file.
+        path: PathBuf,
+        /// What was found there.
+        what: String,
+    },
+    /// The catalogue cannot be opened or read.
+    #[error("the catalogue {} cannot be used: {source}", path.display())]
+    UnusableCatalogue {
+        /// Its file.
+        path: PathBuf,
+        /// What SQLite says.
+        source: sqlx::Error,
+    },
     /// The catalogue failed.
     #[error("the catalogue failed: {0}")]
     Catalogue(#[from] sqlx::Error),

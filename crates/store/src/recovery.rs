@@ -1,6 +1,7 @@
 //! Opening after a clean end or a crash: the catalogue says what is data, the log adds what came after.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -132,7 +133,15 @@ fn clear_away(vfs: &dyn Vfs, file: &Path, segments: &Path, quarantine: &Path) ->
         tracing::info!(file = %file.display(), "removing a file whose writing was interrupted");
         return vfs.remove(file).map_err(StoreError::io("remove", file));
     }
-    let target = quarantine::set_aside(vfs, file, segments, quarantine)?;
+    let target = match quarantine::set_aside(vfs, file, segments, quarantine) {
+        Ok(target) => target,
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::StorageFull => {
+            // It is not served where it lies either, and the store must open on a full disk.
+            tracing::warn!(file = %file.display(), "the catalogue does not list a file, and the disk is full");
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
     tracing::warn!(
         file = %target.display(),
         "moved a file that the catalogue does not list to the quarantine; its items are not served"

@@ -248,7 +248,12 @@ impl Store {
                 .iter()
                 .filter(|(_, state)| !state.frozen.list.is_empty())
             {
-                records.extend(seal::write_segments(&settings, *key, &state.frozen, now)?);
+                let written =
+                    seal::write_segments(&settings, *key, &state.frozen, now, &mut records);
+                if let Err(error) = written {
+                    remove_unregistered(&settings, &records);
+                    return Err(error);
+                }
             }
             Ok(records)
         })
@@ -300,6 +305,15 @@ impl Drop for Store {
         for task in self.background.lock().drain(..) {
             task.abort();
         }
+    }
+}
+
+/// Removes the segments of a seal that failed before they were registered: the disk may be full, and the next seal writes
+/// them again.
+fn remove_unregistered(settings: &SegmentSettings, records: &[SegmentRecord]) {
+    for record in records {
+        // What is left is moved to the quarantine at the next start.
+        let _ = settings.vfs.remove(&settings.folder.join(&record.path));
     }
 }
 

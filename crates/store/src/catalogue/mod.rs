@@ -7,11 +7,14 @@
 
 mod applications;
 mod audit;
+mod checksums;
 mod clients;
+mod generation;
 mod grants;
 mod keys;
 mod segments;
 mod users;
+mod write;
 
 pub use applications::{Application, NewApplication, Tier};
 pub use audit::AuditRecord;
@@ -21,14 +24,18 @@ pub use keys::{KeyRecord, NewKey};
 pub use segments::SegmentRecord;
 pub use users::{RoleRecord, UserRecord};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::Connection;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 
+use self::checksums::CheckError;
+use self::generation::Generation;
+use self::write::{Commit, Writer};
 use crate::error::{Result, StoreError};
 use crate::folder::{self, Folder};
 use crate::format_file;
@@ -38,7 +45,9 @@ use crate::vfs::{self, RealFs, Vfs};
 /// The catalogue of one data folder. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
+    /// Connections that only read.
     pool: SqlitePool,
+    writer: Writer,
     /// One connection that never writes: `PRAGMA data_version` tells a connection of the commits of all *others*.
     watcher: SqlitePool,
 }
@@ -52,7 +61,7 @@ impl Catalogue {
     pub async fn open(data_dir: &Path) -> Result<Catalogue> {
         format_file::read(&RealFs, data_dir)?;
         folder::require_catalogue(&RealFs, data_dir)?;
-        Ok(Catalogue::open_file(&RealFs, data_dir).await?.0)
+        Ok(Catalogue::open_file(Arc::new(RealFs), data_dir).await?.0)
     }
 
     /// Opens the catalogue of a data folder, making folder and catalogue where there is nothing.
@@ -69,40 +78,93 @@ impl Catalogue {
 
     /// Opens or creates the catalogue of a folder that this process holds.
     pub(crate) async fn open_in(folder: &Folder) -> Result<(Catalogue, StoreId)> {
-        Catalogue::open_file(folder.vfs(), folder.root()).await
+        Catalogue::open_file(folder.shared_vfs(), folder.root()).await
     }
 
-    /// Opens the file, once it is known to belong to the folder.
-    async fn open_file(vfs: &dyn Vfs, data_dir: &Path) -> Result<(Catalogue, StoreId)> {
+    /// Opens the file, once it is known to be as it was written and to belong to the folder.
+    async fn open_file(vfs: Arc<dyn Vfs>, data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let path = folder::catalogue_path(data_dir);
-        keep_private(vfs, &path).map_err(StoreError::io("create", &path))?;
+        keep_private(&*vfs, &path).map_err(StoreError::io("create", &path))?;
+        let catalogue = Catalogue::connect(&path, Generation::of(vfs.clone(), data_dir))
+            .await
+            .map_err(unusable(&path))?;
+        // Before the catalogue is read: another process may commit meanwhile.
+        let committed = catalogue.writer.generation().read().unwrap_or(0);
+        let held = catalogue.verify(&path).await?;
+        let known = store_id(catalogue.writer.pool(), data_dir).await?;
+        let store = folder::agree_on_store(&*vfs, data_dir, known)?;
+        if held < committed {
+            return Err(lost_transactions(
+                path,
+                catalogue.writer.generation(),
+                held,
+                committed,
+            ));
+        }
+        catalogue.migrate().await?;
+        sqlx::query("INSERT INTO store (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING")
+            .bind(store.to_string())
+            .commit_to(&catalogue.writer)
+            .await?;
+        if format_file::read(&*vfs, data_dir)?.and_then(|format| format.store) != Some(store) {
+            format_file::write(&*vfs, data_dir, store)?;
+        }
+        Ok((catalogue, store))
+    }
+
+    async fn connect(path: &Path, generation: Generation) -> sqlx::Result<Catalogue> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(10));
+        let writer = Writer::connect(options.clone(), generation).await?;
+        // A change that went past the checksums would look like damage at the next start.
+        let reading = options.pragma("query_only", "on");
         let pool = SqlitePoolOptions::new()
             .max_connections(4)
-            .connect_with(options.clone())
+            .connect_with(reading.clone())
             .await?;
-        let store = folder::agree_on_store(vfs, data_dir, store_id(&pool, data_dir).await?)?;
-        sqlx::migrate!("./migrations").run(&pool).await?;
-        sqlx::query("INSERT INTO store (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING")
-            .bind(store.to_string())
-            .execute(&pool)
-            .await?;
-        if format_file::read(vfs, data_dir)?.and_then(|format| format.store) != Some(store) {
-            format_file::write(vfs, data_dir, store)?;
-        }
         let watcher = SqlitePoolOptions::new()
             .max_connections(1)
             .min_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
-            .connect_with(options)
+            .connect_with(reading)
             .await?;
-        Ok((Catalogue { pool, watcher }, store))
+        Ok(Catalogue {
+            pool,
+            writer,
+            watcher,
+        })
+    }
+
+    /// Refuses a catalogue of which a byte is not as it was written; returns how many transactions it holds.
+    async fn verify(&self, path: &Path) -> Result<u64> {
+        let mut connection = self.writer.pool().acquire().await.map_err(unusable(path))?;
+        match checksums::verify(&mut connection).await {
+            Ok(transactions) => Ok(transactions),
+            Err(CheckError::Damaged(what)) => Err(StoreError::DamagedCatalogue {
+                path: path.to_owned(),
+                what,
+            }),
+            Err(CheckError::Failed(error)) => Err(unusable(path)(error)),
+        }
+    }
+
+    /// Runs the migrations. The checksums are made anew if there were any.
+    async fn migrate(&self) -> Result<()> {
+        sqlx::migrate!("./migrations")
+            .run(self.writer.pool())
+            .await?;
+        let mut connection = self.writer.pool().acquire().await?;
+        if !checksums::are_current(&mut connection).await? {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            checksums::rebuild(&mut transaction).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
     }
 
     /// A number that changes with every committed change of the catalogue, whichever process made it.
@@ -118,7 +180,30 @@ impl Catalogue {
     pub async fn close(&self) {
         self.watcher.close().await;
         self.pool.close().await;
+        self.writer.pool().close().await;
     }
+}
+
+fn lost_transactions(
+    path: PathBuf,
+    generation: &Generation,
+    held: u64,
+    committed: u64,
+) -> StoreError {
+    StoreError::DamagedCatalogue {
+        path,
+        what: format!(
+            "it holds {held} transactions and {committed} were committed: its file '-wal' is damaged, or it is an older \
+             copy; to accept an older copy, remove {}",
+            generation.path().display()
+        ),
+    }
+}
+
+/// An adapter for `map_err` of what SQLite says when a catalogue is opened and read.
+fn unusable(path: &Path) -> impl FnOnce(sqlx::Error) -> StoreError {
+    let path = path.to_owned();
+    move |source| StoreError::UnusableCatalogue { path, source }
 }
 
 /// The store that a catalogue says it belongs to; a new one, and one of before stores had identities, says nothing.
@@ -150,5 +235,7 @@ fn keep_private(vfs: &dyn Vfs, path: &Path) -> std::io::Result<()> {
     vfs.restrict(path)
 }
 
+#[cfg(test)]
+mod flip_tests;
 #[cfg(test)]
 mod tests;

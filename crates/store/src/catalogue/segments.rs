@@ -66,7 +66,7 @@ impl Catalogue {
         segments: &mut [SegmentRecord],
         position: u64,
     ) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         insert(&mut transaction, segments).await?;
         sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
             .bind(to_sql(position))
@@ -82,7 +82,7 @@ impl Catalogue {
         gone: &[i64],
         segments: &mut [SegmentRecord],
     ) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         for id in gone {
             sqlx::query("DELETE FROM segments WHERE id = ?")
                 .bind(id)

@@ -33,6 +33,11 @@ pub(crate) fn manual_clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(START))
 }
 
+/// Whether tests that take samples do all of their work: `make prove`.
+pub(crate) fn proving() -> bool {
+    std::env::var_os("HINDSIGHT_PROVE").is_some()
+}
+
 /// Settings under which nothing happens by itself.
 pub(crate) fn quiet(dir: &Path) -> StoreConfig {
     StoreConfig {

@@ -90,6 +90,11 @@ async fn an_older_catalogue_than_the_log_is_refused() {
     drop(store);
 
     std::fs::write(dir.path().join("catalogue.db"), older).unwrap();
+    is_refused(dir.path(), |e| {
+        matches!(e, StoreError::DamagedCatalogue { .. })
+    })
+    .await;
+    std::fs::remove_file(dir.path().join("catalogue.generation")).unwrap();
     is_refused(dir.path(), |e| matches!(e, StoreError::Missing { .. })).await;
 }
 
@@ -100,6 +105,7 @@ async fn an_empty_catalogue_of_before_stores_had_identities_is_refused_by_the_lo
     remove_catalogue(dir.path());
     std::fs::write(dir.path().join("catalogue.db"), "").unwrap();
     std::fs::write(dir.path().join("format"), "hindsight 1\n").unwrap();
+    std::fs::remove_file(dir.path().join("catalogue.generation")).unwrap();
     is_refused(dir.path(), |e| matches!(e, StoreError::Missing { .. })).await;
 }
 

@@ -30,7 +30,7 @@ const BLOCK: usize = 512;
 pub(super) enum Fault {
     /// The call fails; what it does is not done, or half of it.
     Error,
-    /// The disk is full: calls that need space fail until [`Disk::free_space`].
+    /// The disk is full: calls that need space fail until [`Disk::heal`].
     Full,
     /// A write writes less than it was given. Other calls succeed.
     Short,
@@ -162,6 +162,23 @@ impl Disk {
     /// Whether the call that was to fail was made.
     pub(super) fn was_hit(&self) -> bool {
         self.0.lock().hit
+    }
+
+    /// Fills the disk until [`Disk::heal`].
+    pub(super) fn fill(&self) {
+        let mut state = self.0.lock();
+        state.full = true;
+        state.hit = true;
+    }
+
+    /// The names of the files below a folder.
+    pub(super) fn files(&self, folder: &Path) -> Vec<String> {
+        let state = self.0.lock();
+        let files = state
+            .names
+            .iter()
+            .filter(|(path, id)| **id != 0 && path.starts_with(folder));
+        files.map(|(path, _)| path.display().to_string()).collect()
     }
 
     /// No further call fails, unless the power is off.
@@ -508,7 +525,12 @@ impl Vfs for Disk {
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         let mut state = self.0.lock();
-        let fate = state.begin("create_dir", path, 0)?;
+        let call = if state.names.contains_key(path) {
+            "find_dir"
+        } else {
+            "create_dir"
+        };
+        let fate = state.begin(call, path, 0)?;
         let missing: Vec<PathBuf> = path
             .ancestors()
             .take_while(|dir| !state.names.contains_key(*dir))

@@ -21,7 +21,8 @@ use crate::segment::SegmentFileReader;
 use crate::store_id::StoreId;
 use crate::tests::{START, app, ids, item, requests};
 use crate::{
-    AppendRequest, Catalogue, NewApplication, Store, StoreConfig, StoreError, TICKS_PER_HOUR, Table,
+    AppendRequest, Catalogue, Health, NewApplication, Store, StoreConfig, StoreError,
+    TICKS_PER_HOUR, Table,
 };
 
 /// The tables that items are put into.
@@ -315,6 +316,18 @@ impl World {
                 }
             }
         }
+    }
+
+    /// The health of the store, if it is open.
+    pub(super) fn health(&self) -> Option<Health> {
+        self.store.as_ref().map(|store| store.health())
+    }
+
+    /// How many segments the store has.
+    pub(super) fn segments(&self) -> usize {
+        let view = self.store.as_ref().map(|store| store.view.get());
+        let tables = view.iter().flat_map(|view| view.tables.values());
+        tables.map(|state| state.segments.len()).sum()
     }
 
     fn is_writable(&self) -> bool {
