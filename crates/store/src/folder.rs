@@ -104,14 +104,20 @@ impl Folder {
         &self.root
     }
 
-    /// Leaves this process's address for command-line programs to find.
+    /// Leaves this process's address for command-line programs to find. On a full disk it stays unknown, and the store is open all the
+    /// same.
     pub(crate) fn announce(&self, url: &str, tls_url: Option<&str>) -> Result<()> {
         let path = self.root.join(SERVER_FILE);
         let text = serde_json::json!({ "pid": std::process::id(), "url": url, "tls_url": tls_url })
             .to_string();
         let temporary = path.with_extension("tmp");
-        vfs::replace(&*self.vfs, &temporary, &path, text.as_bytes())
-            .map_err(StoreError::io("write", &path))
+        match vfs::replace(&*self.vfs, &temporary, &path, text.as_bytes()) {
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                tracing::warn!("the disk is full: commands do not find this server");
+                Ok(())
+            }
+            written => written.map_err(StoreError::io("write", &path)),
+        }
     }
 
     /// Takes the address away again.

@@ -12,6 +12,7 @@ mod clients;
 mod generation;
 mod grants;
 mod keys;
+mod reserve;
 mod segments;
 mod users;
 mod write;
@@ -81,8 +82,20 @@ impl Catalogue {
         Catalogue::open_file(folder.shared_vfs(), folder.root()).await
     }
 
-    /// Opens the file, once it is known to be as it was written and to belong to the folder.
+    /// Opens the file, on a full disk with the space that is kept for that.
     async fn open_file(vfs: Arc<dyn Vfs>, data_dir: &Path) -> Result<(Catalogue, StoreId)> {
+        let opened = match Catalogue::open_verified(vfs.clone(), data_dir).await {
+            Err(error) if reserve::is_needed(&error) && reserve::release(&*vfs, data_dir) => {
+                Catalogue::open_verified(vfs.clone(), data_dir).await?
+            }
+            opened => opened?,
+        };
+        reserve::keep(&*vfs, data_dir);
+        Ok(opened)
+    }
+
+    /// Opens the file, once it is known to be as it was written and to belong to the folder.
+    async fn open_verified(vfs: Arc<dyn Vfs>, data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let path = folder::catalogue_path(data_dir);
         keep_private(&*vfs, &path).map_err(StoreError::io("create", &path))?;
         let catalogue = Catalogue::connect(&path, Generation::of(vfs.clone(), data_dir))
