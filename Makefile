@@ -80,8 +80,8 @@ CUTS ?= 100000
 prove:
 	HINDSIGHT_PROVE=1 HINDSIGHT_POWER_CUTS=$(CUTS) HINDSIGHT_SEED=$(SEED) $(CARGO) test --workspace --lib simulation -- --nocapture --test-threads=1
 
-## Fuzzes TARGET (parse, bind, odata) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`; the first
-## build of bind and odata compiles the query engine with instrumentation and takes long. No sanitizer: the code is safe Rust.
+## Fuzzes TARGET (parse, bind, odata, log, segment) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`; the first
+## build of a target other than parse compiles the query engine with instrumentation and takes long. No sanitizer: the code is safe Rust.
 TARGET ?= parse
 SECONDS ?= 600
 fuzz:

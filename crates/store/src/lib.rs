@@ -28,6 +28,7 @@ mod folder;
 mod format_file;
 mod health;
 mod ids;
+pub mod inspect;
 mod log;
 mod maintenance;
 mod promote;

@@ -10,5 +10,5 @@ mod writer;
 pub(crate) use file::LogSettings;
 pub(crate) use files::{files, remove_through, remove_unfinished};
 pub(crate) use payload::{Payload, encode_batches};
-pub(crate) use replay::{LogEnd, replay};
+pub(crate) use replay::{LogEnd, read_file, replay};
 pub(crate) use writer::{Appended, LogSink, LogWriter};

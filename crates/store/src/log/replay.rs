@@ -60,6 +60,25 @@ pub(crate) fn replay(
     })
 }
 
+/// Reads the bytes of a last file, and gives every request to `apply`.
+///
+/// # Errors
+/// [`StoreError::Damaged`] where an acknowledged request does not read back.
+pub(crate) fn read_file(
+    path: &Path,
+    first: u64,
+    bytes: &[u8],
+    mut apply: impl FnMut(u64, Payload) -> Result<()>,
+) -> Result<()> {
+    let reader = FileReader {
+        path,
+        first,
+        bytes,
+        end: None,
+    };
+    reader.run(0, &mut apply).map(drop)
+}
+
 /// A file begins with the record that is due. The first one may begin earlier than what must be replayed, because
 /// files are removed whole, but not later.
 fn check_gap(file: &LogFile, due: Option<u64>, position: u64) -> Result<()> {
@@ -84,12 +103,12 @@ fn check_gap(file: &LogFile, due: Option<u64>, position: u64) -> Result<()> {
 }
 
 /// The bytes of one file.
-pub(super) struct FileReader<'a> {
-    pub(super) path: &'a Path,
-    pub(super) first: u64,
-    pub(super) bytes: &'a [u8],
+struct FileReader<'a> {
+    path: &'a Path,
+    first: u64,
+    bytes: &'a [u8],
     /// The sequence that the next file begins with; `None` for the last file.
-    pub(super) end: Option<u64>,
+    end: Option<u64>,
 }
 
 impl FileReader<'_> {
@@ -97,7 +116,7 @@ impl FileReader<'_> {
     ///
     /// The beginning of the next file says what was acknowledged: every record before it, and none from it on. A sync
     /// may have failed there, and the requests were refused.
-    pub(super) fn run(
+    fn run(
         &self,
         position: u64,
         apply: &mut impl FnMut(u64, Payload) -> Result<()>,

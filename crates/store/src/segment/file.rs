@@ -28,12 +28,23 @@ impl SegmentFileReader {
         let path = segment.path().to_owned();
         let opened = segment.vfs().open(&path);
         let file = opened.map_err(|source| external(StoreError::io("open", &path)(source)))?;
-        Ok(SegmentFileReader {
+        let (length, checksums) = (segment.record.bytes, segment.record.checksums.clone());
+        Ok(SegmentFileReader::over(file, path, length, checksums))
+    }
+
+    /// A reader of a file of `length` bytes that is open.
+    pub(crate) fn over(
+        file: Box<dyn ReadFile>,
+        path: PathBuf,
+        length: u64,
+        checksums: Option<Checksums>,
+    ) -> SegmentFileReader {
+        SegmentFileReader {
             file,
             path,
-            length: segment.record.bytes,
-            checksums: segment.record.checksums.clone(),
-        })
+            length,
+            checksums,
+        }
     }
 
     /// The bytes of a range.

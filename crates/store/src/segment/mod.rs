@@ -6,7 +6,7 @@ mod footer;
 mod reader;
 mod writer;
 
-pub(crate) use checksums::Checksums;
+pub(crate) use checksums::{ChecksumWriter, Checksums};
 pub(crate) use file::SegmentFileReader;
 pub(crate) use footer::FooterCache;
 pub(crate) use reader::SegmentReaders;

@@ -166,7 +166,7 @@ async fn simulation_of_flipped_bytes_anywhere_in_a_store() {
     }
     files.sort();
     assert!(files.len() >= 6, "{files:?}");
-    let samples = if proving() { 400 } else { 25 };
+    let samples = if proving() { 400 } else { 10 };
     for file in files {
         let bytes = std::fs::read(&file).unwrap();
         for sample in 0..samples {
