@@ -236,15 +236,11 @@ impl<S: LogSink> Writer<S> {
             }
             Outcome::Unknown(reason) => {
                 // The requests are refused: that must hold after a crash too, so the file is repaired before they are told.
-                let refused = StoreError::ReadOnly {
-                    reason: reason.clone(),
-                };
-                self.close(reason);
+                self.close(reason.clone());
                 self.reopen();
                 for request in group {
-                    let _ = request.reply.send(Err(StoreError::ReadOnly {
-                        reason: refused.to_string(),
-                    }));
+                    let reason = reason.clone();
+                    let _ = request.reply.send(Err(StoreError::ReadOnly { reason }));
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::vfs::{DirEntry, FileInfo, FileLock, ReadFile, Vfs, WriteFile};
-use crate::{Quarantine, RealFs, StoreError};
+use crate::{Health, Quarantine, RealFs, StoreError};
 
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_store_was_dropped_without_closing() {
@@ -303,6 +303,41 @@ async fn after_a_failed_sync_nothing_is_acknowledged_and_reads_go_on() {
     let health = store.health();
     assert!(!health.writable && health.reason.unwrap().contains("cannot sync"));
     assert_eq!(ids(&store, app(1)).await, ["a"]);
+
+    store.maintain_log().await.unwrap();
+    assert_eq!(
+        store.health(),
+        Health {
+            writable: true,
+            reason: None
+        }
+    );
+    put(&store, app(1), &[item("c", 3)]).await.unwrap();
+    drop(store);
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!(
+        ids(&store, app(1)).await,
+        ["a", "c"],
+        "what was refused does not come back"
+    );
+}
+
+#[tokio::test]
+async fn damage_to_the_last_acknowledged_record_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    let file = last_log_file(dir.path());
+    let last = std::fs::metadata(&file).unwrap().len();
+    put(&store, app(1), &[item("b", 2)]).await.unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[last as usize + 40] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    match Store::open(quiet(dir.path())).await {
+        Err(StoreError::Damaged { path, offset, .. }) => assert_eq!((path, offset), (file, last)),
+        other => panic!("expected damage to be refused, found {other:?}"),
+    }
 }
 
 #[tokio::test]
