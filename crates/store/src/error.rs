@@ -121,9 +121,6 @@ pub enum StoreError {
     /// The catalogue failed.
     #[error("the catalogue failed: {0}")]
     Catalogue(#[from] sqlx::Error),
-    /// The catalogue could not be brought to this program's form.
-    #[error("the catalogue cannot be migrated: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
     /// An Arrow kernel failed.
     #[error("arrow: {0}")]
     Arrow(#[from] arrow::error::ArrowError),

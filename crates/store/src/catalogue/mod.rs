@@ -86,10 +86,14 @@ impl Catalogue {
     async fn open_file(vfs: Arc<dyn Vfs>, data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let opened = match Catalogue::open_verified(vfs.clone(), data_dir).await {
             Err(error) if reserve::is_needed(&error) && reserve::release(&*vfs, data_dir) => {
-                Catalogue::open_verified(vfs.clone(), data_dir).await?
+                Catalogue::open_verified(vfs.clone(), data_dir).await
             }
-            opened => opened?,
+            opened => opened,
         };
+        let opened = opened.map_err(|error| match error {
+            StoreError::Catalogue(source) => unusable(data_dir, source),
+            other => other,
+        })?;
         reserve::keep(&*vfs, data_dir);
         Ok(opened)
     }
@@ -98,9 +102,8 @@ impl Catalogue {
     async fn open_verified(vfs: Arc<dyn Vfs>, data_dir: &Path) -> Result<(Catalogue, StoreId)> {
         let path = folder::catalogue_path(data_dir);
         keep_private(&*vfs, &path).map_err(StoreError::io("create", &path))?;
-        let catalogue = Catalogue::connect(&path, Generation::of(vfs.clone(), data_dir))
-            .await
-            .map_err(unusable(&path))?;
+        let generation = Generation::of(vfs.clone(), data_dir);
+        let catalogue = Catalogue::connect(&path, generation).await?;
         // Before the catalogue is read: another process may commit meanwhile.
         let committed = catalogue.writer.generation().read().unwrap_or(0);
         let held = catalogue.verify(&path).await?;
@@ -155,14 +158,14 @@ impl Catalogue {
 
     /// Refuses a catalogue of which a byte is not as it was written; returns how many transactions it holds.
     async fn verify(&self, path: &Path) -> Result<u64> {
-        let mut connection = self.writer.pool().acquire().await.map_err(unusable(path))?;
+        let mut connection = self.writer.pool().acquire().await?;
         match checksums::verify(&mut connection).await {
             Ok(transactions) => Ok(transactions),
             Err(CheckError::Damaged(what)) => Err(StoreError::DamagedCatalogue {
                 path: path.to_owned(),
                 what,
             }),
-            Err(CheckError::Failed(error)) => Err(unusable(path)(error)),
+            Err(CheckError::Failed(error)) => Err(error.into()),
         }
     }
 
@@ -170,7 +173,8 @@ impl Catalogue {
     async fn migrate(&self) -> Result<()> {
         sqlx::migrate!("./migrations")
             .run(self.writer.pool())
-            .await?;
+            .await
+            .map_err(|error| sqlx::Error::Migrate(Box::new(error)))?;
         let mut connection = self.writer.pool().acquire().await?;
         if !checksums::are_current(&mut connection).await? {
             let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
@@ -213,10 +217,12 @@ fn lost_transactions(
     }
 }
 
-/// An adapter for `map_err` of what SQLite says when a catalogue is opened and read.
-fn unusable(path: &Path) -> impl FnOnce(sqlx::Error) -> StoreError {
-    let path = path.to_owned();
-    move |source| StoreError::UnusableCatalogue { path, source }
+/// What SQLite says when a catalogue is opened, with its file.
+fn unusable(data_dir: &Path, source: sqlx::Error) -> StoreError {
+    StoreError::UnusableCatalogue {
+        path: folder::catalogue_path(data_dir),
+        source,
+    }
 }
 
 /// The store that a catalogue says it belongs to; a new one, and one of before stores had identities, says nothing.

@@ -13,7 +13,7 @@ const FULL: [&str; 3] = ["13", "778", "4874"];
 
 /// Whether SQLite failed because the disk may be full.
 pub(super) fn is_needed(error: &StoreError) -> bool {
-    let StoreError::UnusableCatalogue { source, .. } = error else {
+    let StoreError::Catalogue(source) = error else {
         return false;
     };
     let code = source.as_database_error().and_then(|error| error.code());
