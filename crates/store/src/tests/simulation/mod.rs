@@ -204,6 +204,7 @@ fn every_call_may_fail_once_and_nothing_is_acknowledged_falsely() {
         world.disk.calls()
     };
     assert!(calls > 150, "{calls} calls");
+    eprintln!("{calls} calls");
     let mut failures = Vec::new();
     for call in 0..calls {
         for (kind, fault) in FAULTS.into_iter().chain([Fault::PowerCut]).enumerate() {
