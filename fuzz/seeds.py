@@ -49,6 +49,14 @@ def write(target, texts):
         (folder / hashlib.sha1(data).hexdigest()).write_bytes(data)
 
 
+def copy(target):
+    """Seeds that are files of a store."""
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (HERE / "regressions" / target).glob("*"):
+        (folder / path.name).write_bytes(path.read_bytes())
+
+
 def found(target):
     """What a target found in the past: it must not come back."""
     return [path.read_text(encoding="utf-8") for path in sorted((HERE / "regressions" / target).glob("*"))]
@@ -71,6 +79,8 @@ def main():
     # The first byte of a body selects its encoding: 0 is none.
     write("track", ["\0" + text for text in kept("track")])
     write("jwt", kept("jwt"))
+    copy("log")
+    copy("segment")
     dictionary(kql)
     print(f"{len(kql)} queries", file=sys.stderr)
 

@@ -1,5 +1,6 @@
 //! Settings with their defaults (`D18`, `D19`).
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The engine's settings.
@@ -17,6 +18,8 @@ pub struct EngineConfig {
     pub max_applications: usize,
     /// Memory of all running queries together, bytes. Default 2 GiB.
     pub memory: usize,
+    /// Where queries spill to disk; its content is removed when the engine starts. Default: the system's temporary directory.
+    pub spill_folder: Option<PathBuf>,
     /// Partitions of one query. Default: the machine's cores.
     pub partitions: usize,
     /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
@@ -32,6 +35,7 @@ impl Default for EngineConfig {
             max_wait: Duration::from_secs(600),
             max_applications: 100,
             memory: 2 << 30,
+            spill_folder: None,
             partitions: std::thread::available_parallelism().map_or(2, usize::from),
             retention: Duration::from_secs(90 * 86_400),
         }

@@ -256,10 +256,20 @@ pub(crate) fn read_token(data: &Path) -> Option<String> {
         .filter(|text| !text.is_empty())
 }
 
-/// Writes a new token that only this user can read.
+/// Writes a new token that only this user can read. On a full disk there is no file, and the server answers queries all the same.
 fn write_token(data: &Path) -> anyhow::Result<String> {
     let path = token_path(data);
     let token = secret::random()?;
-    crate::private_file::write(&path, &token)?;
+    match crate::private_file::write(&path, &token) {
+        Err(error) if is_full(&error) => {
+            tracing::warn!(path = %path.display(), "the disk is full: commands cannot reach this server");
+        }
+        written => written?,
+    }
     Ok(token)
+}
+
+fn is_full(error: &anyhow::Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::StorageFull)
 }

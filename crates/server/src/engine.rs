@@ -22,6 +22,7 @@ pub(crate) fn open(
         memory: usize::try_from(settings.query_memory).unwrap_or(usize::MAX),
         retention: settings.retention,
         max_wait: settings.query_max_wait,
+        spill_folder: Some(settings.data.join("spill")),
         ..EngineConfig::default()
     };
     QueryEngine::new(store, config, clock).context("cannot start the query engine")

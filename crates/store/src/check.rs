@@ -7,12 +7,13 @@ use std::sync::Arc;
 use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::error::{Result, StoreError};
-use crate::expired;
+use crate::expired::{self, Places};
 use crate::folder::{self, is_held};
 use crate::format_file;
-use crate::log::{self, LogReport};
+use crate::log::{self, LogDamage, LogReport};
 use crate::quarantine;
 use crate::segment::{Segment, TEMPORARY, damage_of};
+use crate::vfs::{self, RealFs, Vfs};
 
 /// How far a check or a recovery has come.
 pub trait Progress: Send + Sync {
@@ -77,7 +78,7 @@ impl CheckReport {
 pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckReport> {
     let mut report = CheckReport::default();
     let catalogue_path = folder::catalogue_path(root);
-    if !root.join("segments").exists() && !catalogue_path.exists() {
+    if !exists(&root.join("segments"))? && !exists(&catalogue_path)? {
         return Err(StoreError::NoStore {
             path: root.to_owned(),
         });
@@ -91,7 +92,7 @@ pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckRepo
     });
     // The log before the catalogue: a running server removes files of the log once the catalogue says so.
     let (first, log_reader) = (report, reader.clone());
-    let (mut report, begins) = blocking(move || log_reader.log(first)).await?;
+    let (mut report, log_found) = blocking(move || log_reader.log(first)).await?;
     let listed = match check_catalogue(root, held, format, &mut report).await {
         Ok(listed) => listed,
         Err(error) => {
@@ -99,9 +100,8 @@ pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckRepo
             None
         }
     };
-    if let Some(listed) = &listed {
-        compare_log(&root.join("log"), begins, listed.position, &mut report);
-    }
+    let position = listed.as_ref().map(|listed| listed.position);
+    compare_log(&root.join("log"), log_found, position, &mut report);
     let mut report = blocking(move || reader.segments(listed, report)).await?;
     if held && !report.damage.is_empty() {
         forget_removed(root, &mut report).await;
@@ -109,9 +109,23 @@ pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckRepo
     Ok(report)
 }
 
-/// A log that begins after the position of the catalogue lacks records.
-fn compare_log(dir: &Path, begins: Option<u64>, position: u64, report: &mut CheckReport) {
-    match begins {
+/// What was found in the log, besides what a report says.
+#[derive(Default)]
+struct LogFound {
+    first: Option<u64>,
+    damage: Vec<LogDamage>,
+}
+
+/// Reports the damage to requests after the position of the catalogue: a power failure may bring back any file before it. A log that
+/// begins after the position lacks records.
+fn compare_log(dir: &Path, found: LogFound, position: Option<u64>, report: &mut CheckReport) {
+    for damage in found.damage {
+        if position.is_none_or(|position| damage.is_after(position)) {
+            report.damaged(&damage.path, damage.what);
+        }
+    }
+    let Some(position) = position else { return };
+    match found.first {
         None if position > 0 => report.damaged(dir, "the files of the log are gone"),
         Some(first) if first > position + 1 => {
             let due = position + 1;
@@ -131,7 +145,7 @@ struct Listed {
 /// The id of the store, if the file `format` names one.
 fn check_format(root: &Path, report: &mut CheckReport) -> Result<Option<String>> {
     let path = root.join("format");
-    match format_file::read(root) {
+    match format_file::read(&RealFs, root) {
         Ok(Some(format)) => Ok(format.store.map(|id| id.to_string())),
         Ok(None) => {
             report.damaged(&path, "missing");
@@ -152,12 +166,13 @@ async fn check_catalogue(
     report: &mut CheckReport,
 ) -> Result<Option<Listed>> {
     let path = folder::catalogue_path(root);
-    if !path.exists() {
+    if !exists(&path)? {
         report.damaged(&path, "missing");
         return Ok(None);
     }
     let catalogue = Catalogue::open_to_read(&path, held).await?;
-    for problem in catalogue.problems().await? {
+    let examined = catalogue.examine().await?;
+    for problem in examined.damage.into_iter().chain(examined.lost) {
         report.damaged(&path, problem);
     }
     let id = catalogue.store_text().await?;
@@ -207,7 +222,7 @@ impl Reader {
                 );
             }
         }
-        let aside = quarantine::measure(&self.root.join("quarantine"))?;
+        let aside = quarantine::measure(&RealFs, &self.root.join("quarantine"))?;
         if aside.files > 0 {
             let what = format!("{} files, which are not served", aside.files);
             report.note(&self.root.join("quarantine"), what);
@@ -217,8 +232,9 @@ impl Reader {
 
     fn segment(&self, record: &SegmentRecord, report: &mut CheckReport) -> Result<()> {
         let segments = self.root.join("segments");
-        let place = expired::location(&segments, &expired::folder(&self.root), record);
-        let segment = Segment::new(&segments, record.clone());
+        let vfs: Arc<dyn Vfs> = Arc::new(RealFs);
+        let place = Places::of(vfs.clone(), &self.root).location(record)?;
+        let segment = Segment::new(vfs, &segments, record.clone());
         report.segments += 1;
         let read = std::cell::Cell::new(0);
         let advance = |bytes: u64| {
@@ -241,48 +257,49 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads the log; says with which record it begins.
-    fn log(&self, mut report: CheckReport) -> Result<(CheckReport, Option<u64>)> {
+    /// Reads the log; the damage in it is not in the report yet.
+    fn log(&self, mut report: CheckReport) -> Result<(CheckReport, LogFound)> {
         let dir = self.root.join("log");
         let mut total = 0;
         for folder in ["log", "segments", "expired"] {
             total += files_in(&self.root.join(folder))?
                 .iter()
-                .map(|path| size(path))
+                .map(|path| vfs::length(&RealFs, path))
                 .sum::<u64>();
         }
         self.progress.begin(total);
-        if !dir.exists() {
+        if !exists(&dir)? {
             report.damaged(&dir, "missing");
-            return Ok((report, None));
+            return Ok((report, LogFound::default()));
         }
         let found = match self.inspect(&dir) {
             Ok(found) => found,
             Err(error) => {
                 report.damaged(&dir, error.to_string());
-                return Ok((report, None));
+                return Ok((report, LogFound::default()));
             }
         };
         report.log_records = found.records;
         report.bytes += found.bytes;
-        for damage in found.damage {
-            report.damaged(&damage.path, damage.what);
-        }
         // A running server is writing the end.
         if let Some(torn) = found.torn.filter(|_| !self.held) {
             let what = format!(
-                "{}; it was never acknowledged, and opening truncates it",
+                "{}; it was never acknowledged, and opening removes it",
                 torn.what
             );
             report.note(&torn.path, what);
         }
-        Ok((report, found.first))
+        let found = LogFound {
+            first: found.first,
+            damage: found.damage,
+        };
+        Ok((report, found))
     }
 
     /// A running server may remove a file between the listing and the reading.
     fn inspect(&self, dir: &Path) -> Result<LogReport> {
         for _ in 0..ATTEMPTS {
-            match log::inspect(dir) {
+            match log::inspect(&RealFs, dir) {
                 Err(StoreError::Io { source, .. })
                     if self.held && source.kind() == std::io::ErrorKind::NotFound => {}
                 Ok(found) => {
@@ -292,7 +309,7 @@ impl Reader {
                 Err(error) => return Err(error),
             }
         }
-        log::inspect(dir)
+        log::inspect(&RealFs, dir)
     }
 }
 
@@ -309,9 +326,10 @@ async fn forget_removed(root: &Path, report: &mut CheckReport) {
     };
     let Ok(records) = now.await else { return };
     let (segments, expired) = (root.join("segments"), expired::folder(root));
+    let both = Places::of(Arc::new(RealFs), root);
     let places: HashSet<PathBuf> = records
         .iter()
-        .map(|record| expired::location(&segments, &expired, record))
+        .filter_map(|record| both.location(record).ok())
         .collect();
     let log = root.join("log");
     report.damage.retain(|finding| {
@@ -319,19 +337,19 @@ async fn forget_removed(root: &Path, report: &mut CheckReport) {
         if below(&segments) || below(&expired) {
             places.contains(&finding.path)
         } else {
-            !below(&log) || finding.path.exists()
+            !below(&log) || exists(&finding.path).unwrap_or(true)
         }
     });
 }
 
 /// The files below a folder, none where there is no folder.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    if !folder.exists() {
+    if !exists(folder)? {
         return Ok(Vec::new());
     }
-    quarantine::files_below(folder, quarantine::DEPTH)
+    quarantine::files_below(&RealFs, folder, quarantine::DEPTH)
 }
 
-fn size(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |found| found.len())
+fn exists(path: &Path) -> Result<bool> {
+    vfs::exists(&RealFs, path).map_err(StoreError::io("read", path))
 }

@@ -102,25 +102,25 @@ pub enum StoreError {
         /// The system's answer.
         source: std::io::Error,
     },
-    /// The catalogue failed.
-    #[error("the catalogue failed: {0}")]
-    Catalogue(#[from] sqlx::Error),
-    /// The catalogue could not be opened.
-    #[error("the catalogue {} cannot be opened: {source}", path.display())]
-    OpenCatalogue {
+    /// The catalogue holds something else than what was written to it.
+    #[error("the catalogue {} is damaged: {what}", path.display())]
+    DamagedCatalogue {
+        /// Its file.
+        path: PathBuf,
+        /// What was found there.
+        what: String,
+    },
+    /// The catalogue cannot be opened or read.
+    #[error("the catalogue {} cannot be used: {source}", path.display())]
+    UnusableCatalogue {
         /// Its file.
         path: PathBuf,
         /// What SQLite says.
         source: sqlx::Error,
     },
-    /// The catalogue could not be brought to this program's form.
-    #[error("the catalogue {} cannot be migrated: {source}", path.display())]
-    Migration {
-        /// Its file.
-        path: PathBuf,
-        /// What failed.
-        source: sqlx::migrate::MigrateError,
-    },
+    /// The catalogue failed.
+    #[error("the catalogue failed: {0}")]
+    Catalogue(#[from] sqlx::Error),
     /// An Arrow kernel failed.
     #[error("arrow: {0}")]
     Arrow(#[from] arrow::error::ArrowError),

@@ -1,13 +1,14 @@
 //! The data folder: its layout, its lock, its format version and who holds it.
 
-use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Result, StoreError};
 use crate::format_file;
 use crate::log;
 use crate::quarantine;
 use crate::store_id::StoreId;
+use crate::vfs::{self, FileLock, RealFs, Vfs};
 
 const LOG: &str = "log";
 const SEGMENTS: &str = "segments";
@@ -29,9 +30,9 @@ pub struct ServerInfo {
 /// A data folder that this process holds for writing.
 #[derive(Debug)]
 pub(crate) struct Folder {
+    vfs: Arc<dyn Vfs>,
     root: PathBuf,
-    /// The lock lives as long as the file is open.
-    _lock: File,
+    _lock: Box<dyn FileLock>,
 }
 
 impl Folder {
@@ -42,24 +43,24 @@ impl Folder {
     /// [`StoreError::Locked`] if another process holds it, [`StoreError::NewerFormat`] if a newer program wrote it,
     /// [`StoreError::NoStore`] if there is none and it is not to be made, [`StoreError::Missing`] if there is
     /// telemetry but no catalogue.
-    pub(crate) fn take(root: &Path, create: bool) -> Result<Folder> {
-        format_file::read(root)?;
+    pub(crate) fn take(vfs: Arc<dyn Vfs>, root: &Path, create: bool) -> Result<Folder> {
+        format_file::read(&*vfs, root)?;
         if !create {
-            require_catalogue(root)?;
+            require_catalogue(&*vfs, root)?;
         }
-        std::fs::create_dir_all(root).map_err(StoreError::io("create", root))?;
-        let lock = lock(root)?;
+        vfs.create_dir(root)
+            .map_err(StoreError::io("create", root))?;
+        let lock = lock(&*vfs, root)?;
         // Read again under the lock: another process may have written it meanwhile.
-        format_file::read(root)?;
+        format_file::read(&*vfs, root)?;
         let folder = Folder {
+            vfs,
             root: root.to_owned(),
             _lock: lock,
         };
-        for dir in [folder.log_dir(), folder.segments_dir()] {
-            std::fs::create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
-        }
-        if !catalogue_path(root).exists() {
-            refuse_lost_catalogue(root)?;
+        folder.create_parts()?;
+        if !has_catalogue(folder.vfs(), root)? {
+            refuse_lost_catalogue(folder.vfs(), root)?;
         }
         Ok(folder)
     }
@@ -68,24 +69,49 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Folder::take`], but a missing catalogue is none; [`StoreError::NoStore`] where there is neither a folder of segments nor a log.
-    pub(crate) fn take_without_catalogue(root: &Path) -> Result<Folder> {
+    pub(crate) fn take_without_catalogue(vfs: Arc<dyn Vfs>, root: &Path) -> Result<Folder> {
         // A damaged version is no reason to leave the folder alone; a newer one is.
-        if let Err(error @ StoreError::NewerFormat { .. }) = format_file::read(root) {
+        if let Err(error @ StoreError::NewerFormat { .. }) = format_file::read(&*vfs, root) {
             return Err(error);
         }
-        if !root.join(SEGMENTS).exists() && !root.join(LOG).exists() {
+        let exists =
+            |path: PathBuf| vfs::exists(&*vfs, &path).map_err(StoreError::io("read", &path));
+        if !exists(root.join(SEGMENTS))? && !exists(root.join(LOG))? {
             return Err(StoreError::NoStore {
                 path: root.to_owned(),
             });
         }
+        let lock = lock(&*vfs, root)?;
         let folder = Folder {
+            vfs,
             root: root.to_owned(),
-            _lock: lock(root)?,
+            _lock: lock,
         };
-        for dir in [folder.log_dir(), folder.segments_dir()] {
-            std::fs::create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
-        }
+        folder.create_parts()?;
         Ok(folder)
+    }
+
+    /// Creates the folders of log and segments where they are missing. Older programs left them readable by everybody.
+    fn create_parts(&self) -> Result<()> {
+        for dir in [self.log_dir(), self.segments_dir()] {
+            self.vfs
+                .create_dir(&dir)
+                .map_err(StoreError::io("create", &dir))?;
+            self.vfs
+                .restrict(&dir)
+                .map_err(StoreError::io("restrict", &dir))?;
+        }
+        self.vfs
+            .sync_dir(&self.root)
+            .map_err(StoreError::io("sync", &self.root))
+    }
+
+    pub(crate) fn vfs(&self) -> &dyn Vfs {
+        &*self.vfs
+    }
+
+    pub(crate) fn shared_vfs(&self) -> Arc<dyn Vfs> {
+        self.vfs.clone()
     }
 
     pub(crate) fn log_dir(&self) -> PathBuf {
@@ -104,38 +130,50 @@ impl Folder {
         &self.root
     }
 
-    /// Leaves this process's address for command-line programs to find.
+    /// Leaves this process's address for command-line programs to find. On a full disk it stays unknown, and the store is open all the
+    /// same.
     pub(crate) fn announce(&self, url: &str, tls_url: Option<&str>) -> Result<()> {
         let path = self.root.join(SERVER_FILE);
         let text = serde_json::json!({ "pid": std::process::id(), "url": url, "tls_url": tls_url })
             .to_string();
         let temporary = path.with_extension("tmp");
-        std::fs::write(&temporary, text).map_err(StoreError::io("write", &temporary))?;
-        std::fs::rename(&temporary, &path).map_err(StoreError::io("rename", &path))
+        match vfs::replace(&*self.vfs, &temporary, &path, text.as_bytes()) {
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                tracing::warn!("the disk is full: commands do not find this server");
+                Ok(())
+            }
+            written => written.map_err(StoreError::io("write", &path)),
+        }
     }
 
     /// Takes the address away again.
     pub(crate) fn withdraw(&self) {
         // A leftover does no harm: `holder` believes it only while the lock is held.
-        let _ = std::fs::remove_file(self.root.join(SERVER_FILE));
+        let _ = self.vfs.remove(&self.root.join(SERVER_FILE));
     }
 }
 
 /// Whether there are segments or files of the log.
-fn holds_telemetry(root: &Path) -> Result<bool> {
+fn holds_telemetry(vfs: &dyn Vfs, root: &Path) -> Result<bool> {
     let (segments, log) = (root.join(SEGMENTS), root.join(LOG));
-    let logged = log.exists()
-        && !log::files(&log)
+    let exists = |path: &Path| vfs::exists(vfs, path).map_err(StoreError::io("read", path));
+    let logged = exists(&log)?
+        && !log::files(vfs, &log)
             .map_err(StoreError::io("list", &log))?
             .is_empty();
     Ok(logged
-        || (segments.exists()
-            && !quarantine::files_below(&segments, quarantine::DEPTH)?.is_empty()))
+        || (exists(&segments)?
+            && !quarantine::files_below(vfs, &segments, quarantine::DEPTH)?.is_empty()))
+}
+
+fn has_catalogue(vfs: &dyn Vfs, root: &Path) -> Result<bool> {
+    let path = catalogue_path(root);
+    vfs::exists(vfs, &path).map_err(StoreError::io("read", &path))
 }
 
 /// Refuses telemetry without a catalogue, which maps segments to applications and holds the position to replay the log from.
-fn refuse_lost_catalogue(root: &Path) -> Result<()> {
-    if !holds_telemetry(root)? {
+fn refuse_lost_catalogue(vfs: &dyn Vfs, root: &Path) -> Result<()> {
+    if !holds_telemetry(vfs, root)? {
         return Ok(());
     }
     Err(StoreError::Missing {
@@ -149,19 +187,23 @@ fn refuse_lost_catalogue(root: &Path) -> Result<()> {
 ///
 /// # Errors
 /// [`StoreError::Foreign`] where the catalogue is another store's, or a new one beside telemetry of before.
-pub(crate) fn agree_on_store(root: &Path, of_catalogue: Option<StoreId>) -> Result<StoreId> {
+pub(crate) fn agree_on_store(
+    vfs: &dyn Vfs,
+    root: &Path,
+    of_catalogue: Option<StoreId>,
+) -> Result<StoreId> {
     let foreign = |what: String| StoreError::Foreign {
         path: catalogue_path(root),
         what,
     };
     match (
-        format_file::read(root)?.and_then(|format| format.store),
+        format_file::read(vfs, root)?.and_then(|format| format.store),
         of_catalogue,
     ) {
         (Some(ours), Some(theirs)) if ours != theirs => Err(foreign(format!(
             "it is of store {theirs}, and the folder of store {ours}"
         ))),
-        (Some(ours), None) if holds_telemetry(root)? => Err(foreign(format!(
+        (Some(ours), None) if holds_telemetry(vfs, root)? => Err(foreign(format!(
             "it was made anew beside the telemetry of store {ours}"
         ))),
         (Some(id), _) | (None, Some(id)) => Ok(id),
@@ -170,11 +212,11 @@ pub(crate) fn agree_on_store(root: &Path, of_catalogue: Option<StoreId>) -> Resu
 }
 
 /// Fails where a folder has no catalogue, before anything in it is touched.
-pub(crate) fn require_catalogue(root: &Path) -> Result<()> {
-    if catalogue_path(root).exists() {
+pub(crate) fn require_catalogue(vfs: &dyn Vfs, root: &Path) -> Result<()> {
+    if has_catalogue(vfs, root)? {
         return Ok(());
     }
-    refuse_lost_catalogue(root)?;
+    refuse_lost_catalogue(vfs, root)?;
     Err(StoreError::NoStore {
         path: root.to_owned(),
     })
@@ -187,25 +229,19 @@ pub(crate) fn catalogue_path(root: &Path) -> PathBuf {
 
 /// The server that holds `data_dir` now, if one does and has announced itself.
 pub fn holder(data_dir: &Path) -> Option<ServerInfo> {
-    is_held(data_dir).then(|| read_server(data_dir)).flatten()
+    is_held(data_dir)
+        .then(|| read_server(&RealFs, data_dir))
+        .flatten()
 }
 
 /// Whether a process holds `data_dir` for writing now.
 pub fn is_held(data_dir: &Path) -> bool {
-    let Ok(file) = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(data_dir.join(LOCK_FILE))
-    else {
-        return false;
-    };
-    // A shared lock: two programs that look at the same time must not take each other for a holder.
-    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    RealFs.is_locked(&data_dir.join(LOCK_FILE))
 }
 
-fn read_server(root: &Path) -> Option<ServerInfo> {
-    let text = std::fs::read_to_string(root.join(SERVER_FILE)).ok()?;
-    let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+fn read_server(vfs: &dyn Vfs, root: &Path) -> Option<ServerInfo> {
+    let text = vfs.read(&root.join(SERVER_FILE)).ok()?;
+    let value: serde_json::Value = serde_json::from_slice(&text).ok()?;
     Some(ServerInfo {
         pid: u32::try_from(value.get("pid")?.as_u64()?).ok()?,
         url: value.get("url")?.as_str()?.to_owned(),
@@ -216,42 +252,15 @@ fn read_server(root: &Path) -> Option<ServerInfo> {
     })
 }
 
-fn lock(root: &Path) -> Result<File> {
+fn lock(vfs: &dyn Vfs, root: &Path) -> Result<Box<dyn FileLock>> {
     let path = root.join(LOCK_FILE);
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(StoreError::io("open", &path))?;
-    match try_lock_patiently(&file) {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let server = read_server(root);
-            Err(StoreError::Locked {
-                path: root.to_owned(),
-                pid: server.as_ref().map(|server| server.pid),
-                url: server.map(|server| server.url),
-            })
+    let lock = vfs.lock(&path).map_err(StoreError::io("lock", &path))?;
+    lock.ok_or_else(|| {
+        let server = read_server(vfs, root);
+        StoreError::Locked {
+            path: root.to_owned(),
+            pid: server.as_ref().map(|server| server.pid),
+            url: server.map(|server| server.url),
         }
-        Err(TryLockError::Error(source)) => Err(StoreError::Io {
-            action: "lock",
-            path,
-            source,
-        }),
-    }
-}
-
-/// A program that merely asks who holds the folder locks it for an instant: that is not a holder.
-fn try_lock_patiently(file: &File) -> std::result::Result<(), TryLockError> {
-    for _ in 0..5 {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                std::thread::sleep(std::time::Duration::from_millis(20))
-            }
-            settled => return settled,
-        }
-    }
-    file.try_lock()
+    })
 }

@@ -1,11 +1,11 @@
 //! The file `format`: the version of the data folder and the identity of its store. `FORMAT.md` describes it.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
 use crate::store_id::StoreId;
+use crate::vfs::{self, Vfs};
 
 /// The format that this program writes; see `FORMAT.md`.
 pub const FORMAT_VERSION: u32 = 1;
@@ -24,11 +24,11 @@ pub(crate) struct Format {
 /// # Errors
 /// [`StoreError::NewerFormat`] for a folder of a newer program, which is left untouched; [`StoreError::Damaged`] for a
 /// file that does not read back.
-pub(crate) fn read(root: &Path) -> Result<Option<Format>> {
+pub(crate) fn read(vfs: &dyn Vfs, root: &Path) -> Result<Option<Format>> {
     let path = path(root);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+    let bytes = match vfs.read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", &path)(error)),
     };
     let damaged = |what: &str| StoreError::Damaged {
@@ -36,6 +36,7 @@ pub(crate) fn read(root: &Path) -> Result<Option<Format>> {
         offset: 0,
         what: what.to_owned(),
     };
+    let text = std::str::from_utf8(&bytes).map_err(|_| damaged("it is not text"))?;
     let mut lines = text.lines();
     let version: u32 = lines
         .next()
@@ -61,29 +62,11 @@ pub(crate) fn read(root: &Path) -> Result<Option<Format>> {
 }
 
 /// Writes the file: to a temporary one, synced, renamed, folder synced.
-pub(crate) fn write(root: &Path, store: StoreId) -> Result<()> {
+pub(crate) fn write(vfs: &dyn Vfs, root: &Path, store: StoreId) -> Result<()> {
     let path = path(root);
-    let temporary = path.with_extension("tmp");
     let text = format!("hindsight {FORMAT_VERSION}\nstore {store}\n");
-    let written = (|| {
-        let mut file = private(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    })();
-    written.map_err(StoreError::io("write", &temporary))?;
-    std::fs::rename(&temporary, &path).map_err(StoreError::io("rename", &path))?;
-    File::open(root)
-        .and_then(|folder| folder.sync_all())
-        .map_err(StoreError::io("sync", root))
-}
-
-/// A new file that only its owner may read.
-fn private(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    vfs::replace(vfs, &path.with_extension("tmp"), &path, text.as_bytes())
+        .map_err(StoreError::io("write", &path))
 }
 
 fn path(root: &Path) -> PathBuf {

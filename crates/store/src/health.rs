@@ -7,7 +7,7 @@ use crate::error::StoreError;
 /// The store's condition.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Health {
-    /// Whether appends can succeed. Once false, it stays so until the store is opened again.
+    /// Whether appends can succeed. While they cannot, the store tries every second to write its log again.
     pub writable: bool,
     /// Why not, or what failed last though the store goes on (a full disk, a seal that will be tried again).
     pub reason: Option<String>,
@@ -36,10 +36,23 @@ impl HealthCell {
         }
     }
 
-    /// Stops all writes: after a failed sync the system may have dropped the pages it could not write.
+    /// Stops all writes: after a failed sync the system may have dropped the pages that it could not write.
     pub(crate) fn fail(&self, reason: String) {
-        tracing::error!(reason, "the store is read-only from now on");
-        self.0.lock().read_only.get_or_insert(reason);
+        let mut state = self.0.lock();
+        if state.read_only.is_none() {
+            tracing::error!(
+                reason,
+                "the store is read-only until its log can be written"
+            );
+        }
+        state.read_only = Some(reason);
+    }
+
+    /// Permits writes again: the log was repaired.
+    pub(crate) fn recovered(&self) {
+        if self.0.lock().read_only.take().is_some() {
+            tracing::info!("the log can be written again");
+        }
     }
 
     pub(crate) fn read_only(&self) -> Option<StoreError> {

@@ -15,7 +15,7 @@
 //! - Opening deletes no telemetry: what the catalogue does not list is moved to the quarantine (`D31`).
 //! - A damaged segment is left out of snapshots, which say so; everything else is served (`D34`).
 //! - A wrong clock deletes nothing (`D33`).
-//! - After a failed sync nothing is acknowledged any more.
+//! - After a failed sync nothing is acknowledged until the log goes on in fresh files.
 
 mod app_id;
 mod bag_leaf;
@@ -32,6 +32,7 @@ mod folder;
 mod format_file;
 mod health;
 mod ids;
+pub mod inspect;
 mod log;
 mod maintenance;
 mod missing;
@@ -81,4 +82,4 @@ pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::StoreTable;
 pub use trusted_time::ClockTrust;
-pub use vfs::{RealFs, Vfs, WriteFile};
+pub use vfs::{DirEntry, FileInfo, FileLock, ReadFile, RealFs, Vfs, WriteFile};

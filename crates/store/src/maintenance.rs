@@ -23,6 +23,8 @@ async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
         // A wake-up means that the memtable reached a bound.
         let _ = tokio::time::timeout(TICK, wake.notified()).await;
         let Some(store) = store.upgrade() else { return };
+        // While it fails, the health of the store says why.
+        let _ = store.maintain_log().await;
         if store.seal_is_due()
             && let Err(error) = store.seal_all().await
         {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
+use crate::vfs::{self, Vfs};
 
 /// What lies in the quarantine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,55 +15,59 @@ pub struct Quarantine {
 }
 
 /// Counts the files below `folder`, which need not exist.
-pub(crate) fn measure(folder: &Path) -> Result<Quarantine> {
+pub(crate) fn measure(vfs: &dyn Vfs, folder: &Path) -> Result<Quarantine> {
     let mut found = Quarantine::default();
-    if !folder.exists() {
+    if !vfs::exists(vfs, folder).map_err(StoreError::io("read", folder))? {
         return Ok(found);
     }
-    for path in files_below(folder, DEPTH)? {
-        let metadata = std::fs::metadata(&path).map_err(StoreError::io("read", &path))?;
+    for path in files_below(vfs, folder, DEPTH)? {
+        let info = vfs.info(&path).map_err(StoreError::io("read", &path))?;
         found.files += 1;
-        found.bytes += metadata.len();
+        found.bytes += info.map_or(0, |info| info.length);
     }
     Ok(found)
 }
 
 /// Moves a file from below `segments` to the same place below `quarantine`; says where it lies now.
-pub(crate) fn set_aside(file: &Path, segments: &Path, quarantine: &Path) -> Result<PathBuf> {
+pub(crate) fn set_aside(
+    vfs: &dyn Vfs,
+    file: &Path,
+    segments: &Path,
+    quarantine: &Path,
+) -> Result<PathBuf> {
     let below = file.strip_prefix(segments).unwrap_or(file);
-    let target = free_name(&quarantine.join(below));
+    let target = free_name(vfs, &quarantine.join(below))?;
     if let Some(parent) = target.parent() {
-        std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        vfs.create_dir(parent)
+            .map_err(StoreError::io("create", parent))?;
     }
-    std::fs::rename(file, &target).map_err(StoreError::io("move to the quarantine", file))?;
+    vfs.rename(file, &target)
+        .map_err(StoreError::io("move to the quarantine", file))?;
     Ok(target)
 }
 
 /// The path, or it with a number where a file has the name already.
-fn free_name(path: &Path) -> PathBuf {
-    let numbered = |number: u32| path.with_extension(format!("{number}.parquet"));
-    if !path.exists() {
-        return path.to_owned();
+fn free_name(vfs: &dyn Vfs, path: &Path) -> Result<PathBuf> {
+    let mut candidate = path.to_owned();
+    let mut number = 2;
+    while vfs::exists(vfs, &candidate).map_err(StoreError::io("read", &candidate))? {
+        candidate = path.with_extension(format!("{number}.parquet"));
+        number += 1;
     }
-    (2..)
-        .map(numbered)
-        .find(|candidate| !candidate.exists())
-        .unwrap_or_else(|| path.to_owned())
+    Ok(candidate)
 }
 
 /// Segments lie below an application's and a table's folder.
 pub(crate) const DEPTH: usize = 2;
 
 /// All files below `folder`, that many folders deep.
-pub(crate) fn files_below(folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
+pub(crate) fn files_below(vfs: &dyn Vfs, folder: &Path, depth: usize) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(StoreError::io("list", folder))? {
-        let entry = entry.map_err(StoreError::io("list", folder))?;
-        let kind = entry.file_type().map_err(StoreError::io("list", folder))?;
-        if kind.is_file() {
-            files.push(entry.path());
-        } else if kind.is_dir() && depth > 0 {
-            files.extend(files_below(&entry.path(), depth - 1)?);
+    for entry in vfs.list(folder).map_err(StoreError::io("list", folder))? {
+        if !entry.is_dir {
+            files.push(entry.path);
+        } else if depth > 0 {
+            files.extend(files_below(vfs, &entry.path, depth - 1)?);
         }
     }
     Ok(files)

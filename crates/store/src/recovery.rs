@@ -1,28 +1,30 @@
 //! Opening after a clean end or a crash: the catalogue says what is data, the log adds what came after.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::batch::{Unknown, normalise};
 use crate::blocking::blocking;
-use crate::catalogue::{Catalogue, SegmentRecord};
+use crate::catalogue::{Catalogue, SegmentRecord, is_disk_full};
 use crate::error::{Result, StoreError};
-use crate::expired;
+use crate::expired::Places;
 use crate::folder::{self, Folder};
-use crate::log::{self, Appended, Payload};
+use crate::log::{self, Appended, LogEnd, Payload};
 use crate::quarantine::{self, Quarantine};
 use crate::segment::{
     Damage, Description, Segment, TEMPORARY, damage_of, length_differs, read_footer,
 };
 use crate::store_id::StoreId;
+use crate::vfs::{self, Vfs};
 use crate::view::ViewCell;
 
 /// What recovery found.
 #[derive(Debug)]
 pub(crate) struct Recovered {
-    /// The last sequence in segments or log.
-    pub(crate) last: u64,
+    /// Where the log goes on.
+    pub(crate) log_end: LogEnd,
     /// What lies in the quarantine.
     pub(crate) quarantine: Quarantine,
     /// The segments that cannot be read.
@@ -44,46 +46,53 @@ pub(crate) async fn recover(
     let deleted = catalogue.deleted_apps(false).await?;
     let (root, view) = (folder.root().to_owned(), view.clone());
     let (segments_dir, log_dir) = (folder.segments_dir(), folder.log_dir());
+    let vfs = folder.shared_vfs();
     let quarantine_dir = folder.quarantine_dir();
     let (recovered, changes) = blocking(move || {
         for app in deleted {
             view.drop_app(app);
         }
-        let unlisted = unlisted(&segments_dir, &records)?;
-        refuse_lost_log(&log_dir, position, unlisted.len())?;
-        let expired_dir = expired::folder(&root);
+        let unlisted = unlisted(&*vfs, &segments_dir, &records)?;
+        refuse_lost_log(&*vfs, &log_dir, position, unlisted.len())?;
+        let places = Places::of(vfs.clone(), &root);
         let is_data = |record: &&SegmentRecord| record.expired.is_none();
         let segments: Vec<Arc<Segment>> = records
             .iter()
             .filter(is_data)
-            .map(|record| Arc::new(Segment::new(&segments_dir, record.clone())))
+            .map(|record| Arc::new(Segment::new(vfs.clone(), &segments_dir, record.clone())))
             .collect();
-        let place =
-            |segment: &Segment| expired::location(&segments_dir, &expired_dir, &segment.record);
-        let (damage, changes) = examine(&segments, &place)?;
-        refuse_stale_catalogue(&root, store, &segments, &place, &unlisted)?;
+        let (damage, changes) = examine(&*vfs, &segments, &places)?;
+        refuse_stale_catalogue(&*vfs, &root, store, &segments, &places, &unlisted)?;
         view.replace(&[], segments);
-        let last = log::replay(&log_dir, position, |sequence, payload| {
+        let log_end = log::replay(&*vfs, &log_dir, position, |sequence, payload| {
             view.push(vec![appended(sequence, payload)?]);
             Ok(())
         })?;
         for record in &records {
-            expired::put_in_place(&segments_dir, &expired_dir, record)?;
+            places.put_in_place(record)?;
         }
         for file in unlisted {
-            clear_away(&file, &segments_dir, &quarantine_dir)?;
+            clear_away(&*vfs, &file, &segments_dir, &quarantine_dir)?;
         }
-        log::remove_through(&log_dir, position).map_err(StoreError::io("remove from", &log_dir))?;
+        log::remove_unfinished(&*vfs, &log_dir).map_err(StoreError::io("remove from", &log_dir))?;
+        log::remove_through(&*vfs, &log_dir, position)
+            .map_err(StoreError::io("remove from", &log_dir))?;
         let recovered = Recovered {
-            last,
-            quarantine: quarantine::measure(&quarantine_dir)?,
+            log_end,
+            quarantine: quarantine::measure(&*vfs, &quarantine_dir)?,
             damage,
         };
         Ok((recovered, changes))
     })
     .await?;
     if !changes.is_empty() {
-        catalogue.set_damage(&changes).await?;
+        match catalogue.set_damage(&changes).await {
+            // The next opening finds it again.
+            Err(error) if is_disk_full(&error) => {
+                tracing::warn!("the disk is full: damaged segments are not marked in the catalogue")
+            }
+            marked => marked?,
+        }
     }
     Ok(recovered)
 }
@@ -94,15 +103,16 @@ type Change = (i64, Option<String>);
 /// The segments that cannot be read, and what of it the catalogue does not say. A file that is missing or has another size is damaged.
 /// The whole file of a segment that is marked as damaged is read: it may have been restored.
 fn examine(
+    vfs: &dyn Vfs,
     segments: &[Arc<Segment>],
-    place: &impl Fn(&Segment) -> PathBuf,
+    places: &Places,
 ) -> Result<(Damage, Vec<Change>)> {
     let (mut damage, mut changes) = (Damage::new(), Vec::new());
     for segment in segments {
         let record = &segment.record;
         let found = match &record.damage {
-            Some(_) => damage_of(segment, &place(segment), &|_| {})?,
-            None => size_differs(segment, &place(segment))?,
+            Some(_) => damage_of(segment, &places.location(record)?, &|_| {})?,
+            None => size_differs(vfs, segment, &places.location(record)?)?,
         };
         let file = segment.path().display();
         match &found {
@@ -123,33 +133,38 @@ fn examine(
 }
 
 /// What is wrong with a file that is missing or has another size than the catalogue says.
-fn size_differs(segment: &Segment, path: &Path) -> Result<Option<String>> {
-    match std::fs::metadata(path) {
-        Ok(found) if found.len() == segment.record.bytes => Ok(None),
-        Ok(found) => Ok(Some(length_differs(found.len(), segment.record.bytes))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Ok(Some("missing".to_owned()))
-        }
-        Err(error) => Err(StoreError::io("read", path)(error)),
-    }
+fn size_differs(vfs: &dyn Vfs, segment: &Segment, path: &Path) -> Result<Option<String>> {
+    let found = vfs.info(path).map_err(StoreError::io("read", path))?;
+    let due = segment.record.bytes;
+    Ok(match found {
+        Some(found) if found.length == due => None,
+        Some(found) => Some(length_differs(found.length, due)),
+        None => Some("missing".to_owned()),
+    })
 }
 
 /// Refuses a catalogue that misses segments in whose place there are others that it does not list: it is older than a merge.
 fn refuse_stale_catalogue(
+    vfs: &dyn Vfs,
     root: &Path,
     store: StoreId,
     segments: &[Arc<Segment>],
-    place: &impl Fn(&Segment) -> PathBuf,
+    places: &Places,
     unlisted: &[PathBuf],
 ) -> Result<()> {
-    let is_gone = |segment: &&Arc<Segment>| !place(segment).exists();
-    let gone: Vec<_> = segments.iter().filter(is_gone).collect();
+    let mut gone = Vec::new();
+    for segment in segments {
+        let path = places.location(&segment.record)?;
+        if !vfs::exists(vfs, &path).map_err(StoreError::io("read", &path))? {
+            gone.push(segment);
+        }
+    }
     if gone.is_empty() {
         return Ok(());
     }
     for file in unlisted {
         // A file that does not read is no proof.
-        let footer = read_footer(file).ok();
+        let footer = read_footer(vfs, file).ok();
         let Some(found) = footer.and_then(|footer| Description::of(&footer).ok()) else {
             continue;
         };
@@ -192,8 +207,8 @@ fn appended(sequence: u64, payload: Payload) -> Result<Appended> {
 }
 
 /// The log's last file is never removed, so one that is gone took acknowledged items with it.
-fn refuse_lost_log(log_dir: &Path, position: u64, unlisted: usize) -> Result<()> {
-    let files = log::files(log_dir).map_err(StoreError::io("list", log_dir))?;
+fn refuse_lost_log(vfs: &dyn Vfs, log_dir: &Path, position: u64, unlisted: usize) -> Result<()> {
+    let files = log::files(vfs, log_dir).map_err(StoreError::io("list", log_dir))?;
     if !files.is_empty() || (position == 0 && unlisted == 0) {
         return Ok(());
     }
@@ -206,22 +221,30 @@ fn refuse_lost_log(log_dir: &Path, position: u64, unlisted: usize) -> Result<()>
 
 /// The files below the folder of segments that the catalogue does not list: a seal or merge was interrupted, a merged
 /// file was still read, or the catalogue is not the one that it should be.
-fn unlisted(folder: &Path, records: &[SegmentRecord]) -> Result<Vec<PathBuf>> {
+fn unlisted(vfs: &dyn Vfs, folder: &Path, records: &[SegmentRecord]) -> Result<Vec<PathBuf>> {
     let known: HashSet<PathBuf> = records
         .iter()
         .map(|record| folder.join(&record.path))
         .collect();
-    let mut files = quarantine::files_below(folder, quarantine::DEPTH)?;
+    let mut files = quarantine::files_below(vfs, folder, quarantine::DEPTH)?;
     files.retain(|file| !known.contains(file));
     Ok(files)
 }
 
-fn clear_away(file: &Path, segments: &Path, quarantine: &Path) -> Result<()> {
+fn clear_away(vfs: &dyn Vfs, file: &Path, segments: &Path, quarantine: &Path) -> Result<()> {
     if file.extension().is_some_and(|end| end == TEMPORARY) {
         tracing::info!(file = %file.display(), "removing a file whose writing was interrupted");
-        return std::fs::remove_file(file).map_err(StoreError::io("remove", file));
+        return vfs.remove(file).map_err(StoreError::io("remove", file));
     }
-    let target = quarantine::set_aside(file, segments, quarantine)?;
+    let target = match quarantine::set_aside(vfs, file, segments, quarantine) {
+        Ok(target) => target,
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::StorageFull => {
+            // It is not served where it lies either, and the store must open on a full disk.
+            tracing::warn!(file = %file.display(), "the catalogue does not list a file, and the disk is full");
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
     tracing::warn!(
         file = %target.display(),
         "moved a file that the catalogue does not list to the quarantine; its items are not served"

@@ -17,15 +17,16 @@ use crate::view::{Chunks, Key};
 /// Rows given to the Parquet writer at once.
 const WRITE_ROWS: usize = 8192;
 
-/// Writes the rows of one application's table as segments, one for each hour, newest row first. Blocks.
+/// Writes the rows of one application's table as segments, one for each hour, newest row first, and adds them to `records`, also
+/// if a later one fails. Blocks.
 pub(crate) fn write_segments(
     settings: &SegmentSettings,
     (app, table): Key,
     chunks: &Chunks,
     now: i64,
-) -> Result<Vec<SegmentRecord>> {
+    records: &mut Vec<SegmentRecord>,
+) -> Result<()> {
     let batch = concat(table, chunks.list.iter().map(|chunk| &chunk.batch))?;
-    let mut records = Vec::new();
     for (hour, rows) in rows_by_hour(&batch) {
         let sorted = take_record_batch(&batch, &UInt32Array::from(rows))?;
         let file = SegmentFile {
@@ -41,7 +42,7 @@ pub(crate) fn write_segments(
         };
         records.push(write_one(settings, file, &sorted)?);
     }
-    Ok(records)
+    Ok(())
 }
 
 fn write_one(

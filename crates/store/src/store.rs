@@ -17,7 +17,7 @@ use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
-use crate::log::{self, LogWriter, WriterSettings};
+use crate::log::{self, LogSettings, LogWriter};
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
@@ -78,12 +78,23 @@ impl Store {
     /// Opens a data folder as [`Store::open`] does, without the background tasks.
     pub(crate) async fn open_without_tasks(config: StoreConfig) -> Result<Arc<Store>> {
         let (root, create) = (config.data_dir.clone(), config.create);
-        let folder = blocking(move || Folder::take(&root, create)).await?;
+        let vfs = config.vfs.clone();
+        let folder = blocking(move || Folder::take(vfs, &root, create)).await?;
         let (catalogue, id) = Catalogue::open_in(&folder).await?;
+        Store::recover(config, folder, catalogue, id).await
+    }
+
+    /// Reads back what is in a folder and goes on with its log.
+    pub(crate) async fn recover(
+        config: StoreConfig,
+        folder: Folder,
+        catalogue: Catalogue,
+        id: StoreId,
+    ) -> Result<Arc<Store>> {
         let view = Arc::new(ViewCell::default());
         let recovered = recovery::recover(&folder, &catalogue, id, &view).await?;
         let health = Arc::new(HealthCell::default());
-        let settings = WriterSettings {
+        let settings = LogSettings {
             dir: folder.log_dir(),
             vfs: config.vfs.clone(),
             delay: config.commit_delay,
@@ -92,7 +103,7 @@ impl Store {
         };
         let (writer_health, sink) = (health.clone(), ViewSink(view.clone()));
         let log =
-            blocking(move || LogWriter::start(settings, recovered.last + 1, writer_health, sink))
+            blocking(move || LogWriter::start(settings, recovered.log_end, writer_health, sink))
                 .await?;
         let mark = catalogue.time_mark_or(config.clock.now_ticks()).await?;
         let trusted_time = TrustedTime::new(mark, config.clock.elapsed(), config.max_clock_jump);
@@ -131,7 +142,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::BadBatch`] for columns that do not fit; [`StoreError::Overloaded`] when memory is full;
-    /// [`StoreError::ReadOnly`] after a failed sync; [`StoreError::Io`] when the disk is full, and nothing was stored.
+    /// [`StoreError::ReadOnly`] after a failed sync, until [`Store::maintain_log`] succeeds; [`StoreError::Io`] when the disk is full. In
+    /// both cases nothing was stored, as far as the disk lets itself be written.
     pub async fn append(&self, request: AppendRequest) -> Result<Ack> {
         if let Some(error) = self.health.read_only() {
             return Err(error);
@@ -167,6 +179,16 @@ impl Store {
         }
         self.wake.notify_one();
         Err(StoreError::Overloaded { bytes, limit })
+    }
+
+    /// Makes durable by which the log tells damage from a torn end, and tries to write the log again after it could not be
+    /// written. The background task does this every second.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] while the log cannot be written.
+    pub async fn maintain_log(&self) -> Result<()> {
+        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        writer.maintain().await.map(|_| ())
     }
 
     fn note_arrival(&self) {
@@ -305,7 +327,12 @@ impl Store {
                 .iter()
                 .filter(|(_, state)| !state.frozen.list.is_empty())
             {
-                records.extend(seal::write_segments(&settings, *key, &state.frozen, now)?);
+                let written =
+                    seal::write_segments(&settings, *key, &state.frozen, now, &mut records);
+                if let Err(error) = written {
+                    remove_unregistered(&settings, &records);
+                    return Err(error);
+                }
             }
             Ok(records)
         })
@@ -314,9 +341,9 @@ impl Store {
             .register_sealed(&mut records, position)
             .await?;
         self.view.sealed(self.segments(records));
-        let dir = self.config.data_dir.join("log");
+        let (vfs, dir) = (self.config.vfs.clone(), self.config.data_dir.join("log"));
         blocking(move || {
-            log::remove_through(&dir, position).map_err(StoreError::io("remove from", &dir))
+            log::remove_through(&*vfs, &dir, position).map_err(StoreError::io("remove from", &dir))
         })
         .await
     }
@@ -325,7 +352,7 @@ impl Store {
         let folder = &self.segment_settings.folder;
         records
             .into_iter()
-            .map(|record| Arc::new(Segment::new(folder, record)))
+            .map(|record| Arc::new(Segment::new(self.config.vfs.clone(), folder, record)))
             .collect()
     }
 
@@ -364,6 +391,15 @@ impl Drop for Store {
     }
 }
 
+/// Removes the segments of a seal that failed before they were registered: the disk may be full, and the next seal writes
+/// them again.
+fn remove_unregistered(settings: &SegmentSettings, records: &[SegmentRecord]) {
+    for record in records {
+        // What is left is moved to the quarantine at the next start.
+        let _ = settings.vfs.remove(&settings.folder.join(&record.path));
+    }
+}
+
 fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> SegmentSettings {
     SegmentSettings {
         store,
@@ -375,5 +411,6 @@ fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> Se
             max_keys: config.promoted_keys,
             min_share: config.promoted_share,
         },
+        durable_folders: Arc::default(),
     }
 }

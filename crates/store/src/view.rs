@@ -3,7 +3,7 @@
 //! A snapshot is one pointer. The log's writer and the sealer replace the pointer; a query with the old pointer sees exactly what it
 //! saw, so no row is seen twice or missed while rows move from the memtable to a segment.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ pub(crate) struct TableState {
 /// The content of the store at one moment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
-    pub(crate) tables: HashMap<Key, TableState>,
+    pub(crate) tables: BTreeMap<Key, TableState>,
     /// The last sequence in it.
     pub(crate) sequence: u64,
     /// Deleted applications: late appends to them are dropped.

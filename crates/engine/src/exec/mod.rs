@@ -74,7 +74,7 @@ impl Executor {
     ) -> Result<Executor, EngineError> {
         let pool = Arc::new(SharedMemory::new(config.memory));
         let spill_limit = SPILL_FACTOR.saturating_mul(config.memory as u64);
-        let runtime = spill::disk_manager(spill_limit)
+        let runtime = spill::disk_manager(spill_limit, config.spill_folder.as_deref())
             .and_then(|disk| {
                 RuntimeEnvBuilder::new()
                     .with_memory_pool(pool)

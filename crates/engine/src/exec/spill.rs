@@ -4,6 +4,7 @@
 //! from a full disk.
 
 use std::error::Error;
+use std::fs::DirBuilder;
 use std::io::{self, Write};
 use std::path::Path;
 use std::pin::Pin;
@@ -43,10 +44,23 @@ impl SpillLimitReached {
     }
 }
 
-/// A disk manager whose files, all together, hold at most `limit` bytes. They lie in the system's temporary directory.
-pub(super) fn disk_manager(limit: u64) -> Result<DiskManagerBuilder> {
+/// A disk manager whose files, all together, hold at most `limit` bytes. They lie in `folder`, which is emptied first: a killed
+/// process leaves its files behind. Without a folder they lie in the system's temporary directory.
+pub(super) fn disk_manager(limit: u64, folder: Option<&Path>) -> Result<DiskManagerBuilder> {
+    let mode = match folder {
+        Some(folder) => {
+            empty(folder).map_err(|error| {
+                DataFusionError::IoError(error).context(format!(
+                    "cannot empty the folder of spill files {}",
+                    folder.display()
+                ))
+            })?;
+            DiskManagerMode::Directories(vec![folder.to_owned()])
+        }
+        None => DiskManagerMode::OsTmpDirectory,
+    };
     let files = DiskManagerBuilder::default()
-        .with_mode(DiskManagerMode::OsTmpDirectory)
+        .with_mode(mode)
         .with_max_temp_directory_size(u64::MAX)
         .build()?;
     let factory = SpillFiles {
@@ -57,6 +71,30 @@ pub(super) fn disk_manager(limit: u64) -> Result<DiskManagerBuilder> {
         }),
     };
     Ok(DiskManagerBuilder::default().with_mode(DiskManagerMode::Custom(Arc::new(factory))))
+}
+
+/// Removes what is in a folder, and creates it where it is missing, readable by its owner only. On a full disk it may stay missing: then
+/// queries that spill fail, and the others run.
+fn empty(folder: &Path) -> io::Result<()> {
+    if !folder.exists() {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        return match builder.create(folder) {
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => Ok(()),
+            done => done,
+        };
+    }
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            std::fs::remove_dir_all(entry.path())?;
+        } else {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// The bytes of all files.
@@ -167,7 +205,7 @@ mod tests {
 
     #[test]
     fn all_files_share_one_limit_and_give_it_back() -> Result<()> {
-        let manager = Arc::new(disk_manager(10)?.build()?);
+        let manager = Arc::new(disk_manager(10, None)?.build()?);
         let (first, second) = (
             manager.create_tmp_file("first")?,
             manager.create_tmp_file("second")?,
@@ -179,6 +217,21 @@ mod tests {
         drop(first);
         assert!(writer.write_all(b"123456").is_ok());
         assert_eq!(second.size(), Some(10));
+        Ok(())
+    }
+
+    #[test]
+    fn the_folder_is_emptied_and_holds_the_files() -> Result<()> {
+        let data = tempfile::tempdir()?;
+        let folder = data.path().join("spill");
+        std::fs::create_dir(&folder)?;
+        let left_behind = folder.join("left behind");
+        std::fs::write(&left_behind, "x")?;
+        let manager = Arc::new(disk_manager(10, Some(&folder))?.build()?);
+        assert!(!left_behind.exists());
+        let file = manager.create_tmp_file("a file")?;
+        let path = file.path().map(Path::to_owned).unwrap_or_default();
+        assert!(path.starts_with(&folder), "{}", path.display());
         Ok(())
     }
 

@@ -192,3 +192,14 @@ fn clock_environment_and_random_numbers_are_injected() {
         assert!(sources.contains(&known), "{known:?} is no source any more");
     }
 }
+
+/// The store reaches its files through one interface, so that its tests can simulate the disk.
+#[test]
+fn the_store_reaches_files_through_its_vfs_alone() {
+    let direct = imports("store").external(&["std::fs", "tokio::fs", "tempfile"]);
+    let files: Vec<&str> = direct.iter().map(|(file, _)| file.as_str()).collect();
+    assert!(!files.is_empty(), "the interface itself uses them");
+    for (file, path) in &direct {
+        assert_eq!(file, "vfs", "{path} is used in {file}");
+    }
+}

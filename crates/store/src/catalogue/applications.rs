@@ -5,6 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
 use super::Catalogue;
+use super::write::Commit;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 
@@ -96,7 +97,7 @@ impl Catalogue {
         .bind(&new.name)
         .bind(new.instrumentation_key.to_string())
         .bind(new.created)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await;
         match inserted {
             Ok(_) => Ok(Application {
@@ -159,7 +160,7 @@ impl Catalogue {
     ///
     /// The store that holds the folder drops the application's data within seconds.
     pub async fn delete_app(&self, id: AppId, now: i64) -> Result<bool> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         let deleted =
             sqlx::query("UPDATE applications SET deleted = ? WHERE id = ? AND deleted IS NULL")
                 .bind(now)
@@ -189,7 +190,7 @@ impl Catalogue {
                 .bind(cap)
                 .bind(retention_days)
                 .bind(id.to_string())
-                .execute(&self.pool)
+                .commit_to(&self.writer)
                 .await?;
         Ok(changed.rows_affected() > 0)
     }
@@ -210,7 +211,7 @@ impl Catalogue {
         sqlx::query("UPDATE applications SET purged = ? WHERE id = ?")
             .bind(now)
             .bind(id.to_string())
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }

@@ -3,6 +3,7 @@
 use sqlx::Row;
 
 use super::Catalogue;
+use super::write::Commit;
 use crate::error::Result;
 
 /// One thing that somebody did. It never holds a secret.
@@ -31,7 +32,7 @@ impl Catalogue {
         .bind(&record.action)
         .bind(&record.subject)
         .bind(&record.address)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(())
     }
@@ -45,7 +46,7 @@ impl Catalogue {
         )
         .bind(&record.action)
         .bind(keep)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(())
     }

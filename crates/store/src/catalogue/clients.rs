@@ -4,6 +4,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::Catalogue;
+use super::write::Commit;
 use crate::error::{Result, StoreError};
 
 /// A client.
@@ -42,7 +43,7 @@ impl Catalogue {
     /// # Errors
     /// [`StoreError::NameTaken`] if a client has the id.
     pub async fn create_client(&self, client: &ClientRecord) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         let inserted =
             sqlx::query("INSERT INTO clients (id, name, public, created) VALUES (?, ?, ?, ?)")
                 .bind(&client.id)
@@ -83,7 +84,7 @@ impl Catalogue {
         .bind(&secret.hash)
         .bind(secret.created)
         .bind(secret.expires)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(())
     }
@@ -93,7 +94,7 @@ impl Catalogue {
         let deleted = sqlx::query("DELETE FROM client_secrets WHERE client_id = ? AND id = ?")
             .bind(client)
             .bind(secret)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(deleted.rows_affected() > 0)
     }

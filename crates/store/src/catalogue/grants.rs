@@ -4,6 +4,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::Catalogue;
+use super::write::Commit;
 use crate::error::Result;
 
 /// A family of tokens: what one sign-in of a user at a client led to.
@@ -67,7 +68,7 @@ impl Catalogue {
     pub async fn tenant(&self, proposed: &str) -> Result<String> {
         sqlx::query("INSERT OR IGNORE INTO tenant (one, id) VALUES (1, ?)")
             .bind(proposed)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(sqlx::query_scalar("SELECT id FROM tenant")
             .fetch_one(&self.pool)
@@ -86,7 +87,7 @@ impl Catalogue {
         .bind(&grant.scope)
         .bind(grant.created)
         .bind(grant.expires)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(())
     }
@@ -97,7 +98,7 @@ impl Catalogue {
             .bind(hash)
             .bind(grant)
             .bind(now)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }
@@ -115,7 +116,7 @@ impl Catalogue {
 
     /// Uses a refresh token up. One that was used before revokes its family, in the same transaction.
     pub async fn redeem_refresh_token(&self, hash: &[u8], now: i64) -> Result<Redeemed> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         let row = sqlx::query(
             "SELECT g.*, r.used FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
         )
@@ -150,7 +151,7 @@ impl Catalogue {
         sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
             .bind(now)
             .bind(id)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }
@@ -175,7 +176,7 @@ impl Catalogue {
         .bind(&session.user)
         .bind(session.created)
         .bind(session.expires)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(())
     }
@@ -202,7 +203,7 @@ impl Catalogue {
     pub async fn delete_session(&self, hash: &[u8]) -> Result<()> {
         sqlx::query("DELETE FROM sessions WHERE hash = ?")
             .bind(hash)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }
@@ -213,7 +214,10 @@ impl Catalogue {
             "DELETE FROM sessions WHERE expires < ?",
             "DELETE FROM grants WHERE expires < ?",
         ] {
-            sqlx::query(statement).bind(now).execute(&self.pool).await?;
+            sqlx::query(statement)
+                .bind(now)
+                .commit_to(&self.writer)
+                .await?;
         }
         Ok(())
     }
@@ -224,7 +228,7 @@ impl Catalogue {
             .bind(&key.id)
             .bind(&key.pem)
             .bind(key.created)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }
@@ -249,7 +253,7 @@ impl Catalogue {
     pub async fn delete_signing_keys(&self, before: i64) -> Result<()> {
         sqlx::query("DELETE FROM signing_keys WHERE created < ?")
             .bind(before)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }

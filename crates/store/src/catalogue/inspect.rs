@@ -1,12 +1,26 @@
 //! Reading a catalogue without changing it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
-use super::Catalogue;
+use super::checksums::{self, CheckError};
+use super::generation::Generation;
+use super::write::Writer;
+use super::{Catalogue, lost_transactions};
 use crate::error::Result;
+use crate::vfs::{self, RealFs};
+
+/// What is wrong with a catalogue's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Examined {
+    /// Where it is not as it was written.
+    pub(crate) damage: Vec<String>,
+    /// That it lacks transactions that were committed: it is an older copy, or its write-ahead file is damaged.
+    pub(crate) lost: Option<String>,
+}
 
 impl Catalogue {
     /// Opens a catalogue's file for reading, without migrating it. A server may have it open if `shared` says so; if not, and if the
@@ -14,7 +28,7 @@ impl Catalogue {
     pub(crate) async fn open_to_read(path: &Path, shared: bool) -> Result<Catalogue> {
         let mut wal = path.as_os_str().to_owned();
         wal.push("-wal");
-        let is_closed = !shared && !Path::new(&wal).exists();
+        let is_closed = !shared && !vfs::exists(&RealFs, Path::new(&wal)).unwrap_or(true);
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(true)
@@ -24,28 +38,45 @@ impl Catalogue {
             .max_connections(1)
             .connect_with(options)
             .await?;
+        let folder = path.parent().unwrap_or(Path::new(""));
         Ok(Catalogue {
             watcher: pool.clone(),
+            writer: Writer::refused(pool.clone(), Generation::of(Arc::new(RealFs), folder)),
             pool,
         })
     }
 
-    /// What SQLite finds wrong with the file.
-    pub(crate) async fn problems(&self) -> Result<Vec<String>> {
-        let mut found: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check")
+    /// Compares the whole file with what SQLite, its checksums and the number of committed transactions say of it.
+    pub(crate) async fn examine(&self) -> Result<Examined> {
+        let mut damage: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check")
             .fetch_all(&self.pool)
             .await?;
-        found.retain(|line| line != "ok");
+        damage.retain(|line| line != "ok");
         let broken = sqlx::query("PRAGMA foreign_key_check")
             .fetch_all(&self.pool)
             .await?;
         if !broken.is_empty() {
-            found.push(format!(
+            damage.push(format!(
                 "{} rows refer to rows that are missing",
                 broken.len()
             ));
         }
-        Ok(found)
+        let mut lost = None;
+        if damage.is_empty() {
+            let generation = self.writer.generation();
+            // Before the catalogue is read: a server may commit meanwhile.
+            let committed = generation.read().unwrap_or(0);
+            let mut connection = self.pool.acquire().await?;
+            match checksums::verify(&mut connection).await {
+                Ok(held) if held < committed => {
+                    lost = Some(lost_transactions(generation, held, committed));
+                }
+                Ok(_) => {}
+                Err(CheckError::Damaged(what)) => damage.push(what),
+                Err(CheckError::Failed(error)) => return Err(error.into()),
+            }
+        }
+        Ok(Examined { damage, lost })
     }
 
     /// Copies the catalogue to a new file.

@@ -5,6 +5,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::Catalogue;
 use super::applications::app_id;
+use super::write::Commit;
 use crate::app_id::AppId;
 use crate::error::Result;
 
@@ -61,7 +62,7 @@ impl Catalogue {
         .bind(&new.scopes)
         .bind(new.created)
         .bind(new.expires)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(KeyRecord {
             id: new.id,
@@ -106,7 +107,7 @@ impl Catalogue {
     pub async fn delete_key(&self, id: &str) -> Result<bool> {
         let deleted = sqlx::query("DELETE FROM api_keys WHERE id = ?")
             .bind(id)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(deleted.rows_affected() > 0)
     }
@@ -116,7 +117,7 @@ impl Catalogue {
         sqlx::query("UPDATE api_keys SET last_used = ? WHERE id = ?")
             .bind(now)
             .bind(id)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }

@@ -5,6 +5,7 @@ use sqlx::{Decode, Row, Type};
 
 use super::Catalogue;
 use super::applications::app_id;
+use super::write::Commit;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 use crate::schema::Table;
@@ -85,7 +86,7 @@ impl Catalogue {
 
     /// Takes segments out of service at `now`, in ticks; their files are kept for a while.
     pub(crate) async fn expire_segments(&self, ids: &[i64], now: i64) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         for id in ids {
             sqlx::query("UPDATE segments SET expired = ? WHERE id = ? AND expired IS NULL")
                 .bind(now)
@@ -100,14 +101,14 @@ impl Catalogue {
     /// Makes all expired segments data again; says how many. The next opening of the store moves their files back.
     pub async fn restore_expired(&self) -> Result<u64> {
         let done = sqlx::query("UPDATE segments SET expired = NULL WHERE expired IS NOT NULL")
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(done.rows_affected())
     }
 
     /// Notes why files of segments cannot be read, or (`None`) that they can be read again.
     pub(crate) async fn set_damage(&self, found: &[(i64, Option<String>)]) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         for (id, damage) in found {
             sqlx::query("UPDATE segments SET damage = ? WHERE id = ?")
                 .bind(damage)
@@ -133,7 +134,7 @@ impl Catalogue {
         segments: &mut [SegmentRecord],
         position: u64,
     ) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         insert(&mut transaction, segments).await?;
         sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
             .bind(to_sql(position))
@@ -149,8 +150,9 @@ impl Catalogue {
         segments: &mut [SegmentRecord],
         position: u64,
     ) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query("DELETE FROM segments")
+        let mut transaction = self.writer.begin().await?;
+        // Without a condition SQLite would not tell which rows it deletes, and their checksums would stay.
+        sqlx::query("DELETE FROM segments WHERE id IS NOT NULL")
             .execute(&mut *transaction)
             .await?;
         insert(&mut transaction, segments).await?;
@@ -168,7 +170,7 @@ impl Catalogue {
         gone: &[i64],
         segments: &mut [SegmentRecord],
     ) -> Result<()> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         for id in gone {
             sqlx::query("DELETE FROM segments WHERE id = ?")
                 .bind(id)

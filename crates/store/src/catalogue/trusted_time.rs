@@ -3,6 +3,7 @@
 use sqlx::Row;
 
 use super::Catalogue;
+use super::write::Commit;
 use crate::error::Result;
 
 /// The high-water mark of trusted time, as the catalogue keeps it (`D33`).
@@ -56,7 +57,7 @@ impl Catalogue {
         )
         .bind(mark.ticks)
         .bind(mark.confirmations)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(())
     }
@@ -64,8 +65,8 @@ impl Catalogue {
     /// Removes the mark, as in a catalogue of before there were marks.
     #[cfg(test)]
     pub(crate) async fn forget_time_mark(&self) {
-        let done = sqlx::query("DELETE FROM trusted_time")
-            .execute(&self.pool)
+        let done = sqlx::query("DELETE FROM trusted_time WHERE one = 1")
+            .commit_to(&self.writer)
             .await;
         assert!(done.is_ok(), "{done:?}");
     }
@@ -78,7 +79,7 @@ impl Catalogue {
              ON CONFLICT DO UPDATE SET mark = ?1, confirmations = confirmations + 1",
         )
         .bind(now)
-        .execute(&self.pool)
+        .commit_to(&self.writer)
         .await?;
         Ok(())
     }

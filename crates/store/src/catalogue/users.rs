@@ -5,6 +5,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::Catalogue;
 use super::applications::app_id;
+use super::write::Commit;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 
@@ -47,7 +48,7 @@ impl Catalogue {
                 .bind(&user.name)
                 .bind(&user.password)
                 .bind(user.created)
-                .execute(&self.pool)
+                .commit_to(&self.writer)
                 .await;
         match inserted {
             Ok(_) => Ok(()),
@@ -81,7 +82,7 @@ impl Catalogue {
 
     /// Gives a user another password and ends all that the old one opened; false if there is no such user.
     pub async fn set_password(&self, id: &str, password: &str, now: i64) -> Result<bool> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         let changed = sqlx::query("UPDATE users SET password = ? WHERE id = ?")
             .bind(password)
             .bind(id)
@@ -108,7 +109,7 @@ impl Catalogue {
 
     /// Deletes a holder of roles by one statement that takes its id.
     pub(super) async fn delete_holder(&self, statement: &'static str, id: &str) -> Result<bool> {
-        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin().await?;
         let deleted = sqlx::query(statement)
             .bind(id)
             .execute(&mut *transaction)
@@ -127,7 +128,7 @@ impl Catalogue {
             .bind(&role.holder)
             .bind(app_text(role.app))
             .bind(&role.role)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(())
     }
@@ -138,7 +139,7 @@ impl Catalogue {
             .bind(&role.holder)
             .bind(app_text(role.app))
             .bind(&role.role)
-            .execute(&self.pool)
+            .commit_to(&self.writer)
             .await?;
         Ok(deleted.rows_affected() > 0)
     }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::payload;
-use super::record::{self, FILE_HEADER};
-use super::replay::acknowledged_behind;
-use super::{LogFile, files};
+use super::files;
+use super::payload::Payload;
+use super::replay::FileReader;
 use crate::app_id::AppId;
 use crate::batch::application;
 use crate::error::{Result, StoreError};
+use crate::vfs::Vfs;
 
 /// What the log holds.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct LogReport {
     pub(crate) bytes: u64,
     /// Applications that records belong to, with the name and the instrumentation key that the latest of them has.
     pub(crate) apps: BTreeMap<AppId, Option<(String, Uuid)>>,
-    /// Bytes at the end that were never acknowledged: the next opening truncates them.
+    /// Bytes at the end that were never acknowledged: the next opening removes them.
     pub(crate) torn: Option<LogDamage>,
     /// What is wrong.
     pub(crate) damage: Vec<LogDamage>,
@@ -37,98 +37,97 @@ pub(crate) struct LogReport {
 pub(crate) struct LogDamage {
     pub(crate) path: PathBuf,
     pub(crate) what: String,
+    /// The sequence of the next record that is not concerned; `None` if there is none.
+    end: Option<u64>,
 }
 
-/// Reads every record.
+impl LogDamage {
+    /// Whether records after this position of the catalogue are concerned.
+    pub(crate) fn is_after(&self, position: u64) -> bool {
+        self.end.is_none_or(|end| end > position.saturating_add(1))
+    }
+}
+
+/// Reads every record, as [`super::replay`] does, and goes on with the next file where a record does not read back.
 ///
 /// # Errors
 /// [`StoreError::Io`] where the folder or a file cannot be read.
-pub(crate) fn inspect(dir: &Path) -> Result<LogReport> {
-    let list = files(dir).map_err(StoreError::io("list", dir))?;
+pub(crate) fn inspect(vfs: &dyn Vfs, dir: &Path) -> Result<LogReport> {
+    let list = files(vfs, dir).map_err(StoreError::io("list", dir))?;
     let mut report = LogReport {
         first: list.first().map(|file| file.first),
         last: list.first().map_or(0, |file| file.first.saturating_sub(1)),
         ..LogReport::default()
     };
+    // The record that the next file must begin with; unknown after damage.
+    let mut due = report.first;
     for (index, file) in list.iter().enumerate() {
-        let bytes = std::fs::read(&file.path).map_err(StoreError::io("read", &file.path))?;
+        let bytes = vfs
+            .read(&file.path)
+            .map_err(StoreError::io("read", &file.path))?;
         report.bytes += bytes.len() as u64;
-        let due = report.last + 1;
-        if file.first != due {
-            report.note(
-                file,
-                format!(
+        if let Some(due) = due.filter(|due| *due != file.first) {
+            report.damage.push(LogDamage {
+                path: file.path.clone(),
+                what: format!(
                     "it begins with record {} and record {due} is due",
                     file.first
                 ),
-            );
-            report.last = file.first.saturating_sub(1);
+                end: Some(file.first),
+            });
         }
-        report.read(file, &bytes, index + 1 == list.len());
+        let reader = FileReader {
+            path: &file.path,
+            first: file.first,
+            bytes: &bytes,
+            end: list.get(index + 1).map(|next| next.first),
+        };
+        due = report.read(&reader)?;
     }
     Ok(report)
 }
 
 impl LogReport {
-    fn note(&mut self, file: &LogFile, what: String) {
-        self.damage.push(LogDamage {
-            path: file.path.clone(),
-            what,
+    /// Reads a file; returns the sequence that is due after it, or `None` if it is damaged.
+    fn read(&mut self, file: &FileReader) -> Result<Option<u64>> {
+        self.last = file.first.saturating_sub(1);
+        let read = file.run(0, &mut |sequence, payload| {
+            self.note(sequence, &payload);
+            Ok(())
         });
-    }
-
-    fn read(&mut self, file: &LogFile, bytes: &[u8], is_last: bool) {
-        let header = record::file_header(file.first);
-        if bytes.get(..FILE_HEADER) != Some(header.as_slice()) {
-            // The creation of the last file may have been interrupted.
-            if is_last && bytes.len() <= FILE_HEADER && !bytes.starts_with(&record::MAGIC) {
-                self.torn = Some(LogDamage {
-                    path: file.path.clone(),
-                    what: "its creation was interrupted".to_owned(),
+        match read {
+            Ok(read) => {
+                self.torn = read.torn.map(|offset| LogDamage {
+                    path: file.path.to_owned(),
+                    what: match offset {
+                        0 => "its creation was interrupted".to_owned(),
+                        _ => format!("record {} at byte {offset} does not read back", read.due),
+                    },
+                    end: None,
                 });
-            } else {
-                self.note(file, "its header is not that of this log file".to_owned());
+                Ok(Some(read.due))
             }
-            return;
-        }
-        let mut offset = FILE_HEADER;
-        while let Some(rest) = bytes.get(offset..).filter(|rest| !rest.is_empty()) {
-            let due = self.last + 1;
-            let Some(record) = record::read(rest).filter(|record| record.sequence == due) else {
-                self.end(file, bytes, offset, is_last);
-                return;
-            };
-            match payload::decode(record.payload) {
-                Ok(payload) => {
-                    let identity = payload
-                        .batches
-                        .iter()
-                        .find_map(|(_, batch)| application(batch));
-                    let known = self.apps.entry(payload.app).or_default();
-                    *known = identity.or(known.take());
-                }
-                Err(what) => self.note(
-                    file,
-                    format!("record {due} at byte {offset} cannot be read: {what}"),
-                ),
+            Err(StoreError::Damaged { path, offset, what }) => {
+                self.damage.push(LogDamage {
+                    path,
+                    what: format!("damaged at byte {offset}: {what}"),
+                    end: file.end,
+                });
+                Ok(None)
             }
-            offset += record.size();
-            self.last = due;
-            self.records += 1;
+            Err(error) => Err(error),
         }
     }
 
-    /// Notes the end of the records of a file that goes on: a torn write, or damage.
-    fn end(&mut self, file: &LogFile, bytes: &[u8], offset: usize, is_last: bool) {
-        let due = self.last + 1;
-        let what = format!("record {due} at byte {offset} does not read back");
-        if is_last && !acknowledged_behind(bytes, offset, due) {
-            self.torn = Some(LogDamage {
-                path: file.path.clone(),
-                what,
-            });
-        } else {
-            self.note(file, what);
-        }
+    /// Notes a request.
+    fn note(&mut self, sequence: u64, payload: &Payload) {
+        let identity = payload
+            .batches
+            .iter()
+            .find_map(|(_, batch)| application(batch));
+        let known = self.apps.entry(payload.app).or_default();
+        *known = identity.or(known.take());
+        self.last = sequence;
+        self.records += 1;
     }
 }

@@ -56,13 +56,6 @@ pub(crate) fn encode_batches(app: AppId, batches: &[(Table, RecordBatch)]) -> Re
     Ok(payload)
 }
 
-/// The `durable` field of a payload.
-pub(super) fn durable(payload: &[u8]) -> Option<u64> {
-    payload
-        .first_chunk::<8>()
-        .map(|bytes| u64::from_le_bytes(*bytes))
-}
-
 /// Reads a payload, `durable` included. `Err` says what is wrong with it.
 pub(super) fn decode(payload: &[u8]) -> Result<Payload, String> {
     let rest = payload.get(8..).ok_or("too short")?;

@@ -1,6 +1,7 @@
 //! One record: `length u32 | crc32c u32 | sequence u64 | payload`, little-endian.
 //!
-//! `length` counts the payload's bytes; the checksum covers length, sequence and payload.
+//! `length` counts the payload's bytes; the checksum covers length, sequence and payload. The payload of a mark of
+//! acknowledgement is [`MARK`] bytes: the last sequence that is durable. A mark has the sequence of the request that follows it.
 
 /// What a log file begins with, before the sequence of its first record.
 pub(super) const MAGIC: [u8; 8] = *b"HSLOG\x00\x00\x01";
@@ -10,6 +11,9 @@ pub(super) const FILE_HEADER: usize = 16;
 pub(super) const RECORD_HEADER: usize = 16;
 /// Longest payload: a length beyond this is damage, not a record.
 pub(super) const MAX_PAYLOAD: usize = 1 << 30;
+
+/// Bytes of a mark's payload. The payload of a request is longer.
+pub(super) const MARK: usize = 8;
 
 /// The first bytes of a log file.
 pub(super) fn file_header(first: u64) -> [u8; FILE_HEADER] {
@@ -50,6 +54,38 @@ impl Record<'_> {
     pub(super) fn size(&self) -> usize {
         RECORD_HEADER + self.payload.len()
     }
+
+    /// The last sequence that was durable when the record was written.
+    pub(super) fn durable(&self) -> Option<u64> {
+        self.payload
+            .first_chunk::<8>()
+            .map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Whether it is a mark of acknowledgement and no request.
+    pub(super) fn is_mark(&self) -> bool {
+        self.payload.len() == MARK
+    }
+}
+
+/// Appends the mark that all requests before `next` are durable.
+pub(super) fn write_mark(out: &mut Vec<u8>, next: u64) {
+    write(out, next, &[&next.saturating_sub(1).to_le_bytes()]);
+}
+
+/// The beginning of a file of the log that holds the requests from `first` up to, but not including, `next`; `None` if one of
+/// them does not read back.
+pub(super) fn requests(bytes: &[u8], first: u64, next: u64) -> Option<&[u8]> {
+    let mut rest = bytes.strip_prefix(file_header(first).as_slice())?;
+    let mut due = first;
+    while due < next {
+        let record = read(rest).filter(|record| record.sequence == due)?;
+        if !record.is_mark() {
+            due += 1;
+        }
+        rest = rest.get(record.size()..)?;
+    }
+    bytes.get(..bytes.len() - rest.len())
 }
 
 /// The record at the beginning of `bytes`, if a whole and undamaged one is there.
@@ -74,6 +110,22 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_requests_of_a_file_end_before_what_follows_them() {
+        let mut bytes = file_header(5).to_vec();
+        write(&mut bytes, 5, &[b"a request"]);
+        write_mark(&mut bytes, 6);
+        write(&mut bytes, 6, &[b"another request"]);
+        let length = bytes.len();
+        write_mark(&mut bytes, 7);
+        bytes.extend_from_slice(b"torn");
+        assert_eq!(requests(&bytes, 5, 7), Some(&bytes[..length]));
+        assert_eq!(requests(&bytes, 5, 5), Some(&bytes[..FILE_HEADER]));
+        assert_eq!(requests(&bytes, 5, 8), None);
+        assert_eq!(requests(&bytes, 6, 7), None);
+        assert_eq!(requests(&bytes[..length - 1], 5, 7), None);
+    }
 
     #[test]
     fn a_record_reads_back_and_every_flipped_bit_is_noticed() {

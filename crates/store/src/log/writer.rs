@@ -2,21 +2,20 @@
 //! them.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
 use tokio::sync::{mpsc, oneshot};
 
-use super::file_path;
-use super::record::{self, FILE_HEADER};
+use super::file::{LogSettings, NotBegun, OpenFile, Outcome};
+use super::files::file_path;
+use super::record;
+use super::replay::LogEnd;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 use crate::health::HealthCell;
 use crate::schema::Table;
-use crate::vfs::{Vfs, WriteFile};
 
 /// Requests that may wait for the writer before senders block (backpressure).
 const QUEUE: usize = 1024;
@@ -38,16 +37,6 @@ pub(crate) struct Appended {
     pub(crate) batches: Vec<(Table, RecordBatch)>,
 }
 
-/// Where and how the log is written.
-#[derive(Debug, Clone)]
-pub(crate) struct WriterSettings {
-    pub(crate) dir: PathBuf,
-    pub(crate) vfs: Arc<dyn Vfs>,
-    pub(crate) delay: Duration,
-    pub(crate) commit_bytes: usize,
-    pub(crate) file_bytes: u64,
-}
-
 struct Request {
     app: AppId,
     batches: Vec<(Table, RecordBatch)>,
@@ -58,6 +47,7 @@ struct Request {
 enum Command {
     Append(Request),
     Freeze(oneshot::Sender<Result<u64>>),
+    Maintain(oneshot::Sender<Result<u64>>),
 }
 
 /// The writer's handle. Dropping it ends the thread after the queued requests.
@@ -68,23 +58,24 @@ pub(crate) struct LogWriter {
 }
 
 impl LogWriter {
-    /// Begins a new file whose first record will be `next`, and the thread that writes it.
+    /// Starts the thread that goes on with a log that ends here. If the disk does not let the log be written, the store is read-only until
+    /// [`LogWriter::maintain`] succeeds.
     pub(crate) fn start(
-        settings: WriterSettings,
-        next: u64,
+        settings: LogSettings,
+        end: LogEnd,
         health: Arc<HealthCell>,
         sink: impl LogSink,
     ) -> Result<LogWriter> {
-        let file = OpenFile::create(&settings, next)?;
         let (sender, receiver) = mpsc::channel(QUEUE);
-        let writer = Writer {
+        let mut writer = Writer {
             settings,
-            file,
-            next,
+            file: State::Closed(end),
+            next: end.next,
             last_group: 0,
             health,
             sink,
         };
+        writer.reopen();
         let thread = std::thread::Builder::new()
             .name("hindsight-log".to_owned())
             .spawn(move || writer.run(receiver))
@@ -118,6 +109,12 @@ impl LogWriter {
         self.call(Command::Freeze).await
     }
 
+    /// Makes the last mark of acknowledgement durable, and tries to write the log again if that failed before. Returns the last
+    /// acknowledged sequence.
+    pub(crate) async fn maintain(&self) -> Result<u64> {
+        self.call(Command::Maintain).await
+    }
+
     async fn call(
         &self,
         command: impl FnOnce(oneshot::Sender<Result<u64>>) -> Command,
@@ -142,47 +139,16 @@ impl Drop for LogWriter {
     }
 }
 
-/// The file being written. All of its `length` bytes are synced.
-struct OpenFile {
-    file: Box<dyn WriteFile>,
-    first: u64,
-    length: u64,
-}
-
-impl OpenFile {
-    fn create(settings: &WriterSettings, first: u64) -> Result<OpenFile> {
-        let path = file_path(&settings.dir, first);
-        let made = (|| -> io::Result<Box<dyn WriteFile>> {
-            let mut file = settings.vfs.create(&path)?;
-            file.write_all(&record::file_header(first))?;
-            file.sync()?;
-            settings.vfs.sync_dir(&settings.dir)?;
-            Ok(file)
-        })();
-        let file = made.map_err(|error| {
-            let _ = std::fs::remove_file(&path);
-            StoreError::io("create", &path)(error)
-        })?;
-        Ok(OpenFile {
-            file,
-            first,
-            length: FILE_HEADER as u64,
-        })
-    }
-}
-
-/// The outcome of writing a group of records.
-enum Outcome {
-    Durable,
-    /// The write failed and was undone.
-    Undone(io::Error),
-    /// The content of the disk is unknown.
-    Unknown(String),
+/// Whether the log can be written.
+enum State {
+    Open(OpenFile),
+    /// Its last file may hold what was never acknowledged, and must be repaired first.
+    Closed(LogEnd),
 }
 
 struct Writer<S> {
-    settings: WriterSettings,
-    file: OpenFile,
+    settings: LogSettings,
+    file: State,
     next: u64,
     last_group: usize,
     health: Arc<HealthCell>,
@@ -196,11 +162,27 @@ impl<S: LogSink> Writer<S> {
                 Command::Append(first) => {
                     let (group, then) = self.gather(first, &mut receiver);
                     self.commit(group);
-                    if let Some(reply) = then {
-                        self.freeze(reply);
+                    if let Some(command) = then {
+                        self.perform(command);
                     }
                 }
-                Command::Freeze(reply) => self.freeze(reply),
+                other => self.perform(other),
+            }
+        }
+    }
+
+    /// Performs a command that is not an append.
+    fn perform(&mut self, command: Command) {
+        match command {
+            Command::Append(request) => self.commit(vec![request]),
+            Command::Freeze(reply) => {
+                self.rotate();
+                let position = self.next - 1;
+                self.sink.freeze(position);
+                let _ = reply.send(Ok(position));
+            }
+            Command::Maintain(reply) => {
+                let _ = reply.send(self.maintain());
             }
         }
     }
@@ -210,7 +192,7 @@ impl<S: LogSink> Writer<S> {
         &self,
         first: Request,
         receiver: &mut mpsc::Receiver<Command>,
-    ) -> (Vec<Request>, Option<oneshot::Sender<Result<u64>>>) {
+    ) -> (Vec<Request>, Option<Command>) {
         let mut bytes = first.payload.len();
         let mut group = vec![first];
         let mut may_wait = self.last_group > 1 && !self.settings.delay.is_zero();
@@ -220,7 +202,7 @@ impl<S: LogSink> Writer<S> {
                     bytes += request.payload.len();
                     group.push(request);
                 }
-                Ok(Command::Freeze(reply)) => return (group, Some(reply)),
+                Ok(other) => return (group, Some(other)),
                 Err(_) if may_wait => {
                     std::thread::sleep(self.settings.delay);
                     may_wait = false;
@@ -233,13 +215,16 @@ impl<S: LogSink> Writer<S> {
 
     fn commit(&mut self, group: Vec<Request>) {
         self.last_group = group.len();
-        if self.health.read_only().is_some() {
-            return self.refuse(group);
+        if matches!(&self.file, State::Open(file) if file.length >= self.settings.file_bytes) {
+            self.rotate();
         }
-        match self.write(&group) {
+        let State::Open(file) = &mut self.file else {
+            return self.refuse(group);
+        };
+        match file.write(&encode(self.next, &group)) {
             Outcome::Durable => self.acknowledge(group),
             Outcome::Undone(error) => {
-                let path = file_path(&self.settings.dir, self.file.first);
+                let path = file_path(&self.settings.dir, file.first);
                 self.health
                     .set_log_trouble(Some(format!("cannot write {}: {error}", path.display())));
                 for request in group {
@@ -250,36 +235,15 @@ impl<S: LogSink> Writer<S> {
                 }
             }
             Outcome::Unknown(reason) => {
-                self.health.fail(reason);
-                self.refuse(group);
+                // The requests are refused: that must hold after a crash too, so the file is repaired before they are told.
+                self.close(reason.clone());
+                self.reopen();
+                for request in group {
+                    let reason = reason.clone();
+                    let _ = request.reply.send(Err(StoreError::ReadOnly { reason }));
+                }
             }
         }
-    }
-
-    fn write(&mut self, group: &[Request]) -> Outcome {
-        let durable = (self.next - 1).to_le_bytes();
-        let mut bytes = Vec::new();
-        for (sequence, request) in (self.next..).zip(group) {
-            record::write(&mut bytes, sequence, &[&durable, &request.payload]);
-        }
-        if let Err(error) = self.file.file.write_all(&bytes) {
-            let undone = self
-                .file
-                .file
-                .truncate(self.file.length)
-                .and_then(|()| self.file.file.sync());
-            return match undone {
-                Ok(()) => Outcome::Undone(error),
-                Err(second) => Outcome::Unknown(format!(
-                    "a write to the log failed ({error}), and undoing it: {second}"
-                )),
-            };
-        }
-        if let Err(error) = self.file.file.sync() {
-            return Outcome::Unknown(format!("the log could not be synced to disk: {error}"));
-        }
-        self.file.length += bytes.len() as u64;
-        Outcome::Durable
     }
 
     fn acknowledge(&mut self, group: Vec<Request>) {
@@ -295,13 +259,24 @@ impl<S: LogSink> Writer<S> {
         }
         self.next += replies.len() as u64;
         self.health.set_log_trouble(None);
+        self.mark();
         self.sink.durable(appended);
         for (sequence, reply) in replies {
             // A disconnected client does not undo its request.
             let _ = reply.send(Ok(sequence));
         }
-        if self.file.length >= self.settings.file_bytes {
-            self.rotate();
+    }
+
+    /// Writes the mark that everything before `next` is durable: damage to the last request is told from a torn end by it.
+    fn mark(&mut self) {
+        let mut mark = Vec::new();
+        record::write_mark(&mut mark, self.next);
+        if let State::Open(file) = &mut self.file {
+            match file.write_mark(&mark) {
+                Outcome::Durable => {}
+                Outcome::Undone(error) => self.health.set_log_trouble(Some(error.to_string())),
+                Outcome::Unknown(reason) => self.close(reason),
+            }
         }
     }
 
@@ -312,27 +287,67 @@ impl<S: LogSink> Writer<S> {
         }
     }
 
-    fn freeze(&mut self, reply: oneshot::Sender<Result<u64>>) {
-        self.rotate();
-        let position = self.next - 1;
-        self.sink.freeze(position);
-        let _ = reply.send(Ok(position));
+    /// Stops writing to the file, whose content on the disk is unknown from now on.
+    fn close(&mut self, reason: String) {
+        self.health.fail(reason);
+        if let State::Open(file) = &mut self.file {
+            // Should the disk let itself be written no more, this may still take away what was not acknowledged.
+            let _ = file.cut();
+            self.file = State::Closed(file.end(self.next));
+        }
     }
 
-    /// Begins a new file. If that fails, writing continues in the old one: files are removed only once all of their records are sealed.
-    fn rotate(&mut self) {
-        if self.file.first == self.next || self.health.read_only().is_some() {
+    /// Repairs the log and begins a new file, if the log is closed.
+    fn reopen(&mut self) {
+        let State::Closed(end) = &self.file else {
             return;
-        }
-        match OpenFile::create(&self.settings, self.next) {
-            Ok(file) => self.file = file,
-            Err(error) if file_path(&self.settings.dir, self.next).exists() => {
-                // Two files would claim the same records.
-                self.health.fail(format!(
-                    "a new log file could not be begun nor removed: {error}"
-                ));
+        };
+        match OpenFile::continue_after(&self.settings, end) {
+            Ok(file) => {
+                self.file = State::Open(file);
+                self.health.recovered();
             }
-            Err(error) => self.health.set_log_trouble(Some(error.to_string())),
+            Err(error) => self.health.fail(error.to_string()),
         }
     }
+
+    fn maintain(&mut self) -> Result<u64> {
+        self.reopen();
+        if let State::Open(file) = &mut self.file
+            && let Outcome::Unknown(reason) = file.sync()
+        {
+            self.close(reason);
+            self.reopen();
+        }
+        match self.health.read_only() {
+            Some(error) => Err(error),
+            None => Ok(self.next - 1),
+        }
+    }
+
+    /// Begins a new file. If there is none for certain, writing continues in the old one: files are removed only once all of their
+    /// records are sealed.
+    fn rotate(&mut self) {
+        if !matches!(&self.file, State::Open(file) if file.first < self.next) {
+            return;
+        }
+        match OpenFile::begin(&self.settings, self.next) {
+            Ok(file) => self.file = State::Open(file),
+            Err(NotBegun::Absent(error)) => self.health.set_log_trouble(Some(error.to_string())),
+            Err(NotBegun::Unknown(error)) => {
+                self.close(format!("a new log file could not be begun: {error}"));
+                self.reopen();
+            }
+        }
+    }
+}
+
+/// The records of a group of requests, the first of which has the sequence `next`.
+fn encode(next: u64, group: &[Request]) -> Vec<u8> {
+    let durable = (next - 1).to_le_bytes();
+    let mut bytes = Vec::new();
+    for (sequence, request) in (next..).zip(group) {
+        record::write(&mut bytes, sequence, &[&durable, &request.payload]);
+    }
+    bytes
 }

@@ -12,6 +12,8 @@ pub enum Doubt {
     ForeignSegments,
     /// The files of the log are gone or damaged: rows that no segment has are lost.
     LostLog,
+    /// The old catalogue lacks transactions that were committed: its applications, keys and users are those of an earlier time.
+    OlderCatalogue,
     /// The log ends before a segment that it should contain: that segment will not be listed.
     LogEndsEarly,
     /// Segments may hold the same rows, and no choice of them certainly holds each row once: the earlier ones will not be listed.
@@ -22,10 +24,11 @@ pub enum Doubt {
 
 impl Doubt {
     /// All doubts.
-    pub const ALL: [Doubt; 6] = [
+    pub const ALL: [Doubt; 7] = [
         Doubt::DamagedSegments,
         Doubt::ForeignSegments,
         Doubt::LostLog,
+        Doubt::OlderCatalogue,
         Doubt::LogEndsEarly,
         Doubt::OverlappingSegments,
         Doubt::UnverifiedSegments,
@@ -37,6 +40,7 @@ impl Doubt {
             Doubt::DamagedSegments => "damaged-segments",
             Doubt::ForeignSegments => "foreign-segments",
             Doubt::LostLog => "lost-log",
+            Doubt::OlderCatalogue => "older-catalogue",
             Doubt::LogEndsEarly => "log-ends-early",
             Doubt::OverlappingSegments => "overlapping-segments",
             Doubt::UnverifiedSegments => "unverified-segments",
@@ -51,6 +55,9 @@ impl Doubt {
             }
             Doubt::ForeignSegments => "they are left out",
             Doubt::LostLog => "rows that no segment has are lost",
+            Doubt::OlderCatalogue => {
+                "applications, keys and users are those of an earlier time: what was revoked since is valid again"
+            }
             Doubt::LogEndsEarly => "the segments that it should contain are left out",
             Doubt::OverlappingSegments => {
                 "of segments that may hold the same rows, the earlier ones are left out"

@@ -7,6 +7,7 @@ use super::resolve::Found;
 use crate::check::Progress;
 use crate::error::{Result, StoreError};
 use crate::segment::{Description, WholeFile, decode, named_checksum, read_footer, read_whole};
+use crate::vfs::RealFs;
 
 /// A file with the bytes that it was written with, as far as its name says so.
 pub(super) struct Sound {
@@ -27,14 +28,14 @@ pub(super) fn examine(
     doubts: &mut Doubts,
     progress: &dyn Progress,
 ) -> Result<Result<Sound, Broken>> {
-    let whole =
-        read_whole(path, &|bytes| progress.advance(bytes)).map_err(StoreError::io("read", path))?;
-    let description = read_footer(path).and_then(|footer| Description::of(&footer));
+    let whole = read_whole(&RealFs, path, &|bytes| progress.advance(bytes))
+        .map_err(StoreError::io("read", path))?;
+    let description = read_footer(&RealFs, path).and_then(|footer| Description::of(&footer));
     let sum = whole.checksums.of_file(whole.bytes);
     let verdict = match named_checksum(path) {
         Some(due) if due == sum => Ok(()),
         Some(_) => Err("it does not have the checksum in its name".to_owned()),
-        None => decode(path),
+        None => decode(&RealFs, path),
     };
     let (description, what) = match (description, verdict) {
         (Ok(description), Ok(())) => {

@@ -28,6 +28,7 @@ use crate::log::{self, LogReport};
 use crate::quarantine;
 use crate::segment::{Description, TEMPORARY, WholeFile, first_application};
 use crate::store_id::StoreId;
+use crate::vfs::{self, RealFs};
 
 pub use doubt::{Doubt, Doubts};
 use examine::{Broken, Sound, examine};
@@ -89,47 +90,63 @@ pub async fn recover(
     progress: Arc<dyn Progress>,
 ) -> Result<Recovery> {
     let taken = root.to_owned();
-    let folder = blocking(move || Folder::take_without_catalogue(&taken)).await?;
+    let folder = blocking(move || Folder::take_without_catalogue(Arc::new(RealFs), &taken)).await?;
     let survey = {
         let root = root.to_owned();
         blocking(move || Survey::of(&root, progress.as_ref())).await?
     };
     let old = OldCatalogue::of(root).await;
     let store = survey.store(root, old.as_ref())?;
-    let plan = survey.plan(store);
+    let mut plan = survey.plan(store);
+    let old = old.filter(|old| old.is_of(store));
+    if let Some(what) = old.as_ref().and_then(|old| old.lost.clone()) {
+        let path = folder::catalogue_path(root);
+        plan.doubts.add(Doubt::OlderCatalogue, &path, what);
+    }
     let open = plan.doubts.clone().without(accepted);
     if !open.is_empty() {
         return Ok(Recovery::Refused(open));
     }
-    let old = old.filter(|old| {
-        old.store
-            .as_deref()
-            .is_none_or(|id| id == store.to_string())
-    });
     let report = plan.carry_out(&folder, store, old.as_ref(), now).await?;
     Ok(Recovery::Done(report))
 }
 
-/// The old catalogue, if SQLite finds nothing wrong with it.
+fn exists(path: &Path) -> Result<bool> {
+    vfs::exists(&RealFs, path).map_err(StoreError::io("read", path))
+}
+
+/// The old catalogue, if nothing is wrong with it.
 struct OldCatalogue {
     catalogue: Catalogue,
     store: Option<String>,
+    /// That it lacks transactions that were committed.
+    lost: Option<String>,
 }
 
 impl OldCatalogue {
+    /// Whether it is of this store, as far as it says.
+    fn is_of(&self, store: StoreId) -> bool {
+        let id = self.store.as_deref();
+        id.is_none_or(|id| id == store.to_string())
+    }
+
     async fn of(root: &Path) -> Option<OldCatalogue> {
         let path = folder::catalogue_path(root);
-        if !path.exists() {
+        if !exists(&path).ok()? {
             return None;
         }
         let catalogue = Catalogue::open_to_read(&path, false).await.ok()?;
         let read = async {
-            let problems = catalogue.problems().await?;
+            let examined = catalogue.examine().await?;
             catalogue.apps().await?;
-            Ok::<_, StoreError>((problems, catalogue.store_text().await?))
+            Ok::<_, StoreError>((examined, catalogue.store_text().await?))
         };
         match read.await {
-            Ok((problems, store)) if problems.is_empty() => Some(OldCatalogue { catalogue, store }),
+            Ok((examined, store)) if examined.damage.is_empty() => Some(OldCatalogue {
+                catalogue,
+                store,
+                lost: examined.lost,
+            }),
             _ => {
                 catalogue.close().await;
                 None
@@ -155,12 +172,14 @@ impl Survey {
         let segments = root.join("segments");
         let mut survey = Survey {
             segments: segments.clone(),
-            log: log::inspect(&root.join("log"))?,
+            log: log::inspect(&RealFs, &root.join("log"))?,
             ..Survey::default()
         };
-        let files = quarantine::files_below(&segments, quarantine::DEPTH)?;
+        let files = quarantine::files_below(&RealFs, &segments, quarantine::DEPTH)?;
         let expired = match expired::folder(root) {
-            folder if folder.exists() => quarantine::files_below(&folder, quarantine::DEPTH)?,
+            folder if exists(&folder)? => {
+                quarantine::files_below(&RealFs, &folder, quarantine::DEPTH)?
+            }
             _ => Vec::new(),
         };
         if files.is_empty() && expired.is_empty() && survey.log.first.is_none() {
@@ -168,8 +187,8 @@ impl Survey {
                 path: root.to_owned(),
             });
         }
-        let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |found| found.len());
-        progress.begin(files.iter().chain(&expired).map(size).sum());
+        let all = files.iter().chain(&expired);
+        progress.begin(all.map(|path| vfs::length(&RealFs, path)).sum());
         for path in files {
             if path.extension().is_some_and(|end| end == TEMPORARY) {
                 survey.leave_out(&path, "it was never finished");
@@ -198,7 +217,7 @@ impl Survey {
 
     /// The store that the folder is of.
     fn store(&self, root: &Path, old: Option<&OldCatalogue>) -> Result<StoreId> {
-        if let Some(id) = format_file::read(root)?.and_then(|format| format.store) {
+        if let Some(id) = format_file::read(&RealFs, root)?.and_then(|format| format.store) {
             return Ok(id);
         }
         let old = old.and_then(|old| old.store.as_ref()?.parse().ok());
@@ -395,8 +414,8 @@ impl Plan {
             if lost_log {
                 begin_log(&root, position)?;
             }
-            if format_file::read(&root)?.and_then(|format| format.store) != Some(store) {
-                format_file::write(&root, store)?;
+            if format_file::read(&RealFs, &root)?.and_then(|format| format.store) != Some(store) {
+                format_file::write(&RealFs, &root, store)?;
             }
             put_in_place(&root, &building)
         })
@@ -413,7 +432,7 @@ impl Plan {
             let known = found.entry(record.app).or_default();
             if known.is_none() && record.damage.is_none() {
                 let path = path.clone();
-                *known = blocking(move || Ok(first_application(&path))).await?;
+                *known = blocking(move || Ok(first_application(&RealFs, &path))).await?;
             }
         }
         let mut added = Vec::new();

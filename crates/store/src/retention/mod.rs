@@ -19,6 +19,7 @@ use crate::expired;
 use crate::segment::Segment;
 use crate::store::Store;
 use crate::trusted_time::{ClockTrust, Observation};
+use crate::vfs;
 
 pub(crate) use large::LargeExpiry;
 
@@ -96,15 +97,17 @@ impl Store {
         }
         let segments = self.segment_settings.folder.clone();
         let folder = expired::folder(&self.config.data_dir);
+        let vfs = self.config.vfs.clone();
         let deleted = blocking(move || {
             let mut deleted = Vec::new();
             for record in records {
-                if segments.join(&record.path).exists() {
+                let data = segments.join(&record.path);
+                if vfs::exists(&*vfs, &data).map_err(StoreError::io("read", &data))? {
                     continue;
                 }
                 let path = folder.join(&record.path);
                 // The file first: an entry without a file is deleted by the next run.
-                match std::fs::remove_file(&path) {
+                match vfs.remove(&path) {
                     Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                         return Err(StoreError::io("remove", &path)(error));
                     }

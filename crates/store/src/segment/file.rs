@@ -1,7 +1,6 @@
 //! An open segment: bytes are given out only after their blocks were compared with their checksums.
 
-use std::fs::File;
-use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::io::Cursor;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -12,11 +11,12 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::Segment;
 use super::checksums::{Checksums, blocks_around};
 use crate::error::StoreError;
+use crate::vfs::ReadFile;
 
 /// The file of a segment, opened for reading.
 #[derive(Debug)]
 pub(crate) struct SegmentFileReader {
-    file: File,
+    file: Box<dyn ReadFile>,
     path: PathBuf,
     length: u64,
     /// None for a segment of before segments had checksums.
@@ -26,14 +26,25 @@ pub(crate) struct SegmentFileReader {
 impl SegmentFileReader {
     pub(crate) fn open(segment: &Segment) -> Result<SegmentFileReader> {
         let path = segment.path().to_owned();
-        let file =
-            File::open(&path).map_err(|source| external(StoreError::io("open", &path)(source)))?;
-        Ok(SegmentFileReader {
+        let opened = segment.vfs().open(&path);
+        let file = opened.map_err(|source| external(StoreError::io("open", &path)(source)))?;
+        let (length, checksums) = (segment.record.bytes, segment.record.checksums.clone());
+        Ok(SegmentFileReader::over(file, path, length, checksums))
+    }
+
+    /// A reader of a file of `length` bytes that is open.
+    pub(crate) fn over(
+        file: Box<dyn ReadFile>,
+        path: PathBuf,
+        length: u64,
+        checksums: Option<Checksums>,
+    ) -> SegmentFileReader {
+        SegmentFileReader {
             file,
             path,
-            length: segment.record.bytes,
-            checksums: segment.record.checksums.clone(),
-        })
+            length,
+            checksums,
+        }
     }
 
     /// The bytes of a range.
@@ -70,10 +81,7 @@ impl SegmentFileReader {
     fn read_raw(&self, range: &Range<u64>) -> Result<Vec<u8>> {
         let length = usize::try_from(range.end.saturating_sub(range.start))?;
         let mut bytes = vec![0; length];
-        let mut file = &self.file;
-        let read = file
-            .seek(SeekFrom::Start(range.start))
-            .and_then(|_| file.read_exact(&mut bytes));
+        let read = self.file.read_exact_at(&mut bytes, range.start);
         read.map_err(|source| external(StoreError::io("read", &self.path)(source)))?;
         Ok(bytes)
     }

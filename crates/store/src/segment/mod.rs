@@ -7,12 +7,13 @@ mod damaged;
 mod description;
 mod file;
 mod footer;
+mod raw_file;
 mod reader;
 mod verify;
 mod writer;
 
 pub(crate) use access::SegmentAccess;
-pub(crate) use checksums::Checksums;
+pub(crate) use checksums::{ChecksumWriter, Checksums};
 pub(crate) use covers::Covers;
 pub(crate) use damaged::{Damage, DamagedSegments};
 pub(crate) use description::Description;
@@ -26,15 +27,18 @@ pub(crate) use verify::{
 pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::catalogue::SegmentRecord;
+use crate::vfs::Vfs;
 
 /// A segment that can be read. The file outlives its removal from the catalogue until the last reader is done.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) record: SegmentRecord,
+    vfs: Arc<dyn Vfs>,
     path: PathBuf,
     retired: Mutex<Option<Retired>>,
 }
@@ -49,8 +53,9 @@ pub(crate) enum Retired {
 }
 
 impl Segment {
-    pub(crate) fn new(folder: &Path, record: SegmentRecord) -> Segment {
+    pub(crate) fn new(vfs: Arc<dyn Vfs>, folder: &Path, record: SegmentRecord) -> Segment {
         Segment {
+            vfs,
             path: folder.join(&record.path),
             record,
             retired: Mutex::new(None),
@@ -59,6 +64,10 @@ impl Segment {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn vfs(&self) -> &dyn Vfs {
+        &*self.vfs
     }
 
     /// Says what becomes of the file of a segment that the catalogue no longer lists as data: it happens with the last reference.
@@ -76,8 +85,8 @@ impl Drop for Segment {
     fn drop(&mut self) {
         let done = match self.retired.get_mut() {
             None => return,
-            Some(Retired::Removed) => std::fs::remove_file(&self.path),
-            Some(Retired::Moved(target)) => move_file(&self.path, target),
+            Some(Retired::Removed) => self.vfs.remove(&self.path),
+            Some(Retired::Moved(target)) => move_file(&*self.vfs, &self.path, target),
         };
         match done {
             // The file of a damaged segment may be missing.
@@ -91,9 +100,9 @@ impl Drop for Segment {
 }
 
 /// Moves a file, creating the folder that it goes to.
-pub(crate) fn move_file(from: &Path, to: &Path) -> std::io::Result<()> {
+pub(crate) fn move_file(vfs: &dyn Vfs, from: &Path, to: &Path) -> std::io::Result<()> {
     if let Some(parent) = to.parent() {
-        std::fs::create_dir_all(parent)?;
+        vfs.create_dir(parent)?;
     }
-    std::fs::rename(from, to)
+    vfs.rename(from, to)
 }

@@ -18,6 +18,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::damaged::damage_in;
 use super::{Segment, SegmentAccess, SegmentFileReader};
+use crate::blocking::on_thread;
 
 /// Opens the segments that are attached to the files of a plan.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl SegmentReader {
     ) -> Result<T> {
         let open = self.file.take();
         let segment = self.segment.clone();
-        let done = tokio::task::spawn_blocking(move || -> Result<(SegmentFileReader, T)> {
+        let done = on_thread(move || -> Result<(SegmentFileReader, T)> {
             let file = match open {
                 Some(file) => file,
                 None => SegmentFileReader::open(&segment)?,

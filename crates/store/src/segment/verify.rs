@@ -1,6 +1,5 @@
 //! Reads the whole file of a segment and says what is wrong with it.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -12,8 +11,10 @@ use uuid::Uuid;
 use super::Segment;
 use super::checksums::{ChecksumWriter, Checksums};
 use super::description::Description;
+use super::raw_file::RawFile;
 use crate::batch::application;
 use crate::error::{Result, StoreError};
+use crate::vfs::Vfs;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 20;
@@ -26,8 +27,12 @@ pub(crate) struct WholeFile {
 }
 
 /// Reads a file to its end; `progress` is told of each number of bytes.
-pub(crate) fn read_whole(path: &Path, progress: &dyn Fn(u64)) -> std::io::Result<WholeFile> {
-    let mut file = File::open(path)?;
+pub(crate) fn read_whole(
+    vfs: &dyn Vfs,
+    path: &Path,
+    progress: &dyn Fn(u64),
+) -> std::io::Result<WholeFile> {
+    let mut file = RawFile::open(vfs, path)?.from(0);
     let mut buffer = vec![0; CHUNK];
     let mut sums = ChecksumWriter::default();
     let mut bytes = 0;
@@ -54,18 +59,18 @@ pub(crate) fn named_checksum(path: &Path) -> Option<u32> {
 }
 
 /// The footer of a file.
-pub(crate) fn read_footer(path: &Path) -> Result<ParquetMetaData, String> {
+pub(crate) fn read_footer(vfs: &dyn Vfs, path: &Path) -> Result<ParquetMetaData, String> {
     let text = |error: &dyn std::fmt::Display| format!("its footer does not parse: {error}");
-    let file = File::open(path).map_err(|error| text(&error))?;
+    let file = RawFile::open(vfs, path).map_err(|error| text(&error))?;
     ParquetMetaDataReader::new()
         .parse_and_finish(&file)
         .map_err(|error| text(&error))
 }
 
 /// Decodes every page of a file that has no checksums.
-pub(crate) fn decode(path: &Path) -> Result<(), String> {
+pub(crate) fn decode(vfs: &dyn Vfs, path: &Path) -> Result<(), String> {
     let text = |error: &dyn std::fmt::Display| format!("it does not decode: {error}");
-    let file = File::open(path).map_err(|error| text(&error))?;
+    let file = RawFile::open(vfs, path).map_err(|error| text(&error))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(ParquetRecordBatchReaderBuilder::build)
         .map_err(|error| text(&error))?;
@@ -76,8 +81,8 @@ pub(crate) fn decode(path: &Path) -> Result<(), String> {
 }
 
 /// Name and instrumentation key of the application in the first row of a file; `None` where it does not say both.
-pub(crate) fn first_application(path: &Path) -> Option<(String, Uuid)> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).ok()?).ok()?;
+pub(crate) fn first_application(vfs: &dyn Vfs, path: &Path) -> Option<(String, Uuid)> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(RawFile::open(vfs, path).ok()?).ok()?;
     let schema = builder.parquet_schema();
     let columns = ProjectionMask::columns(schema, ["iKey", "appName"]);
     let mut reader = builder
@@ -97,7 +102,7 @@ pub(crate) fn damage_of(
     path: &Path,
     progress: &dyn Fn(u64),
 ) -> Result<Option<String>> {
-    let whole = match read_whole(path, progress) {
+    let whole = match read_whole(segment.vfs(), path, progress) {
         Ok(whole) => whole,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Some("missing".to_owned()));
@@ -122,9 +127,9 @@ fn compare(segment: &Segment, path: &Path, whole: &WholeFile) -> Result<(), Stri
                 return Err(format!("damaged at byte {offset}"));
             }
         }
-        None => decode(path)?,
+        None => decode(segment.vfs(), path)?,
     }
-    match Description::of(&read_footer(path)?)?.difference(record) {
+    match Description::of(&read_footer(segment.vfs(), path)?)?.difference(record) {
         None => Ok(()),
         Some(what) => Err(format!(
             "the {what} in its footer is not that of the catalogue"

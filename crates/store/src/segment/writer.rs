@@ -4,11 +4,13 @@
 //! ticks prune row groups and pages directly, and years 1 to 9999 fit (nanoseconds reach 1677 to 2262 only). Other
 //! readers subtract 621,355,968,000,000,000 and divide by 10 to get microseconds since 1970.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
+use parking_lot::Mutex;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -45,6 +47,8 @@ pub(crate) struct SegmentSettings {
     pub(crate) row_group_rows: usize,
     pub(crate) zstd_level: i32,
     pub(crate) promotion: PromotionRule,
+    /// The folders of tables that survive a power failure.
+    pub(crate) durable_folders: Arc<Mutex<HashSet<PathBuf>>>,
 }
 
 /// What a new segment is of.
@@ -66,13 +70,33 @@ pub(crate) struct SegmentFile {
 
 /// A segment that is being written. Batches must come in descending order of `timestamp`.
 pub(crate) struct SegmentWriter {
-    vfs: Arc<dyn Vfs>,
     /// The folder of all segments.
     folder: PathBuf,
     writer: ArrowWriter<Output>,
     shredder: Shredder,
-    temporary: PathBuf,
+    unfinished: Unfinished,
     record: SegmentRecord,
+}
+
+/// The file of a segment until it is durable: what is given up before is removed, because the disk may be full.
+struct Unfinished {
+    vfs: Arc<dyn Vfs>,
+    temporary: PathBuf,
+    /// Its final name, once it may be there.
+    path: Option<PathBuf>,
+    done: bool,
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.done {
+            // The next start removes what is left.
+            let _ = self.vfs.remove(&self.temporary);
+            if let Some(path) = &self.path {
+                let _ = self.vfs.remove(path);
+            }
+        }
+    }
 }
 
 impl SegmentWriter {
@@ -86,12 +110,18 @@ impl SegmentWriter {
         create_folder(settings, &folder)?;
         let id = time_ordered_id(file.created);
         let name = format!("h{:08}-{}", file.hour, id.simple());
-        let temporary = folder.join(format!("{name}.{TEMPORARY}"));
+        let unfinished = Unfinished {
+            vfs: settings.vfs.clone(),
+            temporary: folder.join(format!("{name}.{TEMPORARY}")),
+            path: None,
+            done: false,
+        };
+        let temporary = &unfinished.temporary;
         let output = Output {
             file: settings
                 .vfs
-                .create(&temporary)
-                .map_err(StoreError::io("create", &temporary))?,
+                .create(temporary)
+                .map_err(StoreError::io("create", temporary))?,
             bytes: 0,
             checksums: ChecksumWriter::default(),
         };
@@ -116,11 +146,10 @@ impl SegmentWriter {
             expired: None,
         };
         Ok(SegmentWriter {
-            vfs: settings.vfs.clone(),
             folder: settings.folder.clone(),
             writer,
             shredder,
-            temporary,
+            unfinished,
             record,
         })
     }
@@ -134,13 +163,13 @@ impl SegmentWriter {
     }
 
     /// Makes the segment durable under its final name. The catalogue does not know it yet.
-    pub(crate) fn finish(self) -> Result<SegmentRecord> {
+    pub(crate) fn finish(mut self) -> Result<SegmentRecord> {
         let mut record = self.record;
         let mut output = self.writer.into_inner()?;
         output
             .file
             .sync()
-            .map_err(StoreError::io("sync", &self.temporary))?;
+            .map_err(StoreError::io("sync", &self.unfinished.temporary))?;
         record.bytes = output.bytes;
         let checksums = output.checksums.finish();
         // The name has the checksum of the whole file, so that a file can be verified without the catalogue.
@@ -149,34 +178,36 @@ impl SegmentWriter {
         record.checksums = Some(checksums);
         drop(output.file);
         let path = self.folder.join(&record.path);
-        self.vfs
-            .rename(&self.temporary, &path)
+        self.unfinished.path = Some(path.clone());
+        let Unfinished { vfs, temporary, .. } = &self.unfinished;
+        vfs.rename(temporary, &path)
             .map_err(StoreError::io("rename", &path))?;
         if let Some(folder) = path.parent() {
-            self.vfs
-                .sync_dir(folder)
+            vfs.sync_dir(folder)
                 .map_err(StoreError::io("sync", folder))?;
         }
+        self.unfinished.done = true;
         Ok(record)
     }
 }
 
-/// Creates the folder of an application's table; the new names must survive a power failure too.
+/// Creates the folder of an application's table, and makes its name and those above it survive a power failure: a process that was
+/// killed may have created them without that.
 fn create_folder(settings: &SegmentSettings, folder: &Path) -> Result<()> {
-    if folder.is_dir() {
+    if settings.durable_folders.lock().contains(folder) {
         return Ok(());
     }
-    std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+    let vfs = &settings.vfs;
+    vfs.create_dir(folder)
+        .map_err(StoreError::io("create", folder))?;
     for made in folder
         .ancestors()
         .skip(1)
         .take_while(|dir| dir.starts_with(&settings.folder))
     {
-        settings
-            .vfs
-            .sync_dir(made)
-            .map_err(StoreError::io("sync", made))?;
+        vfs.sync_dir(made).map_err(StoreError::io("sync", made))?;
     }
+    settings.durable_folders.lock().insert(folder.to_owned());
     Ok(())
 }
 

@@ -141,7 +141,12 @@ async fn damage_is_found_and_named() {
     let file = copy();
     let path = last_log_file(file.path());
     flip(&path, 100);
-    is_found(file.path(), &path, "record 2 at byte 16 does not read back").await;
+    is_found(
+        file.path(),
+        &path,
+        "damaged at byte 16: record 2 does not read back",
+    )
+    .await;
     let length = std::fs::metadata(&path).unwrap().len();
     std::fs::File::options()
         .write(true)
@@ -177,6 +182,65 @@ async fn damage_is_found_and_named() {
     is_found(file.path(), &path, "not a database").await;
     std::fs::remove_file(&path).unwrap();
     is_found(file.path(), &path, "missing").await;
+}
+
+#[tokio::test]
+async fn a_changed_row_of_the_catalogue_and_an_older_copy_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path()).await.close().await.unwrap();
+    let path = dir.path().join("catalogue.db");
+    let older = std::fs::read(&path).unwrap();
+    let name = segment(dir.path());
+    let name = name.file_name().unwrap().as_encoded_bytes();
+    let places = older.windows(name.len()).enumerate();
+    let places: Vec<usize> = places
+        .filter(|(_, bytes)| *bytes == name)
+        .map(|(place, _)| place)
+        .collect();
+    assert!(!places.is_empty());
+    let mut changed = older.clone();
+    for place in places {
+        changed[place + 1] ^= 1;
+    }
+    std::fs::write(&path, changed).unwrap();
+    let report = checked(dir.path()).await;
+    let found = report
+        .damage
+        .iter()
+        .find(|finding| finding.path == path)
+        .unwrap();
+    assert!(
+        found.what.contains("table 'segments'") || found.what.contains("index"),
+        "{found:?}"
+    );
+
+    std::fs::write(&path, &older).unwrap();
+    assert_eq!(checked(dir.path()).await.damage, vec![]);
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    store.catalogue().confirm_time(START).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    std::fs::write(&path, older).unwrap();
+    is_found(dir.path(), &path, "an older copy").await;
+}
+
+/// A power failure may bring back a file that was removed.
+#[tokio::test]
+async fn a_file_of_the_log_before_the_position_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = filled(dir.path()).await;
+    let removed = last_log_file(dir.path());
+    let bytes = std::fs::read(&removed).unwrap();
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &[item("f", 2)]).await.unwrap();
+    store.seal_all().await.unwrap();
+    drop(store);
+    assert!(!removed.exists());
+    std::fs::write(&removed, &bytes[..bytes.len() / 2]).unwrap();
+    let report = checked(dir.path()).await;
+    assert_eq!(report.damage, vec![]);
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!(ids(&store, app(1)).await, ["a", "b", "c", "d", "e", "f"]);
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ fn files(root: &Path, folder: &str) -> Vec<PathBuf> {
     if !folder.exists() {
         return Vec::new();
     }
-    crate::quarantine::files_below(&folder, 2).unwrap()
+    crate::quarantine::files_below(&crate::RealFs, &folder, 2).unwrap()
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod promotion;
 mod queries;
 mod recover;
 mod recovery;
+mod simulation;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +34,11 @@ pub(crate) fn app(number: u128) -> AppId {
 
 pub(crate) fn manual_clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(START))
+}
+
+/// Whether tests that take samples do all of their work: `make prove`.
+pub(crate) fn proving() -> bool {
+    std::env::var_os("HINDSIGHT_PROVE").is_some()
 }
 
 /// Settings under which nothing happens by itself.

@@ -90,6 +90,11 @@ async fn an_older_catalogue_than_the_log_is_refused() {
     drop(store);
 
     std::fs::write(dir.path().join("catalogue.db"), older).unwrap();
+    is_refused(dir.path(), |e| {
+        matches!(e, StoreError::DamagedCatalogue { .. })
+    })
+    .await;
+    std::fs::remove_file(dir.path().join("catalogue.generation")).unwrap();
     is_refused(dir.path(), |e| matches!(e, StoreError::Missing { .. })).await;
 }
 
@@ -100,6 +105,7 @@ async fn an_empty_catalogue_of_before_stores_had_identities_is_refused_by_the_lo
     remove_catalogue(dir.path());
     std::fs::write(dir.path().join("catalogue.db"), "").unwrap();
     std::fs::write(dir.path().join("format"), "hindsight 1\n").unwrap();
+    std::fs::remove_file(dir.path().join("catalogue.generation")).unwrap();
     is_refused(dir.path(), |e| matches!(e, StoreError::Missing { .. })).await;
 }
 
@@ -122,6 +128,47 @@ async fn a_folder_of_before_stores_had_identities_opens_and_gets_one() {
     assert_eq!(ids(&store, app(1)).await, ["a", "b"]);
     let format = std::fs::read_to_string(dir.path().join("format")).unwrap();
     assert!(format.starts_with("hindsight 1\nstore "), "{format}");
+}
+
+/// The modes of everything below a folder that others than the owner may use.
+#[cfg(unix)]
+fn open_to_others(root: &Path) -> Vec<(PathBuf, u32)> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut found = Vec::new();
+    let mut paths = vec![root.to_owned()];
+    while let Some(path) = paths.pop() {
+        let metadata = std::fs::metadata(&path).unwrap();
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            found.push((path.clone(), mode));
+        }
+        if metadata.is_dir() {
+            paths.extend(
+                std::fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        }
+    }
+    found
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_can_read_the_files_of_a_store() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("data");
+    filled(&root).await;
+    assert_eq!(open_to_others(&root), []);
+    for folder in ["log", "segments"] {
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(root.join(folder), open).unwrap();
+    }
+    let store = Store::open(quiet(&root)).await.unwrap();
+    store.announce("http://127.0.0.1:1", None).unwrap();
+    put(&store, app(1), &[item("c", 3)]).await.unwrap();
+    assert_eq!(open_to_others(&root), []);
 }
 
 #[tokio::test]
@@ -199,6 +246,8 @@ async fn make_older(root: &Path) {
     }
     pool.close().await;
     std::fs::remove_file(newer).unwrap();
+    // It did not count transactions.
+    std::fs::remove_file(root.join("catalogue.generation")).unwrap();
 }
 
 #[tokio::test]

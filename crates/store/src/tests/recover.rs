@@ -215,8 +215,8 @@ async fn a_sound_catalogue_that_is_too_old_keeps_its_applications() {
     store.close().await.unwrap();
     drop(store);
     std::fs::write(dir.path().join("catalogue.db"), &older).unwrap();
-    Store::open(quiet(dir.path())).await.unwrap_err();
-    let report = done(dir.path(), &[]).await;
+    refuses(dir.path(), Doubt::OlderCatalogue).await;
+    let report = done(dir.path(), &[Doubt::OlderCatalogue]).await;
     assert!(report.took_over && report.apps.is_empty(), "{report:?}");
     assert!(report.kept.unwrap().exists());
     let store = Store::open(quiet(dir.path())).await.unwrap();

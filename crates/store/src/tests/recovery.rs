@@ -4,8 +4,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::vfs::{Vfs, WriteFile};
-use crate::{Quarantine, RealFs, StoreError};
+use crate::vfs::{DirEntry, FileInfo, FileLock, ReadFile, Vfs, WriteFile};
+use crate::{Health, Quarantine, RealFs, StoreError};
 
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_store_was_dropped_without_closing() {
@@ -57,7 +57,8 @@ async fn a_torn_tail_is_cut_and_what_lies_before_it_stays() {
     drop(store);
     let bytes = std::fs::read(&file).unwrap();
 
-    for length in [whole + 1, whole + 15, whole + 16, bytes.len() - 1] {
+    // The last 24 bytes are the mark that "b" was acknowledged.
+    for length in [whole + 1, whole + 15, whole + 16, bytes.len() - 25] {
         let crashed = tempfile::tempdir().unwrap();
         copy_dir(dir.path(), crashed.path());
         std::fs::write(last_log_file(crashed.path()), &bytes[..length]).unwrap();
@@ -183,12 +184,52 @@ impl Vfs for BadDisk {
         }))
     }
 
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadFile>> {
+        RealFs.open(path)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        RealFs.read(path)
+    }
+
+    fn info(&self, path: &Path) -> io::Result<Option<FileInfo>> {
+        RealFs.info(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        RealFs.list(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        RealFs.create_dir(path)
+    }
+
+    fn restrict(&self, path: &Path) -> io::Result<()> {
+        RealFs.restrict(path)
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         RealFs.rename(from, to)
     }
 
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        RealFs.remove(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        RealFs.remove_dir(path)
+    }
+
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         RealFs.sync_dir(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
+        RealFs.lock(path)
+    }
+
+    fn is_locked(&self, path: &Path) -> bool {
+        RealFs.is_locked(path)
     }
 }
 
@@ -248,6 +289,41 @@ async fn after_a_failed_sync_nothing_is_acknowledged_and_reads_go_on() {
     let health = store.health();
     assert!(!health.writable && health.reason.unwrap().contains("cannot sync"));
     assert_eq!(ids(&store, app(1)).await, ["a"]);
+
+    store.maintain_log().await.unwrap();
+    assert_eq!(
+        store.health(),
+        Health {
+            writable: true,
+            reason: None
+        }
+    );
+    put(&store, app(1), &[item("c", 3)]).await.unwrap();
+    drop(store);
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    assert_eq!(
+        ids(&store, app(1)).await,
+        ["a", "c"],
+        "what was refused does not come back"
+    );
+}
+
+#[tokio::test]
+async fn damage_to_the_last_acknowledged_record_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    let file = last_log_file(dir.path());
+    let last = std::fs::metadata(&file).unwrap().len();
+    put(&store, app(1), &[item("b", 2)]).await.unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[last as usize + 40] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    match Store::open(quiet(dir.path())).await {
+        Err(StoreError::Damaged { path, offset, .. }) => assert_eq!((path, offset), (file, last)),
+        other => panic!("expected damage to be refused, found {other:?}"),
+    }
 }
 
 #[tokio::test]
