@@ -6,7 +6,7 @@ use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
-    &["geo_from_wkt(wkt: text) -> dynamic"],
+    &["geo_from_wkt(wkt: string) -> dynamic"],
     "The GeoJSON shape of a well-known text; null if the text is not valid.",
     ResultName::None,
     &[
