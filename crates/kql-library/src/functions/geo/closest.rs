@@ -48,10 +48,8 @@ pub(crate) static ON_POLYGON: ScalarFunction = function(
 );
 
 pub(crate) static LOCATE: ScalarFunction = function(
-    &[
-        "geo_line_locate_point(line: dynamic, longitude: real, latitude: real, [use_spheroid: bool]) -> real",
-    ],
-    "The part of the length of a line, from 0 to 1, up to the point that is closest to a point. The spheroid is not supported.",
+    &["geo_line_locate_point(line: dynamic, longitude: real, latitude: real) -> real"],
+    "The part of the length of a line, from 0 to 1, up to the point that is closest to a point, on the sphere. The argument `use_spheroid` is not supported.",
     ResultName::None,
     &[example(
         "print f = round(geo_line_locate_point(dynamic({'type': 'LineString', 'coordinates': [[0, 0], [0, 10]]}), 1, 5), 6)",
@@ -59,17 +57,6 @@ pub(crate) static LOCATE: ScalarFunction = function(
     )],
     |args| {
         let (longitude, latitude) = (args.reals(1)?, args.reals(2)?);
-        let spheroid = if args.len() > 3 {
-            Some(args.bools(3)?)
-        } else {
-            None
-        };
-        let wanted = |row| spheroid.as_ref().and_then(|s| s.get(row)).unwrap_or(false);
-        if (0..args.rows()).any(wanted) {
-            return Err(KernelError::Failed(
-                "geo_line_locate_point(): distances on the spheroid are not supported".to_owned(),
-            ));
-        }
         with_rows(
             args,
             |value| args.collect_reals(value),
