@@ -21,7 +21,7 @@ use crate::log::{self, LogSettings, LogWriter};
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
-use crate::retention::LargeExpiry;
+use crate::retention::large::LargeExpiry;
 use crate::schema::Table;
 use crate::seal;
 use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};

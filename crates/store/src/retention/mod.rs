@@ -4,7 +4,7 @@
 //! suspect. A run that would take more than a share of everything only notes it, so that a second run has to come to the same
 //! decision. The files of what expires are kept in the folder `expired` for a while.
 
-mod large;
+pub(crate) mod large;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,8 +20,6 @@ use crate::segment::Segment;
 use crate::store::Store;
 use crate::trusted_time::{ClockTrust, Observation};
 use crate::vfs;
-
-pub(crate) use large::LargeExpiry;
 
 /// Ticks of a day.
 const DAY: i64 = 24 * crate::clock::TICKS_PER_HOUR;
