@@ -9,7 +9,7 @@ use crate::jwt::{self, TokenError, VerifyingKey, verifying_keys};
 
 /// Seconds since 1970 of the checks.
 const NOW: i64 = 1_800_000_000;
-/// The public key of a pair whose private key nobody kept, and a key of an elliptic curve.
+/// The public key of a pair whose private key was discarded, and a key of an elliptic curve.
 static KEYS: LazyLock<Vec<VerifyingKey>> = LazyLock::new(|| verifying_keys(&key_set()));
 
 fn key_set() -> Value {
@@ -27,7 +27,7 @@ const MODULUS: &str = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPdd
 /// Validates a text as a bearer token, as the issuer does with its own.
 ///
 /// # Errors
-/// Why the token is refused: always, because nobody has the private keys.
+/// The reason for the refusal of the token. Every token is refused, because the private keys were discarded.
 pub fn token(text: &str) -> Result<(), TokenError> {
     let parsed = jwt::parse(text)?;
     // A token without a key id can only be checked by a set of one key.

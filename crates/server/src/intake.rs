@@ -232,7 +232,7 @@ enum Refused {
     Needs(usize),
 }
 
-/// Decodes a request within so many bytes of memory.
+/// Decodes a request within a memory reservation.
 fn decode(
     app: &App,
     request: &Request,

@@ -19,11 +19,11 @@ use crate::vfs::{self, RealFs, Vfs};
 pub trait Progress: Send + Sync {
     /// So many bytes will be read.
     fn begin(&self, bytes: u64);
-    /// So many further bytes were read.
+    /// `bytes` more were read.
     fn advance(&self, bytes: u64);
 }
 
-/// Tells nobody.
+/// Discards the progress.
 impl Progress for () {
     fn begin(&self, _bytes: u64) {}
 

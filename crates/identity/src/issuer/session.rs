@@ -20,7 +20,7 @@ const NAME_FACTOR: u32 = 10;
 const GLOBAL_FACTOR: u32 = 100;
 /// The audit's word for a sign-in that failed.
 const FAILED: &str = "sign-in failed";
-/// Failed sign-ins that the audit keeps: nobody who guesses makes it grow without end.
+/// The maximum number of failed sign-ins in the audit log, so that guesses do not grow it without bound.
 const FAILURES_KEPT: u32 = 10_000;
 
 /// A session that began now.

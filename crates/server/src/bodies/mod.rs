@@ -15,7 +15,7 @@ use hindsight_store::AppId;
 use receiving::Receiving;
 use shares::Shares;
 
-/// Whose telemetry a body holds: the application of its first item, or nobody's.
+/// The owner of a body: the application of its first item, or none if that is unknown.
 pub(crate) type Owner = Option<AppId>;
 
 /// The budget and its parts.

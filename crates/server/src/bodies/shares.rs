@@ -346,8 +346,8 @@ impl<K: Eq + Hash + Clone> Share<K> {
         self.decoding.clone().acquire_owned().await.ok()
     }
 
-    /// Waits for the owner's turn to write so many bytes to the log: requests of others are never behind more than a few
-    /// megabytes of one owner.
+    /// Waits for the owner's turn to append `bytes` to the log. The requests of an application wait for at most a few megabytes
+    /// of each other one.
     pub(crate) async fn log(&self, bytes: usize) -> Option<tokio::sync::OwnedSemaphorePermit> {
         let units = u32::try_from(bytes.div_ceil(LOG_UNIT)).unwrap_or(u32::MAX);
         let log = self.log.clone();

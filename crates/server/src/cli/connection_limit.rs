@@ -513,7 +513,7 @@ mod tests {
         let busy_too = another.begin_request(false);
         let last = open(&limit, 6);
         assert!(is_closed(&reading));
-        // What is being worked on is closed for nobody.
+        // A connection with a request in progress is never closed to make room.
         let patient = last.has_slot().await;
         assert!(!patient && !is_closed(&next) && !is_closed(&another));
         drop((reply, busy, busy_too));

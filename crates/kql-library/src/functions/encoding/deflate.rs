@@ -86,7 +86,7 @@ fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
 /// The checksum of zlib data (RFC 1950 §8.2).
 fn adler32(bytes: &[u8]) -> u32 {
     const BASE: u32 = 65_521;
-    // After so many bytes the sums still fit.
+    // The maximum number of bytes after which both sums fit in 32 bits (`NMAX` of zlib).
     const CHUNK: usize = 5_552;
     let (mut low, mut high) = (1_u32, 0_u32);
     for chunk in bytes.chunks(CHUNK) {
