@@ -69,6 +69,7 @@ impl App {
         config.hot_limit_bytes = settings.store_memory;
         config.hot_bytes = settings.store_memory / 4;
         config.footer_cache_bytes = settings.store_footer_cache;
+        config.compaction_interval = settings.compaction_interval;
         config.retention_grace = settings.retention_grace;
         config.max_clock_jump = settings.max_clock_jump;
         change(&mut config);

@@ -179,6 +179,9 @@ settings! {
     "store.footer_cache" = "128MiB" => store_footer_cache: usize, size,
     "Memory limit of the cached footers of segments.";
 
+    "store.compaction_interval" = "1m" => compaction_interval: Duration, duration,
+    "How often small segments are merged into larger ones.";
+
     "retention.age" = "90d" => retention: Duration, duration,
     "How long items are kept.";
 
