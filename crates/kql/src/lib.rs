@@ -17,6 +17,8 @@ mod operators;
 mod plan;
 mod plugins;
 mod query;
+mod random;
+mod random_rows;
 pub mod reference;
 mod relation;
 pub mod run;
@@ -38,5 +40,7 @@ use hindsight_kql_library::{
 pub use hindsight_kql_library::{kernel, work};
 pub use leaves::{Leaf, LeafSource};
 pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
+pub use random::RandomSource;
+pub use random_rows::RandomRowSource;
 pub use relation::{Column, ColumnRole, Relation, Scalar};
 pub use steps::{MaterializedTable, Step, StepKind};

@@ -11,6 +11,7 @@ use futures::StreamExt;
 use crate::app_id::AppId;
 use crate::blocking::blocking;
 use crate::catalogue::SegmentRecord;
+use crate::chosen_rows::Selections;
 use crate::clock::{hour_of, ticks};
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
@@ -189,6 +190,7 @@ impl Store {
                 .iter()
                 .map(|segment| vec![segment.clone()])
                 .collect(),
+            selections: Selections::default(),
             ordered: true,
             filter_rows: false,
             projection,

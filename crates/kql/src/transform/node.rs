@@ -13,6 +13,7 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalN
 use super::Reads;
 use super::Transform;
 use super::only_input::only_input;
+use crate::random::RandomSource;
 use crate::relation::{Column, Relation};
 
 /// A transform with its input and its output schema.
@@ -59,6 +60,12 @@ pub(crate) fn transformed(
 pub(crate) fn depends_on_order(extension: &Extension) -> bool {
     let node = extension.node.as_any().downcast_ref::<TransformNode>();
     node.is_none_or(|node| node.transform.reads() == Reads::OneStream)
+}
+
+/// [`Transform::random_rows`] of an extension node.
+pub(crate) fn random_rows(extension: &Extension) -> Option<(usize, &RandomSource)> {
+    let node = extension.node.as_any().downcast_ref::<TransformNode>()?;
+    node.transform.random_rows()
 }
 
 impl fmt::Debug for TransformNode {
