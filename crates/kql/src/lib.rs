@@ -12,6 +12,7 @@ mod fold;
 mod graph;
 mod graph_pattern;
 mod held;
+mod ingestion_time;
 mod leaves;
 mod operators;
 mod plan;
@@ -38,6 +39,7 @@ use hindsight_kql_library::{
     signature, text_match, value,
 };
 pub use hindsight_kql_library::{kernel, work};
+pub use ingestion_time::INGESTION_TIME;
 pub use leaves::{Leaf, LeafSource};
 pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
 pub use random::RandomSource;

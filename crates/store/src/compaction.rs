@@ -161,7 +161,7 @@ impl Store {
 
     /// A first pass over the bags alone: a key is promoted only if its values fit in all segments.
     async fn count_keys(&self, merge: &Merge) -> Result<KeyCounts> {
-        let schema = merge.table.arrow_schema();
+        let schema = merge.table.stored_schema();
         let bags = ["timestamp", "customDimensions", "customMeasurements"];
         let projection = bags
             .iter()
@@ -182,7 +182,7 @@ impl Store {
         projection: Option<Vec<usize>>,
     ) -> Result<SendableRecordBatchStream> {
         let scan = SegmentScan {
-            schema: merge.table.arrow_schema(),
+            schema: merge.table.stored_schema(),
             promoted: Arc::default(),
             access: self.access.clone(),
             groups: merge

@@ -57,7 +57,7 @@ impl StoreTable {
             access,
             missing,
             promoted: Arc::default(),
-            schema: table.arrow_schema(),
+            schema: table.stored_schema(),
             choice: None,
         }
     }
@@ -68,7 +68,7 @@ impl StoreTable {
         self
     }
 
-    /// Adds a column `<bag>.<key>` for each of these keys, behind the table's own.
+    /// Adds a column `<bag>.<key>` for each of these keys, behind those of stored rows.
     ///
     /// Any key of any bag will do: it is read as a column from the segments that promote it, and from the bag
     /// elsewhere. A column that names no bag of the table is left out.
@@ -77,7 +77,7 @@ impl StoreTable {
             .into_iter()
             .filter(|column| self.table.column(&column.bag).is_some());
         self.promoted = known.collect();
-        let mut fields = self.table.arrow_schema().fields().to_vec();
+        let mut fields = self.table.stored_schema().fields().to_vec();
         fields.extend(self.promoted.iter().map(|column| Arc::new(column.field())));
         self.schema = Arc::new(Schema::new(fields));
         self
@@ -140,7 +140,7 @@ impl StoreTable {
         if batches.is_empty() {
             return Ok(None);
         }
-        let base = self.table.arrow_schema();
+        let base = self.table.stored_schema();
         let own = base.fields().len();
         let mut columns: Vec<usize> = wanted
             .iter()
@@ -172,7 +172,7 @@ impl StoreTable {
         wanted: &[usize],
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = memory.schema();
-        let own = self.table.columns().len();
+        let own = self.table.stored_schema().fields().len();
         let mut columns: Vec<(Arc<dyn PhysicalExpr>, String)> = Vec::with_capacity(wanted.len());
         for index in wanted {
             let name = self.schema.field(*index).name().clone();
@@ -188,7 +188,7 @@ impl StoreTable {
 
     fn promoted_at(&self, index: usize) -> Result<&PromotedColumn> {
         index
-            .checked_sub(self.table.columns().len())
+            .checked_sub(self.table.stored_schema().fields().len())
             .and_then(|index| self.promoted.get(index))
             .ok_or_else(|| {
                 DataFusionError::Internal(format!("{} has no column {index}", self.table))

@@ -1,5 +1,6 @@
 //! The plans that queries get over a real store: what reaches the scan, and that it changes no answer.
 
+mod ingestion_time;
 mod leaves;
 mod plans;
 mod samples;

@@ -20,7 +20,9 @@ pub(crate) use grouped::by_keys;
 pub(crate) use in_order::InOrder;
 pub(crate) use key_numbers::KeyNumbers;
 pub(crate) use memory::{HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
-pub(crate) use node::{TransformNode, depends_on_order, random_rows, transformed};
+pub(crate) use node::{
+    TransformNode, depends_on_order, random_rows, transformed, with_wider_input,
+};
 pub(crate) use only_input::only_input;
 
 use std::fmt::Debug;
@@ -60,6 +62,12 @@ pub(crate) trait Transform: Debug + Send + Sync {
     /// input only needs the ones that the plan above reads. None if it needs all fields unchanged.
     fn required_columns(&self) -> Option<Vec<String>> {
         None
+    }
+
+    /// Whether each output row is an input row: the output has the fields of the input, whichever they are, then those that it
+    /// adds.
+    fn keeps_rows(&self) -> bool {
+        false
     }
 
     /// The cardinality estimate of the output over `input`, which has an estimated `input_rows` rows. The estimate determines

@@ -68,6 +68,31 @@ pub(crate) fn random_rows(extension: &Extension) -> Option<(usize, &RandomSource
     node.transform.random_rows()
 }
 
+/// The node over `input`, which has the fields of the present input and further ones that the output then has as well; `None`
+/// if the transform does not keep rows ([`Transform::keeps_rows`]).
+pub(crate) fn with_wider_input(
+    extension: &Extension,
+    input: LogicalPlan,
+) -> Result<Option<Extension>> {
+    let node = extension.node.as_any().downcast_ref::<TransformNode>();
+    let Some(node) = node.filter(|node| node.transform.keeps_rows()) else {
+        return Ok(None);
+    };
+    let own = node.input.schema().fields().len();
+    let added = node.schema.iter().skip(own);
+    let fields = input.schema().iter().chain(added);
+    let fields = fields.map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
+    let metadata = node.schema.metadata().clone();
+    let schema = DFSchema::new_with_metadata(fields.collect(), metadata)?;
+    Ok(Some(Extension {
+        node: Arc::new(TransformNode {
+            schema: Arc::new(schema),
+            input,
+            ..node.clone()
+        }),
+    }))
+}
+
 impl fmt::Debug for TransformNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.identity)

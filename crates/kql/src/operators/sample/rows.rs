@@ -37,6 +37,10 @@ impl Transform for Sample {
         Reads::OneStream
     }
 
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
     }
