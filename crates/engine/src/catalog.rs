@@ -8,9 +8,12 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::datasource::{ViewTable, provider_as_source, source_as_provider};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableSource, col, lit};
-use hindsight_kql::{Catalog, CatalogError, CatalogTable, Leaf, LeafSource, TableScope};
+use hindsight_kql::{
+    Catalog, CatalogError, CatalogTable, Leaf, LeafSource, RandomRowSource, RandomSource,
+    TableScope,
+};
 use hindsight_kql_types::ScalarType;
-use hindsight_store::{AppId, LeafKind, PromotedColumn, Snapshot, StoreTable, Table};
+use hindsight_store::{AppId, LeafKind, PromotedColumn, RowChoice, Snapshot, StoreTable, Table};
 use parking_lot::Mutex;
 
 use crate::error::EngineError;
@@ -300,5 +303,39 @@ impl LeafSource for StoreLeaves {
         }
         let table = table.clone().with_promoted(promoted);
         Some((provider_as_source(Arc::new(table)), leaves))
+    }
+}
+
+/// Reads random rows of tables by their numbers.
+pub(crate) struct StoreRandomRows;
+
+impl RandomRowSource for StoreRandomRows {
+    fn with_random_rows(
+        &self,
+        source: &Arc<dyn TableSource>,
+        count: usize,
+        random: &RandomSource,
+    ) -> Option<Arc<dyn TableSource>> {
+        let provider = source_as_provider(source).ok()?;
+        let table = provider.downcast_ref::<StoreTable>()?;
+        let choice = RandomRows {
+            count: count as u64,
+            random: random.clone(),
+        };
+        let table = table.clone().with_rows_of(Arc::new(choice));
+        Some(provider_as_source(Arc::new(table)))
+    }
+}
+
+/// Chooses random rows.
+#[derive(Debug)]
+struct RandomRows {
+    count: u64,
+    random: RandomSource,
+}
+
+impl RowChoice for RandomRows {
+    fn choose(&self, rows: u64) -> Vec<u64> {
+        self.random.choose(self.count, rows)
     }
 }

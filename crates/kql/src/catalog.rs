@@ -33,7 +33,8 @@ pub struct CatalogTable {
     /// Columns in order with their KQL types; the provider's Arrow schema has the same names and the types'
     /// [`ScalarType::arrow`].
     pub columns: Vec<(String, ScalarType)>,
-    /// The provider that scans the table.
+    /// The provider that scans the table. It may have the field [`crate::INGESTION_TIME`] as well, which only `ingestion_time()`
+    /// reads.
     pub provider: Arc<dyn TableProvider>,
 }
 

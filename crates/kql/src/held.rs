@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
+use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::Result;
 use datafusion::execution::context::SessionContext;
@@ -95,6 +96,16 @@ impl HeldRows {
 
 /// The same rows; views that reference far larger buffers are copied into new buffers.
 fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
+    copy_views(batch, has_unused_bytes)
+}
+
+/// The same rows; views that do not reference all bytes of their buffers are copied into new buffers.
+pub(crate) fn without_unused_bytes(batch: RecordBatch) -> Result<RecordBatch> {
+    copy_views(batch, |buffers, shown| length(buffers) > shown)
+}
+
+/// The same rows; views are copied into new buffers if `is_copied` is true of their buffers and the referenced bytes.
+fn copy_views(batch: RecordBatch, is_copied: fn(&[Buffer], usize) -> bool) -> Result<RecordBatch> {
     let columns: Vec<ArrayRef> = batch
         .columns()
         .iter()
@@ -102,7 +113,7 @@ fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
             DataType::Utf8View => {
                 let views = column.as_string_view();
                 let shown = views.total_buffer_bytes_used();
-                if has_unused_bytes(views.data_buffers(), shown) {
+                if is_copied(views.data_buffers(), shown) {
                     Arc::new(views.gc())
                 } else {
                     Arc::clone(column)
@@ -111,7 +122,7 @@ fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
             DataType::BinaryView => {
                 let views = column.as_binary_view();
                 let shown = views.total_buffer_bytes_used();
-                if has_unused_bytes(views.data_buffers(), shown) {
+                if is_copied(views.data_buffers(), shown) {
                     Arc::new(views.gc())
                 } else {
                     Arc::clone(column)
@@ -128,7 +139,11 @@ fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     )?)
 }
 
-fn has_unused_bytes(buffers: &[arrow::buffer::Buffer], shown: usize) -> bool {
-    let held: usize = buffers.iter().map(arrow::buffer::Buffer::len).sum();
+fn length(buffers: &[Buffer]) -> usize {
+    buffers.iter().map(Buffer::len).sum()
+}
+
+fn has_unused_bytes(buffers: &[Buffer], shown: usize) -> bool {
+    let held = length(buffers);
     held > MAX_UNUSED_BYTES && held / 2 > shown
 }

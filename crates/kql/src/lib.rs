@@ -12,11 +12,14 @@ mod fold;
 mod graph;
 mod graph_pattern;
 mod held;
+mod ingestion_time;
 mod leaves;
 mod operators;
 mod plan;
 mod plugins;
 mod query;
+mod random;
+mod random_rows;
 pub mod reference;
 mod relation;
 pub mod run;
@@ -36,7 +39,10 @@ use hindsight_kql_library::{
     signature, text_match, value,
 };
 pub use hindsight_kql_library::{kernel, work};
+pub use ingestion_time::INGESTION_TIME;
 pub use leaves::{Leaf, LeafSource};
 pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
+pub use random::RandomSource;
+pub use random_rows::RandomRowSource;
 pub use relation::{Column, ColumnRole, Relation, Scalar};
 pub use steps::{MaterializedTable, Step, StepKind};

@@ -8,6 +8,7 @@ use hindsight_kql_syntax::ast::RenderOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
 use crate::held::HeldRows;
+use crate::random::RandomSource;
 use crate::relation::Column;
 use crate::steps::Step;
 
@@ -22,6 +23,8 @@ pub struct BindOptions {
     pub timespan: Option<(i64, i64)>,
     /// The rows that earlier attempts requested, in the order of the requests ([`crate::Binding::NeedsRows`]).
     pub discovered: Vec<Arc<HeldRows>>,
+    /// The random numbers of `sample` and `sample-distinct`.
+    pub random: RandomSource,
 }
 
 impl Default for BindOptions {
@@ -31,6 +34,7 @@ impl Default for BindOptions {
             parameters: HashMap::new(),
             timespan: None,
             discovered: Vec::new(),
+            random: RandomSource::default(),
         }
     }
 }

@@ -2,39 +2,42 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, StringViewArray, StringViewBuilder, new_null_array,
+};
 use arrow::datatypes::{DataType, Int64Type};
 use arrow::record_batch::RecordBatch;
 use hindsight_kql_types::ScalarType;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::schema::{Column, TIMESTAMP, Table};
+use crate::schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 
-/// What to do with a column that the table does not have.
+/// Where a batch comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unknown {
-    /// Refuse it: a caller's mistake.
-    Refuse,
-    /// Drop it: a column of another version, read from the log.
-    Drop,
+pub(crate) enum Origin {
+    /// A caller, whose mistakes are refused.
+    Request {
+        /// When the store received it, in ticks.
+        received: i64,
+    },
+    /// The log. Another version may have written it: columns that the table lacks are dropped.
+    Log,
 }
 
-/// The batch with its table's columns in order: missing ones are added, and missing text is `""`.
+/// The batch as it is stored ([`Table::stored_schema`]): missing columns are added, and missing text is `""`. A request's rows have
+/// the time at which it was received; the log's keep theirs.
 ///
 /// # Errors
-/// [`StoreError::BadBatch`] names a column of the wrong type, one with a text that the column does not list or, as `unknown` says,
-/// one that the table lacks.
-pub(crate) fn normalise(
-    table: Table,
-    batch: &RecordBatch,
-    unknown: Unknown,
-) -> Result<RecordBatch> {
+/// [`StoreError::BadBatch`] names a column of the wrong type and, in a request, a column that the table lacks or one with a text that
+/// it does not list.
+pub(crate) fn normalise(table: Table, batch: &RecordBatch, origin: Origin) -> Result<RecordBatch> {
+    let is_request = origin != Origin::Log;
     let bad = |what: String| StoreError::BadBatch {
         table: table.name(),
         what,
     };
-    if unknown == Unknown::Refuse
+    if is_request
         && let Some(field) = batch
             .schema()
             .fields()
@@ -50,13 +53,11 @@ pub(crate) fn normalise(
         return Err(bad("an item has no timestamp".to_owned()));
     }
     let rows = batch.num_rows();
-    let mut columns = Vec::with_capacity(table.columns().len());
+    let mut columns = Vec::with_capacity(table.columns().len() + 1);
     for column in table.columns() {
         columns.push(match batch.column_by_name(column.name) {
             Some(array) if *array.data_type() == column.scalar_type.arrow() => {
-                if unknown == Unknown::Refuse
-                    && let Some(text) = unlisted_text(column, array)
-                {
+                if is_request && let Some(text) = unlisted_text(column, array) {
                     return Err(bad(format!(
                         "column '{}' cannot hold '{text}'",
                         column.name
@@ -74,7 +75,20 @@ pub(crate) fn normalise(
             None => absent(column, rows),
         });
     }
-    Ok(RecordBatch::try_new(table.arrow_schema(), columns)?)
+    columns.push(match origin {
+        Origin::Request { received } => Arc::new(Int64Array::from_value(received, rows)),
+        Origin::Log => ingestion_times(batch),
+    });
+    Ok(RecordBatch::try_new(table.stored_schema(), columns)?)
+}
+
+/// The times at which rows were received; null if an earlier version wrote them.
+fn ingestion_times(batch: &RecordBatch) -> ArrayRef {
+    let times = batch.column_by_name(INGESTION_TIME);
+    match times.filter(|times| *times.data_type() == DataType::Int64) {
+        Some(times) => times.clone(),
+        None => new_null_array(&DataType::Int64, batch.num_rows()),
+    }
 }
 
 /// A text of the array that its column does not list (see [`Column::texts`]).
@@ -141,7 +155,7 @@ pub(crate) fn concat<'a>(
     table: Table,
     batches: impl IntoIterator<Item = &'a RecordBatch>,
 ) -> Result<RecordBatch> {
-    let joined = arrow::compute::concat_batches(&table.arrow_schema(), batches)?;
+    let joined = arrow::compute::concat_batches(&table.stored_schema(), batches)?;
     let columns = joined.columns().iter().map(compact).collect();
     Ok(RecordBatch::try_new(joined.schema(), columns)?)
 }
@@ -154,5 +168,28 @@ fn compact(array: &ArrayRef) -> ArrayRef {
         Arc::new(bytes.gc())
     } else {
         array.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_from_the_log_keeps_its_time_of_ingestion_or_has_none() {
+        let time: ArrayRef = Arc::new(Int64Array::from(vec![7, 8]));
+        let old = RecordBatch::try_from_iter([(TIMESTAMP, time)]).expect("a batch");
+        let received = |batch: &RecordBatch| {
+            let column = batch.column_by_name(INGESTION_TIME).expect("it is stored");
+            let times = column.as_primitive::<Int64Type>().iter();
+            times.collect::<Vec<_>>()
+        };
+        let read = normalise(Table::Traces, &old, Origin::Log).expect("it is read");
+        assert_eq!(received(&read), [None, None]);
+        let origin = Origin::Request { received: 9 };
+        let new = normalise(Table::Traces, &old, origin).expect("it is taken");
+        let read = normalise(Table::Traces, &new, Origin::Log).expect("it is read");
+        assert_eq!(received(&read), [Some(9), Some(9)]);
+        assert_eq!(read.schema(), Table::Traces.stored_schema());
     }
 }

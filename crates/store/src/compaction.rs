@@ -11,6 +11,7 @@ use futures::StreamExt;
 use crate::app_id::AppId;
 use crate::blocking::blocking;
 use crate::catalogue::SegmentRecord;
+use crate::chosen_rows::Selections;
 use crate::clock::{hour_of, ticks};
 use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
@@ -160,7 +161,7 @@ impl Store {
 
     /// A first pass over the bags alone: a key is promoted only if its values fit in all segments.
     async fn count_keys(&self, merge: &Merge) -> Result<KeyCounts> {
-        let schema = merge.table.arrow_schema();
+        let schema = merge.table.stored_schema();
         let bags = ["timestamp", "customDimensions", "customMeasurements"];
         let projection = bags
             .iter()
@@ -181,7 +182,7 @@ impl Store {
         projection: Option<Vec<usize>>,
     ) -> Result<SendableRecordBatchStream> {
         let scan = SegmentScan {
-            schema: merge.table.arrow_schema(),
+            schema: merge.table.stored_schema(),
             promoted: Arc::default(),
             access: self.access.clone(),
             groups: merge
@@ -189,6 +190,7 @@ impl Store {
                 .iter()
                 .map(|segment| vec![segment.clone()])
                 .collect(),
+            selections: Selections::default(),
             ordered: true,
             filter_rows: false,
             projection,

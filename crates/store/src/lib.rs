@@ -23,6 +23,7 @@ mod batch;
 mod blocking;
 mod catalogue;
 mod check;
+mod chosen_rows;
 mod clock;
 mod compaction;
 mod config;
@@ -65,6 +66,7 @@ pub use catalogue::{
     Tier, TimeMark, UserRecord,
 };
 pub use check::{CheckReport, Finding, Progress, check};
+pub use chosen_rows::RowChoice;
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
 pub use config::StoreConfig;
 pub use error::{Result, StoreError};
@@ -76,7 +78,7 @@ pub use missing::MissingData;
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
-pub use schema::{Column, TIMESTAMP, Table};
+pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};

@@ -180,7 +180,7 @@ pub(crate) struct Shredder {
 
 impl Shredder {
     pub(crate) fn new(table: Table, columns: Vec<PromotedColumn>) -> Shredder {
-        let mut fields = table.arrow_schema().fields().to_vec();
+        let mut fields = table.stored_schema().fields().to_vec();
         fields.extend(columns.iter().map(|column| Arc::new(column.field())));
         Shredder {
             columns,

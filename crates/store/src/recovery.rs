@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::batch::{Unknown, normalise};
+use crate::batch::{Origin, normalise};
 use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord, is_disk_full};
 use crate::error::{Result, StoreError};
@@ -197,7 +197,7 @@ fn refuse_stale_catalogue(
 fn appended(sequence: u64, payload: Payload) -> Result<Appended> {
     let mut batches = Vec::with_capacity(payload.batches.len());
     for (table, batch) in payload.batches {
-        batches.push((table, normalise(table, &batch, Unknown::Drop)?));
+        batches.push((table, normalise(table, &batch, Origin::Log)?));
     }
     Ok(Appended {
         sequence,

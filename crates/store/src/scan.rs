@@ -7,6 +7,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::ParquetRowSelection;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
@@ -16,6 +17,7 @@ use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 
 use crate::bag_leaf::StoreExprAdapterFactory;
+use crate::chosen_rows::Selections;
 use crate::promote::PromotedColumn;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
@@ -28,6 +30,8 @@ pub(crate) struct SegmentScan {
     pub(crate) access: Arc<SegmentAccess>,
     /// Files, grouped by the partition that reads them.
     pub(crate) groups: Vec<Vec<Arc<Segment>>>,
+    /// The rows of files that are read; the others are read whole.
+    pub(crate) selections: Selections,
     /// Whether every group is in descending order of time, and the plan above sets no limit (see [`group`]).
     pub(crate) ordered: bool,
     /// Whether rows are dropped while a file is decoded, before its other columns are.
@@ -39,7 +43,7 @@ pub(crate) struct SegmentScan {
 impl SegmentScan {
     pub(crate) fn plan(self) -> Result<Arc<dyn ExecutionPlan>> {
         let readers = SegmentReaders {
-            access: self.access,
+            access: self.access.clone(),
         };
         let source = ParquetSource::new(self.schema.clone())
             .with_parquet_file_reader_factory(Arc::new(readers))
@@ -48,7 +52,7 @@ impl SegmentScan {
             .with_reorder_filters(true)
             .with_pushdown_filters(self.filter_rows);
         let all: Vec<&Segment> = self.groups.iter().flatten().map(Arc::as_ref).collect();
-        let statistics = statistics(&self.schema, &all);
+        let statistics = self.statistics(&all);
         let ordering = if self.ordered {
             newest_first(&self.schema)
         } else {
@@ -57,18 +61,66 @@ impl SegmentScan {
         let groups = self
             .groups
             .iter()
-            .map(|group| file_group(&self.schema, group))
+            .map(|group| self.file_group(group))
             .collect();
         let config =
             FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
                 .with_file_groups(groups)
                 .with_statistics(statistics)
                 .with_output_ordering(ordering.into_iter().collect())
-                .with_expr_adapter(Some(Arc::new(StoreExprAdapterFactory::new(self.promoted))))
+                .with_expr_adapter(Some(Arc::new(StoreExprAdapterFactory::new(
+                    self.promoted.clone(),
+                ))))
                 .with_limit(self.limit)
                 .with_projection_indices(self.projection)?
                 .build();
         Ok(DataSourceExec::from_data_source(config))
+    }
+    fn file_group(&self, segments: &[Arc<Segment>]) -> FileGroup {
+        let files = segments.iter().map(|segment| {
+            let file = PartitionedFile::new(segment.record.path.clone(), segment.record.bytes)
+                .with_statistics(Arc::new(self.statistics(&[segment])))
+                .with_extension(segment.clone());
+            match self.selections.of(segment) {
+                Some(rows) => file.with_extension(ParquetRowSelection::new(rows.clone())),
+                None => file,
+            }
+        });
+        FileGroup::new(files.collect())
+    }
+
+    /// What the catalogue knows of the rows that are read. Rows and time are exact, but the time of some rows of a segment is not
+    /// known.
+    fn statistics(&self, segments: &[&Segment]) -> Statistics {
+        let rows = |segment: &&Segment| match self.selections.of(segment) {
+            Some(rows) => rows.row_count() as u64,
+            None => segment.record.rows,
+        };
+        let rows: u64 = segments.iter().map(rows).sum();
+        let mut statistics = Statistics::new_unknown(&self.schema);
+        statistics.num_rows = Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX));
+        if segments.iter().any(|s| self.selections.of(s).is_some()) {
+            return statistics;
+        }
+        let bytes: u64 = segments.iter().map(|segment| segment.record.bytes).sum();
+        statistics.total_byte_size =
+            Precision::Inexact(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let min = segments.iter().map(|segment| segment.record.min_ts).min();
+        let max = segments.iter().map(|segment| segment.record.max_ts).max();
+        let place = self
+            .schema
+            .index_of(TIMESTAMP)
+            .ok()
+            .and_then(|index| statistics.column_statistics.get_mut(index));
+        if let (Some(place), Some(min), Some(max)) = (place, min, max) {
+            *place = ColumnStatistics {
+                null_count: Precision::Exact(0),
+                min_value: Precision::Exact(ScalarValue::Int64(Some(min))),
+                max_value: Precision::Exact(ScalarValue::Int64(Some(max))),
+                ..ColumnStatistics::new_unknown()
+            };
+        }
+        statistics
     }
 }
 
@@ -80,39 +132,6 @@ pub(crate) fn newest_first(schema: &SchemaRef) -> Option<LexOrdering> {
         nulls_first: false,
     };
     LexOrdering::new([PhysicalSortExpr::new(Arc::new(column), options)])
-}
-
-fn file_group(schema: &SchemaRef, segments: &[Arc<Segment>]) -> FileGroup {
-    let files = segments.iter().map(|segment| {
-        PartitionedFile::new(segment.record.path.clone(), segment.record.bytes)
-            .with_statistics(Arc::new(statistics(schema, &[segment])))
-            .with_extension(segment.clone())
-    });
-    FileGroup::new(files.collect())
-}
-
-/// What the catalogue knows of the segments: rows and time, exactly.
-fn statistics(schema: &SchemaRef, segments: &[&Segment]) -> Statistics {
-    let rows: u64 = segments.iter().map(|segment| segment.record.rows).sum();
-    let bytes: u64 = segments.iter().map(|segment| segment.record.bytes).sum();
-    let mut statistics = Statistics::new_unknown(schema);
-    statistics.num_rows = Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX));
-    statistics.total_byte_size = Precision::Inexact(usize::try_from(bytes).unwrap_or(usize::MAX));
-    let min = segments.iter().map(|segment| segment.record.min_ts).min();
-    let max = segments.iter().map(|segment| segment.record.max_ts).max();
-    let place = schema
-        .index_of(TIMESTAMP)
-        .ok()
-        .and_then(|index| statistics.column_statistics.get_mut(index));
-    if let (Some(place), Some(min), Some(max)) = (place, min, max) {
-        *place = ColumnStatistics {
-            null_count: Precision::Exact(0),
-            min_value: Precision::Exact(ScalarValue::Int64(Some(min))),
-            max_value: Precision::Exact(ScalarValue::Int64(Some(max))),
-            ..ColumnStatistics::new_unknown()
-        };
-    }
-    statistics
 }
 
 /// Spreads segments over at most `partitions` groups of about the same size, each newest first.

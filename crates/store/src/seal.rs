@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(rows_by_hour(&batch), expected);
         assert_eq!(time_range(&batch), (at(5, 1), at(7, 3)));
         assert_eq!(
-            rows_by_hour(&RecordBatch::new_empty(Table::Traces.arrow_schema())),
+            rows_by_hour(&RecordBatch::new_empty(Table::Traces.stored_schema())),
             vec![]
         );
     }

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::app_id::AppId;
-use crate::batch::{Unknown, normalise};
+use crate::batch::{Origin, normalise};
 use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::config::StoreConfig;
@@ -149,13 +149,16 @@ impl Store {
             return Err(error);
         }
         self.check_memory(request.app)?;
+        let origin = Origin::Request {
+            received: self.config.clock.now_ticks(),
+        };
         let mut batches = Vec::with_capacity(request.batches.len());
         for (table, batch) in request
             .batches
             .iter()
             .filter(|(_, batch)| batch.num_rows() > 0)
         {
-            batches.push((*table, normalise(*table, batch, Unknown::Refuse)?));
+            batches.push((*table, normalise(*table, batch, origin)?));
         }
         if batches.is_empty() {
             return Ok(Ack { sequence: 0 });

@@ -18,11 +18,12 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::union::UnionExec;
 
 use crate::bag_leaf::BagLeaf;
+use crate::chosen_rows::{ChosenRows, RowChoice, Selections};
 use crate::missing::MissingList;
 use crate::promote::PromotedColumn;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
-use crate::segment::SegmentAccess;
+use crate::segment::{Segment, SegmentAccess};
 use crate::time_bounds::{TimeBounds, is_lookup};
 use crate::view::TableRows;
 
@@ -40,6 +41,7 @@ pub struct StoreTable {
     missing: MissingList,
     promoted: Arc<[PromotedColumn]>,
     schema: SchemaRef,
+    choice: Option<Arc<dyn RowChoice>>,
 }
 
 impl StoreTable {
@@ -55,11 +57,18 @@ impl StoreTable {
             access,
             missing,
             promoted: Arc::default(),
-            schema: table.arrow_schema(),
+            schema: table.stored_schema(),
+            choice: None,
         }
     }
 
-    /// Adds a column `<bag>.<key>` for each of these keys, behind the table's own.
+    /// Restricts each scan to the rows that `choice` chooses among all rows of the table. Only these rows are read.
+    pub fn with_rows_of(mut self, choice: Arc<dyn RowChoice>) -> StoreTable {
+        self.choice = Some(choice);
+        self
+    }
+
+    /// Adds a column `<bag>.<key>` for each of these keys, behind those of stored rows.
     ///
     /// Any key of any bag will do: it is read as a column from the segments that promote it, and from the bag
     /// elsewhere. A column that names no bag of the table is left out.
@@ -68,7 +77,7 @@ impl StoreTable {
             .into_iter()
             .filter(|column| self.table.column(&column.bag).is_some());
         self.promoted = known.collect();
-        let mut fields = self.table.arrow_schema().fields().to_vec();
+        let mut fields = self.table.stored_schema().fields().to_vec();
         fields.extend(self.promoted.iter().map(|column| Arc::new(column.field())));
         self.schema = Arc::new(Schema::new(fields));
         self
@@ -104,23 +113,34 @@ impl StoreTable {
             .unwrap_or_else(|| (0..self.schema.fields().len()).collect())
     }
 
+    /// The rows that a scan reads: those of chunks and segments whose times overlap the bounds, or the chosen ones.
+    fn rows_read(&self, bounds: TimeBounds) -> Result<ChosenRows> {
+        if let Some(choice) = &self.choice {
+            return ChosenRows::of(&self.rows, choice.as_ref())
+                .map_err(|error| DataFusionError::External(Box::new(error)));
+        }
+        let chunks = self.rows.chunks.iter();
+        let chunks = chunks.filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
+        let segments = self.rows.segments.iter();
+        let segments = segments.filter(|segment| segment.overlaps(bounds.from, bounds.to));
+        Ok(ChosenRows {
+            batches: chunks.map(|chunk| chunk.batch.clone()).collect(),
+            segments: segments.cloned().collect(),
+            selections: Selections::default(),
+        })
+    }
+
     fn hot(
         &self,
-        bounds: TimeBounds,
+        batches: Vec<RecordBatch>,
         wanted: &[usize],
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let chunks = self
-            .rows
-            .chunks
-            .iter()
-            .filter(|chunk| bounds.overlaps(chunk.min_ts, chunk.max_ts));
-        let batches: Vec<RecordBatch> = chunks.map(|chunk| chunk.batch.clone()).collect();
         if batches.is_empty() {
             return Ok(None);
         }
-        let base = self.table.arrow_schema();
+        let base = self.table.stored_schema();
         let own = base.fields().len();
         let mut columns: Vec<usize> = wanted
             .iter()
@@ -152,7 +172,7 @@ impl StoreTable {
         wanted: &[usize],
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = memory.schema();
-        let own = self.table.columns().len();
+        let own = self.table.stored_schema().fields().len();
         let mut columns: Vec<(Arc<dyn PhysicalExpr>, String)> = Vec::with_capacity(wanted.len());
         for index in wanted {
             let name = self.schema.field(*index).name().clone();
@@ -168,7 +188,7 @@ impl StoreTable {
 
     fn promoted_at(&self, index: usize) -> Result<&PromotedColumn> {
         index
-            .checked_sub(self.table.columns().len())
+            .checked_sub(self.table.stored_schema().fields().len())
             .and_then(|index| self.promoted.get(index))
             .ok_or_else(|| {
                 DataFusionError::Internal(format!("{} has no column {index}", self.table))
@@ -178,17 +198,12 @@ impl StoreTable {
     fn sealed(
         &self,
         filters: &[Expr],
-        bounds: TimeBounds,
+        segments: Vec<Arc<Segment>>,
+        selections: Selections,
         projection: Option<&Vec<usize>>,
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let segments = self
-            .rows
-            .segments
-            .iter()
-            .filter(|segment| segment.overlaps(bounds.from, bounds.to));
-        let segments: Vec<_> = segments.cloned().collect();
         if segments.is_empty() {
             return Ok(None);
         }
@@ -199,6 +214,7 @@ impl StoreTable {
             promoted: self.promoted.clone(),
             access: self.access.clone(),
             groups,
+            selections,
             ordered: false,
             filter_rows: wide || filters.iter().any(is_lookup),
             projection: projection.cloned(),
@@ -232,12 +248,18 @@ impl TableProvider for StoreTable {
         TableType::Base
     }
 
-    /// All filters are pushed down inexactly: time prunes segments, and a filter above the scan evaluates all of them again.
+    /// All filters are pushed down inexactly: time prunes segments, and a filter above the scan evaluates all of them again. No
+    /// filter is pushed below a choice of rows, which is among all rows.
     fn supports_filters_pushdown(
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+        let pushdown = if self.choice.is_some() {
+            TableProviderFilterPushDown::Unsupported
+        } else {
+            TableProviderFilterPushDown::Inexact
+        };
+        Ok(vec![pushdown; filters.len()])
     }
 
     async fn scan(
@@ -256,8 +278,16 @@ impl TableProvider for StoreTable {
             .filter(|segment| segment.overlaps(bounds.from, bounds.to))
             .for_each(|segment| self.missing.note(segment));
         let wanted = self.wanted(projection);
-        let hot = self.hot(bounds, &wanted, limit, partitions)?;
-        let sealed = self.sealed(filters, bounds, projection, limit, partitions)?;
+        let rows = self.rows_read(bounds)?;
+        let hot = self.hot(rows.batches, &wanted, limit, partitions)?;
+        let sealed = self.sealed(
+            filters,
+            rows.segments,
+            rows.selections,
+            projection,
+            limit,
+            partitions,
+        )?;
         match (hot, sealed) {
             (Some(hot), Some(sealed)) => UnionExec::try_new(vec![hot, sealed]),
             (Some(one), None) | (None, Some(one)) => Ok(one),

@@ -17,7 +17,7 @@ use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run, session}
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
 
-use crate::catalog::StoreLeaves;
+use crate::catalog::{StoreLeaves, StoreRandomRows};
 use crate::config::EngineConfig;
 use crate::deadline::Deadline;
 use crate::error::EngineError;
@@ -157,7 +157,8 @@ async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
             },
             BindError::Run(error) => failure(&error, run.memory),
         })?
-        .with_leaves(&StoreLeaves)
+        .with_random_rows(&StoreRandomRows)
+        .and_then(|bound| bound.with_leaves(&StoreLeaves))
         .map_err(|e| failure(&e, run.memory))?;
     let names = names(&job.query, &bound);
     ResultProducer::start(bound, names, run).await

@@ -1,7 +1,9 @@
 //! The plans that queries get over a real store: what reaches the scan, and that it changes no answer.
 
+mod ingestion_time;
 mod leaves;
 mod plans;
+mod samples;
 
 use std::sync::Arc;
 
@@ -10,12 +12,12 @@ use arrow::record_batch::RecordBatch;
 use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use datafusion::physical_plan::collect;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
-use hindsight_kql::{BindOptions, run};
+use hindsight_kql::{BindOptions, RandomSource, run};
 use hindsight_kql_types::Dynamic;
 use hindsight_kql_types::ticks::{TICKS_PER_HOUR, TICKS_PER_SECOND};
 use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, SystemClock, Table};
 
-use crate::catalog::{StoreCatalog, StoreLeaves};
+use crate::catalog::{StoreCatalog, StoreLeaves, StoreRandomRows};
 use crate::config::EngineConfig;
 use crate::exec::Executor;
 use crate::request::Access;
@@ -31,6 +33,7 @@ struct World {
     store: Arc<Store>,
     app: AppId,
     executor: Executor,
+    random: RandomSource,
 }
 
 /// A plan that has run.
@@ -105,6 +108,7 @@ impl World {
             _dir: dir,
             store,
             app,
+            random: RandomSource::seeded(7),
             executor: Executor::new(
                 &EngineConfig {
                     partitions: 2,
@@ -126,8 +130,13 @@ impl World {
             Arc::default(),
             Access::All,
         );
-        let bound = hindsight_kql::bind(&parsed.query, &catalog, &BindOptions::default());
-        let mut bound = bound.unwrap_or_else(|e| panic!("{query}: {e:?}"));
+        let options = BindOptions {
+            random: self.random.clone(),
+            ..BindOptions::default()
+        };
+        let bound = hindsight_kql::bind(&parsed.query, &catalog, &options);
+        let bound = bound.unwrap_or_else(|e| panic!("{query}: {e:?}"));
+        let mut bound = bound.with_random_rows(&StoreRandomRows).unwrap();
         if leaves {
             bound = bound.with_leaves(&StoreLeaves).unwrap();
         }

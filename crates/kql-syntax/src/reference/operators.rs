@@ -198,11 +198,11 @@ pub static OPERATORS: &[Item] = &[
         "render kind [with (property=value, …)]",
         "The visualization of the result; the rows are unchanged.",
     ),
-    item("sample", "sample n", "Up to n arbitrary rows."),
+    item("sample", "sample n", "Up to n random rows."),
     item(
         "sample-distinct",
         "sample-distinct n of expression",
-        "Up to n arbitrary distinct values.",
+        "Up to n random distinct values.",
     ),
     item(
         "scan",

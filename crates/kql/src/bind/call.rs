@@ -13,6 +13,7 @@ use crate::definition::{CallArgs, Eval, ScalarFunction};
 use crate::error::BindResult;
 use crate::fold::fold;
 use crate::functions::registry;
+use crate::ingestion_time;
 use crate::plan::visible;
 use crate::reference;
 use crate::relation::{Relation, Scalar};
@@ -192,6 +193,7 @@ impl Binder<'_> {
                 let name = Value::String(self.request.catalog.database_name());
                 Ok(Some(Scalar::constant(name)))
             }
+            ("ingestion_time", []) => Ok(Some(ingestion_time::call())),
             ("column_names_of", [table]) => self.bind_column_names(table).map(Some),
             ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
             _ if window::is_window(name) => {

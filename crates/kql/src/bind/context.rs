@@ -16,6 +16,7 @@ use crate::context::{
 use crate::error::BindResult;
 use crate::held::HeldRows;
 use crate::query::BoundResult;
+use crate::random::RandomSource;
 use crate::relation::{Relation, Scalar};
 
 impl BindContext for Binder<'_> {
@@ -33,6 +34,10 @@ impl BindContext for Binder<'_> {
 
     fn catalog(&self) -> &dyn Catalog {
         self.request.catalog
+    }
+
+    fn random(&self) -> RandomSource {
+        self.request.options.random.clone()
     }
 
     fn bind_scalar(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar> {

@@ -17,8 +17,9 @@ use super::binder::{Binder, Needed};
 use super::request::Request;
 use super::subquery::read_materialized;
 use crate::catalog::Catalog;
-use crate::error::BindResult;
+use crate::error::{BindResult, plan_error};
 use crate::held::HeldRows;
+use crate::ingestion_time;
 use crate::query::{BindOptions, BoundQuery};
 use crate::relation::Relation;
 use crate::steps::{MaterializedTable, Step};
@@ -59,23 +60,40 @@ pub fn bind_or_ask(
     let mut binder = Binder::new(&request);
     let result = binder.bind_query(query);
     let output = binder.output;
-    match result {
-        Ok(()) => Ok(Binding::Bound(BoundQuery {
+    let binding = match result {
+        Ok(()) => Binding::Bound(BoundQuery {
             results: output.results,
             steps: output.steps,
             settings: request.settings,
             tables: output.tables,
-        })),
+        }),
         Err(errors) => match output.needed {
             // All other errors are reported before any row is read.
-            Some(needed) if errors.is_empty() => Ok(Binding::NeedsRows(NeededRows {
+            Some(needed) if errors.is_empty() => Binding::NeedsRows(NeededRows {
                 steps: output.steps,
                 plan: needed.plan,
                 schema: needed.schema,
-            })),
-            _ => Err(errors),
+            }),
+            _ => return Err(errors),
         },
+    };
+    with_ingestion_times(binding).map_err(|error| vec![plan_error(error, Span::default())])
+}
+
+/// The plans of a binding, in which `ingestion_time()` reads the field of tables.
+fn with_ingestion_times(mut binding: Binding) -> datafusion::common::Result<Binding> {
+    let (steps, mut plans) = match &mut binding {
+        Binding::Bound(query) => {
+            let plans = query.results.iter_mut().map(|result| &mut result.plan);
+            (&mut query.steps, plans.collect())
+        }
+        Binding::NeedsRows(needed) => (&mut needed.steps, vec![&mut needed.plan]),
+    };
+    plans.extend(steps.iter_mut().map(|step| &mut step.plan));
+    for plan in plans {
+        *plan = ingestion_time::read(std::mem::take(plan))?;
     }
+    Ok(binding)
 }
 
 /// Binds a whole request whose columns do not depend on data.

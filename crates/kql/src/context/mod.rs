@@ -23,6 +23,7 @@ use crate::catalog::{Catalog, TableScope};
 use crate::error::BindResult;
 use crate::held::HeldRows;
 use crate::query::BoundResult;
+use crate::random::RandomSource;
 use crate::relation::{Relation, Scalar};
 
 pub(crate) use access::Access;
@@ -47,6 +48,9 @@ pub(crate) trait BindContext {
 
     /// The catalog of tables.
     fn catalog(&self) -> &dyn Catalog;
+
+    /// The random numbers of operators that draw rows.
+    fn random(&self) -> RandomSource;
 
     /// Binds a scalar expression that may read the columns of `input`.
     fn bind_scalar(&mut self, expr: &Expr, input: &Relation) -> BindResult<Scalar>;

@@ -101,6 +101,10 @@ impl Transform for GroupLimit {
         self.any_row
     }
 
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
     }

@@ -22,10 +22,6 @@ pub(super) const FUNCTIONS: &[Refused] = &[
         reason: "They tell how a cluster stores its rows; Hindsight's segments are merged and rewritten at any time.",
     },
     Refused {
-        names: "ingestion_time",
-        reason: "The store keeps no time of ingestion beside a row.",
-    },
-    Refused {
         names: "current_principal current_principal_details current_principal_is_member_of",
         reason: "The query engine is not told who sends a query.",
     },

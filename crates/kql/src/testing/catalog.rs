@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
-use arrow::datatypes::{Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::datasource::MemTable;
 use hindsight_kql_types::ScalarType;
-use hindsight_kql_types::ticks::{TICKS_PER_HOUR, UNIX_EPOCH_TICKS};
+use hindsight_kql_types::ticks::{
+    TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_SECOND, UNIX_EPOCH_TICKS,
+};
 
-use crate::{Catalog, CatalogError, CatalogTable, TableScope};
+use crate::{Catalog, CatalogError, CatalogTable, INGESTION_TIME, TableScope};
 
 /// Three rows of `requests`, enough for filters, groups and joins. The application `shop` has them, too.
 pub(crate) struct Requests;
@@ -98,15 +100,22 @@ fn texts(texts: [&str; 3]) -> ArrayRef {
     Arc::new(StringViewArray::from(texts.to_vec()))
 }
 
+/// Beside its columns the provider says that the rows were received in the last seconds of 1970.
 fn table(name: &str, columns: Vec<(&str, ScalarType, ArrayRef)>) -> CatalogTable {
-    let fields: Vec<Field> = columns
+    let mut fields: Vec<Field> = columns
         .iter()
         .map(|(name, kind, _)| Field::new(*name, kind.arrow(), true))
         .collect();
+    fields.push(Field::new(INGESTION_TIME, DataType::Int64, true));
     let schema = Arc::new(Schema::new(fields));
-    let arrays = columns.iter().map(|(_, _, array)| Arc::clone(array));
-    let batch =
-        RecordBatch::try_new(Arc::clone(&schema), arrays.collect()).expect("the columns fit");
+    let mut arrays: Vec<ArrayRef> = columns
+        .iter()
+        .map(|(_, _, array)| Arc::clone(array))
+        .collect();
+    let last = UNIX_EPOCH_TICKS + 365 * TICKS_PER_DAY;
+    let received = [3, 2, 1].map(|seconds| last - seconds * TICKS_PER_SECOND);
+    arrays.push(Arc::new(Int64Array::from(received.to_vec())));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).expect("the columns fit");
     let provider = MemTable::try_new(schema, vec![vec![batch]]).expect("the batch fits");
     CatalogTable {
         name: name.to_owned(),

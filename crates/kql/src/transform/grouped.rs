@@ -36,6 +36,10 @@ impl Transform for Grouped {
         Reads::OneStream
     }
 
+    fn keeps_rows(&self) -> bool {
+        self.work.keeps_rows()
+    }
+
     fn required_columns(&self) -> Option<Vec<String>> {
         let of_work = self.work.required_columns()?;
         Some(of_work.into_iter().chain(self.keys.clone()).collect())

@@ -19,6 +19,10 @@ impl Transform for InOrder {
         Reads::OneStream
     }
 
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(Vec::new())
     }

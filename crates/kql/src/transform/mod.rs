@@ -20,7 +20,9 @@ pub(crate) use grouped::by_keys;
 pub(crate) use in_order::InOrder;
 pub(crate) use key_numbers::KeyNumbers;
 pub(crate) use memory::{HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
-pub(crate) use node::{TransformNode, depends_on_order, transformed};
+pub(crate) use node::{
+    TransformNode, depends_on_order, random_rows, transformed, with_wider_input,
+};
 pub(crate) use only_input::only_input;
 
 use std::fmt::Debug;
@@ -30,6 +32,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
+
+use crate::random::RandomSource;
 
 /// How a transform reads its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +64,23 @@ pub(crate) trait Transform: Debug + Send + Sync {
         None
     }
 
+    /// Whether each output row is an input row: the output has the fields of the input, whichever they are, then those that it
+    /// adds.
+    fn keeps_rows(&self) -> bool {
+        false
+    }
+
     /// The cardinality estimate of the output over `input`, which has an estimated `input_rows` rows. The estimate determines
     /// the number of hash partitions, never the result.
     fn estimated_rows(&self, input: &Arc<dyn ExecutionPlan>, input_rows: usize) -> usize {
         let _ = input;
         input_rows
+    }
+
+    /// The maximum number of rows and their origin, if the output is that many random rows of all input rows. A source that can
+    /// read rows by number may then draw them ([`crate::RandomRowSource`]).
+    fn random_rows(&self) -> Option<(usize, &RandomSource)> {
+        None
     }
 
     /// The state of one run.

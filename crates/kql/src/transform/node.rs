@@ -13,6 +13,7 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalN
 use super::Reads;
 use super::Transform;
 use super::only_input::only_input;
+use crate::random::RandomSource;
 use crate::relation::{Column, Relation};
 
 /// A transform with its input and its output schema.
@@ -59,6 +60,37 @@ pub(crate) fn transformed(
 pub(crate) fn depends_on_order(extension: &Extension) -> bool {
     let node = extension.node.as_any().downcast_ref::<TransformNode>();
     node.is_none_or(|node| node.transform.reads() == Reads::OneStream)
+}
+
+/// [`Transform::random_rows`] of an extension node.
+pub(crate) fn random_rows(extension: &Extension) -> Option<(usize, &RandomSource)> {
+    let node = extension.node.as_any().downcast_ref::<TransformNode>()?;
+    node.transform.random_rows()
+}
+
+/// The node over `input`, which has the fields of the present input and further ones that the output then has as well; `None`
+/// if the transform does not keep rows ([`Transform::keeps_rows`]).
+pub(crate) fn with_wider_input(
+    extension: &Extension,
+    input: LogicalPlan,
+) -> Result<Option<Extension>> {
+    let node = extension.node.as_any().downcast_ref::<TransformNode>();
+    let Some(node) = node.filter(|node| node.transform.keeps_rows()) else {
+        return Ok(None);
+    };
+    let own = node.input.schema().fields().len();
+    let added = node.schema.iter().skip(own);
+    let fields = input.schema().iter().chain(added);
+    let fields = fields.map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
+    let metadata = node.schema.metadata().clone();
+    let schema = DFSchema::new_with_metadata(fields.collect(), metadata)?;
+    Ok(Some(Extension {
+        node: Arc::new(TransformNode {
+            schema: Arc::new(schema),
+            input,
+            ..node.clone()
+        }),
+    }))
 }
 
 impl fmt::Debug for TransformNode {

@@ -56,6 +56,10 @@ impl Transform for WindowRows {
         Reads::OneStream
     }
 
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
     fn required_columns(&self) -> Option<Vec<String>> {
         let args = self.specs.iter().flat_map(|spec| &spec.args);
         Some(args.cloned().collect())

@@ -168,6 +168,7 @@ const INJECTED: &[&str] = &[
 const SOURCES: &[(&str, &str)] = &[
     ("identity", "password"),
     ("identity", "secret"),
+    ("kql", "random"),
     ("kql-library", "functions/encoding/new_guid"),
     ("kql-library", "functions/math/rand"),
     ("server", "cli/data"),

@@ -18,11 +18,16 @@ mod traces;
 use std::sync::LazyLock;
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
+use hindsight_kql_types::ScalarType;
 
 pub use column::Column;
 
 /// The column that every table is sorted and pruned by.
 pub const TIMESTAMP: &str = "timestamp";
+
+/// The field of stored rows that has the time at which the store received them, in ticks. It is no column of a table, and null in
+/// rows that an earlier version received. `ingestion_time()` of a query reads it.
+pub const INGESTION_TIME: &str = "$IngestionTime";
 
 /// A table of telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -165,9 +170,14 @@ impl Table {
         self.columns().iter().find(|column| column.name == name)
     }
 
-    /// The Arrow schema of every batch of this table. All fields are nullable.
+    /// The Arrow schema of the columns. All fields are nullable.
     pub fn arrow_schema(self) -> SchemaRef {
         self.shape().schema.clone()
+    }
+
+    /// The Arrow schema of stored rows: the columns, then [`INGESTION_TIME`].
+    pub fn stored_schema(self) -> SchemaRef {
+        self.shape().stored.clone()
     }
 
     /// The table's place in [`Table::ALL`].
@@ -195,6 +205,7 @@ impl std::fmt::Display for Table {
 struct Shape {
     columns: Vec<Column>,
     schema: SchemaRef,
+    stored: SchemaRef,
 }
 
 impl Shape {
@@ -204,8 +215,11 @@ impl Shape {
             .iter()
             .map(|column| Field::new(column.name, column.scalar_type.arrow(), true))
             .collect();
+        let received = Field::new(INGESTION_TIME, ScalarType::DateTime.arrow(), true);
+        let stored = fields.iter().cloned().chain([received]).collect::<Vec<_>>();
         Shape {
             columns,
+            stored: Schema::new(stored).into(),
             schema: Schema::new(fields).into(),
         }
     }
@@ -238,6 +252,18 @@ mod tests {
             unique.sort_unstable();
             unique.dedup();
             assert_eq!(unique.len(), names.len(), "{table} repeats a column");
+        }
+    }
+
+    #[test]
+    fn stored_rows_have_the_columns_and_the_time_of_ingestion() {
+        for table in Table::ALL {
+            let (schema, stored) = (table.arrow_schema(), table.stored_schema());
+            let own = schema.fields().len();
+            assert_eq!(stored.fields()[..own], schema.fields()[..]);
+            assert_eq!(stored.fields().len(), own + 1);
+            assert_eq!(stored.field(own).name(), INGESTION_TIME);
+            assert_eq!(table.column(INGESTION_TIME), None);
         }
     }
 

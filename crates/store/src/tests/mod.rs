@@ -4,6 +4,7 @@ mod check;
 mod clock;
 mod crash;
 mod damage;
+mod ingestion_time;
 mod lifecycle;
 mod opening;
 mod promotion;

@@ -87,7 +87,7 @@ async fn every_column_has_its_table_type_from_memory_and_from_segments() {
         let batches = frame(&store.snapshot(), app(1)).collect().await.unwrap();
         assert_eq!(
             batches[0].schema().fields(),
-            Table::Requests.arrow_schema().fields(),
+            Table::Requests.stored_schema().fields(),
             "{place}"
         );
         let name = batches[0].column_by_name("name").unwrap();

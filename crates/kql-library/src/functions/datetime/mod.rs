@@ -10,6 +10,7 @@ mod datetime_diff;
 mod datetime_part;
 mod format_datetime;
 mod format_timespan;
+mod ingestion_time;
 mod parts;
 mod pattern;
 mod period;
@@ -33,6 +34,7 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &datetime_part::DEF,
     &format_datetime::DEF,
     &format_timespan::DEF,
+    &ingestion_time::DEF,
     &parts::GETYEAR,
     &parts::MONTHOFYEAR,
     &parts::HOUROFDAY,

@@ -99,6 +99,10 @@ impl Transform for ParseRows {
         true
     }
 
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(vec![self.text.clone()])
     }

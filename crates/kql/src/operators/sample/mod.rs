@@ -1,4 +1,11 @@
-//! `sample`: arbitrary rows (`docs/semantics.md §21`). The choice is unspecified, so the operator returns the first rows.
+//! `sample`: random rows (`docs/semantics.md §21`).
+
+mod kept;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleOperator;
@@ -11,8 +18,9 @@ use super::TabularOperator;
 use super::take::row_count;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
-use crate::plan::group_limit::limit_groups;
-use crate::relation::Relation;
+use crate::plan::{subtable_keys, transform};
+use crate::relation::{Column, Relation};
+use rows::Sample;
 
 impl TabularOperator for SampleOperator {
     fn properties(&self) -> Properties<'_> {
@@ -31,6 +39,7 @@ impl TabularOperator for SampleOperator {
     }
 }
 
+/// At most `count` random rows; inside `mv-apply` and `partition`, of each subtable.
 fn bind(
     node: &SampleOperator,
     input: Relation,
@@ -38,9 +47,13 @@ fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     let count = row_count(binder.constant_long(&node.count)?);
-    let input = Relation {
-        serialized: false,
-        ..input
+    let input = input.finish(span)?;
+    let keys = subtable_keys(&input);
+    let sample = Sample {
+        keys: keys.into_iter().map(|column| column.field).collect(),
+        count,
+        random: binder.random(),
     };
-    limit_groups(input, count, span)
+    let columns = input.columns.iter().map(Column::under_its_name).collect();
+    transform(Arc::new(sample), input.plan, columns, false, span)
 }

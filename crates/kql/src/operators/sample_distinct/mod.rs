@@ -1,4 +1,8 @@
-//! `sample-distinct`: some distinct values of an expression, the first ones in the input (`docs/semantics.md §21`).
+//! `sample-distinct`: random distinct values of an expression (`docs/semantics.md §21`).
+
+mod values;
+
+use std::sync::Arc;
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::SampleDistinctOperator;
@@ -13,9 +17,10 @@ use super::take::row_count;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::plan;
-use crate::plan::group_limit::{limit_by, limit_groups};
-use crate::relation::Relation;
+use crate::plan::subtable_keys;
+use crate::relation::{Column, Relation};
 use crate::window;
+use values::SampleDistinct;
 
 impl TabularOperator for SampleDistinctOperator {
     fn properties(&self) -> Properties<'_> {
@@ -48,10 +53,12 @@ fn bind(
         .map(|c| (c.name, c.scalar.kind, c.scalar.expr))
         .collect();
     let values = plan::project(input, columns, span)?.finish(span)?;
-    let keys = values.columns.iter().map(|c| c.name.clone()).collect();
-    let first = Relation {
-        serialized: false,
-        ..limit_by(values, keys, 1, span)?
+    let keys = subtable_keys(&values);
+    let sample = SampleDistinct {
+        keys: keys.into_iter().map(|column| column.field).collect(),
+        count,
+        random: binder.random(),
     };
-    limit_groups(first, count, span)
+    let columns = values.columns.iter().map(Column::under_its_name).collect();
+    plan::transform(Arc::new(sample), values.plan, columns, false, span)
 }
