@@ -76,6 +76,7 @@ impl SegmentScan {
                 .build();
         Ok(DataSourceExec::from_data_source(config))
     }
+
     fn file_group(&self, segments: &[Arc<Segment>]) -> FileGroup {
         let files = segments.iter().map(|segment| {
             let file = PartitionedFile::new(segment.record.path.clone(), segment.record.bytes)
