@@ -3,9 +3,9 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 use hindsight_kql_types::ScalarType;
 
 use crate::definition::ScalarFunction;
-use crate::kernel::{Kernel, KernelArgs, KernelError};
+use crate::kernel::{Kernel, KernelArgs, SMALL_RESULT};
 
 /// A kernel that is not a function of the language: an operator's kernel, or an internal kernel of functions and aggregates.
 ///
@@ -198,7 +198,8 @@ impl ScalarUDFImpl for KernelUdf {
             .iter()
             .any(|a| matches!(a, ColumnarValue::Array(_)))
             && self.signature.volatility != Volatility::Volatile;
-        let rows = if constant { 1 } else { args.number_rows };
+        let plan_rows = args.number_rows;
+        let rows = if constant { 1 } else { plan_rows };
         let arrays = args
             .args
             .into_iter()
@@ -206,31 +207,16 @@ impl ScalarUDFImpl for KernelUdf {
             .collect::<Result<Vec<(ArrayRef, bool)>>>()?;
         let args = KernelArgs::new(&arrays, &self.kinds, rows, self.result);
         let result = (self.kernel)(&args)
-            .and_then(|result| args.limits().outcome(result))
-            .map_err(|error| self.failure(error))?;
-        if constant {
+            .and_then(|result| args.limits().finish(result))
+            .map_err(|error| error.of(&format!("{}()", self.name)))?;
+        // A scalar is a copy whose memory is not reserved.
+        let keep_array = plan_rows == 1 && result.get_buffer_memory_size() > SMALL_RESULT;
+        if constant && !keep_array {
             Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &result, 0,
             )?))
         } else {
             Ok(ColumnarValue::Array(result))
-        }
-    }
-}
-
-impl KernelUdf {
-    fn failure(&self, error: KernelError) -> DataFusionError {
-        match error {
-            KernelError::Memory(message) => {
-                DataFusionError::ResourcesExhausted(format!("{}(): {message}", self.name))
-            }
-            KernelError::TooLarge(limit) => {
-                DataFusionError::External(Box::new(KernelError::Failed(format!(
-                    "{}(): a value would have more than {limit} bytes, the most that one value may have",
-                    self.name
-                ))))
-            }
-            other => DataFusionError::External(Box::new(other)),
         }
     }
 }

@@ -11,12 +11,15 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Result, ScalarValue};
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
 };
 use xxhash_rust::xxh64::xxh64;
+
+use crate::work::CancellationToken;
 
 /// Values of more than this number of bytes are replaced by calls.
 const LARGE: usize = 4096;
@@ -42,9 +45,15 @@ pub fn literal(value: ScalarValue) -> Expr {
         format!("{PLACEHOLDER_PREFIX}{digest:x}"),
         Some(field),
     ));
+    let reservation = CancellationToken::current().reservation("constant");
+    if let Some(reservation) = &reservation {
+        // The value exists already. If it exceeds the memory of queries, the next reservation fails.
+        reservation.grow(bytes.len());
+    }
     ScalarUDF::new_from_impl(LargeValue {
         value: Arc::new(value),
         digest,
+        _reservation: reservation,
         signature: Signature::one_of(
             vec![TypeSignature::Any(1), TypeSignature::Nullary],
             Volatility::Immutable,
@@ -100,6 +109,7 @@ struct LargeValue {
     /// The hash of the value's bytes.
     digest: u64,
     signature: Signature,
+    _reservation: Option<MemoryReservation>,
 }
 
 impl PartialEq for LargeValue {

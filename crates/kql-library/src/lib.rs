@@ -5,7 +5,7 @@
 //! [`Scalar`]s: expressions with their KQL types.
 //!
 //! The modules from the bottom up: [`value`], [`large`] and [`work`] are independent of kernels; [`kernel`] defines the
-//! kernel interface, [`definition`] defines functions and [`call`] calls kernels from plans. On these build the kernels that
+//! kernel interface, [`encoder`] reserves the memory of dynamic values, [`definition`] defines functions and [`call`] calls kernels from plans. On these build the kernels that
 //! operators share ([`text_match`], [`list_match`], [`real_key`]), the aggregate states, [`functions`] and [`aggregates`].
 //! Functions and aggregates do not depend on each other. A test of the `server` crate checks that the modules have no
 //! cycles.
@@ -15,6 +15,7 @@ pub mod call;
 pub mod convert;
 pub mod definition;
 mod dynamic;
+pub mod encoder;
 pub mod functions;
 pub mod kernel;
 pub mod large;

@@ -7,7 +7,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Once, Weak};
+use std::sync::{Arc, Once, OnceLock, Weak};
 
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use datafusion::common::{DataFusionError, Result};
@@ -33,6 +33,8 @@ struct State {
     /// The number of checks that found the query cancelled; a test counts the code that still ran.
     checks_after_cancellation: AtomicUsize,
     pool: Arc<dyn MemoryPool>,
+    /// Why the memory pool first refused the memory of a value. The query fails, because the value is missing.
+    refusal: OnceLock<String>,
 }
 
 impl Work {
@@ -43,6 +45,7 @@ impl Work {
             cancelled: AtomicBool::new(false),
             checks_after_cancellation: AtomicUsize::new(0),
             pool,
+            refusal: OnceLock::new(),
         }))
     }
 
@@ -121,6 +124,26 @@ impl CancellationToken {
     pub fn reservation(&self, name: &str) -> Option<MemoryReservation> {
         let work = self.0.as_ref()?;
         Some(MemoryConsumer::new(name).register(&work.0.pool))
+    }
+
+    /// Records that the memory pool refused the memory of a value, which is therefore missing; the first refusal is kept.
+    pub(crate) fn refuse(&self, error: &DataFusionError) {
+        if let Some(work) = &self.0 {
+            work.0.refusal.get_or_init(|| refusal_message(error));
+        }
+    }
+
+    /// Why the memory of a value was refused; `None` if none was.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        Some(self.0.as_ref()?.0.refusal.get()?.as_str())
+    }
+}
+
+/// The message of an error of a memory pool.
+pub(crate) fn refusal_message(error: &DataFusionError) -> String {
+    match error {
+        DataFusionError::ResourcesExhausted(message) => message.clone(),
+        other => other.to_string(),
     }
 }
 

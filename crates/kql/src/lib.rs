@@ -35,8 +35,8 @@ pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use datafusion::session;
 pub use held::HeldRows;
 use hindsight_kql_library::{
-    aggregates, call, convert, definition, functions, list_match, real_key, regular_expression,
-    signature, text_match, value,
+    aggregates, call, convert, definition, encoder, functions, list_match, real_key,
+    regular_expression, signature, text_match, value,
 };
 pub use hindsight_kql_library::{kernel, work};
 pub use ingestion_time::INGESTION_TIME;

@@ -11,13 +11,13 @@ use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_syntax::ast::{Query, RenderOperator};
-use hindsight_kql_types::dynamic::MAX_ENCODED;
-use hindsight_kql_types::{Encoder, ScalarType};
+use hindsight_kql_types::ScalarType;
 
 use crate::bind::{Binding, bind_or_ask};
 use crate::catalog::Catalog;
 use crate::datafusion::large_literal::{literal, waits};
 use crate::datafusion::rewrite::replace_in_plan;
+use crate::encoder::{encoder, finished};
 use crate::held::HeldRows;
 use crate::kernel::KernelError;
 use crate::query::{BindOptions, BoundQuery};
@@ -173,7 +173,7 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
             "in: the list has {rows} values; at most {MAX_LIST} are allowed"
         )));
     }
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     encoder.begin_array();
     for batch in batches {
         cancellation.check()?;
@@ -186,12 +186,7 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
         }
     }
     encoder.end();
-    let list = encoder.finish();
-    if list.is_empty() {
-        return Err(failed(format!(
-            "in: the list has more than {MAX_ENCODED} bytes"
-        )));
-    }
+    let list = finished(&mut encoder, "in")?;
     Ok(ScalarValue::BinaryView(Some(list)))
 }
 

@@ -18,6 +18,7 @@ use crate::promote::{KeyCounts, Shredder};
 use crate::scan::{SegmentScan, newest_first};
 use crate::schema::Table;
 use crate::segment::{Covers, Damage, Segment, SegmentFile, SegmentWriter};
+use crate::segment_change::SegmentChange;
 use crate::store::Store;
 
 /// Hours of a merged segment, by its level.
@@ -41,6 +42,7 @@ impl Store {
         let mut done = 0;
         loop {
             let _one = self.changing.lock().await;
+            self.settle().await?;
             let Some(merge) = self.next_merge() else {
                 return Ok(done);
             };
@@ -104,9 +106,9 @@ impl Store {
             .map(|segment| segment.record.id)
             .collect();
         let mut merged = vec![self.write_merged(merge).await?];
-        self.catalogue.replace_segments(&gone, &mut merged).await?;
-        self.view.replace(&gone, self.segments(merged));
-        Ok(())
+        let committed = self.catalogue.replace_segments(&gone, &mut merged).await;
+        self.conclude(SegmentChange::Merged(gone, merged), committed)
+            .await
     }
 
     async fn write_merged(&self, merge: &Merge) -> Result<SegmentRecord> {

@@ -124,6 +124,7 @@ impl Store {
         let apps = self.catalogue.deleted_apps(true).await?;
         for app in &apps {
             let _one = self.changing.lock().await;
+            self.settle().await?;
             // The catalogue first: a file may be removed only when the catalogue no longer names it.
             let ids = self.view.segments_of(*app);
             self.catalogue.replace_segments(&ids, &mut []).await?;

@@ -25,6 +25,7 @@ use crate::retention::large::LargeExpiry;
 use crate::schema::Table;
 use crate::seal;
 use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};
+use crate::segment_change::SegmentChange;
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::store_id::StoreId;
@@ -67,6 +68,8 @@ pub struct Store {
     /// When the oldest row in memory arrived, by the clock's `elapsed`.
     pub(crate) oldest: Mutex<Option<Duration>>,
     pub(crate) large_expiry: LargeExpiry,
+    /// A change of segments whose commit failed and of which it is not known whether it was committed.
+    pub(crate) in_doubt: Mutex<Option<SegmentChange>>,
     trusted_time: TrustedTime,
     pub(crate) background: Mutex<Vec<JoinHandle<()>>>,
     /// Before `folder`: the writer's thread must have ended when the lock is released.
@@ -132,6 +135,7 @@ impl Store {
             wake: Arc::default(),
             oldest: Mutex::new(oldest),
             large_expiry: LargeExpiry::default(),
+            in_doubt: Mutex::default(),
             background: Mutex::default(),
             log: Mutex::new(Some(Arc::new(log))),
             folder: Mutex::new(Some(folder)),
@@ -318,6 +322,8 @@ impl Store {
 
     async fn seal(&self) -> Result<()> {
         let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        // Before more rows are frozen: the frozen rows may be in segments already.
+        self.settle().await?;
         *self.oldest.lock() = None;
         let position = writer.freeze().await?;
         let view = self.view.get();
@@ -340,10 +346,9 @@ impl Store {
             Ok(records)
         })
         .await?;
-        self.catalogue
-            .register_sealed(&mut records, position)
+        let committed = self.catalogue.register_sealed(&mut records, position).await;
+        self.conclude(SegmentChange::Sealed(records), committed)
             .await?;
-        self.view.sealed(self.segments(records));
         let (vfs, dir) = (self.config.vfs.clone(), self.config.data_dir.join("log"));
         blocking(move || {
             log::remove_through(&*vfs, &dir, position).map_err(StoreError::io("remove from", &dir))

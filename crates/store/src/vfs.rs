@@ -87,6 +87,22 @@ pub trait Vfs: Send + Sync + std::fmt::Debug + 'static {
 
     /// Whether another process or another store holds the lock of this file now.
     fn is_locked(&self, path: &Path) -> bool;
+
+    /// Is called before a transaction of the catalogue is committed, which SQLite writes by itself. A simulated disk fails here.
+    ///
+    /// # Errors
+    /// The commit fails and nothing is committed.
+    fn begin_commit(&self, _catalogue: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Is called after a transaction of the catalogue was committed.
+    ///
+    /// # Errors
+    /// The commit reports an error, though the transaction is committed.
+    fn end_commit(&self, _catalogue: &Path) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Writes a file so that a crash leaves the old content or the new, whole: to `temporary`, synced, renamed, folder synced.

@@ -211,6 +211,89 @@ async fn results_of_one_batch_are_reserved() {
     check(&f, query, &parts).await;
 }
 
+/// The memory in which a value is built, that of the columns of a batch, and that of constants.
+#[tokio::test]
+async fn values_are_reserved_while_they_are_built_and_as_long_as_they_live() {
+    let f = small().await;
+    let columns = |value: &str| -> String {
+        let columns = (0..100).map(|i| format!("c{i} = {}", value.replace("{}", &i.to_string())));
+        columns.collect::<Vec<_>>().join(", ")
+    };
+    let lengths = (0..100).map(|i| format!("strlen(c{i})"));
+    let lengths = lengths.collect::<Vec<_>>().join(" + ");
+    let counts = lengths.replace("strlen", "array_length");
+    for (query, function) in [
+        (
+            doubled(
+                "dynamic([1])",
+                40,
+                |v| format!("array_concat({v}, {v})"),
+                "array_length",
+            ),
+            "array_concat()",
+        ),
+        (
+            doubled(
+                "dynamic([1])",
+                40,
+                |v| format!("pack_array({v}, {v})"),
+                "array_length",
+            ),
+            "pack_array()",
+        ),
+        (
+            "print n = array_length(array_sort_desc(range(1, 1000000)))".to_owned(),
+            "array_sort_desc()",
+        ),
+        (
+            "print n = array_length(set_union(range(1, 1000000), range(1, 1000000)))".to_owned(),
+            "set_union()",
+        ),
+        (
+            "print n = array_length(parse_json(strcat('[', strrep('1,', 7000000), '1]')))"
+                .to_owned(),
+            "parse_json()",
+        ),
+        (
+            format!(
+                "range x from 1 to 1 step 1 | extend {} | sort by c0 asc | project n = {lengths}",
+                columns("strcat(x, strrep('x', 1000000), {})")
+            ),
+            "()",
+        ),
+        (
+            format!(
+                "range x from 1 to 1 step 1 | extend {} | extend m = tostring(c0[0]) | sort by m asc | project n = {counts}",
+                columns("array_concat(range(x, 500000), pack_array({}))")
+            ),
+            "()",
+        ),
+        (
+            format!(
+                "print {} | project n = {lengths}",
+                columns("strrep('x', 100000{})")
+            ),
+            "",
+        ),
+    ] {
+        let parts: Vec<&str> = MEMORY.iter().copied().chain([function]).collect();
+        check(&f, &query, &parts).await;
+    }
+    let query = doubled(
+        "dynamic([1])",
+        19,
+        |v| format!("array_concat({v}, {v})"),
+        "array_length",
+    );
+    let result = f.run(&f.request(&query)).await.unwrap();
+    assert_eq!(rows(&result.tables[0]), ["524288"]);
+    let peak = result.statistics.memory_peak;
+    assert!(
+        (6 << 20..48 << 20).contains(&peak),
+        "{peak} bytes were reserved"
+    );
+}
+
 #[tokio::test]
 async fn lists_are_expanded_and_collected_in_batches() {
     let f = small().await;
@@ -239,14 +322,14 @@ async fn columns_that_depend_on_data_are_limited() {
     check(
         &f,
         "range x from 1 to 20000 step 1 | evaluate pivot(x)",
-        &["SEM0001", "with more than 10000 values"],
+        &["SEM0001", "more than 10000 values, the most columns"],
     )
     .await;
     let bags = "range x from 1 to 20000 step 1 | project d = bag_pack(tostring(x), 1)";
     check(
         &f,
         &format!("{bags} | evaluate bag_unpack(d)"),
-        &["more than 10000 keys"],
+        &["more than 10000 keys, the most columns"],
     )
     .await;
 }

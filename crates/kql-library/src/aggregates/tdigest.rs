@@ -8,12 +8,13 @@ use arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64Type};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::cast;
 use hindsight_kql_syntax::Diagnostic;
-use hindsight_kql_types::{Encoder, ScalarType};
+use hindsight_kql_types::ScalarType;
 
 use super::build::to_kind;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::dynamic::cells::Cells;
+use crate::encoder::{encoder, finished};
 use crate::states::quantile::{Ranked, Ranks};
 use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_call};
 use crate::states::tdigest::{MaybeTdigest, Tdigest, text};
@@ -123,12 +124,12 @@ impl<T: Ranked> SketchFunction for MakeState<T> {
             })
         });
         let mut out = BinaryViewBuilder::new();
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         for text in texts {
             match text {
                 Some(text) => {
                     encoder.string(&text);
-                    out.append_value(encoder.finish());
+                    out.append_value(finished(&mut encoder, "tdigest()")?);
                 }
                 None => out.append_null(),
             }
@@ -177,12 +178,12 @@ impl SketchFunction for MergeStates {
 
     fn finish(&self, states: Vec<MaybeTdigest>) -> Result<ArrayRef> {
         let mut out = BinaryViewBuilder::new();
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         for state in &states {
             match &state.0 {
                 Some(state) => {
                     state.write(&mut encoder);
-                    out.append_value(encoder.finish());
+                    out.append_value(finished(&mut encoder, "tdigest()")?);
                 }
                 None => out.append_null(),
             }

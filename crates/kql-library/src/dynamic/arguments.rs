@@ -1,9 +1,9 @@
 //! Packs several arguments into one dynamic value.
 
 use arrow::array::ArrayRef;
-use hindsight_kql_types::Encoder;
 
 use super::cells::Cells;
+use crate::encoder::encoder;
 use crate::kernel::{KernelArgs, KernelError};
 
 /// The arguments as cells, each with a flag for a constant argument.
@@ -45,7 +45,7 @@ impl Arguments {
 /// An array of the arguments.
 pub(crate) fn pack_array(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let arguments = Arguments::of(args)?;
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     Ok(args.collect_dynamics(|row, out| {
         encoder.begin_array();
         for (cells, row) in arguments.row(row) {
@@ -60,7 +60,7 @@ pub(crate) fn pack_array(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError>
 /// An array of the arguments; null if all of them are null.
 pub(crate) fn pack_array_unless_all_null(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let arguments = Arguments::of(args)?;
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     Ok(args.collect_dynamics(|row, out| {
         if arguments.row(row).all(|(cells, row)| cells.is_null(row)) {
             return false;

@@ -1,16 +1,23 @@
 //! Kernels that write one dynamic value per row.
 
 use arrow::array::ArrayRef;
+use hindsight_kql_types::dynamic::{ArrayElements, Kind};
 use hindsight_kql_types::{DynamicRef, Encoder, ScalarType, Value};
 
 use super::arguments::Arguments;
 use super::cells::Cells;
-use crate::kernel::{KernelArgs, KernelError};
+use crate::encoder::encoder;
+use crate::kernel::{CallLimits, KernelArgs, KernelError};
+
+/// The working memory that is reserved for each element of an array or bag: a reference to it, and an entry of a set or the numbers
+/// that a function makes of it.
+const WORKING_PER_ELEMENT: usize = 128;
 
 /// One row of the arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     arguments: &'a Arguments,
+    limits: &'a CallLimits,
     row: usize,
 }
 
@@ -27,17 +34,32 @@ impl<'a> Row<'a> {
             .map_or(DynamicRef::NULL, |(cells, row)| cells.dynamic(row))
     }
 
-    /// The array in argument `index`; `None` for any other value.
-    pub(crate) fn array(self, index: usize) -> Option<Vec<DynamicRef<'a>>> {
-        let value = self.dynamic(index);
-        (value.kind() == hindsight_kql_types::dynamic::Kind::Array)
-            .then(|| value.iter_array().collect())
+    /// The array in argument `index`, whose elements are read in place; `None` for any other value.
+    pub(crate) fn elements(self, index: usize) -> Option<ArrayElements<'a>> {
+        self.dynamic(index).elements()
     }
 
-    /// The bag in argument `index`; `None` for any other value.
+    /// The elements of the array in argument `index` as a list; `None` for any other value. The memory of the list, and of as much
+    /// again as a function makes of it, is reserved; if that fails, there is no list, and the call fails when it ends.
+    pub(crate) fn array(self, index: usize) -> Option<Vec<DynamicRef<'a>>> {
+        let elements = self.elements(index)?;
+        let mut list = Vec::new();
+        if self.allows_elements(elements.len()) {
+            list.reserve_exact(elements.len());
+            list.extend(elements);
+        }
+        self.limits.should_continue().then_some(list)
+    }
+
+    /// The bag in argument `index`; `None` for any other value. Working memory is reserved as for [`Row::array`].
     pub(crate) fn bag(self, index: usize) -> Option<DynamicRef<'a>> {
         let value = self.dynamic(index);
-        (value.kind() == hindsight_kql_types::dynamic::Kind::Bag).then_some(value)
+        (value.kind() == Kind::Bag && self.allows_elements(value.len())).then_some(value)
+    }
+
+    fn allows_elements(self, count: usize) -> bool {
+        self.limits
+            .allows_working(count.saturating_mul(WORKING_PER_ELEMENT))
     }
 
     /// The value of argument `index`, of any type.
@@ -72,6 +94,17 @@ impl<'a> Row<'a> {
         self.arguments.len()
     }
 
+    /// Argument `index` as one encoded value; `None` if it is too large, and the call then fails.
+    pub(crate) fn packed(self, index: usize, encoder: &mut Encoder) -> Option<Vec<u8>> {
+        self.pack(index, encoder);
+        let bytes = encoder.finish();
+        if bytes.is_empty() {
+            self.limits.no_value();
+            return None;
+        }
+        Some(bytes)
+    }
+
     /// Writes argument `index` as an element.
     pub(crate) fn pack(self, index: usize, encoder: &mut Encoder) {
         match self.arguments.cell(index, self.row) {
@@ -87,10 +120,11 @@ pub(crate) fn each(
     mut write: impl FnMut(Row<'_>, &mut Encoder) -> Option<()>,
 ) -> Result<ArrayRef, KernelError> {
     let arguments = Arguments::of(args)?;
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     Ok(args.collect_dynamics(|row, out| {
         let row = Row {
             arguments: &arguments,
+            limits: args.limits(),
             row,
         };
         match write(row, &mut encoder) {
@@ -116,6 +150,7 @@ pub(crate) fn with_rows<T>(
     Ok(collect(&mut |row| {
         read(Row {
             arguments: &arguments,
+            limits: args.limits(),
             row,
         })
     }))

@@ -11,6 +11,7 @@ pub(crate) use hindsight_kql_types::{ScalarType, Value};
 
 pub(crate) use crate::call::{InnerKernel, kernel_call};
 pub(crate) use crate::definition::{CallArgs, Eval, Example, ResultName, ScalarFunction, example};
+pub(crate) use crate::encoder::encoder;
 pub(crate) use crate::kernel::{Kernel, KernelArgs, KernelError};
 
 /// The result of a kernel.

@@ -9,11 +9,10 @@ use arrow::array::{
 };
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
-use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{ScalarType, decimal};
 
 use super::error::KernelError;
-use super::limits::CallLimits;
+use super::limits::{CallLimits, SMALL_RESULT};
 use super::text::to_text;
 
 /// The arguments of one call over one batch.
@@ -42,7 +41,7 @@ impl<'a> KernelArgs<'a> {
             kinds,
             rows,
             result,
-            limits: CallLimits::new(),
+            limits: CallLimits::new(rows),
         }
     }
 
@@ -180,7 +179,7 @@ impl<'a> KernelArgs<'a> {
     ) -> ArrayRef {
         let mut out = StringViewBuilder::with_capacity(self.rows);
         for row in 0..self.rows {
-            let text = if self.limits.should_continue() {
+            let text = if self.limits.begin_row() {
                 f(row)
             } else {
                 None
@@ -228,7 +227,7 @@ impl<'a> KernelArgs<'a> {
         mut f: impl FnMut(usize) -> Option<T>,
     ) -> impl Iterator<Item = Option<T>> {
         (0..self.rows).map(move |row| {
-            if self.limits.should_continue() {
+            if self.limits.begin_row() {
                 f(row)
             } else {
                 None
@@ -239,7 +238,7 @@ impl<'a> KernelArgs<'a> {
     /// A column of bools without nulls.
     pub fn collect_truths(&self, mut f: impl FnMut(usize) -> bool) -> ArrayRef {
         let values = arrow::buffer::BooleanBuffer::collect_bool(self.rows, |row| {
-            self.limits.should_continue() && f(row)
+            self.limits.begin_row() && f(row)
         });
         Arc::new(BooleanArray::new(values, None))
     }
@@ -250,15 +249,17 @@ impl<'a> KernelArgs<'a> {
         let mut buffer = Vec::new();
         for row in 0..self.rows {
             buffer.clear();
-            let is_value = self.limits.should_continue() && f(row, &mut buffer);
+            let is_value = self.limits.begin_row() && f(row, &mut buffer);
             // An encoder returns no bytes for a value beyond its limit.
             if is_value && buffer.is_empty() {
-                self.limits.too_large(MAX_ENCODED);
+                self.limits.no_value();
             }
-            if is_value && !buffer.is_empty() && self.limits.grow(buffer.len()) {
-                out.append_value(&buffer)
+            if !(is_value && !buffer.is_empty() && self.limits.grow(buffer.len())) {
+                out.append_null();
+            } else if buffer.len() > SMALL_RESULT {
+                out.append_value(std::mem::take(&mut buffer));
             } else {
-                out.append_null()
+                out.append_value(&buffer);
             }
         }
         Arc::new(out.finish())

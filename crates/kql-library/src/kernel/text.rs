@@ -1,6 +1,7 @@
 //! The text of a value of any type (`tostring`, `docs/semantics.md §8.5`).
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder};
 use arrow::datatypes::{BinaryViewType, DataType, Float64Type};
@@ -8,7 +9,7 @@ use hindsight_kql_types::{DynamicRef, ScalarType, datetime, decimal, guid, real,
 
 use super::cast::{decimals, longs};
 use super::error::KernelError;
-use super::limits::CallLimits;
+use super::limits::{CallLimits, MAX_TEXT};
 
 /// The text of every row; null of any type is `""`.
 pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, KernelError> {
@@ -50,7 +51,7 @@ pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, Ke
             let values = array.as_byte_view_opt::<BinaryViewType>();
             let values = values.ok_or_else(|| unexpected(array, kind))?;
             collect(values, |row, out| {
-                DynamicRef::new(values.value(row)).to_text(out);
+                DynamicRef::new(values.value(row)).to_text_within(MAX_TEXT, out);
                 Ok(())
             })
         }
@@ -60,7 +61,7 @@ pub fn to_text(array: &ArrayRef, kind: ScalarType) -> Result<StringViewArray, Ke
 /// A string column, unchanged unless it contains nulls or is not in the plan's layout.
 fn strings(array: &ArrayRef) -> Result<StringViewArray, KernelError> {
     let array = match array.data_type() {
-        DataType::Utf8View => std::sync::Arc::clone(array),
+        DataType::Utf8View => Arc::clone(array),
         _ => arrow::compute::cast(array, &DataType::Utf8View)?,
     };
     let view = array.as_string_view();
@@ -95,7 +96,7 @@ fn collect(
     array: &dyn Array,
     write: impl Fn(usize, &mut String) -> std::fmt::Result,
 ) -> Result<StringViewArray, KernelError> {
-    let limits = CallLimits::new();
+    let limits = CallLimits::new(array.len());
     let mut builder = StringViewBuilder::with_capacity(array.len());
     let mut text = String::new();
     for row in 0..array.len() {
@@ -104,15 +105,13 @@ fn collect(
         if array.is_valid(row) && write(row, &mut text).is_err() {
             text.clear();
         }
-        if !(limits.should_continue()
-            && limits.allows_length(text.len())
-            && limits.grow(text.len()))
-        {
+        if !(limits.begin_row() && limits.allows_length(text.len()) && limits.grow(text.len())) {
             break;
         }
         builder.append_value(&text);
     }
-    limits.outcome(builder.finish())
+    let text = limits.finish(Arc::new(builder.finish()))?;
+    Ok(text.as_string_view().clone())
 }
 
 fn unexpected(array: &ArrayRef, kind: ScalarType) -> KernelError {
@@ -124,8 +123,6 @@ fn unexpected(array: &ArrayRef, kind: ScalarType) -> KernelError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use arrow::array::{BooleanArray, Float64Array, Int64Array};
 
     use super::*;

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BinaryViewBuilder};
 use datafusion::common::Result;
 use hindsight_kql_types::dynamic::MAX_ENCODED;
-use hindsight_kql_types::{BagBuilder, DynamicRef, ScalarType};
+use hindsight_kql_types::{DynamicRef, ScalarType};
 
 use super::collect::{exceeds, split_element};
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::dynamic::cells::Cells;
+use crate::encoder::{encoder, finished};
 
 /// The properties of one group in order of first appearance.
 pub(crate) struct Properties {
@@ -110,18 +111,20 @@ impl SketchFunction for MakeBag {
 
     fn finish(&self, sketches: Vec<Properties>) -> Result<ArrayRef> {
         let mut out = BinaryViewBuilder::with_capacity(sketches.len());
-        let mut bag = BagBuilder::new();
+        let mut bag = encoder();
         for properties in sketches {
-            let mut rest = properties.bytes.as_slice();
-            while let Some((key, value, tail)) = split_property(rest) {
-                bag.dynamic(key, DynamicRef::new(value));
-                rest = tail;
-            }
-            let bytes = bag.finish();
-            if bytes.is_empty() || properties.bytes.len() > MAX_ENCODED {
+            if properties.bytes.len() > MAX_ENCODED {
                 return Err(exceeds("make_bag"));
             }
-            out.append_value(bytes);
+            let mut rest = properties.bytes.as_slice();
+            bag.begin_bag();
+            while let Some((key, value, tail)) = split_property(rest) {
+                bag.key(key);
+                bag.dynamic(DynamicRef::new(value));
+                rest = tail;
+            }
+            bag.end();
+            out.append_value(finished(&mut bag, "make_bag()")?);
         }
         Ok(Arc::new(out.finish()))
     }

@@ -11,6 +11,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::dynamic::cells::Cells;
+use crate::encoder::{encoder, finished};
 use crate::kernel::KernelError;
 
 /// The maximum number of elements of a list, set or bag (`docs/semantics.md §28.5`).
@@ -83,9 +84,7 @@ impl Elements {
 
 /// The value of one group exceeds the size limit. It is an error, because truncation would change the result.
 pub(crate) fn exceeds(aggregate: &str) -> DataFusionError {
-    DataFusionError::External(Box::new(KernelError::Failed(format!(
-        "{aggregate}(): a value would have more than {MAX_ENCODED} bytes, the most that one value may have"
-    ))))
+    KernelError::TooLarge(MAX_ENCODED).of(&format!("{aggregate}()"))
 }
 
 /// Splits the first encoded element from the rest.
@@ -208,20 +207,18 @@ impl SketchFunction for Collect {
 
     fn finish(&self, sketches: Vec<Elements>) -> Result<ArrayRef> {
         let mut out = BinaryViewBuilder::with_capacity(sketches.len());
-        let mut encoder = Encoder::new();
-        let mut bytes = Vec::new();
+        let mut encoder = encoder();
         for elements in sketches {
             elements.write(&mut encoder);
-            bytes.clear();
-            encoder.finish_into(&mut bytes);
-            if bytes.is_empty() || elements.bytes.len() > MAX_ENCODED {
-                return Err(exceeds(if self.distinct {
-                    "make_set"
-                } else {
-                    "make_list"
-                }));
+            let name = if self.distinct {
+                "make_set"
+            } else {
+                "make_list"
+            };
+            if elements.bytes.len() > MAX_ENCODED {
+                return Err(exceeds(name));
             }
-            out.append_value(&bytes);
+            out.append_value(finished(&mut encoder, &format!("{name}()"))?);
         }
         Ok(Arc::new(out.finish()))
     }

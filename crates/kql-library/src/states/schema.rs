@@ -11,6 +11,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 use super::collect::exceeds;
 use super::sketch::{Sketch, SketchFunction, Sketches};
 use crate::dynamic::cells::Cells;
+use crate::encoder::{encoder, finished};
 
 /// The key of the schema of array elements.
 const INDEXER: &str = "`indexer`";
@@ -256,7 +257,7 @@ impl SketchFunction for BuildSchema {
 
     fn finish(&self, sketches: Vec<Schema>) -> Result<ArrayRef> {
         let mut out = BinaryViewBuilder::with_capacity(sketches.len());
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         for Schema {
             shape, too_large, ..
         } in sketches
@@ -269,10 +270,7 @@ impl SketchFunction for BuildSchema {
                 continue;
             }
             shape.write(&mut encoder);
-            let bytes = encoder.finish();
-            if bytes.is_empty() {
-                return Err(exceeds("buildschema"));
-            }
+            let bytes = finished(&mut encoder, "buildschema()")?;
             out.append_value(bytes);
         }
         Ok(Arc::new(out.finish()))

@@ -1,5 +1,8 @@
 //! An encoder that writes dynamic values from a stream of events.
 
+use std::fmt::Debug;
+use std::io::Write;
+
 use super::keys::Keys;
 use super::layout::{
     BASIC_ARRAY, BASIC_OBJECT, BASIC_SHORT_STRING, DOUBLE, FALSE, INT8, INT16, INT32, INT64,
@@ -16,13 +19,28 @@ pub const MAX_ENCODED: usize = 64 << 20;
 /// The bytes of an element beside its value: its offset.
 const PER_ENTRY: usize = 4;
 
+/// The encoder reserves memory in steps of this many bytes of the value. A value of at most one step needs no reservation.
+const STEP: usize = 1 << 20;
+
+/// The bytes that are reserved for each byte of a value: the bytes written so far, the offsets of its elements, and the finished value.
+const RESERVED_PER_BYTE: usize = 3;
+
+/// The memory in which an [`Encoder`] builds large values.
+pub trait EncoderMemory: Debug + Send + Sync {
+    /// Reserves this many more bytes; `false` if the memory is exhausted.
+    fn reserve(&mut self, bytes: usize) -> bool;
+
+    /// Releases all that is reserved.
+    fn release(&mut self);
+}
+
 /// Writes one value after the other: `begin_bag`, `key`, a value, …, `end`, then [`Encoder::finish_into`].
 ///
 /// The buffers are reused between values, so that an encoder outside a loop allocates little. A repeated key keeps its first
 /// position and its last value. Misplaced events (two roots, an `end` without a `begin`) are harmless: a reader sees the
-/// first root. A value of more than [`MAX_ENCODED`] bytes is not kept in memory and is finished as no bytes, which no other
-/// value is.
-#[derive(Debug, Default)]
+/// first root. A value of more than [`MAX_ENCODED`] bytes, and one for which the [`EncoderMemory`] is exhausted, is not kept in
+/// memory and is finished as no bytes, which no other value is.
+#[derive(Debug)]
 pub struct Encoder {
     keys: Keys,
     value: Vec<u8>,
@@ -32,12 +50,50 @@ pub struct Encoder {
     order: Vec<usize>,
     header: Vec<u8>,
     too_large: bool,
+    /// The size that the value may have without a further reservation.
+    allowed: usize,
+    memory: Option<Box<dyn EncoderMemory>>,
 }
 
+impl Default for Encoder {
+    fn default() -> Encoder {
+        Encoder {
+            keys: Keys::default(),
+            value: Vec::new(),
+            entries: Vec::new(),
+            frames: Vec::new(),
+            key: 0,
+            order: Vec::new(),
+            header: Vec::new(),
+            too_large: false,
+            allowed: STEP,
+            memory: None,
+        }
+    }
+}
+
+/// The place of a value in its array or bag. Both numbers are below [`MAX_ENCODED`].
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    key: usize,
-    offset: usize,
+    key: u32,
+    offset: u32,
+}
+
+impl Entry {
+    fn new(key: usize, offset: usize) -> Entry {
+        Entry {
+            key: key as u32,
+            offset: offset as u32,
+        }
+    }
+
+    fn key(self) -> usize {
+        self.key as usize
+    }
+
+    fn offset(self) -> usize {
+        self.offset as usize
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,9 +104,17 @@ struct Frame {
 }
 
 impl Encoder {
-    /// An empty encoder.
+    /// An empty encoder whose memory is not reserved.
     pub fn new() -> Encoder {
         Encoder::default()
+    }
+
+    /// An empty encoder that reserves the memory of large values.
+    pub fn reserving(memory: Box<dyn EncoderMemory>) -> Encoder {
+        Encoder {
+            memory: Some(memory),
+            ..Encoder::default()
+        }
     }
 
     /// Starts an array. Its elements follow, then [`Encoder::end`].
@@ -175,8 +239,19 @@ impl Encoder {
         out
     }
 
-    /// Discards everything that was written.
+    /// Discards everything that was written, and returns the memory of a large value.
     pub fn clear(&mut self) {
+        if self.allowed > STEP {
+            self.value = Vec::new();
+            self.entries = Vec::new();
+            self.order = Vec::new();
+            self.header = Vec::new();
+            self.keys = Keys::default();
+            self.allowed = STEP;
+            if let Some(memory) = &mut self.memory {
+                memory.release();
+            }
+        }
         self.keys.clear();
         self.value.clear();
         self.entries.clear();
@@ -188,8 +263,30 @@ impl Encoder {
     /// Whether this many more bytes may be written. After the first refusal nothing more is written.
     fn has_room(&mut self, bytes: usize) -> bool {
         let held = self.value.len() + self.entries.len() * PER_ENTRY + self.keys.bytes();
-        self.too_large |= held + bytes > MAX_ENCODED;
+        if held + bytes > self.allowed {
+            self.allow(held + bytes);
+        }
         !self.too_large
+    }
+
+    /// Reserves the memory of a value of `size` bytes.
+    #[cold]
+    fn allow(&mut self, size: usize) {
+        if self.too_large || size > MAX_ENCODED {
+            self.too_large = true;
+            return;
+        }
+        let allowed = size.next_multiple_of(STEP);
+        let bytes = (allowed - self.allowed) * RESERVED_PER_BYTE;
+        let reserved = match &mut self.memory {
+            Some(memory) => memory.reserve(bytes),
+            None => true,
+        };
+        if reserved {
+            self.allowed = allowed;
+        } else {
+            self.too_large = true;
+        }
     }
 
     pub(crate) fn is_bag_empty(&self) -> bool {
@@ -250,27 +347,27 @@ impl Encoder {
     /// Records the offset of the value that starts here in its array or bag.
     fn enter(&mut self) {
         if let Some(frame) = self.frames.last() {
-            self.entries.push(Entry {
-                key: self.key,
-                offset: self.value.len() - frame.start,
-            });
+            let entry = Entry::new(self.key, self.value.len() - frame.start);
+            self.entries.push(entry);
         }
     }
 
+    /// Writes the header of an array in its place before the elements; a copy of it could be as large as they are.
     fn end_array(&mut self, frame: Frame) {
         let entries = self.entries.get(frame.first_entry..).unwrap_or_default();
         let size = self.value.len() - frame.start;
         let width = width_of(size);
         let large = entries.len() > 0xFF;
-        self.header.clear();
+        let count_width = if large { 4 } else { 1 };
         let flags = (width - 1) as u8 | u8::from(large) << 2;
-        self.header.push(flags << 2 | BASIC_ARRAY);
-        push_uint(&mut self.header, entries.len(), if large { 4 } else { 1 });
+        let length = 1 + count_width + (entries.len() + 1) * width;
+        let mut header = insert(&mut self.value, frame.start, length);
+        write_uint(&mut header, (flags << 2 | BASIC_ARRAY).into(), 1);
+        write_uint(&mut header, entries.len(), count_width);
         for entry in entries {
-            push_uint(&mut self.header, entry.offset, width);
+            write_uint(&mut header, entry.offset(), width);
         }
-        push_uint(&mut self.header, size, width);
-        insert(&mut self.value, frame.start, &self.header);
+        write_uint(&mut header, size, width);
     }
 
     fn end_bag(&mut self, frame: Frame) {
@@ -283,27 +380,27 @@ impl Encoder {
         let sorted = || self.order.iter().filter_map(|index| entries.get(*index));
         let size = self.value.len() - frame.start;
         let width = width_of(size);
-        let id_width = width_of(entries.iter().map(|e| e.key).max().unwrap_or(0));
+        let id_width = width_of(entries.iter().map(|e| e.key()).max().unwrap_or(0));
         let large = entries.len() > 0xFF;
         self.header.clear();
         let flags = (width - 1) as u8 | ((id_width - 1) as u8) << 2 | u8::from(large) << 4;
         self.header.push(flags << 2 | BASIC_OBJECT);
         push_uint(&mut self.header, entries.len(), if large { 4 } else { 1 });
         for entry in sorted() {
-            push_uint(&mut self.header, entry.key, id_width);
+            push_uint(&mut self.header, entry.key(), id_width);
         }
         for entry in sorted() {
-            push_uint(&mut self.header, entry.offset, width);
+            push_uint(&mut self.header, entry.offset(), width);
         }
         push_uint(&mut self.header, size, width);
-        insert(&mut self.value, frame.start, &self.header);
+        insert(&mut self.value, frame.start, self.header.len()).copy_from_slice(&self.header);
     }
 
     /// Fills `order` with the entries of the bag in the order of their keys; equal keys stay in insertion order.
     fn sort_keys(&mut self, frame: Frame) {
         let entries = self.entries.get(frame.first_entry..).unwrap_or_default();
         let keys = &self.keys;
-        let key = |index: usize| entries.get(index).map_or("", |entry| keys.get(entry.key));
+        let key = |index: usize| entries.get(index).map_or("", |entry| keys.get(entry.key()));
         self.order.clear();
         self.order.extend(0..entries.len());
         self.order.sort_by(|a, b| key(*a).cmp(key(*b)));
@@ -329,26 +426,29 @@ impl Encoder {
             let Some(index) = last.remove(&entry.key) else {
                 continue;
             };
-            let start = entries.get(index).map_or(0, |e| e.offset);
-            let end = entries.get(index + 1).map_or(values.len(), |e| e.offset);
-            self.entries.push(Entry {
-                key: entry.key,
-                offset: self.value.len() - frame.start,
-            });
+            let start = entries.get(index).map_or(0, |e| e.offset());
+            let end = entries.get(index + 1).map_or(values.len(), |e| e.offset());
+            let place = Entry::new(entry.key(), self.value.len() - frame.start);
+            self.entries.push(place);
             self.value
                 .extend_from_slice(values.get(start..end).unwrap_or_default());
         }
     }
 }
 
-/// Inserts `header` before the values that start at `at`.
-fn insert(value: &mut Vec<u8>, at: usize, header: &[u8]) {
+/// Makes room for `length` bytes before the values that start at `at`, and returns it.
+fn insert(value: &mut Vec<u8>, at: usize, length: usize) -> &mut [u8] {
     let end = value.len();
-    value.resize(end + header.len(), 0);
-    value.copy_within(at..end, at + header.len());
-    if let Some(place) = value.get_mut(at..at + header.len()) {
-        place.copy_from_slice(header);
-    }
+    value.resize(end + length, 0);
+    value.copy_within(at..end, at + length);
+    value.get_mut(at..at + length).unwrap_or_default()
+}
+
+/// Writes the low `bytes` bytes of `value` and moves `place` behind them.
+fn write_uint(place: &mut &mut [u8], value: usize, bytes: usize) {
+    let all = (value as u64).to_le_bytes();
+    // Writing to a slice that is long enough never fails.
+    let _ = place.write(all.get(..bytes).unwrap_or(&all));
 }
 
 /// A dictionary of at most this many bytes is cheaper to copy than to rebuild.
@@ -377,6 +477,9 @@ impl DynamicRef<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
@@ -394,6 +497,59 @@ mod tests {
         assert_eq!(encoder.finish(), Vec::<u8>::new());
         encoder.long(7);
         assert_eq!(DynamicRef::new(&encoder.finish()).as_i64(), Some(7));
+    }
+
+    /// A memory of so many bytes, and what is reserved of it.
+    #[derive(Debug)]
+    struct Memory(usize, Arc<AtomicUsize>);
+
+    impl EncoderMemory for Memory {
+        fn reserve(&mut self, bytes: usize) -> bool {
+            let fits = self.1.load(Ordering::Relaxed) + bytes <= self.0;
+            if fits {
+                self.1.fetch_add(bytes, Ordering::Relaxed);
+            }
+            fits
+        }
+
+        fn release(&mut self) {
+            self.1.store(0, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_large_value_is_reserved_until_it_is_finished() {
+        let reserved = Arc::new(AtomicUsize::new(0));
+        let memory = Memory(usize::MAX / 2, Arc::clone(&reserved));
+        let mut encoder = Encoder::reserving(Box::new(memory));
+        encoder.string(&"x".repeat(STEP / 2));
+        assert_eq!(reserved.load(Ordering::Relaxed), 0);
+        assert_ne!(encoder.finish(), Vec::<u8>::new());
+        encoder.string(&"x".repeat(4 * STEP - 100));
+        assert_eq!(
+            reserved.load(Ordering::Relaxed),
+            3 * STEP * RESERVED_PER_BYTE
+        );
+        assert_eq!(encoder.finish().len(), 3 + 5 + 4 * STEP - 100);
+        assert_eq!(reserved.load(Ordering::Relaxed), 0);
+        assert_eq!(encoder.value.capacity(), 0);
+    }
+
+    #[test]
+    fn a_value_that_exhausts_the_memory_finishes_as_no_bytes() {
+        let reserved = Arc::new(AtomicUsize::new(0));
+        let memory = Memory(10 * STEP, Arc::clone(&reserved));
+        let mut encoder = Encoder::reserving(Box::new(memory));
+        encoder.begin_array();
+        for _ in 0..16 * STEP {
+            encoder.bool(true);
+        }
+        let held = encoder.value.len() + encoder.entries.len() * PER_ENTRY;
+        assert!(held <= 4 * STEP + PER_ENTRY + 1, "{held}");
+        assert_eq!(encoder.finish(), Vec::<u8>::new());
+        assert_eq!(reserved.load(Ordering::Relaxed), 0);
+        encoder.bool(true);
+        assert_eq!(DynamicRef::new(&encoder.finish()).as_bool(), Some(true));
     }
 
     #[test]

@@ -12,11 +12,16 @@ pub fn parse_json(text: &str) -> Dynamic {
 /// As [`parse_json`]; appends the encoded value to `out`.
 pub fn parse_json_into(text: &str, out: &mut Vec<u8>) {
     let mut encoder = Encoder::new();
-    if !text.is_empty() && encode_json(text, &mut encoder).is_none() {
+    encode_parsed(text, &mut encoder);
+    encoder.finish_into(out);
+}
+
+/// As [`parse_json`]; writes the value to an empty encoder.
+pub fn encode_parsed(text: &str, encoder: &mut Encoder) {
+    if !text.is_empty() && encode_json(text, encoder).is_none() {
         encoder.clear();
         encoder.string(text);
     }
-    encoder.finish_into(out);
 }
 
 impl Dynamic {

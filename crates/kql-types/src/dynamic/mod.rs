@@ -22,10 +22,10 @@ mod reader;
 mod walk;
 
 pub use builder::BagBuilder;
-pub use encoder::{Encoder, MAX_ENCODED};
-pub use json_read::{encode_json, parse_json, parse_json_into};
+pub use encoder::{Encoder, EncoderMemory, MAX_ENCODED};
+pub use json_read::{encode_json, encode_parsed, parse_json, parse_json_into};
 pub use json_write::write_json_string;
 pub use layout::MAX_DEPTH;
 pub use owned::Dynamic;
 pub use reader::{DynamicRef, Kind};
-pub use walk::{ArrayIter, BagIter};
+pub use walk::{ArrayElements, ArrayIter, BagIter};

@@ -9,12 +9,13 @@ use arrow::array::{
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
-use hindsight_kql_types::{DynamicRef, Encoder};
+use hindsight_kql_types::DynamicRef;
 
 use super::columns::MatchColumn;
 use super::elements::Element;
 use super::expressions::{Over, PathFunction, ReadValue};
 use super::topology::GraphInMemory;
+use crate::encoder::{encoder, finished};
 use crate::transform::{MAX_BATCH_BYTES, MAX_BATCH_ROWS};
 
 /// The elements of paths that one batch has at most, if each is small.
@@ -190,8 +191,7 @@ fn arrays<'p>(
     paths: impl Iterator<Item = &'p [u32]>,
 ) -> Result<ArrayRef> {
     let mut builder = BinaryViewBuilder::new();
-    let mut encoder = Encoder::new();
-    let mut bytes = Vec::new();
+    let mut encoder = encoder();
     for path in paths {
         encoder.begin_array();
         for row in path {
@@ -202,13 +202,8 @@ fn arrays<'p>(
             }
         }
         encoder.end();
-        bytes.clear();
-        encoder.finish_into(&mut bytes);
-        if bytes.is_empty() {
-            let message = "the array of a path is larger than a dynamic value may be".to_owned();
-            return Err(DataFusionError::ResourcesExhausted(message));
-        }
-        builder.append_value(&bytes);
+        let array = finished(&mut encoder, "the array of a path")?;
+        builder.append_value(array);
     }
     Ok(Arc::new(builder.finish()))
 }

@@ -115,7 +115,9 @@ impl Unpack {
         span: Span,
     ) -> BindResult<Relation> {
         if keys.len() > MAX_COLUMNS {
-            let message = format!("the bags have more than {MAX_COLUMNS} keys");
+            let message = format!(
+                "the bags have more than {MAX_COLUMNS} keys, the most columns that bag_unpack() may add"
+            );
             return Err(binder.error(Code::Semantics, message, span));
         }
         let Some(bag) = input.column(&self.column).cloned() else {

@@ -7,8 +7,8 @@ use datafusion::common::ScalarValue;
 use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_aggregate::expr_fn::max;
 use datafusion::logical_expr::when;
-use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Name, NamedExpr};
+use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::args::Args;
@@ -40,10 +40,14 @@ pub(crate) fn bind(
     };
     let (input, rows) = binder.discover(input, span)?;
     let values = values_of(rows.batches(), &pivoted.name, pivoted.kind);
-    if values.len() > MAX_COLUMNS || values.contains("") {
-        let message = format_args!(
-            "a pivoted column with an empty value or with more than {MAX_COLUMNS} values"
+    if values.len() > MAX_COLUMNS {
+        let message = format!(
+            "the pivoted column has more than {MAX_COLUMNS} values, the most columns that pivot() may add"
         );
+        return Err(binder.error(Code::Semantics, message, span));
+    }
+    if values.contains("") {
+        let message = format_args!("a pivoted column with an empty value");
         return Err(binder.unsupported(message, span));
     }
     let empty = match &aggregate.kind {

@@ -33,6 +33,16 @@ impl Generation {
         &self.path
     }
 
+    /// Is called before a transaction is committed.
+    pub(super) fn begin_commit(&self) -> io::Result<()> {
+        self.vfs.begin_commit(&self.path)
+    }
+
+    /// Is called after a transaction was committed.
+    pub(super) fn end_commit(&self) -> io::Result<()> {
+        self.vfs.end_commit(&self.path)
+    }
+
     /// A number of transactions that were committed, if the file says one; never more than there were.
     pub(super) fn read(&self) -> Option<u64> {
         let bytes = self.vfs.read(&self.path).ok()?;

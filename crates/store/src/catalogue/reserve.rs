@@ -1,5 +1,6 @@
 //! The file `reserve`: space that SQLite gets when the disk is full. It needs some to open a catalogue, also for reading.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
@@ -16,6 +17,9 @@ pub(crate) fn is_disk_full(error: &StoreError) -> bool {
     let StoreError::Catalogue(source) = error else {
         return false;
     };
+    if let sqlx::Error::Io(error) = source {
+        return error.kind() == io::ErrorKind::StorageFull;
+    }
     let code = source.as_database_error().and_then(|error| error.code());
     code.is_some_and(|code| FULL.contains(&code.as_ref()))
 }

@@ -120,6 +120,15 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Whether a segment with this path is listed.
+    pub(crate) async fn lists_segment(&self, path: &str) -> Result<bool> {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM segments WHERE path = ?")
+            .bind(path)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(count > 0)
+    }
+
     /// The last sequence of the log whose items lie in segments.
     pub async fn log_position(&self) -> Result<u64> {
         let sequence: i64 = sqlx::query_scalar("SELECT sequence FROM log_position")

@@ -107,13 +107,18 @@ impl Writer {
 
 impl WriteTransaction<'_> {
     /// Makes the changes durable, with their checksums.
+    ///
+    /// # Errors
+    /// An I/O error leaves it open whether the transaction is committed. Reading the catalogue tells it.
     pub(super) async fn commit(mut self) -> sqlx::Result<()> {
         let changes = self.writer.changes.take();
         if changes.is_empty() {
             return self.transaction.rollback().await;
         }
         let generation = checksums::update(&mut self.transaction, &changes).await?;
+        self.writer.generation.begin_commit()?;
         self.transaction.commit().await?;
+        self.writer.generation.end_commit()?;
         self.writer.generation.write(generation);
         Ok(())
     }

@@ -49,6 +49,7 @@ impl Store {
             .filter_map(|app| Some((app.id, app.retention_days?)))
             .collect();
         let _one = self.changing.lock().await;
+        self.settle().await?;
         let segments = self.all_segments();
         let mut gone: Vec<&Segment> = Vec::new();
         for segment in &segments {

@@ -1,10 +1,11 @@
 //! Functions that read an array: `array_length`, `array_sum`, `array_index_of`, `strcat_array`.
 
+use hindsight_kql_types::DynamicRef;
 use hindsight_kql_types::dynamic::Kind;
-use hindsight_kql_types::{DynamicRef, Encoder};
 
 use crate::dynamic::rows::with_rows;
 use crate::functions::prelude::*;
+use crate::kernel::MAX_TEXT;
 
 pub(crate) static ARRAY_LENGTH: ScalarFunction = function(
     &["array_length(array: dynamic) -> long"],
@@ -18,7 +19,7 @@ pub(crate) static ARRAY_LENGTH: ScalarFunction = function(
         with_rows(
             args,
             |length| args.collect_longs(length),
-            |row| i64::try_from(row.array(0)?.len()).ok(),
+            |row| i64::try_from(row.elements(0)?.len()).ok(),
         )
     },
 )
@@ -40,10 +41,10 @@ pub(crate) static ARRAY_SUM: ScalarFunction = function(
             args,
             |sum| args.collect_reals(sum),
             |row| {
-                let array = row.array(0)?;
+                let array = row.elements(0)?;
                 let mut numbers = array.iter().filter(|element| !element.is_null()).peekable();
                 numbers.peek()?;
-                numbers.map(|element| number(*element)).sum()
+                numbers.map(number).sum()
             },
         )
     },
@@ -95,14 +96,13 @@ pub(crate) fn same(a: DynamicRef<'_>, b: DynamicRef<'_>) -> bool {
 }
 
 fn array_index_of(args: &KernelArgs<'_>) -> KernelResult {
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     with_rows(
         args,
         |index| args.collect_longs(index),
         |row| {
-            let array = row.array(0)?;
-            row.pack(1, &mut encoder);
-            let wanted = encoder.finish();
+            let array = row.elements(0)?;
+            let wanted = row.packed(1, &mut encoder)?;
             let wanted = DynamicRef::new(&wanted);
             let count = i64::try_from(array.len()).ok()?;
             let option = |index: usize, default| {
@@ -128,8 +128,8 @@ fn array_index_of(args: &KernelArgs<'_>) -> KernelResult {
                 length => start.saturating_add(length).min(count),
             };
             let found = (0..)
-                .zip(&array)
-                .filter(|(at, element)| (start..end).contains(at) && same(**element, wanted))
+                .zip(array)
+                .filter(|(at, element)| (start..end).contains(at) && same(*element, wanted))
                 .nth(usize::try_from(occurrence - 1).ok()?);
             Some(found.map_or(-1, |(at, _)| at))
         },
@@ -143,7 +143,7 @@ fn strcat_array(args: &KernelArgs<'_>) -> KernelResult {
         let value = DynamicRef::new(arrays.get(row)?);
         let mut out = String::new();
         if value.kind() != Kind::Array {
-            value.to_text(&mut out);
+            value.to_text_within(MAX_TEXT, &mut out);
             return Some(Cow::Owned(out));
         }
         for (index, element) in value.iter_array().enumerate() {
@@ -153,7 +153,7 @@ fn strcat_array(args: &KernelArgs<'_>) -> KernelResult {
             if index > 0 {
                 out.push_str(delimiters.get(row));
             }
-            element.to_text(&mut out);
+            element.to_text_within(MAX_TEXT, &mut out);
         }
         Some(Cow::Owned(out))
     }))

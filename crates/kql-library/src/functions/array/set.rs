@@ -152,14 +152,13 @@ fn filtered(
 }
 
 fn set_has_element(args: &KernelArgs<'_>) -> KernelResult {
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     with_rows(
         args,
         |answer| args.collect_bools(answer),
         |row| {
-            let array = row.array(0)?;
-            row.pack(1, &mut encoder);
-            let wanted = encoder.finish();
+            let array = row.elements(0)?;
+            let wanted = row.packed(1, &mut encoder)?;
             let wanted = DynamicRef::new(&wanted);
             Some(array.into_iter().any(|element| same(element, wanted)))
         },

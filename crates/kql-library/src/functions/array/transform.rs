@@ -16,7 +16,7 @@ pub(crate) static ARRAY_CONCAT: ScalarFunction = function(
     )],
     |args| {
         each(args, |row, encoder| {
-            let arrays = (0..row.len()).filter_map(|index| row.array(index));
+            let arrays = (0..row.len()).filter_map(|index| row.elements(index));
             write_array(arrays.flatten(), encoder);
             Some(())
         })
@@ -33,15 +33,13 @@ pub(crate) static ARRAY_SLICE: ScalarFunction = function(
     )],
     |args| {
         each(args, |row, encoder| {
-            let array = row.array(0)?;
+            let array = row.elements(0)?;
             let (start, end) = (row.long(1)?, row.long(2)?);
             let count = i64::try_from(array.len()).ok()?;
             let from_end = |at: i64| if at < 0 { at.saturating_add(count) } else { at };
             let (start, end) = (from_end(start).max(0), from_end(end));
-            let kept = (0..)
-                .zip(array)
-                .filter(|(at, _)| (start..=end).contains(at));
-            write_array(kept.map(|(_, element)| element), encoder);
+            let after = usize::try_from(end.saturating_add(1)).unwrap_or(0);
+            write_array(array.range(usize::try_from(start).ok()?, after), encoder);
             Some(())
         })
     },
@@ -74,7 +72,7 @@ pub(crate) static ARRAY_REVERSE: ScalarFunction = function(
     )],
     |args| {
         each(args, |row, encoder| {
-            write_array(row.array(0)?.into_iter().rev(), encoder);
+            write_array(row.elements(0)?.iter().rev(), encoder);
             Some(())
         })
     },
@@ -157,41 +155,38 @@ pub(crate) static ZIP: ScalarFunction = function(
 
 fn array_split(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
-        let array = row.array(0)?;
+        let array = row.elements(0)?;
         let count = i64::try_from(array.len()).ok()?;
-        let wanted: Vec<i64> = match row.array(1) {
+        let wanted: Vec<i64> = match row.elements(1) {
             Some(indexes) => indexes.into_iter().filter_map(DynamicRef::as_i64).collect(),
             None => vec![row.long(1)?],
         };
-        let mut rest = array.as_slice();
         let mut start = 0;
         encoder.begin_array();
         for at in wanted {
             let at = if at < 0 { at.saturating_add(count) } else { at };
-            let length = usize::try_from(at.clamp(start, count) - start).ok()?;
-            let (part, tail) = rest.split_at_checked(length)?;
-            write_array(part.iter().copied(), encoder);
-            start += i64::try_from(length).ok()?;
-            rest = tail;
+            let end = usize::try_from(at.clamp(0, count)).ok()?.max(start);
+            write_array(array.range(start, end), encoder);
+            start = end;
         }
-        write_array(rest.iter().copied(), encoder);
+        write_array(array.range(start, array.len()), encoder);
         encoder.end();
         Some(())
     })
 }
 
 fn rotate(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
-    let mut array = row.array(0)?;
-    if !array.is_empty() {
-        let by = count.rem_euclid(i64::try_from(array.len()).ok()?);
-        array.rotate_left(usize::try_from(by).ok()?);
-    }
-    write_array(array, encoder);
+    let array = row.elements(0)?;
+    let length = i64::try_from(array.len()).ok()?;
+    let by = count.checked_rem_euclid(length).unwrap_or(0);
+    let by = usize::try_from(by).ok()?;
+    let rotated = array.range(by, array.len()).chain(array.range(0, by));
+    write_array(rotated, encoder);
     Some(())
 }
 
 fn shift(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
-    let array = row.array(0)?;
+    let array = row.elements(0)?;
     let length = i64::try_from(array.len()).ok()?;
     encoder.begin_array();
     for at in 0..length {
@@ -199,7 +194,7 @@ fn shift(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
             .checked_add(count)
             .and_then(|at| usize::try_from(at).ok());
         match source.and_then(|at| array.get(at)) {
-            Some(element) => encoder.dynamic(*element),
+            Some(element) => encoder.dynamic(element),
             None => row.pack(2, encoder),
         }
     }
@@ -209,8 +204,8 @@ fn shift(row: Row<'_>, count: i64, encoder: &mut Encoder) -> Option<()> {
 
 fn array_iff(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
-        let conditions = row.array(0)?;
-        let choices = [row.array(1), row.array(2)];
+        let conditions = row.elements(0)?;
+        let choices = [row.elements(1), row.elements(2)];
         encoder.begin_array();
         for (at, condition) in conditions.into_iter().enumerate() {
             let chosen = match condition.kind() {
@@ -226,7 +221,7 @@ fn array_iff(args: &KernelArgs<'_>) -> KernelResult {
             let index = usize::from(!chosen);
             match choices.get(index) {
                 Some(Some(array)) => {
-                    encoder.dynamic(array.get(at).copied().unwrap_or(DynamicRef::NULL));
+                    encoder.dynamic(array.get(at).unwrap_or(DynamicRef::NULL));
                 }
                 _ => row.pack(index + 1, encoder),
             }
@@ -239,12 +234,12 @@ fn array_iff(args: &KernelArgs<'_>) -> KernelResult {
 fn zip(args: &KernelArgs<'_>) -> KernelResult {
     each(args, |row, encoder| {
         let arrays = (0..row.len())
-            .map(|index| row.array(index))
+            .map(|index| row.elements(index))
             .collect::<Option<Vec<_>>>()?;
-        let longest = arrays.iter().map(Vec::len).max()?;
+        let longest = arrays.iter().map(|array| array.len()).max()?;
         encoder.begin_array();
         for at in 0..longest {
-            let elements = arrays.iter().map(|array| array.get(at).copied());
+            let elements = arrays.iter().map(|array| array.get(at));
             write_array(elements.map(|e| e.unwrap_or(DynamicRef::NULL)), encoder);
         }
         encoder.end();

@@ -2,6 +2,7 @@
 
 use hindsight_kql_syntax::Code;
 use hindsight_kql_types::DynamicRef;
+use hindsight_kql_types::dynamic::ArrayElements;
 
 use crate::Scalar;
 use crate::dynamic::rows::each;
@@ -54,13 +55,13 @@ pub(crate) static BAG_ZIP: ScalarFunction = function(
     )],
     |args| {
         each(args, |row, encoder| {
-            let keys = row.array(0)?;
-            let values = row.array(1).unwrap_or_default();
+            let keys = row.elements(0)?;
+            let values = row.elements(1).unwrap_or(ArrayElements::EMPTY);
             encoder.begin_bag();
             for (index, key) in keys.into_iter().enumerate() {
                 if let Some(key) = key.as_str() {
                     encoder.key(key);
-                    encoder.dynamic(values.get(index).copied().unwrap_or(DynamicRef::NULL));
+                    encoder.dynamic(values.get(index).unwrap_or(DynamicRef::NULL));
                 }
             }
             encoder.end();

@@ -1,10 +1,11 @@
 //! `parse_json`, `dynamic_to_json`, `treepath` (`docs/semantics.md §9.2, §9.6, §9.8`).
 
-use hindsight_kql_types::dynamic::Kind;
+use hindsight_kql_types::dynamic::{Kind, encode_parsed};
 use hindsight_kql_types::{DynamicRef, Encoder};
 
 use crate::dynamic::rows::{each, with_rows};
 use crate::functions::prelude::*;
+use crate::kernel::MAX_TEXT;
 
 pub(crate) static PARSE_JSON: ScalarFunction = function(
     &["parse_json(value: any) -> dynamic"],
@@ -52,9 +53,11 @@ pub(crate) static TREEPATH: ScalarFunction = function(
 fn parse_json(args: &KernelArgs<'_>) -> KernelResult {
     if args.kind(0) == ScalarType::String {
         let texts = args.strings(0)?;
+        let mut encoder = encoder();
         return Ok(args.collect_dynamics(|row, out| {
-            hindsight_kql_types::dynamic::parse_json_into(texts.get(row), out);
-            !DynamicRef::new(out).is_null()
+            encode_parsed(texts.get(row), &mut encoder);
+            encoder.finish_into(out);
+            out.is_empty() || !DynamicRef::new(out).is_null()
         }));
     }
     each(args, |row, encoder| {
@@ -68,14 +71,13 @@ fn parse_json(args: &KernelArgs<'_>) -> KernelResult {
 }
 
 fn dynamic_to_json(args: &KernelArgs<'_>) -> KernelResult {
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     with_rows(
         args,
         |text| args.collect_strings(|row| text(row).map(Cow::Owned)),
         |row| {
-            row.pack(0, &mut encoder);
-            let bytes = encoder.finish();
-            Some(DynamicRef::new(&bytes).to_canonical_json())
+            let bytes = row.packed(0, &mut encoder)?;
+            Some(DynamicRef::new(&bytes).to_canonical_json_within(MAX_TEXT))
         },
     )
 }

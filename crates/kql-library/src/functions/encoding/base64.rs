@@ -3,8 +3,8 @@
 use ::base64::Engine;
 use ::base64::engine::general_purpose::STANDARD;
 use arrow::array::FixedSizeBinaryBuilder;
+use hindsight_kql_types::DynamicRef;
 use hindsight_kql_types::dynamic::Kind;
-use hindsight_kql_types::{DynamicRef, Encoder};
 
 use crate::functions::prelude::*;
 
@@ -51,7 +51,7 @@ pub(crate) static DECODE_TOARRAY: ScalarFunction = function(
     )],
     |args| {
         let text = args.strings(0)?;
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         Ok(args.collect_dynamics(|row, out| {
             let Some(bytes) = decode(text.get(row)) else {
                 return false;

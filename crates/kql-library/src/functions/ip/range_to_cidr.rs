@@ -2,8 +2,6 @@
 
 use std::net::Ipv4Addr;
 
-use hindsight_kql_types::Encoder;
-
 use super::address::{Address, V4};
 use crate::functions::prelude::*;
 
@@ -17,7 +15,7 @@ pub(crate) static DEF: ScalarFunction = function(
     )],
     |args| {
         let (start, end) = (args.strings(0)?, args.strings(1)?);
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         Ok(args.collect_dynamics(|row, out| {
             let (Some(start), Some(end)) = (V4::parse(start.get(row)), V4::parse(end.get(row)))
             else {

@@ -1,7 +1,6 @@
 //! `parse_command_line`; `windows` is the only supported parser.
 
 use hindsight_kql_syntax::Code;
-use hindsight_kql_types::Encoder;
 
 use crate::functions::prelude::*;
 
@@ -33,7 +32,7 @@ static KERNEL: InnerKernel = InnerKernel::new("parse_command_line", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     Ok(args.collect_dynamics(|row, out| {
         let text = text.get(row);
         if text.trim().is_empty() {

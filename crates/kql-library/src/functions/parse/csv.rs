@@ -1,7 +1,5 @@
 //! `parse_csv`.
 
-use hindsight_kql_types::Encoder;
-
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = function(
@@ -14,7 +12,7 @@ pub(crate) static DEF: ScalarFunction = function(
     )],
     |args| {
         let text = args.texts(0)?;
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         Ok(args.collect_dynamics(|row, out| {
             encoder.begin_array();
             fields(text.get(row))

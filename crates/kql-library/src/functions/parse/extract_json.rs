@@ -1,9 +1,10 @@
 //! `extract_json`: extracts one value from JSON text by a path.
 
 use hindsight_kql_syntax::Code;
-use hindsight_kql_types::dynamic::{DynamicRef, Encoder, encode_json};
+use hindsight_kql_types::dynamic::{DynamicRef, encode_json};
 
 use crate::functions::prelude::*;
+use crate::kernel::MAX_TEXT;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &["extract_json(jsonPath: const string, jsonText: string) -> string"],
@@ -47,13 +48,17 @@ static KERNEL: InnerKernel = InnerKernel::new("extract_json", kernel);
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (path, text) = (args.strings(0)?, args.texts(1)?);
     let path = steps(path.get(0)).unwrap_or_default();
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     let mut bytes = Vec::new();
     Ok(args.collect_strings(|row| {
         encoder.clear();
         encode_json(text.get(row), &mut encoder)?;
         bytes.clear();
         encoder.finish_into(&mut bytes);
+        if bytes.is_empty() {
+            args.limits().no_value();
+            return None;
+        }
         let found = path
             .iter()
             .try_fold(DynamicRef::new(&bytes), |value, step| match step {
@@ -61,7 +66,7 @@ fn kernel(args: &KernelArgs<'_>) -> KernelResult {
                 Step::Index(index) => value.get_index(*index),
             })?;
         let mut out = String::new();
-        found.to_text(&mut out);
+        found.to_text_within(MAX_TEXT, &mut out);
         Some(Cow::Owned(out))
     }))
 }

@@ -22,7 +22,7 @@ pub(crate) static PARSE_URL: ScalarFunction = function(
     ],
     |args| {
         let text = args.strings(0)?;
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         Ok(args.collect_dynamics(|row, out| {
             Url::parse(text.get(row)).write(&mut encoder);
             encoder.finish_into(out);
@@ -42,7 +42,7 @@ pub(crate) static PARSE_URLQUERY: ScalarFunction = function(
     )],
     |args| {
         let text = args.strings(0)?;
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         Ok(args.collect_dynamics(|row, out| {
             let query = text.get(row);
             encoder.begin_bag();

@@ -2,8 +2,8 @@
 
 use arrow::array::{BinaryViewArray, Int64Array};
 use hindsight_kql_syntax::Code;
+use hindsight_kql_types::DynamicRef;
 use hindsight_kql_types::dynamic::Kind;
-use hindsight_kql_types::{DynamicRef, Encoder};
 
 use crate::functions::prelude::*;
 use crate::kernel::Rows;
@@ -18,7 +18,7 @@ pub(crate) static FROM_STRING: ScalarFunction = function(
     )],
     |args| {
         let text = args.texts(0)?;
-        let mut encoder = Encoder::new();
+        let mut encoder = encoder();
         Ok(args.collect_dynamics(|row, out| {
             encoder.begin_array();
             text.get(row)

@@ -2,8 +2,8 @@
 
 use ::regex::Regex;
 use hindsight_kql_syntax::Code;
+use hindsight_kql_types::DynamicRef;
 use hindsight_kql_types::dynamic::Kind;
-use hindsight_kql_types::{DynamicRef, Encoder};
 
 use crate::functions::prelude::*;
 use crate::regular_expression::compile;
@@ -68,7 +68,7 @@ fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     };
     let text = args.texts(args.len().saturating_sub(1))?;
     let every: Vec<usize> = (1..regex.captures_len()).collect();
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     Ok(args.collect_dynamics(|row, out| {
         let selected = selection
             .as_ref()

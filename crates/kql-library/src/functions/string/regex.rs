@@ -134,7 +134,7 @@ mod tests {
         let check = |pattern: &str, rewrite: &str, expected: &str| {
             let regex = compile(pattern).expect("a pattern");
             assert_eq!(
-                replace_all(&regex, "ab12", rewrite, &CallLimits::new()),
+                replace_all(&regex, "ab12", rewrite, &CallLimits::new(1)),
                 expected,
                 "{pattern} {rewrite}"
             );

@@ -1,7 +1,5 @@
 //! `split`.
 
-use hindsight_kql_types::Encoder;
-
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
@@ -28,7 +26,7 @@ fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     } else {
         None
     };
-    let mut encoder = Encoder::new();
+    let mut encoder = encoder();
     Ok(args.collect_dynamics(|row, out| {
         let (text, delimiter) = (text.get(row), delimiter.get(row));
         if delimiter.is_empty() {

@@ -9,9 +9,9 @@ use arrow::compute::{interleave, max, min};
 use arrow::datatypes::SchemaRef;
 use arrow::row::{OwnedRow, Row, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use hindsight_kql_types::dynamic::MAX_ENCODED;
 use hindsight_kql_types::{Encoder, ScalarType, Value};
 
+use crate::encoder::{encoder, finished};
 use crate::kernel::KernelError;
 use crate::transform::{
     HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
@@ -81,7 +81,7 @@ impl Transform for SeriesRows {
             bytes: 0,
             bins: None,
             next: 0,
-            encoder: Encoder::new(),
+            encoder: encoder(),
         }))
     }
 }
@@ -168,8 +168,8 @@ impl TransformState for State {
         if self.keys.is_empty() {
             self.only_group();
         }
-        let axis = self.work.axis.values(first, count, &mut self.encoder);
-        let axis = Buffer::from_vec(bounded(axis)?);
+        self.work.axis.write(first, count, &mut self.encoder);
+        let axis = Buffer::from_vec(finished(&mut self.encoder, "make-series")?);
         self.bins = Some(Bins { first, count, axis });
         Ok(())
     }
@@ -194,7 +194,7 @@ impl TransformState for State {
                 if let (Some(series), Some(column)) = (series.get(position), column.get(position)) {
                     write_series(series, *column, bins, group, &self.batches, encoder)?;
                 }
-                let array = bounded(encoder.finish())?;
+                let array = finished(encoder, "make-series")?;
                 bytes += array.len();
                 output.append_value(&array);
             }
@@ -218,17 +218,6 @@ impl TransformState for State {
 fn columns(batch: &RecordBatch, indices: &[usize]) -> Vec<ArrayRef> {
     let column = |index: &usize| batch.columns().get(*index).cloned();
     indices.iter().filter_map(column).collect()
-}
-
-/// The encoded value, or an error if it is too large.
-fn bounded(value: Vec<u8>) -> Result<Vec<u8>> {
-    if !value.is_empty() {
-        Ok(value)
-    } else {
-        Err(failed(format!(
-            "make-series: a series has more than {MAX_ENCODED} bytes"
-        )))
-    }
 }
 
 fn failed(message: String) -> DataFusionError {
@@ -366,8 +355,8 @@ impl Axis {
         }
     }
 
-    /// The array of bin starts.
-    fn values(&self, first: i64, count: usize, encoder: &mut Encoder) -> Vec<u8> {
+    /// Writes the array of bin starts.
+    fn write(&self, first: i64, count: usize, encoder: &mut Encoder) {
         encoder.clear();
         encoder.begin_array();
         for number in (first..).take(count) {
@@ -387,7 +376,6 @@ impl Axis {
             }
         }
         encoder.end();
-        encoder.finish()
     }
 }
 

@@ -14,6 +14,7 @@ use hindsight_kql_types::{DynamicRef, Encoder, ScalarType};
 
 use super::value::ElementBuilder;
 use crate::aggregates::MAX_ELEMENTS;
+use crate::encoder::{encoder, finished};
 use crate::transform::{
     MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, row_bytes, select_rows,
 };
@@ -90,8 +91,7 @@ impl Transform for Expand {
             row: 0,
             element: 0,
             first_row: 0,
-            encoder: Encoder::new(),
-            buffer: Vec::new(),
+            encoder: encoder(),
         }))
     }
 }
@@ -108,7 +108,6 @@ struct State {
     element: usize,
     first_row: i64,
     encoder: Encoder,
-    buffer: Vec<u8>,
 }
 
 impl TransformState for State {
@@ -201,9 +200,8 @@ impl State {
                     Some(Element::Value(value)) => builder.push(Some(value))?,
                     Some(Element::Property(key, value)) => {
                         bag_element(&mut self.encoder, key, value, self.work.bags_as_pairs);
-                        self.buffer.clear();
-                        self.encoder.finish_into(&mut self.buffer);
-                        builder.push(Some(DynamicRef::new(&self.buffer)))?
+                        let value = finished(&mut self.encoder, "mv-expand")?;
+                        builder.push(Some(DynamicRef::new(&value)))?
                     }
                 };
             }

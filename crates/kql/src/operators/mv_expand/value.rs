@@ -10,6 +10,8 @@ use datafusion::common::Result;
 use hindsight_kql_types::dynamic::Kind;
 use hindsight_kql_types::{DynamicRef, ScalarType, datetime, guid};
 
+use crate::kernel::{KernelError, MAX_TEXT};
+
 /// The maximum size of an element beside its own text.
 const VIEW: usize = 16;
 
@@ -60,7 +62,10 @@ impl ElementBuilder {
             ElementBuilder::String(out, text) => {
                 text.clear();
                 if let Some(element) = element {
-                    element.to_text(text);
+                    element.to_text_within(MAX_TEXT, text);
+                }
+                if text.len() > MAX_TEXT {
+                    return Err(KernelError::TooLarge(MAX_TEXT).of("mv-expand"));
                 }
                 out.append_value(&*text);
                 return Ok(VIEW + text.len());

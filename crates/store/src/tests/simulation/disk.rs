@@ -100,6 +100,8 @@ struct State {
     power: bool,
     full: bool,
     trace: Option<Vec<Call>>,
+    /// What the commit reports that was begun.
+    commit: Option<Fate>,
 }
 
 /// The disk.
@@ -125,6 +127,7 @@ impl Disk {
             power: true,
             full: false,
             trace: None,
+            commit: None,
         })))
     }
 
@@ -224,7 +227,7 @@ impl State {
             trace.push((call, path.to_owned(), checksum));
         }
         self.write_back();
-        let needs_space = matches!(call, "write" | "create" | "create_dir");
+        let needs_space = matches!(call, "write" | "create" | "create_dir" | "commit");
         let fault = self.fault.filter(|(at, _)| *at == number);
         if let Some((_, fault)) = fault {
             self.hit = true;
@@ -608,6 +611,18 @@ impl Vfs for Disk {
         drop(state);
         fate.end()?;
         Ok(Some(Box::new(lock)))
+    }
+
+    fn begin_commit(&self, catalogue: &Path) -> io::Result<()> {
+        let mut state = self.0.lock();
+        let fate = state.begin("commit", catalogue, 0)?;
+        state.commit = Some(fate);
+        Ok(())
+    }
+
+    fn end_commit(&self, _: &Path) -> io::Result<()> {
+        let fate = self.0.lock().commit.take();
+        fate.map_or(Ok(()), Fate::end)
     }
 
     fn is_locked(&self, path: &Path) -> bool {

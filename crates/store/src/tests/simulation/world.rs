@@ -62,8 +62,8 @@ pub(super) struct World {
     pub(super) disk: Disk,
     clock: Arc<ManualClock>,
     config: StoreConfig,
-    /// It stays open through power cuts: of SQLite the model assumes that a transaction survives if its commit returned, and
-    /// vanishes if its commit was not called.
+    /// It stays open through power cuts: of SQLite the model assumes that a transaction survives if its commit returned, vanishes if
+    /// its commit was not called, and is there or not if its commit failed, as a read tells at once.
     catalogue: Option<(Catalogue, StoreId)>,
     store: Option<Arc<Store>>,
     /// Whether every request that was refused before the store was opened is known to be there or gone.
@@ -234,9 +234,19 @@ impl World {
             instrumentation_key: id.0,
             created: now,
         };
-        catalogue.create_app(new).await.map_err(text)?;
-        catalogue.delete_app(id, now).await.map_err(text)?;
         self.second_app += 1;
+        let created = catalogue.create_app(new).await;
+        if created.is_err() {
+            return self.only_faults(created.map(drop));
+        }
+        let marked = catalogue.delete_app(id, now).await;
+        if marked.is_err() {
+            // It may be deleted; the next purge tells.
+            for request in self.requests.iter_mut().filter(|r| r.app == deleted) {
+                request.may_go = true;
+            }
+            return self.only_faults(marked.map(drop));
+        }
         let purged = store.purge_deleted().await.map(drop);
         for request in &mut self.requests {
             if request.app == deleted {
