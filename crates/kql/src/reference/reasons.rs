@@ -33,10 +33,6 @@ pub(super) const FUNCTIONS: &[Refused] = &[
         names: "hash_combine hash_many",
         reason: "The engine's way to combine hashes is not published, and another hash would be a wrong answer.",
     },
-    Refused {
-        names: "parse_user_agent",
-        reason: "The answer depends on the engine's own list of browsers, systems and devices.",
-    },
 ];
 
 /// The reasons of plug-ins.
