@@ -28,6 +28,7 @@ pub use config::EngineConfig;
 pub use engine::QueryEngine;
 pub use error::EngineError;
 pub use hindsight_kql::reference::language as language_reference;
+pub use hindsight_kql::{PrincipalKind, QueryPrincipal};
 pub use hindsight_kql_syntax::{Code, Diagnostic, Span};
 pub use request::*;
 pub use result::*;

@@ -16,6 +16,7 @@ mod leaves;
 mod operators;
 mod plan;
 mod plugins;
+mod principal;
 mod query;
 pub mod reference;
 mod relation;
@@ -37,6 +38,7 @@ use hindsight_kql_library::{
 };
 pub use hindsight_kql_library::{kernel, work};
 pub use leaves::{Leaf, LeafSource};
+pub use principal::{PrincipalKind, QueryPrincipal};
 pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
 pub use relation::{Column, ColumnRole, Relation, Scalar};
 pub use steps::{MaterializedTable, Step, StepKind};

@@ -8,6 +8,7 @@ use hindsight_kql_syntax::ast::RenderOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
 use crate::held::HeldRows;
+use crate::principal::QueryPrincipal;
 use crate::relation::Column;
 use crate::steps::Step;
 
@@ -20,6 +21,8 @@ pub struct BindOptions {
     pub parameters: HashMap<String, String>,
     /// A half-open interval in ticks: every scan keeps rows whose `timestamp` (or `TimeGenerated`) is in it.
     pub timespan: Option<(i64, i64)>,
+    /// The principal that sends the query; `None` if nobody is known to.
+    pub principal: Option<Arc<QueryPrincipal>>,
     /// The rows that earlier attempts requested, in the order of the requests ([`crate::Binding::NeedsRows`]).
     pub discovered: Vec<Arc<HeldRows>>,
 }
@@ -30,6 +33,7 @@ impl Default for BindOptions {
             now_ticks: hindsight_kql_types::ticks::UNIX_EPOCH_TICKS,
             parameters: HashMap::new(),
             timespan: None,
+            principal: None,
             discovered: Vec::new(),
         }
     }

@@ -13,7 +13,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
-use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run, session};
+use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, QueryPrincipal, run, session};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
 
@@ -51,6 +51,8 @@ pub(crate) struct Job {
     pub(crate) limits: Limits,
     /// The principal that runs the query: the processors are shared between principals.
     pub(crate) principal: Arc<str>,
+    /// The principal as the query sees it.
+    pub(crate) sender: Option<Arc<QueryPrincipal>>,
 }
 
 /// Runs queries over shared memory, on dedicated threads.
@@ -146,6 +148,7 @@ async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
     let options = BindOptions {
         now_ticks: job.times.now,
         timespan: job.times.timespan.map(|t| (t.start, t.end)),
+        principal: job.sender,
         ..BindOptions::default()
     };
     let bound = run::bind_with_rows(&job.query, job.catalog.as_ref(), options, &run.context)

@@ -26,10 +26,6 @@ pub(super) const FUNCTIONS: &[Refused] = &[
         reason: "The store keeps no time of ingestion beside a row.",
     },
     Refused {
-        names: "current_principal current_principal_details current_principal_is_member_of",
-        reason: "The query engine is not told who sends a query.",
-    },
-    Refused {
         names: "hash_combine hash_many",
         reason: "The engine's way to combine hashes is not published, and another hash would be a wrong answer.",
     },
