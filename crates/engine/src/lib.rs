@@ -27,6 +27,7 @@ mod time;
 pub use config::EngineConfig;
 pub use engine::QueryEngine;
 pub use error::EngineError;
+pub use hindsight_kql::addresses::{AddressDatabase, AddressDatabaseError};
 pub use hindsight_kql::reference::language as language_reference;
 pub use hindsight_kql::{PrincipalKind, QueryPrincipal};
 pub use hindsight_kql_syntax::{Code, Diagnostic, Span};

@@ -32,11 +32,11 @@ pub use bind::{Binding, NeededRows, bind, bind_or_ask};
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use datafusion::session;
 pub use held::HeldRows;
+pub use hindsight_kql_library::{addresses, kernel, work};
 use hindsight_kql_library::{
     aggregates, call, convert, definition, functions, list_match, real_key, regular_expression,
     signature, text_match, value,
 };
-pub use hindsight_kql_library::{kernel, work};
 pub use leaves::{Leaf, LeafSource};
 pub use principal::{PrincipalKind, QueryPrincipal};
 pub use query::{BindOptions, BoundQuery, BoundResult, Settings};

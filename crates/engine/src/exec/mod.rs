@@ -11,6 +11,7 @@ use std::sync::Arc;
 use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
+use hindsight_kql::addresses::AddressDatabase;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
 use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, QueryPrincipal, run, session};
@@ -62,6 +63,8 @@ pub(crate) struct Executor {
     memory: usize,
     partitions: usize,
     threads: QueryThreads,
+    /// What queries look addresses up in.
+    addresses: Option<Arc<AddressDatabase>>,
     /// Measures how long queries take.
     clock: Arc<dyn Clock>,
     /// Held by every query that has not ended.
@@ -90,6 +93,7 @@ impl Executor {
             memory: config.memory,
             partitions,
             threads: QueryThreads::new(partitions),
+            addresses: config.addresses.clone(),
             clock,
             running: Arc::new(()),
         })
@@ -115,7 +119,8 @@ impl Executor {
             clock: Arc::clone(&self.clock),
         };
         let deadline = job.times.deadline;
-        let (of, principal) = (Work::new(reserved), Arc::clone(&job.principal));
+        let of = Work::with_addresses(reserved, self.addresses.clone());
+        let principal = Arc::clone(&job.principal);
         let spawn = |sender| {
             self.threads
                 .spawn(&principal, of, deadline, work(job, run, sender))
