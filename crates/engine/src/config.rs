@@ -1,7 +1,10 @@
 //! Settings with their defaults (`D18`, `D19`).
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use hindsight_kql::addresses::AddressDatabase;
 
 /// The engine's settings.
 #[derive(Debug, Clone)]
@@ -24,6 +27,8 @@ pub struct EngineConfig {
     pub partitions: usize,
     /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
     pub retention: Duration,
+    /// What `geo_info_from_ip_address` looks addresses up in. Default: nothing, every address is unknown.
+    pub addresses: Option<Arc<AddressDatabase>>,
 }
 
 impl Default for EngineConfig {
@@ -38,6 +43,7 @@ impl Default for EngineConfig {
             spill_folder: None,
             partitions: std::thread::available_parallelism().map_or(2, usize::from),
             retention: Duration::from_secs(90 * 86_400),
+            addresses: None,
         }
     }
 }

@@ -11,6 +11,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
 use futures::StreamExt;
+use hindsight_kql::work::CancellationToken;
 use hindsight_kql::{BoundQuery, BoundResult, run};
 use hindsight_store::Clock;
 
@@ -18,7 +19,7 @@ use crate::error::EngineError;
 use crate::exec::failure::failure;
 use crate::exec::pool::QueryPool;
 use crate::render;
-use crate::result::{PartialError, ResultColumn, Statistics, Summary, TableSize};
+use crate::result::{Notice, PartialError, ResultColumn, Statistics, Summary, TableSize};
 use crate::stream::{Part, ResultSender};
 
 /// The limits of one result.
@@ -96,6 +97,7 @@ impl ResultProducer {
                 data_sources: Vec::new(),
                 partial: None,
                 missing: Vec::new(),
+                notices: Vec::new(),
             },
             spent: run.clock.elapsed().saturating_sub(run.started),
             run,
@@ -134,6 +136,9 @@ impl ResultProducer {
         if let Some(current) = &self.current {
             scanned(current.plan.as_ref(), &mut summary.statistics);
             summary.tables.push(current.size);
+        }
+        if CancellationToken::current().lacked_addresses() {
+            summary.notices.push(Notice::NoAddressDatabase);
         }
         summary.statistics.execution_time = self.spent;
         summary.statistics.memory_peak = self.run.pool.peak() as u64;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hindsight_kql::QueryPrincipal;
 use hindsight_kql_syntax::ast::Query;
 use hindsight_store::AppId;
 
@@ -19,6 +20,8 @@ pub enum Access {
 pub struct Caller {
     /// The principal's id; the processors are shared between principals.
     pub principal: Arc<str>,
+    /// The principal as queries see it (`current_principal()`); `None` if nobody is known to send the request.
+    pub sender: Option<Arc<QueryPrincipal>>,
     /// What the principal may read.
     pub access: Access,
     /// The application named in the URL; the server has checked that `access` covers it.
@@ -68,6 +71,9 @@ pub struct QueryRequest {
     pub workspace_names: bool,
 }
 
+/// What the names of all functions that read the principal begin with.
+const PRINCIPAL_FUNCTIONS: &str = "current_principal";
+
 /// A parsed KQL query whose applications are resolved and permitted.
 #[derive(Debug)]
 pub struct PreparedQuery {
@@ -80,13 +86,16 @@ pub struct PreparedQuery {
 impl PreparedQuery {
     /// All that the result depends on besides the telemetry, as text: equivalent requests have equal texts (`D18`).
     pub fn canonical(&self) -> String {
+        let query = self.query.to_string();
+        // A query that names a function of the principal, also in a string, is not shared between principals.
+        let sender = query.contains(PRINCIPAL_FUNCTIONS);
+        let sender = sender.then_some(&self.request.caller.sender);
         format!(
-            "{}\n{}\n{}\n{:?}\n{}",
+            "{}\n{}\n{}\n{:?}\n{sender:?}\n{query}",
             self.request.caller.scope(),
             ids(&self.apps),
             self.request.workspace_names,
             self.request.timespans,
-            self.query
         )
     }
 }

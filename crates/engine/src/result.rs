@@ -101,6 +101,15 @@ pub struct Summary {
     pub partial: Option<PartialError>,
     /// What could not be read and is left out (`D34`).
     pub missing: Vec<MissingData>,
+    /// What else the reply has to say.
+    pub notices: Vec<Notice>,
+}
+
+/// What a result lacks because of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// The query called `geo_info_from_ip_address` and no database of addresses is configured.
+    NoAddressDatabase,
 }
 
 /// The answer to a KQL query.
@@ -116,6 +125,8 @@ pub struct QueryResult {
     pub partial: Option<PartialError>,
     /// What could not be read and is left out (`D34`).
     pub missing: Vec<MissingData>,
+    /// What else the reply has to say.
+    pub notices: Vec<Notice>,
 }
 
 /// The answer to a metric request.

@@ -115,6 +115,7 @@ impl QueryStream {
             data_sources: Vec::new(),
             partial: None,
             missing: Vec::new(),
+            notices: Vec::new(),
         }));
         let task = spawn(ResultSender {
             sender,
@@ -242,6 +243,7 @@ impl QueryStream {
             statistics: summary.statistics,
             partial: summary.partial,
             missing: summary.missing,
+            notices: summary.notices,
         })
     }
 }

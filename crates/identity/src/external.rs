@@ -29,6 +29,12 @@ pub struct ExternalToken {
     pub subject: String,
     /// The rights that both the token and the trust in its issuer grant.
     pub rights: Rights,
+    /// Whether it is a person's: it has scopes (`scp`, `scope`), which only people grant.
+    pub is_person: bool,
+    /// Its tenant (`tid`), where it names one.
+    pub tenant: Option<String>,
+    /// The name with which a person signs in: `upn` or `preferred_username`.
+    pub name: Option<String>,
 }
 
 /// All trusted issuers.
@@ -122,10 +128,18 @@ impl ExternalIssuers {
         let keys = self.keys_for(token, external).await?;
         token.check_signature(&keys)?;
         let subject = token.text("oid").or_else(|| token.text("sub"));
+        let name = token
+            .text("upn")
+            .or_else(|| token.text("preferred_username"));
         Ok(ExternalToken {
             issuer: trusted.clone(),
             subject: subject.ok_or(TokenError::Missing("sub"))?.to_owned(),
             rights: claims::rights(&token.claims).both(trusted.rights),
+            is_person: ["scp", "scope"]
+                .iter()
+                .any(|name| token.claims.get(*name).is_some()),
+            tenant: token.text("tid").map(str::to_owned),
+            name: name.map(str::to_owned),
         })
     }
 

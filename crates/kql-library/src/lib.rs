@@ -4,12 +4,13 @@
 //! rewrite to a DataFusion expression; an aggregate builds DataFusion aggregate calls. Both receive their arguments as
 //! [`Scalar`]s: expressions with their KQL types.
 //!
-//! The modules from the bottom up: [`value`], [`large`] and [`work`] are independent of kernels; [`kernel`] defines the
+//! The modules from the bottom up: [`value`], [`large`], [`addresses`] and [`work`] are independent of kernels; [`kernel`] defines the
 //! kernel interface, [`encoder`] reserves the memory of dynamic values, [`definition`] defines functions and [`call`] calls kernels from plans. On these build the kernels that
 //! operators share ([`text_match`], [`list_match`], [`real_key`]), the aggregate states, [`functions`] and [`aggregates`].
 //! Functions and aggregates do not depend on each other. A test of the `server` crate checks that the modules have no
 //! cycles.
 
+pub mod addresses;
 pub mod aggregates;
 pub mod call;
 pub mod convert;

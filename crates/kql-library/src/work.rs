@@ -1,4 +1,4 @@
-//! The execution context of one query: its cancellation state and its memory pool.
+//! The execution context of one query: its cancellation state, its memory pool and its database of addresses.
 //!
 //! Dropping a query's future cancels it at the points where it yields to the scheduler. A kernel over a large value, or an
 //! aggregate that finishes a million groups, does not yield; it checks its [`CancellationToken`]. The context is a
@@ -14,6 +14,8 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+
+use crate::addresses::AddressDatabase;
 
 tokio::task_local! {
     static CURRENT: Work;
@@ -35,17 +37,29 @@ struct State {
     pool: Arc<dyn MemoryPool>,
     /// Why the memory pool first refused the memory of a value. The query fails, because the value is missing.
     refusal: OnceLock<String>,
+    addresses: Option<Arc<AddressDatabase>>,
+    lacked_addresses: AtomicBool,
 }
 
 impl Work {
     /// A context that reserves its memory in `pool`.
     pub fn new(pool: Arc<dyn MemoryPool>) -> Work {
+        Work::with_addresses(pool, None)
+    }
+
+    /// A context that reserves its memory in `pool` and looks addresses up in `addresses`.
+    pub fn with_addresses(
+        pool: Arc<dyn MemoryPool>,
+        addresses: Option<Arc<AddressDatabase>>,
+    ) -> Work {
         install_tracer();
         Work(Arc::new(State {
             cancelled: AtomicBool::new(false),
             checks_after_cancellation: AtomicUsize::new(0),
             pool,
             refusal: OnceLock::new(),
+            addresses,
+            lacked_addresses: AtomicBool::new(false),
         }))
     }
 
@@ -118,6 +132,22 @@ impl CancellationToken {
             ));
         }
         Ok(())
+    }
+
+    /// The database of addresses. If there is none, the context notes that the query lacked it.
+    pub(crate) fn addresses(&self) -> Option<&AddressDatabase> {
+        let work = self.0.as_ref()?;
+        let addresses = work.0.addresses.as_deref();
+        if addresses.is_none() {
+            work.0.lacked_addresses.store(true, Ordering::Relaxed);
+        }
+        addresses
+    }
+
+    /// Whether the query looked an address up without a database.
+    pub fn lacked_addresses(&self) -> bool {
+        let work = self.0.as_ref();
+        work.is_some_and(|work| work.0.lacked_addresses.load(Ordering::Relaxed))
     }
 
     /// An empty memory reservation named `name`; `None` outside of any context.

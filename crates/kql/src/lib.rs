@@ -17,6 +17,7 @@ mod leaves;
 mod operators;
 mod plan;
 mod plugins;
+mod principal;
 mod query;
 mod random;
 mod random_rows;
@@ -34,13 +35,14 @@ pub use bind::{Binding, NeededRows, bind, bind_or_ask};
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use datafusion::session;
 pub use held::HeldRows;
+pub use hindsight_kql_library::{addresses, kernel, work};
 use hindsight_kql_library::{
     aggregates, call, convert, definition, encoder, functions, list_match, real_key,
     regular_expression, signature, text_match, value,
 };
-pub use hindsight_kql_library::{kernel, work};
 pub use ingestion_time::INGESTION_TIME;
 pub use leaves::{Leaf, LeafSource};
+pub use principal::{PrincipalKind, QueryPrincipal};
 pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
 pub use random::RandomSource;
 pub use random_rows::RandomRowSource;

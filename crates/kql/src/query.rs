@@ -9,6 +9,7 @@ use hindsight_kql_types::{ScalarType, Value};
 
 use crate::held::HeldRows;
 use crate::random::RandomSource;
+use crate::principal::QueryPrincipal;
 use crate::relation::Column;
 use crate::steps::Step;
 
@@ -21,6 +22,8 @@ pub struct BindOptions {
     pub parameters: HashMap<String, String>,
     /// A half-open interval in ticks: every scan keeps rows whose `timestamp` (or `TimeGenerated`) is in it.
     pub timespan: Option<(i64, i64)>,
+    /// The principal that sends the query; `None` if nobody is known to.
+    pub principal: Option<Arc<QueryPrincipal>>,
     /// The rows that earlier attempts requested, in the order of the requests ([`crate::Binding::NeedsRows`]).
     pub discovered: Vec<Arc<HeldRows>>,
     /// The random numbers of `sample` and `sample-distinct`.
@@ -33,6 +36,7 @@ impl Default for BindOptions {
             now_ticks: hindsight_kql_types::ticks::UNIX_EPOCH_TICKS,
             parameters: HashMap::new(),
             timespan: None,
+            principal: None,
             discovered: Vec::new(),
             random: RandomSource::default(),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use hindsight_engine::{EngineConfig, QueryEngine};
+use hindsight_engine::{AddressDatabase, EngineConfig, QueryEngine};
 use hindsight_store::{Clock, Store};
 
 use crate::config::Settings;
@@ -23,7 +23,19 @@ pub(crate) fn open(
         retention: settings.retention,
         max_wait: settings.query_max_wait,
         spill_folder: Some(settings.data.join("spill")),
+        addresses: addresses(settings)?,
         ..EngineConfig::default()
     };
     QueryEngine::new(store, config, clock).context("cannot start the query engine")
+}
+
+/// The database of the setting `geo.database`.
+fn addresses(settings: &Settings) -> anyhow::Result<Option<Arc<AddressDatabase>>> {
+    let Some(path) = &settings.geo_database else {
+        return Ok(None);
+    };
+    let name = || format!("cannot use {} as geo.database", path.display());
+    let content = std::fs::read(path).with_context(name)?;
+    let database = AddressDatabase::from_bytes(content).with_context(name)?;
+    Ok(Some(Arc::new(database)))
 }

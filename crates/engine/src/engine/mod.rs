@@ -122,6 +122,7 @@ impl QueryEngine {
             times,
             limits,
             principal: Arc::clone(&caller.principal),
+            sender: caller.sender.clone(),
         };
         match self.executor.start(job).await {
             // Also when the query succeeded: `union isfuzzy=true` ignores tables that it cannot read. Names are resolved

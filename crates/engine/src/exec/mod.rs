@@ -11,9 +11,10 @@ use std::sync::Arc;
 use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::prelude::SessionContext;
+use hindsight_kql::addresses::AddressDatabase;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
-use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, run, session};
+use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, QueryPrincipal, run, session};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
 
@@ -51,6 +52,8 @@ pub(crate) struct Job {
     pub(crate) limits: Limits,
     /// The principal that runs the query: the processors are shared between principals.
     pub(crate) principal: Arc<str>,
+    /// The principal as the query sees it.
+    pub(crate) sender: Option<Arc<QueryPrincipal>>,
 }
 
 /// Runs queries over shared memory, on dedicated threads.
@@ -60,6 +63,8 @@ pub(crate) struct Executor {
     memory: usize,
     partitions: usize,
     threads: QueryThreads,
+    /// What queries look addresses up in.
+    addresses: Option<Arc<AddressDatabase>>,
     /// Measures how long queries take.
     clock: Arc<dyn Clock>,
     /// Held by every query that has not ended.
@@ -88,6 +93,7 @@ impl Executor {
             memory: config.memory,
             partitions,
             threads: QueryThreads::new(partitions),
+            addresses: config.addresses.clone(),
             clock,
             running: Arc::new(()),
         })
@@ -113,7 +119,8 @@ impl Executor {
             clock: Arc::clone(&self.clock),
         };
         let deadline = job.times.deadline;
-        let (of, principal) = (Work::new(reserved), Arc::clone(&job.principal));
+        let of = Work::with_addresses(reserved, self.addresses.clone());
+        let principal = Arc::clone(&job.principal);
         let spawn = |sender| {
             self.threads
                 .spawn(&principal, of, deadline, work(job, run, sender))
@@ -146,6 +153,7 @@ async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
     let options = BindOptions {
         now_ticks: job.times.now,
         timespan: job.times.timespan.map(|t| (t.start, t.end)),
+        principal: job.sender,
         ..BindOptions::default()
     };
     let bound = run::bind_with_rows(&job.query, job.catalog.as_ref(), options, &run.context)

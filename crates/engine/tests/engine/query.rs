@@ -1,8 +1,9 @@
 //! KQL queries: scope, time, limits and errors (`docs/api-facts.md §2`, `D3`, `D17`, `D19`).
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use hindsight_engine::EngineError;
+use hindsight_engine::{AddressDatabase, EngineError, Notice};
 use hindsight_store::Table;
 
 use crate::support::{Fixture, row, rows};
@@ -397,4 +398,26 @@ async fn sealed_and_fresh_rows_are_one_table() {
             .await,
         ["1"]
     );
+}
+
+/// Without a database every address is unknown, and the result says so once; with one the documented properties are there.
+#[tokio::test]
+async fn addresses_are_looked_up_in_the_configured_database() {
+    let query =
+        "requests | take 2 | project d = tostring(geo_info_from_ip_address('20.53.203.50'))";
+    let without = shop_and_bank().await;
+    let result = without.run(&without.request(query)).await.unwrap();
+    assert_eq!(result.notices, [Notice::NoAddressDatabase]);
+    assert_eq!(without.rows(query).await, ["{}", "{}"]);
+    let other = without.run(&without.request("requests | count")).await;
+    assert_eq!(other.unwrap().notices, []);
+
+    let content = include_bytes!("../../../../conformance/data/addresses.mmdb").to_vec();
+    let database = AddressDatabase::from_bytes(content).unwrap();
+    let with = Fixture::with(|config| config.addresses = Some(Arc::new(database))).await;
+    let query = "print d = tostring(geo_info_from_ip_address('20.53.203.50'))";
+    let result = with.run(&with.request(query)).await.unwrap();
+    assert_eq!(result.notices, []);
+    let sydney = r#"{"country":"Australia","state":"New South Wales","city":"Sydney","latitude":-33.8672,"longitude":151.1997}"#;
+    assert_eq!(with.rows(query).await, [sydney]);
 }

@@ -259,6 +259,7 @@ impl Fixture {
     pub(crate) fn everyone(&self) -> Caller {
         Caller {
             principal: "someone".into(),
+            sender: None,
             wait: None,
             access: Access::All,
             app: self.shop,
@@ -269,6 +270,7 @@ impl Fixture {
     pub(crate) fn shopkeeper(&self) -> Caller {
         Caller {
             principal: "someone".into(),
+            sender: None,
             wait: None,
             access: Access::Only(vec![self.shop]),
             app: self.shop,

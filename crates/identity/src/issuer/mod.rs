@@ -105,6 +105,12 @@ pub struct OwnToken {
     pub grant: Option<String>,
     /// What it permits at most.
     pub rights: Rights,
+    /// The issuer, as the token names it.
+    pub issuer: String,
+    /// The tenant.
+    pub tenant: String,
+    /// The name with which a person signs in.
+    pub name: Option<String>,
 }
 
 impl Issuer {
@@ -215,6 +221,9 @@ impl Issuer {
             client: text("appid").ok_or(TokenError::Missing("appid"))?,
             grant: text("sid"),
             rights: claims::rights(&token.claims),
+            issuer: text("iss").ok_or(TokenError::Missing("iss"))?,
+            tenant: self.tenant.clone(),
+            name: text("upn"),
         })
     }
 

@@ -14,6 +14,7 @@ mod logic;
 mod math;
 mod parse;
 mod prelude;
+mod principal;
 mod registry;
 mod series;
 mod string;
@@ -38,6 +39,7 @@ static LISTS: &[&[&ScalarFunction]] = &[
     logic::LIST,
     math::LIST,
     parse::LIST,
+    principal::LIST,
     series::LIST,
     string::LIST,
     units::LIST,

@@ -194,6 +194,11 @@ impl Binder<'_> {
                 Ok(Some(Scalar::constant(name)))
             }
             ("ingestion_time", []) => Ok(Some(ingestion_time::call())),
+            ("current_principal", []) => Ok(Some(self.bind_principal())),
+            ("current_principal_details", []) => Ok(Some(self.bind_principal_details())),
+            ("current_principal_is_member_of", [_, ..]) => {
+                self.bind_principal_is_member(&arguments, input).map(Some)
+            }
             ("column_names_of", [table]) => self.bind_column_names(table).map(Some),
             ("bin_auto", [value]) => self.bind_bin_auto(value, input, span).map(Some),
             _ if window::is_window(name) => {

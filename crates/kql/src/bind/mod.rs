@@ -24,6 +24,7 @@ mod options;
 mod overload;
 mod pattern;
 mod predicate;
+mod principal;
 mod projection;
 mod request;
 mod result_name;

@@ -22,16 +22,8 @@ pub(super) const FUNCTIONS: &[Refused] = &[
         reason: "They tell how a cluster stores its rows; Hindsight's segments are merged and rewritten at any time.",
     },
     Refused {
-        names: "current_principal current_principal_details current_principal_is_member_of",
-        reason: "The query engine is not told who sends a query.",
-    },
-    Refused {
         names: "hash_combine hash_many",
         reason: "The engine's way to combine hashes is not published, and another hash would be a wrong answer.",
-    },
-    Refused {
-        names: "parse_user_agent",
-        reason: "The answer depends on the engine's own list of browsers, systems and devices.",
     },
 ];
 

@@ -6,18 +6,33 @@ mod conformance;
 mod matrix;
 mod regressions;
 
+use std::sync::{Arc, LazyLock};
+
 use arrow::array::ArrayRef;
 use datafusion::common::{DataFusionError, ScalarValue};
 use datafusion::execution::context::SessionContext;
+use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{ScalarType, Value};
 
 pub(crate) use catalog::Requests as TestCatalog;
 
+use crate::addresses::AddressDatabase;
 use crate::run::{BindError, ResultTable, bind_with_rows, collect};
 use crate::session;
 use crate::value::value_from_scalar;
+use crate::work::Work;
 use crate::{BindOptions, BoundQuery, Catalog};
+
+/// The addresses of `conformance/data`, in which the queries of tests look addresses up.
+static ADDRESSES: LazyLock<Arc<AddressDatabase>> = LazyLock::new(|| {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../conformance/data/addresses.mmdb"
+    );
+    let content = std::fs::read(path).expect("the file is in the repository");
+    Arc::new(AddressDatabase::from_bytes(content).expect("it is a database"))
+});
 
 /// The outcome of a query.
 enum Outcome {
@@ -48,8 +63,10 @@ fn run_in(
         .enable_all()
         .build()
         .expect("a runtime");
+    let pool = Arc::new(UnboundedMemoryPool::default());
+    let work = Work::with_addresses(pool, Some(Arc::clone(&ADDRESSES)));
     let bound = bind_with_rows(&parsed.query, catalog, options, context);
-    let bound = match runtime.block_on(bound) {
+    let bound = match runtime.block_on(work.clone().run(bound)) {
         Ok(bound) => bound,
         Err(BindError::Diagnostics(errors)) => {
             assert!(!errors.is_empty(), "a refusal has a reason");
@@ -57,7 +74,7 @@ fn run_in(
         }
         Err(BindError::Run(error)) => return Outcome::Failed(error),
     };
-    match runtime.block_on(collect(bound, context)) {
+    match runtime.block_on(work.run(collect(bound, context))) {
         Ok(tables) => Outcome::Tables(tables),
         Err(error) => Outcome::Failed(error),
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hindsight_engine::{Access, Caller};
+use hindsight_engine::{Access, Caller, PrincipalKind, QueryPrincipal};
 use hindsight_identity::{Applications, ExternalToken, OwnToken, Right, Rights};
 use hindsight_store::{AppId, KeyRecord};
 
@@ -21,6 +21,8 @@ pub(crate) struct Principal {
     apps: HashMap<AppId, Rights>,
     /// Whether the credential was a token: refusals then follow RFC 6750.
     pub(crate) by_token: bool,
+    /// What queries see of it (`current_principal()`, `docs/semantics.md §12`).
+    sender: Arc<QueryPrincipal>,
 }
 
 impl Principal {
@@ -31,6 +33,7 @@ impl Principal {
             everywhere: Rights::NONE.with(Right::Admin),
             apps: HashMap::new(),
             by_token: false,
+            sender: Arc::new(without_tenant(PrincipalKind::Local, "admin", None)),
         }
     }
 
@@ -42,6 +45,11 @@ impl Principal {
             everywhere: Rights::NONE,
             apps: HashMap::from([(key.app, rights)]),
             by_token: false,
+            sender: Arc::new(without_tenant(
+                PrincipalKind::ApiKey,
+                &key.id,
+                Some(key.name.clone()),
+            )),
         }
     }
 
@@ -57,6 +65,15 @@ impl Principal {
                 .map(|(app, rights)| (*app, limited(rights)))
                 .collect(),
             by_token: true,
+            sender: Arc::new(QueryPrincipal {
+                // A family of tokens begins with a person who signs in.
+                kind: user_or_application(token.grant.is_some()),
+                id: token.holder.clone(),
+                tenant: Some(token.tenant.clone()),
+                issuer: Some(token.issuer.clone()),
+                sign_in_name: token.name.clone(),
+                display_name: None,
+            }),
         }
     }
 
@@ -67,6 +84,14 @@ impl Principal {
             everywhere: Rights::NONE,
             apps: HashMap::new(),
             by_token: true,
+            sender: Arc::new(QueryPrincipal {
+                kind: user_or_application(token.is_person),
+                id: token.subject.clone(),
+                tenant: token.tenant.clone(),
+                issuer: Some(token.issuer.issuer.clone()),
+                sign_in_name: token.name.clone(),
+                display_name: None,
+            }),
         };
         match &token.issuer.applications {
             Applications::All => principal.everywhere = token.rights,
@@ -127,9 +152,30 @@ impl Principal {
         };
         Caller {
             principal: Arc::clone(&self.id),
+            sender: Some(Arc::clone(&self.sender)),
             access,
             app,
             wait,
         }
+    }
+}
+
+/// What queries see of a principal of this machine, which belongs to no tenant.
+fn without_tenant(kind: PrincipalKind, id: &str, display_name: Option<String>) -> QueryPrincipal {
+    QueryPrincipal {
+        kind,
+        id: id.to_owned(),
+        tenant: None,
+        issuer: None,
+        sign_in_name: None,
+        display_name,
+    }
+}
+
+fn user_or_application(is_person: bool) -> PrincipalKind {
+    if is_person {
+        PrincipalKind::User
+    } else {
+        PrincipalKind::Application
     }
 }

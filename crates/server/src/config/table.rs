@@ -122,6 +122,9 @@ settings! {
     "query.max_applications" = "100" => query_max_applications: usize, number,
     "Maximum applications of one query.";
 
+    "geo.database" = "" => geo_database: Option<PathBuf>, optional_path,
+    "File of MaxMind's format, such as GeoLite2-City.mmdb, in which `geo_info_from_ip_address` looks addresses up. It is read into memory at the start. Empty: every address is unknown, and replies say so.";
+
     "query.concurrency" = "5" => query_concurrency: usize, positive,
     "Maximum running queries of one principal. Further queries wait.";
 

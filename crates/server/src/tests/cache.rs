@@ -337,3 +337,36 @@ async fn a_cleared_cache_asks_the_store() {
     server.app.replies.clear();
     assert_eq!(server.count("").await, told(2, ""));
 }
+
+/// `current_principal()`: two keys of one application may see the same, and each is told its own name.
+#[tokio::test]
+async fn a_query_that_reads_the_principal_is_answered_to_each_for_itself() {
+    let (server, _) = one_trace().await;
+    let catalogue = server.app.store.catalogue();
+    let created = create_key(catalogue, server.shop.id, "second", server.app.now(), None).await;
+    let (_, second) = created.unwrap();
+    let named = async |path: &str, key: &str| {
+        let path = format!("/v1/apps/{}/{path}", server.shop.id);
+        let reply = server
+            .ask(Method::GET, &path, &[("x-api-key", key)], Body::empty())
+            .await;
+        let name = reply.json()["tables"][0]["rows"][0][0].clone();
+        (
+            name.as_str().unwrap().to_owned(),
+            reply.header("age").to_owned(),
+        )
+    };
+    let query = "query?query=print+current_principal()";
+    let mut names = Vec::new();
+    for key in [server.key.as_str(), second.as_str()] {
+        let (name, age) = named(query, key).await;
+        let id = hindsight_identity::api_key::id_of(key).unwrap();
+        assert_eq!((name.clone(), age.as_str()), (format!("apikey={id}"), ""));
+        assert_eq!(named(query, key).await, (name.clone(), "0".to_owned()));
+        names.push(name);
+    }
+    assert_ne!(names[0], names[1]);
+    let shared = "query?query=print+x%3D'shared'";
+    assert_eq!(named(shared, &server.key).await.1, "");
+    assert_eq!(named(shared, &second).await.1, "0", "one reply for both");
+}

@@ -14,6 +14,7 @@ mod geohash;
 mod grid;
 mod h3cell;
 mod intersection;
+mod ip_location;
 mod lines;
 mod metres;
 mod overlay;
@@ -42,6 +43,7 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &h3cell::POLYGON,
     &h3cell::NEIGHBORS,
     &h3cell::RINGS,
+    &ip_location::DEF,
     &lines::LENGTH,
     &lines::CENTROID,
     &lines::INTERPOLATE,

@@ -5,7 +5,9 @@ mod csv;
 mod extract_json;
 mod path;
 mod url;
+mod user_agent;
 mod version;
+mod xml;
 
 use super::prelude::*;
 
@@ -16,5 +18,7 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &path::DEF,
     &url::PARSE_URL,
     &url::PARSE_URLQUERY,
+    &user_agent::DEF,
     &version::DEF,
+    &xml::DEF,
 ];

@@ -1,5 +1,7 @@
 //! The answer of a query in the notation of the case files.
 
+use std::sync::Arc;
+
 use arrow::array::ArrayRef;
 use datafusion::common::DataFusionError;
 use hindsight_kql_syntax::Diagnostic;
@@ -7,9 +9,9 @@ use hindsight_kql_types::ScalarType;
 
 use super::file::Case;
 use super::tables::CaseTables;
-use crate::BindOptions;
 use crate::kernel::KernelError;
 use crate::testing::{Outcome, cell, print_all, run};
+use crate::{BindOptions, PrincipalKind, QueryPrincipal};
 
 /// The answer of a query.
 pub(super) struct Answer {
@@ -60,11 +62,23 @@ impl Answer {
 
 /// The outcome of the query of a case.
 pub(super) fn outcome(case: &Case) -> Outcome {
-    run(
-        &case.query,
-        &CaseTables(&case.tables),
-        BindOptions::default(),
-    )
+    let options = BindOptions {
+        principal: Some(Arc::new(sender())),
+        ..BindOptions::default()
+    };
+    run(&case.query, &CaseTables(&case.tables), options)
+}
+
+/// The principal that sends the queries of all cases: that of the documentation's examples.
+fn sender() -> QueryPrincipal {
+    QueryPrincipal {
+        kind: PrincipalKind::User,
+        id: "346e950e-4a62-42bf-96f5-4cf4eac3f11e".to_owned(),
+        tenant: Some("72f988bf-86f1-41af-91ab-2d7cd011db47".to_owned()),
+        issuer: Some("https://sts.windows.net".to_owned()),
+        sign_in_name: Some("user@fabrikam.com".to_owned()),
+        display_name: Some("James Smith (upn: user@fabrikam.com)".to_owned()),
+    }
 }
 
 /// An answer with its rows sorted.

@@ -1,11 +1,14 @@
 //! What is shown beside the tables: render, statistics, and what is missing.
 
-use hindsight_engine::{DataSource, RenderInfo, Statistics, Summary};
+use hindsight_engine::{DataSource, Notice, RenderInfo, Statistics, Summary};
 use hindsight_kql_types::timespan;
 use serde_json::{Value, json};
 
 use super::super::missing;
 use crate::directory::{REGION, resource_id};
+
+/// What a reply says of [`Notice::NoAddressDatabase`].
+const NO_ADDRESS_DATABASE: &str = "geo_info_from_ip_address() knows no address, because no database of addresses is configured (`geo.database`)";
 
 /// What of a result is shown beside its tables.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +38,8 @@ impl Extras {
     }
 }
 
-/// What a result says that is not whole: it was cut at a limit (`docs/api-facts.md §2`), or telemetry could not be read (`D34`).
+/// What a result says that is not whole: it was cut at a limit (`docs/api-facts.md §2`), telemetry could not be
+/// read (`D34`), or the query needed what is not configured.
 pub(crate) fn not_whole(summary: &Summary) -> Option<Value> {
     let cut = summary
         .partial
@@ -43,7 +47,10 @@ pub(crate) fn not_whole(summary: &Summary) -> Option<Value> {
         .map(|error| inner("-2133196797", &error.message));
     let missing = missing::message(&summary.missing);
     let missing = missing.map(|message| inner("DamagedData", &message));
-    let reasons: Vec<Value> = cut.into_iter().chain(missing).collect();
+    let notices = summary.notices.iter().map(|notice| match notice {
+        Notice::NoAddressDatabase => inner("NoAddressDatabase", NO_ADDRESS_DATABASE),
+    });
+    let reasons: Vec<Value> = cut.into_iter().chain(missing).chain(notices).collect();
     (!reasons.is_empty()).then(|| partial(reasons))
 }
 

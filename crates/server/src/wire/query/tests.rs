@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use arrow::array::{Int64Array, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use hindsight_engine::{PartialError, RenderInfo, Statistics, TableSize};
+use hindsight_engine::{Notice, PartialError, RenderInfo, Statistics, TableSize};
 use hindsight_kql_types::ScalarType;
 
 use super::*;
@@ -15,6 +15,7 @@ fn summary() -> Summary {
         data_sources: vec![],
         partial: None,
         missing: vec![],
+        notices: vec![],
     }
 }
 
@@ -186,4 +187,19 @@ fn a_cut_result_says_so() {
             );
         }
     }
+}
+
+#[test]
+fn a_result_that_lacked_a_database_says_so_once() {
+    let lacking = Summary {
+        notices: vec![Notice::NoAddressDatabase],
+        ..summary()
+    };
+    let text = sample(Form::Thin(Extras::default()), &lacking);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let details = value["error"]["details"].as_array().unwrap();
+    assert_eq!(details.len(), 1);
+    assert_eq!(details[0]["innererror"]["code"], "NoAddressDatabase");
+    let message = details[0]["innererror"]["message"].as_str().unwrap();
+    assert!(message.contains("`geo.database`"), "{message}");
 }
