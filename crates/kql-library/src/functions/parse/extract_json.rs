@@ -6,7 +6,9 @@ use hindsight_kql_types::dynamic::{DynamicRef, Encoder, encode_json};
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
-    signatures: &["extract_json(jsonPath: const string, jsonText: string) -> string"],
+    signatures: &[
+        "extract_json(jsonPath: const string, jsonText: string, [typeLiteral: type]) -> string",
+    ],
     aliases: &["extractjson"],
     summary: "The text of the value at a path such as `$.a[0].b` of JSON text; empty if there is no such value.",
     result_name: ResultName::None,
