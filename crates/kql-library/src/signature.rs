@@ -27,6 +27,8 @@ pub enum ParameterKind {
     Text,
     /// All parameters of this kind are converted to a common type.
     Common,
+    /// A type (`typeof(long)`), which no scalar is.
+    TypeLiteral,
 }
 
 /// A set of scalar types.
@@ -112,12 +114,24 @@ pub struct ParameterSignature {
     pub name: String,
     /// The types that it accepts.
     pub kind: ParameterKind,
-    /// The argument must be a constant (`const string`).
+    /// The argument must be a constant (`const string`, `literal string`).
     pub constant: bool,
+    /// The error of an argument that is not a constant is that of a literal (`literal string`).
+    pub literal: bool,
     /// The argument is optional (`[…]`).
     pub optional: bool,
-    /// The argument repeats one or more times (`any...`); only the last parameter can.
-    pub repeated: bool,
+    /// The argument repeats one or more times (`any...`), at most so many times if a number follows (`any...63`); only the last
+    /// parameter can.
+    pub repeated: Option<Repeated>,
+}
+
+/// How often the last argument may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeated {
+    /// Any number of times.
+    Any,
+    /// At most so many times.
+    AtMost(usize),
 }
 
 /// One overload.
@@ -157,10 +171,10 @@ impl Signature {
 
     /// The maximum number of arguments; `None` if the last parameter repeats.
     pub fn max_arguments(&self) -> Option<usize> {
-        if self.parameters.last().is_some_and(|p| p.repeated) {
-            None
-        } else {
-            Some(self.parameters.len())
+        match self.parameters.last().and_then(|p| p.repeated) {
+            None => Some(self.parameters.len()),
+            Some(Repeated::AtMost(times)) => Some(self.parameters.len() - 1 + times),
+            Some(Repeated::Any) => None,
         }
     }
 
@@ -168,7 +182,7 @@ impl Signature {
     pub fn parameter(&self, index: usize) -> Option<&ParameterSignature> {
         self.parameters
             .get(index)
-            .or_else(|| self.parameters.last().filter(|p| p.repeated))
+            .or_else(|| self.parameters.last().filter(|p| p.repeated.is_some()))
     }
 }
 
@@ -179,19 +193,27 @@ fn parse_parameter(text: &str) -> Option<ParameterSignature> {
     };
     let (name, kind) = text.split_once(':')?;
     let kind = kind.trim();
-    let (kind, repeated) = kind
-        .strip_suffix("...")
-        .map_or((kind, false), |k| (k.trim(), true));
-    let (kind, constant) = kind
-        .strip_prefix("const ")
-        .map_or((kind, false), |k| (k.trim(), true));
+    let (kind, repeated) = match kind.split_once("...") {
+        None => (kind, None),
+        Some((kind, "")) => (kind.trim(), Some(Repeated::Any)),
+        Some((kind, times)) => (kind.trim(), Some(Repeated::AtMost(times.parse().ok()?))),
+    };
+    let (kind, literal) = without_word(kind, "literal ");
+    let (kind, constant) = without_word(kind, "const ");
     Some(ParameterSignature {
         name: name.trim().to_owned(),
         kind: parse_kind(kind)?,
-        constant,
+        constant: constant || literal,
+        literal,
         optional,
         repeated,
     })
+}
+
+/// The text behind a word, and whether it begins with the word.
+fn without_word<'t>(text: &'t str, word: &str) -> (&'t str, bool) {
+    text.strip_prefix(word)
+        .map_or((text, false), |rest| (rest.trim(), true))
 }
 
 fn parse_kind(text: &str) -> Option<ParameterKind> {
@@ -203,6 +225,7 @@ fn parse_kind(text: &str) -> Option<ParameterKind> {
         "any" => ParameterKind::Any,
         "text" => ParameterKind::Text,
         "common" => ParameterKind::Common,
+        "type" => ParameterKind::TypeLiteral,
         "array" | "bag" => ParameterKind::Exact(ScalarType::Dynamic),
         // Any type that a set or a hash table can hold.
         "hashable" => ParameterKind::OneOf(Kinds::where_true(|kind| kind != ScalarType::Dynamic)),

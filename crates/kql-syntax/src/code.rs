@@ -85,6 +85,8 @@ codes! {
     MisplacedAggregate = "SEM0237",
     /// The type of an argument does not match its parameter.
     ArgumentType = "SEM0252",
+    /// The value of `format_datetime` is not a datetime.
+    FormatValue = "SEM0254",
     /// A format has an unknown specifier.
     FormatElement = "SEM0255",
     /// A function is unknown.

@@ -7,7 +7,7 @@ use hindsight_kql_types::{Dynamic, ScalarType, Value};
 use super::binder::Binder;
 use crate::aggregates;
 use crate::call::function_call;
-use crate::context::{BindContext, Entry, unknown_function};
+use crate::context::{BindContext, Entry, argument_count, unknown_function};
 use crate::convert::convert;
 use crate::definition::{CallArgs, Eval, ScalarFunction};
 use crate::error::BindResult;
@@ -165,6 +165,13 @@ impl Binder<'_> {
     ) -> BindResult<Option<Scalar>> {
         let name = call.function.text.as_str();
         let arguments: Vec<&Expr> = call.arguments.iter().map(|a| &a.value).collect();
+        // Hints may precede the body of `toscalar`.
+        if name != "toscalar"
+            && let Some((min, max)) = reference::argument_counts(name)
+            && (arguments.len() < min || max.is_some_and(|max| arguments.len() > max))
+        {
+            return Err(argument_count(&self.frame, name, min, max, span));
+        }
         match (name, arguments.as_slice()) {
             ("now", []) => Ok(Some(Scalar::constant(Value::DateTime(
                 self.request.now_ticks,

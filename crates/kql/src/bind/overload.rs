@@ -4,10 +4,16 @@ use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use super::binder::Binder;
+use crate::context::argument_count;
 use crate::convert::{convert, widest};
 use crate::error::BindResult;
+use crate::functions::registry;
 use crate::relation::Scalar;
 use crate::signature::{ParameterKind, ResultKind, Signature};
+
+/// Other names of functions that the engine replaces by the main name before it counts the arguments
+/// (`docs/semantics.md §10.2`). The messages of other aliases have the alias.
+const COUNTED_AS_MAIN_NAME: &[&str] = &["floor"];
 
 /// The arguments of a call, converted for the resolved overload.
 pub(crate) struct Resolved {
@@ -27,6 +33,11 @@ enum Mismatch {
     },
     /// The parameter takes a constant and the argument is none.
     NotConstant { index: usize },
+    /// The parameter takes a literal and the argument is no constant.
+    NotLiteral {
+        index: usize,
+        expected: ParameterKind,
+    },
     /// The `common` arguments have no common type: the one of those before, and the one that does not fit.
     NoCommonType(ScalarType, ScalarType),
 }
@@ -81,6 +92,11 @@ impl Binder<'_> {
                     format!("{name}(): failed to cast argument {position} to scalar constant");
                 self.error(Code::NotConstant, message, span)
             }
+            Some(Mismatch::NotLiteral { index, expected }) => {
+                let (position, kind) = (index + 1, accepted(&[*expected]));
+                let message = format!("{name}(): argument {position} must be a {kind} literal");
+                self.error(Code::NotStringLiteral, message, span)
+            }
             Some(Mismatch::NoCommonType(one, other)) => {
                 let message =
                     format!("{name}(): the arguments have no common type ({one} and {other})");
@@ -88,12 +104,17 @@ impl Binder<'_> {
             }
             Some(Mismatch::Type { expected, .. }) => {
                 let message = wrong_type(name, mismatches);
-                self.error(code_of(*expected), message, span)
+                self.error(code_of(name, *expected), message, span)
             }
         }
     }
 
+    /// The diagnostic of a wrong number of arguments.
     fn wrong_count(&self, name: &str, signatures: &[Signature], span: Span) -> Diagnostic {
+        let name = match registry().find(name) {
+            Some((function, _)) if COUNTED_AS_MAIN_NAME.contains(&name) => function.name(),
+            _ => name,
+        };
         let min = signatures
             .iter()
             .map(Signature::min_arguments)
@@ -103,23 +124,7 @@ impl Binder<'_> {
             .iter()
             .map(Signature::max_arguments)
             .try_fold(0, |most, max| max.map(|max| most.max(max)));
-        match max {
-            Some(max) if max == min => self.error(
-                Code::ArgumentCount,
-                format!("{name}(): function expects {min} argument(s)."),
-                span,
-            ),
-            Some(max) => self.error(
-                Code::ArgumentRange,
-                format!("{name}(): function expects [{min}..{max}] argument(s)."),
-                span,
-            ),
-            None => self.error(
-                Code::ArgumentRange,
-                format!("{name}(): function expects at least {min} argument(s)."),
-                span,
-            ),
-        }
+        argument_count(&self.frame, name, min, max, span)
     }
 }
 
@@ -137,7 +142,13 @@ fn try_overload(signature: &Signature, args: &[Scalar]) -> Result<Resolved, Mism
     for (index, (arg, kind)) in args.iter().zip(&kinds).enumerate() {
         let constant = signature.parameter(index).is_some_and(|p| p.constant);
         if constant && arg.constant.is_none() {
-            return Err(Mismatch::NotConstant { index });
+            let literal = signature.parameter(index).is_some_and(|p| p.literal);
+            return Err(if literal {
+                let expected = *kind;
+                Mismatch::NotLiteral { index, expected }
+            } else {
+                Mismatch::NotConstant { index }
+            });
         }
         // A constant is of the parameter's own type.
         let is_text = constant && arg.kind == ScalarType::Dynamic && *kind == text;
@@ -190,9 +201,13 @@ fn common_kind(kinds: &[ParameterKind], args: &[Scalar]) -> Result<Option<Scalar
     Ok(common)
 }
 
-/// The code of an argument that does not have the expected type.
-fn code_of(expected: ParameterKind) -> Code {
+/// The code of an argument that does not have the expected type. The engine numbers that of `format_datetime` separately
+/// (`docs/semantics.md §10.7`).
+fn code_of(function: &str, expected: ParameterKind) -> Code {
     match expected {
+        ParameterKind::Exact(ScalarType::DateTime) if function == "format_datetime" => {
+            Code::FormatValue
+        }
         ParameterKind::Number | ParameterKind::Exact(ScalarType::Real) => Code::OperandType,
         ParameterKind::OneOf(kinds) if kinds.contains(ScalarType::Real) => Code::OperandType,
         _ => Code::ArgumentType,
@@ -260,6 +275,7 @@ fn phrases_of(parameter: ParameterKind) -> Vec<String> {
         ParameterKind::Orderable => one("of a type that has an order"),
         ParameterKind::Exact(kind) => vec![kind.to_string()],
         ParameterKind::OneOf(kinds) => kinds.words(),
+        ParameterKind::TypeLiteral => one("a type literal such as typeof(long)"),
         ParameterKind::Any | ParameterKind::Text | ParameterKind::Common => one("of another type"),
     }
 }
@@ -277,6 +293,7 @@ fn target_kind(
         // Kernels convert arguments to text themselves, because the conversion depends on the argument's type.
         ParameterKind::Text => Some(ScalarType::String),
         ParameterKind::Common => common,
+        ParameterKind::TypeLiteral => None,
         ParameterKind::Number => kind.is_number().then_some(kind),
         ParameterKind::Integer => kind.is_integer().then_some(kind),
         ParameterKind::Time => {

@@ -4,6 +4,7 @@
 //! passes itself to them, so imports have one direction.
 
 mod access;
+mod arguments;
 mod bound;
 mod classify;
 mod frame;
@@ -27,6 +28,7 @@ use crate::random::RandomSource;
 use crate::relation::{Relation, Scalar};
 
 pub(crate) use access::Access;
+pub(crate) use arguments::argument_count;
 pub(crate) use bound::{Bound, BoundAggregate, BoundColumn, NamingMode};
 pub(crate) use classify::{Invocation, function_entry, invocation, is_tabular, names_a_scope};
 pub(crate) use frame::Frame;

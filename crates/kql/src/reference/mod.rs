@@ -16,6 +16,7 @@ use hindsight_kql_library::reference::{self as library, Entry};
 use crate::{aggregates, functions, plugins};
 
 pub(crate) use library::has_function;
+pub(crate) use special::argument_counts;
 
 /// The names of the scalar functions that the binder implements itself.
 pub(crate) fn special_functions() -> impl Iterator<Item = &'static str> {
@@ -33,8 +34,8 @@ pub fn language() -> String {
     let mut page = Page::default();
     page.text(
         "# The language\n\nThe KQL that Hindsight supports, and what it refuses by name. `hindsight docs` generates this page from the \
-         tables of the parser and the library. In signatures `[ ]` is optional, `...` repeats, `const` requires a \
-         constant, and `$1` is the type of the first argument. `text` accepts any type and converts it to text; `number`, \
+         tables of the parser and the library. In signatures `[ ]` is optional, `...` repeats, `...63` repeats at most 63 \
+         times, `const` and `literal` require a constant, and `$1` is the type of the first argument. `text` accepts any type and converts it to text; `number`, \
          `integer`, `time` and `orderable` accept several types.",
     );
     page.items("Statements", STATEMENTS);

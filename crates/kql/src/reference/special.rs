@@ -15,6 +15,22 @@ impl Special {
     }
 }
 
+/// The numbers of arguments of the scalar function `name`: the least, and the most if there is one. `None` if it is no function of this
+/// page.
+pub(crate) fn argument_counts(name: &str) -> Option<(usize, Option<usize>)> {
+    let special = SCALAR.iter().find(|special| special.name() == name)?;
+    let (_, list) = special.form.split_once('(')?;
+    let (list, _) = list.split_once(')')?;
+    let (repeated, named): (Vec<&str>, Vec<&str>) = list
+        .split(',')
+        .map(str::trim)
+        .filter(|parameter| !parameter.is_empty())
+        .partition(|parameter| *parameter == "…");
+    let required = named.iter().filter(|p| !p.starts_with('['));
+    let most = repeated.is_empty().then_some(named.len());
+    Some((required.count(), most))
+}
+
 const fn special(form: &'static str, summary: &'static str) -> Special {
     Special { form, summary }
 }
@@ -133,3 +149,23 @@ pub(super) static TABULAR: &[Special] = &[
         "A table of another workspace.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::argument_counts;
+
+    #[test]
+    fn forms_tell_the_numbers_of_arguments() {
+        for (name, counts) in [
+            ("bag_pack_columns", Some((1, None))),
+            ("column_ifexists", Some((2, Some(2)))),
+            ("current_database", Some((0, Some(0)))),
+            ("pack_all", Some((0, Some(1)))),
+            ("prev", Some((1, Some(3)))),
+            ("row_window_session", Some((3, Some(4)))),
+            ("strlen", None),
+        ] {
+            assert_eq!(argument_counts(name), counts, "{name}");
+        }
+    }
+}

@@ -299,6 +299,9 @@ fn of_type(parameter: &ParameterSignature, t: &Typed) -> String {
 
 /// A fitting argument for a parameter.
 fn usual(parameter: &ParameterSignature) -> String {
+    if parameter.kind == ParameterKind::TypeLiteral {
+        return "typeof(long)".to_owned();
+    }
     let word = match (parameter.constant, parameter.name.as_str()) {
         (true, "part") => Some("\"day\""),
         (true, "kind") => Some("\"regex\""),

@@ -22,7 +22,6 @@ pub(super) fn prepare(
 ) -> BindResult<WindowCall> {
     let args = Arguments {
         name,
-        count: args.len(),
         rest: args.into_iter(),
         binder,
         span,
@@ -42,7 +41,6 @@ pub(super) fn prepare(
 /// The arguments of a call that are not read yet.
 struct Arguments<'a> {
     name: &'a str,
-    count: usize,
     rest: IntoIter<Scalar>,
     binder: &'a dyn BindContext,
     span: Span,
@@ -53,15 +51,12 @@ impl Arguments<'_> {
         self.binder.error(code, message, self.span)
     }
 
-    /// Refuses a call with a different number of arguments.
-    fn expect(&self, min: usize, max: usize) -> BindResult<()> {
-        if (min..=max).contains(&self.count) {
-            Ok(())
-        } else {
-            let name = self.name;
-            let message = format!("{name}(): function expects [{min}..{max}] argument(s).");
-            Err(self.error(Code::ArgumentCount, message))
-        }
+    /// The next argument of a call that has it, because calls with other numbers of arguments are refused before.
+    fn required(&mut self) -> BindResult<Scalar> {
+        self.rest.next().ok_or_else(|| {
+            let message = format!("{}(): an argument is missing", self.name);
+            self.error(Code::ArgumentRange, message)
+        })
     }
 
     fn next(&mut self) -> Option<Scalar> {
@@ -121,7 +116,6 @@ impl Arguments<'_> {
 
 /// `row_number([start, [restart]])`
 fn row_number(mut args: Arguments<'_>) -> BindResult<WindowCall> {
-    args.expect(0, 2)?;
     let (start, restart) = (args.next(), args.next());
     let start = args.long(start.as_ref(), 1)?;
     let restart = args.restart(restart)?;
@@ -131,14 +125,8 @@ fn row_number(mut args: Arguments<'_>) -> BindResult<WindowCall> {
 
 /// `prev(value, [distance, [default]])`, `next(…)`
 fn neighbour(mut args: Arguments<'_>) -> BindResult<WindowCall> {
-    args.expect(1, 3)?;
     let name = args.name;
-    let Some(value) = args.next() else {
-        return Err(args.error(
-            Code::ArgumentCount,
-            format!("{name}(): function expects at least 1 argument(s)."),
-        ));
-    };
+    let value = args.required()?;
     let (distance, default) = (args.next(), args.next());
     let distance = args.long(distance.as_ref(), 1)?;
     let distance = usize::try_from(distance).ok().filter(|d| *d > 0);
@@ -163,7 +151,6 @@ fn neighbour(mut args: Arguments<'_>) -> BindResult<WindowCall> {
 
 /// `row_cumsum(value, [restart])`
 fn cumulative_sum(mut args: Arguments<'_>) -> BindResult<WindowCall> {
-    args.expect(1, 2)?;
     let value = args.next().map(|v| match v.kind {
         ScalarType::Int => convert(v, ScalarType::Long),
         _ => v,
@@ -182,7 +169,6 @@ fn cumulative_sum(mut args: Arguments<'_>) -> BindResult<WindowCall> {
 
 /// `row_rank_dense(value, [restart])`, `row_rank_min(…)`
 fn rank(mut args: Arguments<'_>, dense: bool) -> BindResult<WindowCall> {
-    args.expect(1, 2)?;
     let ranked = args.next().map(|v| Scalar {
         expr: as_key(v.expr, v.kind),
         ..v
@@ -195,11 +181,14 @@ fn rank(mut args: Arguments<'_>, dense: bool) -> BindResult<WindowCall> {
 
 /// `row_window_session(time, longest, between, [restart])`
 fn session(mut args: Arguments<'_>) -> BindResult<WindowCall> {
-    let time = args.next().filter(|v| v.kind == ScalarType::DateTime);
-    let (Some(time), Some(from_first), Some(between)) = (time, args.next(), args.next()) else {
-        let message = "row_window_session(): the arguments must be a datetime and two timespans";
-        return Err(args.error(Code::ArgumentCount, message));
-    };
+    let (time, from_first, between) = (args.required()?, args.required()?, args.required()?);
+    if time.kind != ScalarType::DateTime {
+        let message = format!(
+            "{}(): argument 1 is {} and must be datetime",
+            args.name, time.kind
+        );
+        return Err(args.error(Code::ArgumentType, message));
+    }
     let function = WindowFunction::Session {
         from_first: args.ticks(&from_first)?,
         between: args.ticks(&between)?,

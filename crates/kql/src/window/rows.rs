@@ -393,11 +393,16 @@ impl Call {
         };
         let starts: Int64Array = (0..times.len())
             .map(|row| {
-                let time = times.is_valid(row).then(|| times.value(row))?;
+                if times.is_null(row) {
+                    // The value after a null begins a session.
+                    (*first, *last) = (None, None);
+                    return None;
+                }
+                let time = times.value(row);
                 let starts_anew = match (*first, *last) {
                     (Some(first), Some(last)) => {
-                        time.saturating_sub(first) > from_first
-                            || time.saturating_sub(last) > between
+                        time.saturating_sub(first) >= from_first
+                            || time.saturating_sub(last) >= between
                             || is_true(restart.as_ref(), row)
                     }
                     _ => true,

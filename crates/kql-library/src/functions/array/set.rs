@@ -9,7 +9,7 @@ use crate::dynamic::rows::{Row, each, with_rows, write_array};
 use crate::functions::prelude::*;
 
 pub(crate) static SET_UNION: ScalarFunction = function(
-    &["set_union(set1: dynamic, set: dynamic...) -> dynamic"],
+    &["set_union(set1: dynamic, set: dynamic...63) -> dynamic"],
     "The distinct elements of all arrays.",
     ResultName::None,
     &[example(
@@ -28,7 +28,7 @@ pub(crate) static SET_UNION: ScalarFunction = function(
 );
 
 pub(crate) static SET_INTERSECT: ScalarFunction = function(
-    &["set_intersect(set1: dynamic, set: dynamic...) -> dynamic"],
+    &["set_intersect(set1: dynamic, set: dynamic...63) -> dynamic"],
     "The distinct elements that are in every array.",
     ResultName::None,
     &[example(
@@ -45,7 +45,7 @@ pub(crate) static SET_INTERSECT: ScalarFunction = function(
 );
 
 pub(crate) static SET_DIFFERENCE: ScalarFunction = function(
-    &["set_difference(set1: dynamic, set: dynamic...) -> dynamic"],
+    &["set_difference(set1: dynamic, set: dynamic...63) -> dynamic"],
     "The distinct elements of the first array that are in no other.",
     ResultName::None,
     &[example(

@@ -143,7 +143,7 @@ pub(crate) static ARRAY_IFF: ScalarFunction = function(
 .with_aliases(&["array_iif"]);
 
 pub(crate) static ZIP: ScalarFunction = function(
-    &["zip(array1: dynamic, array: dynamic...) -> dynamic"],
+    &["zip(array1: dynamic, array: dynamic...63) -> dynamic"],
     "An array of arrays: the first elements, the second elements, and so on; null beyond the end of a shorter array.",
     ResultName::None,
     &[example(

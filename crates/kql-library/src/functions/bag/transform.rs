@@ -7,7 +7,7 @@ use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static BAG_MERGE: ScalarFunction = function(
-    &["bag_merge(bag1: dynamic, bag: dynamic...) -> dynamic"],
+    &["bag_merge(bag1: dynamic, bag: dynamic...63) -> dynamic"],
     "The properties of all bags; the first value of a key is kept, and arguments that are not bags are ignored.",
     ResultName::None,
     &[example(

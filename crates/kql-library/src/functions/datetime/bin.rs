@@ -4,25 +4,16 @@ use arrow::array::Int64Array;
 
 use crate::functions::prelude::*;
 
-macro_rules! signatures {
-    ($name:literal) => {
-        &[
-            concat!($name, "(value: long, roundTo: long) -> long"),
-            concat!($name, "(value: bool, roundTo: long) -> long"),
-            concat!($name, "(value: datetime, roundTo: timespan) -> datetime"),
-            concat!($name, "(value: timespan, roundTo: timespan) -> timespan"),
-            concat!(
-                $name,
-                "(value: bool|int|long|real, roundTo: int|long|real) -> real"
-            ),
-            concat!($name, "(value: number, roundTo: number) -> decimal"),
-        ]
-    };
-}
-
 pub(crate) static BIN: ScalarFunction = ScalarFunction {
-    signatures: signatures!("bin"),
-    aliases: &[],
+    signatures: &[
+        "bin(value: long, roundTo: long) -> long",
+        "bin(value: bool, roundTo: long) -> long",
+        "bin(value: datetime, roundTo: timespan) -> datetime",
+        "bin(value: timespan, roundTo: timespan) -> timespan",
+        "bin(value: bool|int|long|real, roundTo: int|long|real) -> real",
+        "bin(value: number, roundTo: number) -> decimal",
+    ],
+    aliases: &["floor"],
     summary: "The value rounded down to a multiple of the bin size; datetime bins are counted from year one.",
     result_name: ResultName::FirstArgument,
     volatile: false,
@@ -38,17 +29,8 @@ pub(crate) static BIN: ScalarFunction = ScalarFunction {
             "t:datetime\n2020-05-04T00:00:00Z",
         ),
         example("print b = isnull(bin(5, 0))", "b:bool\ntrue"),
+        example("print r = floor(7.9, 0.5)", "r:real\n7.5"),
     ],
-    eval: Eval::Kernel(kernel),
-};
-
-pub(crate) static FLOOR: ScalarFunction = ScalarFunction {
-    signatures: signatures!("floor"),
-    aliases: &[],
-    summary: "The same as `bin`: the value rounded down to a multiple of the bin size.",
-    result_name: ResultName::FirstArgument,
-    volatile: false,
-    examples: &[example("print r = floor(7.9, 0.5)", "r:real\n7.5")],
     eval: Eval::Kernel(kernel),
 };
 

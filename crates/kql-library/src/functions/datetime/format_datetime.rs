@@ -7,7 +7,7 @@ use super::pattern::{Letters, Piece, write_fraction, write_padded};
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
-    signatures: &["format_datetime(date: datetime, format: const string) -> string"],
+    signatures: &["format_datetime(date: datetime, format: literal string) -> string"],
     aliases: &[],
     summary: "A datetime formatted by a pattern of d, M, y, h, H, m, s, t, f and F.",
     result_name: ResultName::FirstArgument,

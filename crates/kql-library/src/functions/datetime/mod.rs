@@ -23,7 +23,6 @@ use super::prelude::*;
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &around::DEF,
     &bin::BIN,
-    &bin::FLOOR,
     &bin_at::DEF,
     &clock::AGO,
     &clock::NOW,

@@ -22,7 +22,7 @@ pub(crate) static DCOUNT_HLL: ScalarFunction = function(
 );
 
 pub(crate) static HLL_MERGE: ScalarFunction = function(
-    &["hll_merge(hll1: dynamic, hll: dynamic...) -> dynamic"],
+    &["hll_merge(hll1: dynamic, hll: dynamic...15) -> dynamic"],
     "The union of states of `hll`.",
     ResultName::Fixed("hll_merged_result"),
     &[example(

@@ -7,12 +7,11 @@ use arrow::compute::kernels::zip::zip;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::lit;
-use hindsight_kql_syntax::Code;
 
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
-    signatures: &["coalesce(first: common, other: common...) -> common"],
+    signatures: &["coalesce(first: common, other: common...63) -> common"],
     aliases: &[],
     summary: "The first argument that is neither null nor an empty string.",
     result_name: ResultName::None,
@@ -25,13 +24,6 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
 };
 
 fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
-    if call.args.len() < 2 || call.args.len() > 64 {
-        return Err(refuse(
-            call,
-            Code::ArgumentRange,
-            "coalesce(): function expects [2..64] argument(s)",
-        ));
-    }
     let nothing = || lit(ScalarValue::Utf8View(Some(String::new())));
     let Some((last, first)) = call.args.split_last() else {
         return Ok(nothing());

@@ -7,7 +7,7 @@ use hindsight_kql_syntax::Code;
 use crate::functions::prelude::*;
 
 pub(crate) static MAX_OF: ScalarFunction = ScalarFunction {
-    signatures: &["max_of(first: common, other: common...) -> common"],
+    signatures: &["max_of(first: common, other: common...63) -> common"],
     aliases: &[],
     summary: "The maximum of the arguments that are not null.",
     result_name: ResultName::None,
@@ -20,7 +20,7 @@ pub(crate) static MAX_OF: ScalarFunction = ScalarFunction {
 };
 
 pub(crate) static MIN_OF: ScalarFunction = ScalarFunction {
-    signatures: &["min_of(first: common, other: common...) -> common"],
+    signatures: &["min_of(first: common, other: common...63) -> common"],
     aliases: &[],
     summary: "The minimum of the arguments that are not null.",
     result_name: ResultName::None,

@@ -7,7 +7,9 @@ use crate::functions::prelude::*;
 use crate::kernel::MAX_TEXT;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
-    signatures: &["extract_json(jsonPath: const string, jsonText: string) -> string"],
+    signatures: &[
+        "extract_json(jsonPath: const string, jsonText: string, [typeLiteral: type]) -> string",
+    ],
     aliases: &["extractjson"],
     summary: "The text of the value at a path such as `$.a[0].b` of JSON text; empty if there is no such value.",
     result_name: ResultName::None,

@@ -4,7 +4,9 @@ use super::regex::{Patterns, check};
 use crate::functions::prelude::*;
 
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
-    signatures: &["extract(regex: string, captureGroup: long, source: string) -> string"],
+    signatures: &[
+        "extract(regex: string, captureGroup: long, source: string, [typeLiteral: type]) -> string",
+    ],
     aliases: &[],
     summary: "A group of the first match of a regular expression; group 0 is the whole match.",
     result_name: ResultName::None,

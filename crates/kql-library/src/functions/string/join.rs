@@ -3,7 +3,7 @@
 use crate::functions::prelude::*;
 
 pub(crate) static STRCAT: ScalarFunction = function(
-    &["strcat(arg: text...) -> string"],
+    &["strcat(arg: text...64) -> string"],
     "The concatenated texts of the arguments.",
     ResultName::None,
     &[example(

@@ -6,7 +6,7 @@ use crate::functions::prelude::*;
 use crate::regular_expression::compile;
 
 pub(crate) static TRIM: ScalarFunction = ScalarFunction {
-    signatures: &["trim(regex: const string, source: string) -> string"],
+    signatures: &["trim(regex: literal string, source: string) -> string"],
     aliases: &[],
     summary: "The text without one match of a regular expression at its beginning and one at its end.",
     result_name: ResultName::None,
@@ -24,7 +24,7 @@ pub(crate) static TRIM: ScalarFunction = ScalarFunction {
 static TRIM_KERNEL: InnerKernel = InnerKernel::new("trim", |args| remove(args, both));
 
 pub(crate) static TRIM_START: ScalarFunction = ScalarFunction {
-    signatures: &["trim_start(regex: const string, source: string) -> string"],
+    signatures: &["trim_start(regex: literal string, source: string) -> string"],
     aliases: &[],
     summary: "The text without one match of a regular expression at its beginning.",
     result_name: ResultName::None,
@@ -42,7 +42,7 @@ pub(crate) static TRIM_START: ScalarFunction = ScalarFunction {
 static TRIM_START_KERNEL: InnerKernel = InnerKernel::new("trim_start", |args| remove(args, start));
 
 pub(crate) static TRIM_END: ScalarFunction = ScalarFunction {
-    signatures: &["trim_end(regex: const string, source: string) -> string"],
+    signatures: &["trim_end(regex: literal string, source: string) -> string"],
     aliases: &[],
     summary: "The text without one match of a regular expression at its end.",
     result_name: ResultName::None,
