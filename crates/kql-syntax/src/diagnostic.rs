@@ -30,16 +30,7 @@ impl Diagnostic {
 
     /// The line (from 1), the column (from 0, in characters) and the text of the span, as the query API reports them.
     pub fn position<'a>(&self, text: &'a str) -> (usize, usize, &'a str) {
-        let start = (self.span.start as usize).min(text.len());
-        let end = (self.span.end as usize).clamp(start, text.len());
-        let before = text.get(..start).unwrap_or("");
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        let line = before.matches('\n').count() + 1;
-        (
-            line,
-            before[line_start..].chars().count(),
-            text.get(start..end).unwrap_or(""),
-        )
+        self.span.position(text)
     }
 }
 

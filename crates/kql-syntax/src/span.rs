@@ -25,6 +25,17 @@ impl Span {
             end: self.end.max(other.end),
         }
     }
+
+    /// The line (from 1), the column (from 0, in characters) and the text of the span, as the query API reports them.
+    pub fn position(self, text: &str) -> (usize, usize, &str) {
+        let start = (self.start as usize).min(text.len());
+        let end = (self.end as usize).clamp(start, text.len());
+        let before = text.get(..start).unwrap_or("");
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        let line = before.matches('\n').count() + 1;
+        let column = before.get(line_start..).unwrap_or("").chars().count();
+        (line, column, text.get(start..end).unwrap_or(""))
+    }
 }
 
 impl PartialEq for Span {

@@ -93,6 +93,24 @@ impl TokenKind {
             TokenKind::RightParen | TokenKind::RightBracket | TokenKind::RightBrace
         )
     }
+
+    /// The bracket that this one closes; none if it is no closing bracket.
+    pub(crate) fn opener(self) -> Option<TokenKind> {
+        match self {
+            TokenKind::RightParen => Some(TokenKind::LeftParen),
+            TokenKind::RightBracket => Some(TokenKind::LeftBracket),
+            TokenKind::RightBrace => Some(TokenKind::LeftBrace),
+            _ => None,
+        }
+    }
+
+    /// Whether the token is a literal by itself.
+    pub(crate) fn is_literal(self) -> bool {
+        matches!(
+            self,
+            TokenKind::Long | TokenKind::Real | TokenKind::TimeSpan | TokenKind::String
+        )
+    }
 }
 
 /// One token.

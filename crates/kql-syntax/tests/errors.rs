@@ -19,11 +19,97 @@ fn check(text: &str, line: usize, column: usize, token: &str) {
     };
     assert_eq!(first.code.as_str(), "SYN0002", "{text}");
     assert_eq!(first.position(text), (line, column, token), "{text}");
-    assert_eq!(
-        first.message,
-        format!("Query could not be parsed at '{token}' on line [{line},{column}]"),
-        "{text}"
+    let message = format!("Query could not be parsed at '{token}' on line [{line},{column}]");
+    assert!(first.message.starts_with(&message), "{text}");
+}
+
+/// Checks the messages of all errors.
+#[track_caller]
+fn check_messages(text: &str, expected: &[&str]) {
+    let parsed = parse(text);
+    let messages: Vec<&str> = parsed
+        .diagnostics
+        .iter()
+        .map(|d| d.message.as_str())
+        .collect();
+    assert_eq!(messages, expected, "{text}");
+}
+
+#[test]
+fn an_error_without_a_hint_has_the_recorded_message() {
+    check_messages(
+        "union * | foobar",
+        &["Query could not be parsed at 'foobar' on line [1,10]"],
     );
+}
+
+#[test]
+fn an_unclosed_bracket_is_named_where_it_was_opened() {
+    check_messages(
+        "T\n| where strlen((a) > 1\n| count",
+        &[
+            "Query could not be parsed at '' on line [3,7]. The bracket '(' on line [2,14] is not closed.",
+        ],
+    );
+    check_messages(
+        "T | where a in (1, 2] | project b c",
+        &[
+            "Query could not be parsed at ']' on line [1,20]. The bracket '(' on line [1,15] is not closed.",
+            "Query could not be parsed at 'c' on line [1,34]. The bracket '(' on line [1,15] is not closed.",
+        ],
+    );
+    check_messages(
+        "let f = () { T | count; f",
+        &[
+            "Query could not be parsed at '' on line [1,25]. The bracket '{' on line [1,11] is not closed.",
+        ],
+    );
+    check_messages(
+        "T | where a) | project b c",
+        &[
+            "Query could not be parsed at ')' on line [1,11]. No bracket is open here.",
+            "Query could not be parsed at 'c' on line [1,25]. Is an operator or a comma missing before 'c'?",
+        ],
+    );
+}
+
+#[test]
+fn a_missing_pipe_or_operator_is_suggested() {
+    check_messages(
+        "T where a == | sort by b project-away c d",
+        &[
+            "Query could not be parsed at 'where' on line [1,2]. Is a '|' missing before 'where'?",
+            "Query could not be parsed at '|' on line [1,13]",
+            "Query could not be parsed at 'project' on line [1,25]. Is a '|' missing before 'project-away'?",
+            "Query could not be parsed at 'd' on line [1,40]. Is an operator or a comma missing before 'd'?",
+        ],
+    );
+    check_messages(
+        "T | where strlen(a b) > 1 | where c = 1",
+        &[
+            "Query could not be parsed at 'b' on line [1,19]. Is an operator or a comma missing before 'b'?",
+            "Query could not be parsed at '=' on line [1,36]. Did you mean '=='?",
+        ],
+    );
+}
+
+#[test]
+fn an_item_with_an_error_does_not_hide_the_errors_after_it() {
+    check_messages(
+        "T | project a = , b, c == | where f(1 +, g[), 2)",
+        &[
+            "Query could not be parsed at ',' on line [1,16]",
+            "Query could not be parsed at '|' on line [1,26]",
+            "Query could not be parsed at ',' on line [1,39]",
+            "Query could not be parsed at ')' on line [1,43]. The bracket '[' on line [1,42] is not closed.",
+        ],
+    );
+}
+
+#[test]
+fn at_most_fifty_errors_are_reported() {
+    let parsed = parse(&"T | where == ; ".repeat(80));
+    assert_eq!(parsed.diagnostics.len(), 50);
 }
 
 #[test]

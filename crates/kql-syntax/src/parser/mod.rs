@@ -1,9 +1,11 @@
 //! The parser: a hand-written recursive descent over the tokens.
 //!
-//! A parsing function that fails reports a diagnostic and returns `None`. Pipelines and statements recover: they skip to the
-//! next `|` or `;` of their own bracket level and continue, so that all errors of a request are reported.
+//! A parsing function that fails reports a diagnostic and returns `None`. Lists, pipelines and statements recover: they skip to the
+//! next `,`, `|` or `;` of their own bracket level and continue, so that all errors of a request are reported.
 
+mod brackets;
 mod expr;
+mod fail;
 mod literal;
 mod name;
 mod params;
@@ -15,7 +17,8 @@ use hindsight_kql_types::ScalarType;
 use crate::ast::{Query, TypeOf};
 use crate::lexer::tokenize;
 use crate::token::{Token, TokenKind};
-use crate::{Code, Diagnostic, Limits, Parsed, Span, suggest};
+use crate::{Code, Diagnostic, Limits, Parsed, Span};
+use brackets::Brackets;
 
 /// Parses a query with these limits.
 pub(crate) fn parse(text: &str, limits: &Limits) -> Parsed {
@@ -66,10 +69,7 @@ fn refused(text: &str, message: String) -> Parsed {
 pub(crate) struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
-    /// For each bracket the index of the matching one; for other tokens and unmatched brackets the index of the last token.
-    mates: Vec<u32>,
-    /// The number of open brackets around each token. A bracket is not inside itself.
-    depths: Vec<u32>,
+    brackets: Brackets,
     position: usize,
     diagnostics: Vec<Diagnostic>,
     limits: Limits,
@@ -84,30 +84,10 @@ pub(crate) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, tokens: Vec<Token>, limits: &Limits) -> Parser<'a> {
-        let last = tokens.len().saturating_sub(1) as u32;
-        let mut mates = vec![last; tokens.len()];
-        let mut depths = Vec::with_capacity(tokens.len());
-        let mut open: Vec<usize> = Vec::new();
-        for (index, token) in tokens.iter().enumerate() {
-            if token.kind.closes()
-                && let Some(opener) = open.pop()
-            {
-                for (from, to) in [(opener, index), (index, opener)] {
-                    if let Some(mate) = mates.get_mut(from) {
-                        *mate = to as u32;
-                    }
-                }
-            }
-            depths.push(open.len() as u32);
-            if token.kind.opens() {
-                open.push(index);
-            }
-        }
         Parser {
             text,
+            brackets: Brackets::of(&tokens),
             tokens,
-            mates,
-            depths,
             position: 0,
             diagnostics: Vec::new(),
             limits: *limits,
@@ -182,8 +162,9 @@ impl<'a> Parser<'a> {
 
     /// The distance to the bracket that matches the bracket `ahead`, or to the end if none does.
     pub(crate) fn mate(&self, ahead: usize) -> usize {
-        let mate = self.mates.get(self.position + ahead).copied().unwrap_or(0) as usize;
-        mate.saturating_sub(self.position)
+        self.brackets
+            .mate(self.position + ahead)
+            .saturating_sub(self.position)
     }
 
     /// The start of the current token.
@@ -257,73 +238,6 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Consumes a token of this kind, or reports the current token.
-    pub(crate) fn expect(&mut self, kind: TokenKind) -> Option<()> {
-        if self.eat(kind) {
-            Some(())
-        } else {
-            self.fail()
-        }
-    }
-
-    /// Consumes this word, or reports the current token.
-    pub(crate) fn expect_word(&mut self, word: &str) -> Option<()> {
-        if self.eat_word(word) {
-            Some(())
-        } else {
-            self.fail()
-        }
-    }
-
-    // Diagnostics.
-
-    /// Reports the current token as a syntax error.
-    pub(crate) fn fail<T>(&mut self) -> Option<T> {
-        self.fail_at(self.token(0).span)
-    }
-
-    /// Reports the token `ahead` as a syntax error.
-    pub(crate) fn fail_ahead<T>(&mut self, ahead: usize) -> Option<T> {
-        self.fail_at(self.token(ahead).span)
-    }
-
-    /// Reports a span as a syntax error (`SYN0002`).
-    pub(crate) fn fail_at<T>(&mut self, span: Span) -> Option<T> {
-        self.fail_with_hint(span, None)
-    }
-
-    /// As [`Parser::fail_at`], with a hint at a keyword.
-    fn fail_with_hint<T>(&mut self, span: Span, keyword: Option<&str>) -> Option<T> {
-        if self.aborted {
-            return None;
-        }
-        let place = Diagnostic::new(Code::Syntax, "", span);
-        let (line, column, token) = place.position(self.text);
-        let mut message =
-            format!("Query could not be parsed at '{token}' on line [{line},{column}]");
-        if let Some(keyword) = keyword {
-            message = format!("{message}. {}", suggest::hint(&[keyword]));
-        }
-        self.diagnostics
-            .push(Diagnostic::new(Code::Syntax, message, span));
-        None
-    }
-
-    /// Refuses a query that is too deep or too large: skips to the end and drops all other diagnostics.
-    fn abort<T>(&mut self, what: &str, limit: &str, value: usize) -> Option<T> {
-        if !self.aborted {
-            self.aborted = true;
-            self.diagnostics.clear();
-            self.diagnostics.push(Diagnostic::new(
-                Code::Syntax,
-                format!("The query is too {what}: the limit {limit} is {value}."),
-                self.token(0).span,
-            ));
-            self.position = self.tokens.len().saturating_sub(1);
-        }
-        None
-    }
-
     // Limits.
 
     /// Parses a nested construct, which adds one level to the recursion depth and to the tree height.
@@ -359,7 +273,7 @@ impl<'a> Parser<'a> {
     fn recover(&mut self, level: u32, kinds: &[TokenKind]) {
         loop {
             let kind = self.kind(0);
-            let depth = self.depths.get(self.position).copied().unwrap_or(0);
+            let depth = self.level();
             let outside =
                 depth < level || (depth == 0 && level == 0 && kind == TokenKind::Semicolon);
             if kind == TokenKind::End || outside || (depth == level && kinds.contains(&kind)) {
@@ -369,41 +283,88 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Skips to the next `,` at this bracket level, or to the end of the list. Returns whether a `,` was found.
+    ///
+    /// A list in brackets ends with its bracket. Any other list, and one whose bracket is not closed, ends with its operator.
+    fn recover_item(&mut self, level: u32, bracketed: bool) -> bool {
+        loop {
+            let kind = self.kind(0);
+            let depth = self.level();
+            let ends = kind == TokenKind::End
+                || depth < level
+                || (depth == level
+                    && !bracketed
+                    && matches!(kind, TokenKind::Pipe | TokenKind::Semicolon));
+            if ends {
+                return false;
+            }
+            if depth == level && kind == TokenKind::Comma {
+                return true;
+            }
+            self.advance();
+        }
+    }
+
     fn level(&self) -> u32 {
-        self.depths.get(self.position).copied().unwrap_or(0)
+        self.brackets.depth(self.position)
     }
 
     // Rules that other rules share.
 
-    /// Parses one or more items separated by commas.
+    /// Parses one or more items separated by commas. An item with an error does not hide the errors of those after it.
     pub(crate) fn comma_list<T>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let mut items = vec![item(self)?];
-        while self.eat(TokenKind::Comma) {
-            items.push(item(self)?);
+        let level = self.level();
+        let mut items = Some(Vec::new());
+        loop {
+            match item(self) {
+                Some(read) => items = items.map(|items| with(items, read)),
+                None if self.recover_item(level, false) => items = None,
+                None => return None,
+            }
+            if !self.eat(TokenKind::Comma) {
+                return items;
+            }
         }
-        Some(items)
     }
 
-    /// Parses `open item, item close`; the list may be empty and may end with a comma.
+    /// Parses `open item, item close`; the list may be empty and may end with a comma. An item with an error does not hide the
+    /// errors of those after it.
     pub(crate) fn bracketed_list<T>(
         &mut self,
         open: TokenKind,
         close: TokenKind,
         mut item: impl FnMut(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
+        let closed = self.brackets.is_closed(self.position);
+        let level = self.level() + u32::from(closed);
         self.expect(open)?;
-        let mut items = Vec::new();
+        let mut items = Some(Vec::new());
         while !self.eat(close) {
-            items.push(item(self)?);
-            if !self.eat(TokenKind::Comma) {
-                self.expect(close)?;
-                break;
+            match item(self).filter(|_| self.at_end_of_item(close)) {
+                Some(read) => items = items.map(|items| with(items, read)),
+                None => {
+                    items = None;
+                    if !self.recover_item(level, closed) {
+                        self.eat(close);
+                        return None;
+                    }
+                }
             }
+            self.eat(TokenKind::Comma);
         }
-        Some(items)
+        items
+    }
+
+    /// Whether an item of a list ends here; reports the current token if not.
+    fn at_end_of_item(&mut self, close: TokenKind) -> bool {
+        let ends = self.at(TokenKind::Comma) || self.at(close);
+        if !ends {
+            self.fail_after_operand::<()>();
+        }
+        ends
     }
 
     /// Parses the name of a type.
@@ -450,4 +411,10 @@ impl<'a> Parser<'a> {
         }
         self.row_type()
     }
+}
+
+/// The items and one more.
+fn with<T>(mut items: Vec<T>, item: T) -> Vec<T> {
+    items.push(item);
+    items
 }

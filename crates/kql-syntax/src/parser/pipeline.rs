@@ -2,7 +2,6 @@
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Operator, OperatorKind, Pipeline};
-use crate::suggest;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -18,10 +17,10 @@ impl Parser<'_> {
         } else {
             self.expr()?
         };
-        if !self.at(TokenKind::Pipe) {
+        if !self.at(TokenKind::Pipe) && !self.at_missing_pipe() {
             return Some(source);
         }
-        self.advance();
+        self.pipe();
         let search = std::mem::replace(&mut self.search, false);
         let mut operators = Vec::new();
         let read = self.operators(&mut operators);
@@ -45,17 +44,30 @@ impl Parser<'_> {
             if self.at_pipeline_end() {
                 return Some(());
             }
-            if !self.at(TokenKind::Pipe) {
-                self.fail::<()>();
+            if !self.at(TokenKind::Pipe) && !self.at_missing_pipe() {
+                self.fail_after_operand::<()>();
                 self.recover(level, &[TokenKind::Pipe, TokenKind::Semicolon]);
+                if !self.at(TokenKind::Pipe) {
+                    return Some(());
+                }
             }
-            if !self.eat(TokenKind::Pipe) {
-                return Some(());
-            }
+            self.pipe();
             if operators.len() >= self.limits.max_operators {
                 return self.abort("large", "max_operators", self.limits.max_operators);
             }
         }
+    }
+
+    /// Consumes a `|`, or reports that it is missing before the operator that starts here.
+    fn pipe(&mut self) {
+        if !self.eat(TokenKind::Pipe) {
+            self.fail_after_operand::<()>();
+        }
+    }
+
+    /// Whether an operator starts here, where its `|` should be.
+    fn at_missing_pipe(&self) -> bool {
+        self.operator_keyword().is_some()
     }
 
     /// Whether the operator ends here.
@@ -66,7 +78,7 @@ impl Parser<'_> {
     /// Whether the current token ends the pipeline in the enclosing rule.
     fn at_pipeline_end(&self) -> bool {
         let kind = self.kind(0);
-        kind.closes()
+        (kind.closes() && self.brackets.is_closed(self.position))
             || matches!(
                 kind,
                 TokenKind::Semicolon | TokenKind::Comma | TokenKind::End
@@ -88,21 +100,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Reports a token that starts no operator, with a hint at the closest keyword.
-    fn fail_at_operator<T>(&mut self) -> Option<T> {
-        if !self.at(TokenKind::Name) {
-            return self.fail();
-        }
-        let word = self
-            .token(0)
-            .span
-            .to(self.token(self.word_length() - 1).span);
-        let keyword = suggest::closest(self.slice(word), OperatorKind::spellings());
-        self.fail_with_hint(self.token(0).span, keyword)
-    }
-
     /// The number of tokens of the hyphenated word that starts here, such as `project-away`.
-    fn word_length(&self) -> usize {
+    pub(super) fn word_length(&self) -> usize {
         let mut length = 1;
         while self.kind(length) == TokenKind::Minus
             && self.adjacent(length)
@@ -115,7 +114,7 @@ impl Parser<'_> {
     }
 
     /// The longest operator keyword that starts here, and its number of tokens.
-    fn operator_keyword(&self) -> Option<(&'static str, usize)> {
+    pub(super) fn operator_keyword(&self) -> Option<(&'static str, usize)> {
         if !self.at(TokenKind::Name) {
             return None;
         }

@@ -55,7 +55,7 @@ impl Parser<'_> {
                 || self.at(TokenKind::End)
                 || (level > 0 && self.kind(0).closes());
             if !ended {
-                self.fail::<()>();
+                self.fail_after_operand::<()>();
                 self.recover(level, &[TokenKind::Semicolon]);
                 if level > 0 && !self.at(TokenKind::Semicolon) {
                     return statements;

@@ -16,7 +16,7 @@ use crate::functions::registry;
 use crate::ingestion_time;
 use crate::plan::visible;
 use crate::reference;
-use crate::relation::{Relation, Scalar};
+use crate::relation::{Column, Relation, Scalar};
 use crate::signature::Signature;
 use crate::window;
 
@@ -42,7 +42,12 @@ impl Binder<'_> {
             return Ok(scalar);
         }
         let Some((function, signatures)) = registry().find(name) else {
-            return Err(self.unknown_function(call, span));
+            let error = self.unknown_function(call, span);
+            let error = self.consequence(name, error);
+            // The arguments have errors of their own.
+            return self
+                .both(|_| Err(error), |binder| binder.bind_arguments(call, input))
+                .map(|(scalar, _)| scalar);
         };
         let args = self.bind_arguments(call, input)?;
         self.call_builtin(function, signatures, name, args, span)
@@ -90,25 +95,22 @@ impl Binder<'_> {
         call: &Call,
         input: &Relation,
     ) -> BindResult<Vec<Scalar>> {
-        let mut args = Vec::with_capacity(call.arguments.len());
-        for argument in &call.arguments {
-            match &argument.value.kind {
-                ExprKind::TypeOf(_) => {
-                    return Err(self.unsupported(
-                        format_args!("typeof() as an argument of '{}'", call.function.text),
-                        argument.value.span,
-                    ));
-                }
+        let args = self.each(&call.arguments, |binder, argument| {
+            let value = &argument.value;
+            match &value.kind {
+                ExprKind::TypeOf(_) => Err(binder.unsupported(
+                    format_args!("typeof() as an argument of '{}'", call.function.text),
+                    value.span,
+                )),
                 // Functions over whole rows (`pack(*)`, `hash_many(*)`) expand `*` into the columns.
                 ExprKind::Wildcard(pattern) => {
-                    for column in self.matching_columns(pattern, input, argument.value.span)? {
-                        args.push(column.scalar());
-                    }
+                    let columns = binder.matching_columns(pattern, input, value.span)?;
+                    Ok(columns.iter().map(Column::scalar).collect())
                 }
-                _ => args.push(self.bind_scalar(&argument.value, input)?),
+                _ => Ok(vec![binder.bind_scalar(value, input)?]),
             }
-        }
-        Ok(args)
+        })?;
+        Ok(args.into_iter().flatten().collect())
     }
 
     /// Calls a function of the library by name with bound arguments.
@@ -195,6 +197,15 @@ impl Binder<'_> {
                 if arguments.len() > 2 && matches!(kind.kind, ExprKind::TypeOf(_)) =>
             {
                 self.bind_typed_extract(call, kind, input, span).map(Some)
+            }
+            ("iscolumnexists", [column]) => {
+                let name = self.column_name(column)?;
+                let exists = visible(input).any(|c| c.name == name);
+                Ok(Some(Scalar::constant(Value::Bool(exists))))
+            }
+            ("iscolumnexists", _) => {
+                let message = "iscolumnexists(): function expects 1 argument(s).";
+                Err(self.error(Code::ArgumentCount, message, span))
             }
             ("current_database", []) => {
                 let name = Value::String(self.request.catalog.database_name());
@@ -323,13 +334,18 @@ impl Binder<'_> {
         default: &Expr,
         input: &Relation,
     ) -> BindResult<Scalar> {
-        let name = match &column.unparenthesised().kind {
-            ExprKind::Literal(Literal::String(name)) => name.clone(),
-            _ => self.constant_string(column)?,
-        };
+        let name = self.column_name(column)?;
         match input.column(&name) {
             Some(column) => Ok(column.scalar()),
             None => self.bind_scalar(default, input),
+        }
+    }
+
+    /// The name of a column, as a constant string.
+    fn column_name(&mut self, column: &Expr) -> BindResult<String> {
+        match &column.unparenthesised().kind {
+            ExprKind::Literal(Literal::String(name)) => Ok(name.clone()),
+            _ => self.constant_string(column),
         }
     }
 }

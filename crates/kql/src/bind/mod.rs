@@ -15,6 +15,7 @@ mod comparison;
 mod context;
 mod discover;
 mod dynamic;
+mod errors;
 mod function;
 mod lists;
 mod literal;

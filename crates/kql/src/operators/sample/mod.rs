@@ -31,6 +31,7 @@ impl TabularOperator for SampleOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 
