@@ -320,9 +320,10 @@ impl Store {
         let view = self.view.get();
         let settings = self.segment_settings.clone();
         let now = self.config.clock.now_ticks();
+        let frozen = view.clone();
         let mut records = blocking(move || {
             let mut records = Vec::new();
-            for (key, state) in view
+            for (key, state) in frozen
                 .tables
                 .iter()
                 .filter(|(_, state)| !state.frozen.list.is_empty())
@@ -340,7 +341,7 @@ impl Store {
         self.catalogue
             .register_sealed(&mut records, position)
             .await?;
-        self.view.sealed(self.segments(records));
+        self.view.sealed(&view, self.segments(records));
         let (vfs, dir) = (self.config.vfs.clone(), self.config.data_dir.join("log"));
         blocking(move || {
             log::remove_through(&*vfs, &dir, position).map_err(StoreError::io("remove from", &dir))

@@ -10,6 +10,7 @@ mod promotion;
 mod queries;
 mod recover;
 mod recovery;
+mod reset;
 mod simulation;
 
 use std::path::Path;
