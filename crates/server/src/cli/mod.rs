@@ -19,6 +19,7 @@ mod serve;
 mod slow_client;
 mod store;
 mod target;
+mod test_mode;
 mod user;
 
 use std::process::ExitCode;
