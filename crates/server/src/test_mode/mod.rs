@@ -16,6 +16,8 @@ pub(crate) use clock::{Reading, TestClock};
 pub(crate) struct TestMode {
     /// The clock of the whole program.
     pub(crate) clock: Arc<TestClock>,
+    /// One request at a time sets the clock and what follows it.
+    pub(crate) setting_clock: tokio::sync::Mutex<()>,
     /// Whether telemetry is kept in memory and not in a folder.
     in_memory: bool,
     /// The application that was made at the start.
@@ -29,6 +31,7 @@ impl TestMode {
     pub(crate) fn new(in_memory: bool) -> TestMode {
         TestMode {
             clock: Arc::default(),
+            setting_clock: tokio::sync::Mutex::default(),
             in_memory,
             app: OnceLock::new(),
             snapshots: Mutex::default(),
