@@ -11,7 +11,7 @@ export interface Options {
   arguments?: string[];
 }
 
-export class Table {
+export interface Table {
   readonly name: string;
 }
 
@@ -47,6 +47,8 @@ export class Hindsight {
   readonly apiKey: string;
   readonly instrumentationKey: string;
   readonly connectionString: string;
+  /** The end of what the program has logged. */
+  readonly log: string;
   readonly clock: {
     /** Stops the clock at a time. */
     fix(time: string | Date): Promise<string>;

@@ -77,7 +77,7 @@ export class Hindsight {
     clearTimeout(timer);
   }
 
-  /** What the program has logged. */
+  /** The end of what the program has logged. */
   get log() {
     return this.#log;
   }
