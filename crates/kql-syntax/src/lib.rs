@@ -27,6 +27,14 @@ pub fn parse(text: &str) -> Parsed {
     parse_with_limits(text, &Limits::default())
 }
 
+/// Parses a scalar expression that is not part of a query, with the default [`Limits`].
+///
+/// # Errors
+/// Every error, in the order of the text; at least one.
+pub fn parse_expression(text: &str) -> Result<ast::Expr, Vec<Diagnostic>> {
+    parser::parse_expression(text, &Limits::default())
+}
+
 /// Parses a query with these limits. A query that exceeds a limit gets exactly one diagnostic, which names the limit.
 pub fn parse_with_limits(text: &str, limits: &Limits) -> Parsed {
     parser::parse(text, limits)

@@ -8,7 +8,7 @@
     reason = "tests fail by panicking, in helper functions too"
 )]
 
-use hindsight_kql_syntax::parse;
+use hindsight_kql_syntax::{parse, parse_expression};
 
 /// Checks the first error: line from 1, column from 0, and the token.
 #[track_caller]
@@ -127,6 +127,22 @@ fn the_position_is_the_first_invalid_token() {
     check("T | foo-bar a", 1, 4, "foo");
     check("T | where a == 'open", 1, 15, "'open");
     check("T | count x", 1, 10, "x");
+}
+
+#[test]
+fn an_expression_stands_alone() {
+    for text in ["count() > 2 and sum(duration) < 1s", "a between (1 .. 2)"] {
+        assert_eq!(parse_expression(text).unwrap().to_string(), text);
+    }
+    for (text, column, token) in [
+        ("count() >", 9, ""),
+        ("1 2", 2, "2"),
+        ("", 0, ""),
+        ("T | count", 2, "|"),
+    ] {
+        let diagnostics = parse_expression(text).unwrap_err();
+        assert_eq!(diagnostics[0].position(text), (1, column, token), "{text}");
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
 use crate::reply::ReplyCache;
+use crate::test_mode::TestMode;
 use crate::throttle::{Limits, Rate, Throttle};
 
 /// The file that lets the command line of this machine talk to the server that holds a folder.
@@ -49,6 +50,8 @@ pub(crate) struct App {
     pub(crate) clock: Arc<dyn Clock>,
     /// The metrics of `/metrics`.
     pub(crate) prometheus: PrometheusHandle,
+    /// The state of test mode; `None` without `--test`.
+    pub(crate) test: Option<TestMode>,
 }
 
 impl App {
@@ -57,22 +60,29 @@ impl App {
         App::build_with(settings, |_| {}).await
     }
 
+    /// As [`App::build`], in test mode (`docs/testing.md`).
+    pub(crate) async fn build_in_test_mode(
+        settings: Settings,
+        test: TestMode,
+    ) -> anyhow::Result<Arc<App>> {
+        let config = store_config(&settings, |config| test.configure(config));
+        App::open(settings, config, Some(test)).await
+    }
+
     /// As [`App::build`], with a last change to the store's settings: tests set the clock.
     pub(crate) async fn build_with(
         settings: Settings,
         change: impl FnOnce(&mut StoreConfig),
     ) -> anyhow::Result<Arc<App>> {
-        let mut config = StoreConfig::new(&settings.data);
-        config.retention = settings.retention;
-        config.retention_bytes = settings.retention_bytes;
-        config.retention_interval = settings.retention_interval;
-        config.hot_limit_bytes = settings.store_memory;
-        config.hot_bytes = settings.store_memory / 4;
-        config.footer_cache_bytes = settings.store_footer_cache;
-        config.compaction_interval = settings.compaction_interval;
-        config.retention_grace = settings.retention_grace;
-        config.max_clock_jump = settings.max_clock_jump;
-        change(&mut config);
+        let config = store_config(&settings, change);
+        App::open(settings, config, None).await
+    }
+
+    async fn open(
+        settings: Settings,
+        config: StoreConfig,
+        test: Option<TestMode>,
+    ) -> anyhow::Result<Arc<App>> {
         let clock = config.clock.clone();
         let store = Store::open(config).await?;
         let directory = Arc::new(Directory::open(store.catalogue().clone()).await?);
@@ -123,6 +133,7 @@ impl App {
             daily: DailyUse::open(&settings.data),
             clock,
             prometheus: crate::telemetry::prometheus(),
+            test,
             store,
             settings,
         }))
@@ -150,12 +161,32 @@ impl App {
 
     /// Seals what is in memory and releases the folder.
     pub(crate) async fn close(&self) -> anyhow::Result<()> {
+        if self.test.is_some() {
+            // The folder is removed: nothing needs to be sealed.
+            self.store.reset(None);
+        }
         self.daily.save();
         let sealed = self.store.close().await;
         // A leftover token opens nothing: the next server writes its own.
         let _ = std::fs::remove_file(token_path(&self.settings.data));
         sealed.context("cannot close the store")
     }
+}
+
+/// The store's settings, after a last change.
+fn store_config(settings: &Settings, change: impl FnOnce(&mut StoreConfig)) -> StoreConfig {
+    let mut config = StoreConfig::new(&settings.data);
+    config.retention = settings.retention;
+    config.retention_bytes = settings.retention_bytes;
+    config.retention_interval = settings.retention_interval;
+    config.hot_limit_bytes = settings.store_memory;
+    config.hot_bytes = settings.store_memory / 4;
+    config.footer_cache_bytes = settings.store_footer_cache;
+    config.compaction_interval = settings.compaction_interval;
+    config.retention_grace = settings.retention_grace;
+    config.max_clock_jump = settings.max_clock_jump;
+    change(&mut config);
+    config
 }
 
 /// The embedded issuer at the address that is known before the server listens.

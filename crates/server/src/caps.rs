@@ -82,6 +82,15 @@ impl DailyUse {
         due
     }
 
+    /// Forgets the bytes of one application, or of all.
+    pub(crate) fn forget(&self, app: Option<AppId>) {
+        let mut state = self.state.lock();
+        match app {
+            Some(app) => drop(state.bytes.remove(&app)),
+            None => state.bytes.clear(),
+        }
+    }
+
     /// Writes the counts.
     pub(crate) fn save(&self) {
         let _one = self.writing.lock();

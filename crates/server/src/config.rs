@@ -20,7 +20,16 @@ impl Settings {
         file: Option<&Path>,
         environment: impl Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Settings> {
-        let mut settings = Settings::defaults()?;
+        Settings::defaults()?.overridden(file, environment)
+    }
+
+    /// These settings, where neither the file nor the environment says otherwise.
+    pub(crate) fn overridden(
+        self,
+        file: Option<&Path>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Settings> {
+        let mut settings = self;
         if let Some(path) = file {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read {}", path.display()))?;

@@ -23,6 +23,7 @@ mod reply;
 mod router;
 mod routes;
 mod telemetry;
+mod test_mode;
 mod throttle;
 mod tls;
 mod wire;

@@ -27,6 +27,11 @@ use crate::routes::table;
 
 static DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| openapi::document(table::all()).to_string().into());
+static TEST_MODE_DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
+    openapi::document_of_test_mode(table::of_test_mode())
+        .to_string()
+        .into()
+});
 
 /// The program as a service.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -44,14 +49,19 @@ pub(crate) fn layered(routes: Router) -> Router {
 }
 
 fn routes(app: Arc<App>) -> Router {
+    let (routes, document): (Vec<&Route>, _) = if app.test.is_some() {
+        (table::of_test_mode().collect(), &TEST_MODE_DOCUMENT)
+    } else {
+        (table::all().collect(), &DOCUMENT)
+    };
     let mut router = Router::new();
-    for route in table::all() {
+    for route in routes {
         router = router.route(route.path, guarded(&app, route));
     }
     router
         .fallback(fallback::unknown)
         .method_not_allowed_fallback(fallback::wrong_method)
-        .layer(Extension(Document(&DOCUMENT)))
+        .layer(Extension(Document(document)))
         .with_state(app)
 }
 

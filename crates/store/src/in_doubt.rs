@@ -60,7 +60,7 @@ impl Store {
 
     fn apply(&self, change: SegmentChange) {
         match change {
-            SegmentChange::Sealed(new) => self.view.sealed(self.segments(new)),
+            SegmentChange::Sealed(view, new) => self.view.sealed(&view, self.segments(new)),
             SegmentChange::Merged(gone, new) => self.view.replace(&gone, self.segments(new)),
         }
     }

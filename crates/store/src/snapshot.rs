@@ -29,6 +29,10 @@ impl Snapshot {
         }
     }
 
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
     /// The last request in it.
     pub fn sequence(&self) -> u64 {
         self.view.sequence

@@ -329,9 +329,10 @@ impl Store {
         let view = self.view.get();
         let settings = self.segment_settings.clone();
         let now = self.config.clock.now_ticks();
+        let frozen = view.clone();
         let mut records = blocking(move || {
             let mut records = Vec::new();
-            for (key, state) in view
+            for (key, state) in frozen
                 .tables
                 .iter()
                 .filter(|(_, state)| !state.frozen.list.is_empty())
@@ -347,7 +348,7 @@ impl Store {
         })
         .await?;
         let committed = self.catalogue.register_sealed(&mut records, position).await;
-        self.conclude(SegmentChange::Sealed(records), committed)
+        self.conclude(SegmentChange::Sealed(view, records), committed)
             .await?;
         let (vfs, dir) = (self.config.vfs.clone(), self.config.data_dir.join("log"));
         blocking(move || {

@@ -3,7 +3,7 @@
 //! A snapshot is one pointer. The log's writer and the sealer replace the pointer; a query with the old pointer sees exactly what it
 //! saw, so no row is seen twice or missed while rows move from the memtable to a segment.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -125,10 +125,13 @@ pub(crate) struct TableState {
     pub(crate) segments: Arc<Vec<Arc<Segment>>>,
 }
 
+/// The tables of all applications.
+pub(crate) type Tables = BTreeMap<Key, TableState>;
+
 /// The content of the store at one moment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
-    pub(crate) tables: BTreeMap<Key, TableState>,
+    pub(crate) tables: Tables,
     /// The last sequence in it.
     pub(crate) sequence: u64,
     /// Deleted applications: late appends to them are dropped.
@@ -220,22 +223,70 @@ impl ViewCell {
         });
     }
 
-    /// Replaces the frozen part of the memtable by its segments.
-    pub(crate) fn sealed(&self, segments: Vec<Arc<Segment>>) {
+    /// Replaces the frozen parts of `sealed`, the view that a seal began with, by their segments. Where the frozen part is another one
+    /// by now, because the store was reset or restored meanwhile, it stays, and its segments are dropped.
+    pub(crate) fn sealed(&self, sealed: &View, segments: Vec<Arc<Segment>>) {
         self.change(|view| {
-            for state in view.tables.values_mut() {
-                state.frozen = Arc::default();
+            let mut current = BTreeSet::new();
+            for (key, before) in &sealed.tables {
+                if let Some(state) = view.tables.get_mut(key)
+                    && Arc::ptr_eq(&state.frozen, &before.frozen)
+                {
+                    state.frozen = Arc::default();
+                    current.insert(*key);
+                }
             }
+            let (valid, stale): (Vec<_>, Vec<_>) = segments
+                .into_iter()
+                .partition(|segment| current.contains(&(segment.record.app, segment.record.table)));
+            retire(&stale);
+            add(view, valid);
+        });
+    }
+
+    /// Replaces the segments with these ids by `segments`, after a merge. Their files are removed after the last read. If one of them
+    /// is gone, because the store was reset or restored meanwhile, nothing is replaced and `segments` are dropped.
+    pub(crate) fn replace(&self, gone: &[i64], segments: Vec<Arc<Segment>>) {
+        self.change(|view| {
+            let there = view.tables.values().flat_map(|state| state.segments.iter());
+            let there: BTreeSet<i64> = there.map(|segment| segment.record.id).collect();
+            if !gone.iter().all(|id| there.contains(id)) {
+                return retire(&segments);
+            }
+            take_out(view, gone, |_| Retired::Removed);
             add(view, segments);
         });
     }
 
-    /// Replaces the segments with these ids by `segments`, after a merge or an expiry. Their files are removed after the last read.
-    pub(crate) fn replace(&self, gone: &[i64], segments: Vec<Arc<Segment>>) {
+    /// Takes out the rows of one application, or all rows, and returns them. The files of segments are removed after the last read.
+    pub(crate) fn reset(&self, app: Option<AppId>) -> Tables {
+        let mut gone = Tables::new();
         self.change(|view| {
-            take_out(view, gone, |_| Retired::Removed);
-            add(view, segments);
+            let (out, kept) = std::mem::take(&mut view.tables)
+                .into_iter()
+                .partition(|((owner, _), _)| app.is_none_or(|app| app == *owner));
+            (gone, view.tables) = (out, kept);
         });
+        for state in gone.values() {
+            retire(&state.segments);
+        }
+        gone
+    }
+
+    /// Puts the rows of `saved` in the place of all rows, which it returns. Applications that were deleted since stay empty.
+    pub(crate) fn restore(&self, saved: &View) -> Tables {
+        let mut gone = Tables::new();
+        self.change(|view| {
+            let saved = saved.tables.iter();
+            let kept = saved.filter(|((app, _), _)| !view.dropped.contains(app));
+            let kept = kept.map(|(key, state)| (*key, state.clone())).collect();
+            gone = std::mem::replace(&mut view.tables, kept);
+        });
+        // The file of a segment that was restored lives as long as the segment does.
+        for state in gone.values() {
+            retire(&state.segments);
+        }
+        gone
     }
 
     /// Takes expired segments out. Their files are moved to the folder `expired` after the last read.
@@ -259,14 +310,18 @@ impl ViewCell {
             view.dropped.insert(app);
             view.tables.retain(|(owner, _), state| {
                 if *owner == app {
-                    state
-                        .segments
-                        .iter()
-                        .for_each(|segment| segment.retire(Retired::Removed));
+                    retire(&state.segments);
                 }
                 *owner != app
             });
         });
+    }
+}
+
+/// Says that the files of these segments are removed after the last read.
+fn retire(segments: &[Arc<Segment>]) {
+    for segment in segments {
+        segment.retire(Retired::Removed);
     }
 }
 

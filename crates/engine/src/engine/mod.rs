@@ -1,5 +1,6 @@
 //! The engine: resolves applications, translates, runs, assembles. Each family of operations is a module.
 
+mod condition;
 mod events;
 mod metric;
 mod query;

@@ -10,6 +10,7 @@
 
 mod apply;
 mod cancellation;
+mod condition;
 mod events;
 mod hostile;
 mod metrics;

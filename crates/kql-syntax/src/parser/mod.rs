@@ -14,7 +14,7 @@ mod statement;
 
 use hindsight_kql_types::ScalarType;
 
-use crate::ast::{Query, TypeOf};
+use crate::ast::{Expr, Query, TypeOf};
 use crate::lexer::tokenize;
 use crate::token::{Token, TokenKind};
 use crate::{Code, Diagnostic, Limits, Parsed, Span};
@@ -22,26 +22,15 @@ use brackets::Brackets;
 
 /// Parses a query with these limits.
 pub(crate) fn parse(text: &str, limits: &Limits) -> Parsed {
-    if text.len() > limits.max_bytes {
-        return refused(
-            text,
-            format!(
-                "The query is too large: it has {} bytes and the limit max_bytes is {}.",
-                text.len(),
-                limits.max_bytes
-            ),
-        );
-    }
-    let tokens = tokenize(text, limits.max_tokens);
-    if tokens.len() > limits.max_tokens {
-        return refused(
-            text,
-            format!(
-                "The query is too large: it has more tokens than the limit max_tokens of {}.",
-                limits.max_tokens
-            ),
-        );
-    }
+    let tokens = match tokens(text, limits) {
+        Ok(tokens) => tokens,
+        Err(too_large) => {
+            return Parsed {
+                query: Query::default(),
+                diagnostics: vec![too_large],
+            };
+        }
+    };
     let mut parser = Parser::new(text, tokens, limits);
     let query = parser.query();
     Parsed {
@@ -54,15 +43,38 @@ pub(crate) fn parse(text: &str, limits: &Limits) -> Parsed {
     }
 }
 
-fn refused(text: &str, message: String) -> Parsed {
-    Parsed {
-        query: Query::default(),
-        diagnostics: vec![Diagnostic::new(
-            Code::Syntax,
-            message,
-            Span::new(0, text.len().min(1)),
-        )],
+/// Parses a scalar expression up to the end of the text.
+pub(crate) fn parse_expression(text: &str, limits: &Limits) -> Result<Expr, Vec<Diagnostic>> {
+    let tokens = tokens(text, limits).map_err(|too_large| vec![too_large])?;
+    let mut parser = Parser::new(text, tokens, limits);
+    let expr = parser.expr();
+    if expr.is_some() && !parser.at(TokenKind::End) {
+        parser.fail::<()>();
     }
+    match expr {
+        Some(expr) if parser.diagnostics.is_empty() => Ok(expr),
+        _ => Err(parser.diagnostics),
+    }
+}
+
+/// The tokens of a text within the limits.
+fn tokens(text: &str, limits: &Limits) -> Result<Vec<Token>, Diagnostic> {
+    let refused = |message| Diagnostic::new(Code::Syntax, message, Span::new(0, text.len().min(1)));
+    if text.len() > limits.max_bytes {
+        return Err(refused(format!(
+            "The query is too large: it has {} bytes and the limit max_bytes is {}.",
+            text.len(),
+            limits.max_bytes
+        )));
+    }
+    let tokens = tokenize(text, limits.max_tokens);
+    if tokens.len() > limits.max_tokens {
+        return Err(refused(format!(
+            "The query is too large: it has more tokens than the limit max_tokens of {}.",
+            limits.max_tokens
+        )));
+    }
+    Ok(tokens)
 }
 
 /// The state of the parser.

@@ -20,6 +20,7 @@ mod serve;
 mod slow_client;
 mod store;
 mod target;
+mod test_mode;
 mod user;
 
 use std::process::ExitCode;

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 use hindsight_store::Application;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, lookup_host};
 use tokio::sync::watch;
 
 use super::data::environment;
+use super::test_mode::TestFlags;
 use super::{audit, banner, demo, listen, output};
-use crate::app::{App, connection_string, create_key};
+use crate::app::{App, connection_string, create_app, create_key};
 use crate::config::{self, Settings};
 use crate::tls;
+use crate::wire::test_mode as wire;
 
 /// `hindsight serve`
 #[derive(Debug, Args)]
@@ -41,11 +43,14 @@ pub(super) struct Serve {
     /// Validate the settings and exit.
     #[arg(long)]
     check_config: bool,
+    #[command(flatten)]
+    test: TestFlags,
 }
 
 impl Serve {
     fn settings(&self) -> anyhow::Result<Settings> {
-        let mut settings = Settings::load(self.config.as_deref(), environment)?;
+        let defaults = self.test.defaults()?;
+        let mut settings = defaults.overridden(self.config.as_deref(), environment)?;
         if let Some(data) = &self.data {
             settings.data.clone_from(data);
         }
@@ -62,27 +67,75 @@ impl Serve {
     }
 
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let settings = self.settings()?;
+        let mut settings = self.settings()?;
         if self.check_config {
             return output::print("the settings are valid\n");
         }
         let _logs = crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
-        let app = App::build(settings).await?;
-        let served = serve(&app, self.demo).await;
+        let _folder = self.test.make_folder(&mut settings)?;
+        let app = match self.test.mode() {
+            Some(test) => App::build_in_test_mode(settings, test).await?,
+            None => App::build(settings).await?,
+        };
+        let served = serve(&app, &self).await;
         let closed = app.close().await;
         served.and(closed)
     }
 }
 
 /// Listens, prints how to reach the server, and serves until the process is asked to stop.
-async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
-    let listeners = Listeners::bind(app).await?;
+async fn serve(app: &Arc<App>, serve: &Serve) -> anyhow::Result<()> {
+    let listeners = Listeners::bind(app, &serve.test).await?;
     locate_issuer(app, &listeners.url, listeners.tls_url());
     let base = public_url(app, &listeners);
-    let mut text = greeting(app, &base).await?;
+    let (text, shop) = if let Some(test) = &app.test {
+        let made = create_app(app.store.catalogue(), "test", app.now()).await?;
+        test.set_app(made.id);
+        let line = test_line(app, &serve.test, &made, &base, &listeners).await?;
+        (line, None)
+    } else {
+        introduction(app, serve.demo, &base, &listeners).await?
+    };
+    app.store.announce(&listeners.url, listeners.tls_url())?;
+    output::print(&format!("{text}\n"))?;
+    listeners.serve(app, shop).await
+}
+
+/// What the program prints in test mode: a line of JSON.
+async fn test_line(
+    app: &App,
+    flags: &TestFlags,
+    made: &Application,
+    base: &str,
+    listeners: &Listeners,
+) -> anyhow::Result<String> {
+    let catalogue = app.store.catalogue();
+    let (_, key) = create_key(catalogue, made.id, "test", app.now(), None).await?;
+    let tls = listeners.tls.as_ref();
+    let line = wire::started(&wire::Started {
+        base,
+        url: &listeners.url,
+        tls_url: listeners.tls_url(),
+        authority: tls.and_then(|socket| socket.tls.authority.as_deref()),
+        issuer: &format!("{}/{}", app.issuer.base(), app.issuer.tenant()),
+        app: made,
+        key: &key,
+        data: flags.has_folder().then_some(app.settings.data.as_path()),
+    });
+    Ok(line.to_string())
+}
+
+/// What the program prints, and the shop of the demo.
+async fn introduction(
+    app: &App,
+    with_demo: bool,
+    base: &str,
+    listeners: &Listeners,
+) -> anyhow::Result<(String, Option<demo::DemoShop>)> {
+    let mut text = greeting(app, base).await?;
     let shop = if with_demo {
         let shop = demo::prepare(app).await?;
-        text += &demo_text(app, &shop, &base).await?;
+        text += &demo_text(app, &shop, base).await?;
         Some(shop)
     } else {
         None
@@ -93,9 +146,7 @@ async fn serve(app: &Arc<App>, with_demo: bool) -> anyhow::Result<()> {
         app.issuer.base(),
         app.issuer.tenant()
     );
-    app.store.announce(&listeners.url, listeners.tls_url())?;
-    output::print(&format!("{text}\n"))?;
-    listeners.serve(app, shop).await
+    Ok((text, shop))
 }
 
 /// The sockets that the server listens on.
@@ -114,11 +165,11 @@ struct TlsSocket {
 
 impl Listeners {
     /// Opens the sockets that the settings name.
-    async fn bind(app: &App) -> anyhow::Result<Listeners> {
-        let plain = bind(&app.settings.listen).await?;
+    async fn bind(app: &App, test: &TestFlags) -> anyhow::Result<Listeners> {
+        let plain = bind(&app.settings.listen, test).await?;
         let tls = match tls::open(&app.settings, app.timestamp())? {
             Some(tls) => {
-                let listener = bind(&tls.listen).await?;
+                let listener = bind(&tls.listen, test).await?;
                 let url = tls_url(listener.local_addr()?);
                 Some(TlsSocket { tls, listener, url })
             }
@@ -148,9 +199,13 @@ impl Listeners {
     async fn serve(self, app: &Arc<App>, shop: Option<demo::DemoShop>) -> anyhow::Result<()> {
         let (stop, stopped) = watch::channel(false);
         let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
+        let stopping = app.clone();
         let signal = tokio::spawn(async move {
             stop_signal().await;
             tracing::info!("stopping");
+            if let Some(test) = &stopping.test {
+                test.stop();
+            }
             stop.send(true)
         });
         let (router, settings) = (crate::router::router(app.clone()), &app.settings);
@@ -175,10 +230,14 @@ impl Listeners {
     }
 }
 
-async fn bind(address: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address)
+/// Listens on an address. What its name resolves to is what is checked and what is bound.
+async fn bind(address: &str, test: &TestFlags) -> anyhow::Result<TcpListener> {
+    let cannot = || format!("cannot listen on {address}");
+    let resolved: Vec<SocketAddr> = lookup_host(address).await.with_context(cannot)?.collect();
+    test.check_addresses(address, &resolved)?;
+    TcpListener::bind(resolved.as_slice())
         .await
-        .with_context(|| format!("cannot listen on {address}"))
+        .with_context(cannot)
 }
 
 /// The base URL that clients are given.

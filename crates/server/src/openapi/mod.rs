@@ -10,6 +10,8 @@ const SCHEMAS: [&str; 2] = [
     include_str!("schemas.json"),
     include_str!("oauth_schemas.json"),
 ];
+/// Those of test mode.
+const TEST_MODE_SCHEMAS: &str = include_str!("test_mode_schemas.json");
 /// The parameters, by the names under which operations list them.
 const PARAMETERS: [&str; 2] = [
     include_str!("parameters.json"),
@@ -18,6 +20,17 @@ const PARAMETERS: [&str; 2] = [
 
 /// The document of these routes.
 pub(crate) fn document<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
+    described_with(routes, &SCHEMAS)
+}
+
+/// The document of the routes of test mode.
+pub(crate) fn document_of_test_mode<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
+    let [first, second] = SCHEMAS;
+    described_with(routes, &[first, second, TEST_MODE_SCHEMAS])
+}
+
+/// The document of these routes with the schemas of these texts.
+fn described_with<'r>(routes: impl Iterator<Item = &'r Route>, texts: &[&str]) -> Value {
     let mut paths = Map::new();
     for route in routes.filter(|route| !route.alias) {
         let mut operations = Map::new();
@@ -40,7 +53,7 @@ pub(crate) fn document<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
         "servers": [{ "url": "/" }],
         "paths": paths,
         "components": {
-            "schemas": schemas(),
+            "schemas": schemas(texts),
             "parameters": parameters(),
             "securitySchemes": security_schemes(),
         },
@@ -48,18 +61,18 @@ pub(crate) fn document<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
 }
 
 /// The entries of all these objects.
-fn merged(texts: [&str; 2]) -> Value {
+fn merged(texts: &[&str]) -> Value {
     // The files are part of the program; a test reads them.
-    let objects = texts.map(|text| serde_json::from_str(text).unwrap_or_default());
-    let entries = objects
-        .into_iter()
-        .flat_map(|object: Map<String, Value>| object);
+    let objects = texts
+        .iter()
+        .map(|text| serde_json::from_str(text).unwrap_or_default());
+    let entries = objects.flat_map(|object: Map<String, Value>| object);
     Value::Object(entries.collect())
 }
 
 /// The parameters by the keys of their components.
 fn parameters() -> Value {
-    let Value::Object(listed) = merged(PARAMETERS) else {
+    let Value::Object(listed) = merged(&PARAMETERS) else {
         return Value::Null;
     };
     let keyed = listed
@@ -73,8 +86,8 @@ fn component_key(name: &str) -> String {
     name.replace('$', "odata.")
 }
 
-fn schemas() -> Value {
-    let mut schemas = merged(SCHEMAS);
+fn schemas(texts: &[&str]) -> Value {
+    let mut schemas = merged(texts);
     let codes: Vec<&str> = CODES.iter().map(|(_, code, _)| *code).collect();
     if let Some(object) = schemas.as_object_mut() {
         let described = json!({ "description": "What kind of failure it is.", "enum": codes });

@@ -93,7 +93,7 @@ pub(crate) struct ReplyCache {
 }
 
 impl ReplyCache {
-    /// A cache of at most `bytes`. Requests that do not say how old is too old get replies of at most `lifetime`, and of at most
+    /// A cache of at most `bytes`. With a lifetime of zero replies are neither kept nor shared by concurrent requests. Requests that do not say how old is too old get replies of at most `lifetime`, and of at most
     /// `stale` where telemetry has arrived since for what the reply has read.
     pub(crate) fn new(
         bytes: u64,
@@ -119,10 +119,16 @@ impl ReplyCache {
         }
     }
 
-    /// Drops all entries, also those that are being made.
+    /// Drops all entries, also those that are being made: what queries see has changed.
     pub(crate) fn clear(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
         self.entries.invalidate_all();
+        self.arrivals.note_everything();
+    }
+
+    /// When telemetry arrived.
+    pub(crate) fn arrivals(&self) -> &Arrivals {
+        &self.arrivals
     }
 
     /// Telemetry of these tables became visible to queries.
@@ -139,7 +145,7 @@ impl ReplyCache {
 
     /// The kept reply, where `control` allows it.
     pub(crate) async fn find(&self, key: &str, control: CacheControl) -> Option<Answer> {
-        if control.must_ask() {
+        if control.must_ask() || self.lifetime.is_zero() {
             return None;
         }
         let key = self.whole_key(key);
@@ -169,7 +175,7 @@ impl ReplyCache {
         F: Future<Output = Result<Made, ApiError>>,
     {
         let key = self.whole_key(key);
-        if control.must_ask() {
+        if control.must_ask() || self.lifetime.is_zero() {
             let began = self.begin();
             return self.alone(key, control, began, make().await?).await;
         }
@@ -226,7 +232,7 @@ impl ReplyCache {
                 reads,
             } => (Kept::new(body, missing), reads),
         };
-        if !control.no_store {
+        if !control.no_store && !self.lifetime.is_zero() {
             let entry = Entry {
                 reply: reply.clone(),
                 began,

@@ -192,24 +192,7 @@ pub(super) async fn query(
     body: Body,
 ) -> Result<QueryBody, ApiError> {
     let limit = app.settings.query_max_body_bytes;
-    let too_large = || {
-        ApiError::TooLarge(format!(
-            "The body is larger than {limit} bytes (`query.max_body_bytes`)"
-        ))
-    };
-    media(headers)?;
-    let codec = codec(headers).map_err(|error| ApiError::UnsupportedMedia(error.to_string()))?;
-    let packed = read(app, access.address, headers, body, limit)
-        .await
-        .map_err(|unread| match unread {
-            Unread::TooLarge => too_large(),
-            Unread::Slow => ApiError::Slow(slow(app.settings.body_timeout)),
-            Unread::Broken => {
-                ApiError::InvalidBody("The body could not be read to its end".to_owned())
-            }
-            Unread::Closed => ApiError::Unavailable(CLOSED.to_owned()),
-            Unread::TooMuchMemory => ApiError::TooLarge(TOO_MUCH_MEMORY.to_owned()),
-        })?;
+    let (codec, packed) = packed(app, access.address, headers, body).await?;
     // The bytes, the text of the query in them, and the query as it is compared and cached.
     let needed = |plain: usize| 3 * plain + SMALLEST;
     let most = if codec == Codec::Identity {
@@ -228,9 +211,56 @@ pub(super) async fn query(
                 memory,
             })
         }
-        Err(BodyError::TooLarge { .. }) => Err(too_large()),
-        Err(error) => Err(ApiError::InvalidBody(error.to_string())),
+        Err(error) => Err(undecoded(app, error)),
     }
+}
+
+/// A small body of JSON, decoded: nothing, or a few names.
+pub(super) async fn small(
+    app: &App,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Vec<u8>, ApiError> {
+    let (codec, packed) = packed(app, address, headers, body).await?;
+    let plain = decode(codec, &packed.bytes, app.settings.query_max_body_bytes);
+    let plain = plain.map_err(|error| undecoded(app, error))?;
+    Ok(plain.into_owned())
+}
+
+/// The body of a query as it was sent, and its encoding.
+async fn packed(
+    app: &App,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Codec, Whole), ApiError> {
+    media(headers)?;
+    let codec = codec(headers).map_err(|error| ApiError::UnsupportedMedia(error.to_string()))?;
+    let limit = app.settings.query_max_body_bytes;
+    let read = read(app, address, headers, body, limit).await;
+    let packed = read.map_err(|unread| match unread {
+        Unread::TooLarge => too_large(app),
+        Unread::Slow => ApiError::Slow(slow(app.settings.body_timeout)),
+        Unread::Broken => ApiError::InvalidBody("The body could not be read to its end".to_owned()),
+        Unread::Closed => ApiError::Unavailable(CLOSED.to_owned()),
+        Unread::TooMuchMemory => ApiError::TooLarge(TOO_MUCH_MEMORY.to_owned()),
+    })?;
+    Ok((codec, packed))
+}
+
+fn undecoded(app: &App, error: BodyError) -> ApiError {
+    match error {
+        BodyError::TooLarge { .. } => too_large(app),
+        error => ApiError::InvalidBody(error.to_string()),
+    }
+}
+
+fn too_large(app: &App) -> ApiError {
+    let limit = app.settings.query_max_body_bytes;
+    ApiError::TooLarge(format!(
+        "The body is larger than {limit} bytes (`query.max_body_bytes`)"
+    ))
 }
 
 fn no_memory(why: NoMemory) -> ApiError {

@@ -15,6 +15,7 @@ pub(crate) mod prometheus;
 pub(crate) mod query;
 pub(crate) mod route;
 pub(crate) mod table;
+mod test_mode;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -20,7 +20,7 @@ pub(crate) struct Route {
 
 /// One method of a path.
 pub(crate) struct Operation {
-    /// `get` or `post`. A path with GET has HEAD too.
+    /// `get`, `post` or `put`. A path with GET has HEAD too.
     pub(crate) method: &'static str,
     /// Its name in programs that are made from the document.
     pub(crate) id: &'static str,
@@ -68,6 +68,8 @@ pub(crate) enum Admission {
     Bearer,
     /// The server's figures: a setting says for whom.
     Figures,
+    /// Test mode: a program under test and its tests, on this machine.
+    Test,
     /// For everybody.
     Open,
 }
@@ -80,9 +82,11 @@ impl Admission {
             Admission::Telemetry => Needs::Telemetry,
             Admission::SignedIn => Needs::Credential,
             Admission::Figures => Needs::Figures,
-            Admission::Program | Admission::Person | Admission::Bearer | Admission::Open => {
-                Needs::Nothing
-            }
+            Admission::Program
+            | Admission::Person
+            | Admission::Bearer
+            | Admission::Test
+            | Admission::Open => Needs::Nothing,
         }
     }
 
@@ -93,6 +97,7 @@ impl Admission {
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
+            Admission::Test => "Test mode",
             Admission::Figures | Admission::Open => "Server",
         }
     }
@@ -118,6 +123,8 @@ impl Admission {
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
             (Admission::Program | Admission::Person, true) => &[400, 401, 408, 413, 429, 500],
             (Admission::Figures, _) => &[400, 401, 403, 429, 502, 503],
+            (Admission::Test, false) => &[],
+            (Admission::Test, true) => &[400, 404, 408, 413, 415, 500, 503, 504],
             (Admission::Bearer | Admission::Open, _) => &[],
         }
     }
@@ -132,6 +139,7 @@ impl Admission {
             | Admission::SignedIn
             | Admission::Bearer
             | Admission::Figures
+            | Admission::Test
             | Admission::Open => ("application/json", "Error"),
         }
     }
@@ -149,7 +157,7 @@ impl Admission {
             }
             Admission::Program => json!([{}, { "client": [] }]),
             Admission::Bearer => json!([{ "bearer": [] }]),
-            Admission::Person | Admission::Open => json!([]),
+            Admission::Person | Admission::Test | Admission::Open => json!([]),
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::route::{
     Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
 };
-use super::{events, health, ingest, management, metadata, metrics, oauth, openapi, prometheus};
+use super::{
+    events, health, ingest, management, metadata, metrics, oauth, openapi, prometheus, test_mode,
+};
 
 const RESULT: &[Reply] = &[ok("QueryReply", "The result's tables.")];
 const EVENTS: &[Reply] = &[
@@ -64,6 +66,11 @@ const ODATA: &[&str] = &[
 /// Every route of the program.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().chain(management::ROUTES).chain(oauth::ROUTES)
+}
+
+/// Every route of the program in test mode.
+pub(crate) fn of_test_mode() -> impl Iterator<Item = &'static Route> {
+    all().chain(test_mode::ROUTES)
 }
 
 /// Telemetry, questions and the server itself.

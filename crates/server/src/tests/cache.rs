@@ -154,6 +154,9 @@ async fn a_lifetime_of_zero_caches_nothing() {
     .await;
     trace(&server).await;
     server.count("").await;
+    // At the same moment of the clock, too.
+    assert_eq!(server.count("").await, told(1, ""));
+    assert_eq!(server.count("max-age=30").await, told(1, ""));
     clock.pass(1);
     assert_eq!(server.count("").await, told(1, ""));
 }

@@ -17,6 +17,7 @@ mod recordings;
 mod routes;
 mod specification;
 mod streaming;
+mod test_mode;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,6 +114,11 @@ impl Server {
         let app = App::build_with(settings, |config| config.clock = clock)
             .await
             .unwrap();
+        Server::over(app, folder).await
+    }
+
+    /// A server with the application `shop` and a key that reads it.
+    async fn over(app: Arc<App>, folder: TempDir) -> Server {
         let shop = create_app(app.store.catalogue(), "shop", app.now())
             .await
             .unwrap();

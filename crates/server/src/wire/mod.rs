@@ -11,4 +11,5 @@ pub(crate) mod metrics;
 pub(crate) mod missing;
 pub(crate) mod oauth;
 pub(crate) mod query;
+pub(crate) mod test_mode;
 pub(crate) mod track;

@@ -24,6 +24,19 @@ use crate::vfs;
 /// Ticks of a day.
 const DAY: i64 = 24 * crate::clock::TICKS_PER_HOUR;
 
+/// The ages at which items expire, in ticks.
+struct Ages {
+    /// Of applications that have an age of their own.
+    own: HashMap<AppId, i64>,
+    others: i64,
+}
+
+impl Ages {
+    fn of(&self, app: AppId) -> i64 {
+        self.own.get(&app).copied().unwrap_or(self.others)
+    }
+}
+
 impl Store {
     /// Takes out of service what is too old or too much, and deletes the files of what expired long enough ago. Returns how many
     /// segments expired.
@@ -41,23 +54,13 @@ impl Store {
             return Ok(0);
         }
         self.save_time_mark().await?;
-        let own_days: HashMap<AppId, u32> = self
-            .catalogue
-            .apps()
-            .await?
-            .into_iter()
-            .filter_map(|app| Some((app.id, app.retention_days?)))
-            .collect();
+        let kept = self.retention_ages().await?;
         let _one = self.changing.lock().await;
         self.settle().await?;
         let segments = self.all_segments();
         let mut gone: Vec<&Segment> = Vec::new();
         for segment in &segments {
-            let days = own_days
-                .get(&segment.record.app)
-                .map(|days| i64::from(*days) * DAY);
-            let kept = days.unwrap_or_else(|| ticks(self.config.retention));
-            if segment.record.max_ts < now.saturating_sub(kept) {
+            if segment.record.max_ts < now.saturating_sub(kept.of(segment.record.app)) {
                 gone.push(segment);
             }
         }
@@ -84,6 +87,33 @@ impl Store {
         })
         .await?;
         Ok(ids.len())
+    }
+
+    /// Seals the memtable if it holds rows that are past their retention, and runs [`Store::expire`]: retention runs over segments only.
+    pub async fn expire_with_memory(&self) -> Result<usize> {
+        let (now, kept) = (self.observe_clock().now, self.retention_ages().await?);
+        let view = self.view.get();
+        let is_due = view.tables.iter().any(|((app, _), state)| {
+            let oldest = now.saturating_sub(kept.of(*app));
+            let mut chunks = state.frozen.list.iter().chain(&state.open.list);
+            chunks.any(|chunk| chunk.min_ts < oldest)
+        });
+        drop(view);
+        if is_due {
+            self.seal_all().await?;
+        }
+        self.expire().await
+    }
+
+    async fn retention_ages(&self) -> Result<Ages> {
+        let apps = self.catalogue.apps().await?;
+        let own = apps
+            .into_iter()
+            .filter_map(|app| Some((app.id, i64::from(app.retention_days?) * DAY)));
+        Ok(Ages {
+            own: own.collect(),
+            others: ticks(self.config.retention),
+        })
     }
 
     /// Deletes the files of expired segments that `goes` picks, and their entries. A file that a query still reads stays for the next

@@ -11,6 +11,7 @@ mod promotion;
 mod queries;
 mod recover;
 mod recovery;
+mod reset;
 mod simulation;
 
 use std::path::Path;

@@ -1,0 +1,91 @@
+//! The flags of test mode (`docs/testing.md`), and what they change.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use tempfile::TempDir;
+
+use crate::config::Settings;
+use crate::test_mode::TestMode;
+
+/// Settings whose default is another one in test mode.
+const DEFAULTS: &[(&str, &str)] = &[
+    // A free port.
+    ("listen", "127.0.0.1:0"),
+    ("log.filter", "warn"),
+    // What was acknowledged is in the next reply, and so is the time.
+    ("cache.lifetime", "0s"),
+    ("cache.stale", "0s"),
+    // Tests send more queries than people do.
+    ("query.rate", "1000000"),
+];
+
+/// The flags of test mode.
+#[derive(Debug, Args)]
+pub(super) struct TestFlags {
+    /// Serve tests: telemetry is queryable once it is acknowledged, /test/… sets the clock and resets the data, and a line of JSON
+    /// tells the address, an application and a key. Data in a temporary folder, a free port, loopback only.
+    #[arg(long = "test", conflicts_with_all = ["data", "demo"])]
+    on: bool,
+    /// With --test: keep telemetry in memory.
+    #[arg(long, requires = "on")]
+    in_memory: bool,
+    /// With --test: permit addresses beyond this machine. Everybody who reaches them can read and remove the telemetry.
+    #[arg(long, requires = "on")]
+    test_insecure: bool,
+}
+
+impl TestFlags {
+    /// The defaults of all settings.
+    pub(super) fn defaults(&self) -> anyhow::Result<Settings> {
+        let mut settings = Settings::defaults()?;
+        if self.on {
+            for (key, value) in DEFAULTS {
+                settings.set(key, value)?;
+            }
+        }
+        Ok(settings)
+    }
+
+    /// The state of test mode, if it is on.
+    pub(super) fn mode(&self) -> Option<TestMode> {
+        self.on.then(|| TestMode::new(self.in_memory))
+    }
+
+    /// Whether the telemetry is in a folder.
+    pub(super) fn has_folder(&self) -> bool {
+        !self.in_memory
+    }
+
+    /// Puts the data into a folder of its own, which is removed when the guard is dropped.
+    pub(super) fn make_folder(&self, settings: &mut Settings) -> anyhow::Result<Option<TempDir>> {
+        if !self.on {
+            return Ok(None);
+        }
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder
+            .prefix("hindsight-test-")
+            .tempdir()
+            .context("cannot make a temporary folder")?;
+        settings.data = folder.path().to_owned();
+        Ok(Some(folder))
+    }
+
+    /// Refuses addresses that other machines may reach, in test mode without `--test-insecure`.
+    pub(super) fn check_addresses(
+        &self,
+        text: &str,
+        addresses: &[SocketAddr],
+    ) -> anyhow::Result<()> {
+        let is_open = addresses.iter().any(|address| !address.ip().is_loopback());
+        if self.on && !self.test_insecure && is_open {
+            bail!(
+                "test mode does not listen on {text}: it is not an address of this machine alone (--test-insecure permits it)"
+            );
+        }
+        Ok(())
+    }
+}
