@@ -29,6 +29,13 @@ def test_data_in_a_folder_goes_with_the_server():
     assert not data.exists()
 
 
+def test_a_server_that_is_stopped_at_once_leaves_nothing():
+    for in_memory in [True, False] * 3:
+        with Hindsight(in_memory=in_memory) as hindsight:
+            process, data = hindsight._process, hindsight.info["data"]
+        assert process.returncode == 0 and (in_memory or not pathlib.Path(data).exists())
+
+
 def test_telemetry_in_memory_has_no_folder():
     with Hindsight() as hindsight:
         assert hindsight.info["data"] is None

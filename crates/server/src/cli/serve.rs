@@ -86,6 +86,8 @@ impl Serve {
 /// Listens, prints how to reach the server, and serves until the process is asked to stop.
 async fn serve(app: &Arc<App>, serve: &Serve) -> anyhow::Result<()> {
     let listeners = Listeners::bind(app, &serve.test).await?;
+    // Before the server says that it is ready: who reads that may stop it at once.
+    let asked_to_stop = stop_signal();
     locate_issuer(app, &listeners.url, listeners.tls_url());
     let base = public_url(app, &listeners);
     let (text, shop) = if let Some(test) = &app.test {
@@ -98,7 +100,7 @@ async fn serve(app: &Arc<App>, serve: &Serve) -> anyhow::Result<()> {
     };
     app.store.announce(&listeners.url, listeners.tls_url())?;
     output::print(&format!("{text}\n"))?;
-    listeners.serve(app, shop).await
+    listeners.serve(app, shop, asked_to_stop).await
 }
 
 /// What the program prints in test mode: a line of JSON.
@@ -196,12 +198,17 @@ impl Listeners {
     }
 
     /// Serves on all sockets, with the demo's telemetry beside, until the process is asked to stop.
-    async fn serve(self, app: &Arc<App>, shop: Option<demo::DemoShop>) -> anyhow::Result<()> {
+    async fn serve(
+        self,
+        app: &Arc<App>,
+        shop: Option<demo::DemoShop>,
+        asked_to_stop: impl Future<Output = ()> + Send + 'static,
+    ) -> anyhow::Result<()> {
         let (stop, stopped) = watch::channel(false);
         let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
         let stopping = app.clone();
         let signal = tokio::spawn(async move {
-            stop_signal().await;
+            asked_to_stop.await;
             tracing::info!("stopping");
             if let Some(test) = &stopping.test {
                 test.stop();
@@ -320,18 +327,26 @@ async fn introduce(app: &App, new: &Application, base: &str) -> anyhow::Result<(
     Ok((banner::introduction(new, &key, base), key))
 }
 
-/// Completes when the process is asked to stop.
-async fn stop_signal() {
+/// Takes the signals that ask the process to stop, from this call on; completes when one has come.
+fn stop_signal() -> impl Future<Output = ()> + Send + 'static {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
+        let terminate = signal(SignalKind::terminate());
+        let interrupt = signal(SignalKind::interrupt());
+        async move {
+            if let (Ok(mut terminate), Ok(mut interrupt)) = (terminate, interrupt) {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
+                return;
             }
-            return;
+            let _ = tokio::signal::ctrl_c().await;
         }
     }
-    let _ = tokio::signal::ctrl_c().await;
+    #[cfg(not(unix))]
+    async {
+        let _ = tokio::signal::ctrl_c().await;
+    }
 }
