@@ -15,6 +15,7 @@ mod ingest;
 mod intake;
 mod middleware;
 mod openapi;
+mod origin;
 mod params;
 mod prefer;
 mod private_file;

@@ -10,9 +10,9 @@ use hindsight_engine::Caller;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::auth::gate::Admitted;
-use crate::connection::Connection;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
+use crate::origin::Head;
 use crate::params::Params;
 use crate::prefer::Prefer;
 use crate::reply::{Accept, CacheControl, Conditions};
@@ -50,6 +50,8 @@ pub(crate) struct Access {
     pub(crate) principal: Principal,
     /// The client's address.
     pub(crate) address: Option<IpAddr>,
+    /// The base address of links in the reply, without a slash at its end.
+    pub(crate) base: String,
     /// The URL's parameters.
     pub(crate) params: Params,
     /// The client's preferences.
@@ -119,12 +121,14 @@ impl FromRequestParts<Arc<App>> for Access {
         }
         let params = Params::parse(parts.uri.query());
         let prefer = Prefer::read(&parts.headers, &params, app.settings.query_max_wait)?;
+        let head = Head::of(parts);
         Ok(Access {
             version,
             app_text,
             app: record,
             principal,
-            address: Connection::of(&parts.extensions).address(),
+            address: head.connection.address(),
+            base: head.base(&app.settings),
             params,
             prefer,
             cache: CacheControl::read(&parts.headers),

@@ -13,6 +13,10 @@ const EVENTS: &[Reply] = &[
         ..ok("Csv", "The events.")
     },
 ];
+const MODEL: &[Reply] = &[Reply {
+    media: "application/xml",
+    ..ok("Xml", "The model.")
+}];
 const SCHEMA: &[Reply] = &[ok("SchemaReply", "The columns, and the tables.")];
 const METADATA: &[Reply] = &[ok("Metadata", "Tables, their columns, the applications.")];
 const WORKSPACE_METADATA: &[Reply] = &[ok(
@@ -184,12 +188,26 @@ static ROUTES: &[Route] = &[
             "eventsMetadata",
             "The model of events.",
             &[],
-            &[Reply {
-                media: "application/xml",
-                ..ok("Xml", "The model.")
-            }],
+            MODEL,
             |route| route.get(metadata::events),
         )],
+    ),
+    // The address that the context of a single event names.
+    route(
+        "/{version}/apps/{appId}/events/{eventType}/$metadata",
+        &[query(
+            "eventMetadata",
+            "The model of events.",
+            &[],
+            MODEL,
+            |route| route.get(metadata::event),
+        )],
+    ),
+    alias(
+        "/{version}/apps/{appId}/events/{eventType}/%24metadata",
+        &[query("eventMetadata", "", &[], &[], |route| {
+            route.get(metadata::event)
+        })],
     ),
     alias(
         "/{version}/apps/{appId}/events/%24metadata",

@@ -11,6 +11,7 @@ mod ingest;
 mod metadata;
 mod oauth;
 mod openapi;
+mod origin;
 mod query;
 mod questions;
 mod recordings;
