@@ -13,6 +13,7 @@ mod engine;
 mod error;
 mod ingest;
 mod intake;
+mod live;
 mod middleware;
 mod openapi;
 mod origin;

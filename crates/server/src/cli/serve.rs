@@ -158,9 +158,11 @@ impl Listeners {
     async fn serve(self, app: &Arc<App>, shop: Option<demo::DemoShop>) -> anyhow::Result<()> {
         let (stop, stopped) = watch::channel(false);
         let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
+        let live = app.live.clone();
         let signal = tokio::spawn(async move {
             stop_signal().await;
             tracing::info!("stopping");
+            live.close();
             stop.send(true)
         });
         let (router, settings) = (crate::router::router(app.clone()), &app.settings);

@@ -6,6 +6,7 @@ pub(crate) mod events;
 pub(crate) mod fallback;
 pub(crate) mod health;
 pub(crate) mod ingest;
+mod live;
 mod management;
 pub(crate) mod metadata;
 pub(crate) mod metrics;
@@ -14,6 +15,7 @@ pub(crate) mod openapi;
 pub(crate) mod prometheus;
 pub(crate) mod query;
 pub(crate) mod route;
+mod sdk;
 pub(crate) mod table;
 
 use std::sync::Arc;

@@ -18,6 +18,9 @@ pub(crate) struct Route {
     pub(crate) operations: &'static [Operation],
 }
 
+/// Adds a handler to the others of a path.
+pub(crate) type Add = fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>;
+
 /// One method of a path.
 pub(crate) struct Operation {
     /// `get` or `post`. A path with GET has HEAD too.
@@ -32,7 +35,7 @@ pub(crate) struct Operation {
     /// What it answers when all is well.
     pub(crate) replies: &'static [Reply],
     /// Adds the handler to the path's others.
-    pub(crate) add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+    pub(crate) add: Add,
 }
 
 /// What a request carries.
@@ -179,7 +182,7 @@ pub(crate) const fn query(
     summary: &'static str,
     parameters: &'static [&'static str],
     replies: &'static [Reply],
-    add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+    add: Add,
 ) -> Operation {
     Operation {
         method: "get",
@@ -198,7 +201,7 @@ pub(crate) const fn open(
     id: &'static str,
     summary: &'static str,
     replies: &'static [Reply],
-    add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+    add: Add,
 ) -> Operation {
     Operation {
         admission: Admission::Open,

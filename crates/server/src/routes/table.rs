@@ -1,9 +1,16 @@
 //! Every URL on one page: the router and `/openapi.json` are made of this table.
 
+use std::sync::Arc;
+
+use axum::routing::MethodRouter;
+
 use super::route::{
-    Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
+    Add, Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
 };
-use super::{events, health, ingest, management, metadata, metrics, oauth, openapi, prometheus};
+use super::{
+    events, health, ingest, live, management, metadata, metrics, oauth, openapi, prometheus, sdk,
+};
+use crate::app::App;
 
 const RESULT: &[Reply] = &[ok("QueryReply", "The result's tables.")];
 const EVENTS: &[Reply] = &[
@@ -51,6 +58,54 @@ const fn track(id: &'static str) -> Operation {
     }
 }
 
+const SUBSCRIBED: &[Reply] = &[Reply {
+    media: "",
+    ..ok("", "Whether somebody watches, in the header.")
+}];
+
+/// What SDKs send and ask for live metrics.
+const fn quick_pulse(id: &'static str, add: Add) -> Operation {
+    Operation {
+        method: "post",
+        id,
+        summary: "Live metrics of SDKs. The header x-ms-qps-subscribed says whether somebody watches the application.",
+        admission: Admission::Telemetry,
+        parameters: &["ikey", "api-version"],
+        body: Some(RequestBody {
+            required: false,
+            media: &["application/json"],
+            schema: "LiveSamples",
+        }),
+        replies: SUBSCRIBED,
+        add,
+    }
+}
+
+/// The id of an application, for SDKs.
+const APP_ID: Operation = open(
+    "profileAppId",
+    "The id of the application of an instrumentation key, as plain text.",
+    &[
+        Reply {
+            media: "text/plain",
+            ..ok("AppIdText", "The id.")
+        },
+        Reply {
+            status: 404,
+            ..ok("Error", "There is no such key.")
+        },
+    ],
+    |route| route.get(sdk::app_id),
+);
+
+fn sdk_ping(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+    route.post(sdk::ping)
+}
+
+fn sdk_post(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+    route.post(sdk::post)
+}
+
 const METRIC: &[&str] = &[
     "timespan",
     "interval",
@@ -77,6 +132,25 @@ static ROUTES: &[Route] = &[
     route("/v2.1/track", &[track("trackV21")]),
     alias("//v2/track", &[track("track")]),
     alias("//v2.1/track", &[track("trackV21")]),
+    // What SDKs ask for beside it. Some append their path to an endpoint that ends in a slash.
+    route(
+        "/QuickPulseService.svc/ping",
+        &[quick_pulse("livePing", sdk_ping)],
+    ),
+    route(
+        "/QuickPulseService.svc/post",
+        &[quick_pulse("livePost", sdk_post)],
+    ),
+    alias(
+        "//QuickPulseService.svc/ping",
+        &[quick_pulse("livePing", sdk_ping)],
+    ),
+    alias(
+        "//QuickPulseService.svc/post",
+        &[quick_pulse("livePost", sdk_post)],
+    ),
+    route("/api/profiles/{instrumentationKey}/appId", &[APP_ID]),
+    alias("//api/profiles/{instrumentationKey}/appId", &[APP_ID]),
     // Questions in.
     route(
         "/{version}/apps/{appId}/query",
@@ -169,6 +243,22 @@ static ROUTES: &[Route] = &[
             &["timespan", "$format"],
             EVENTS,
             |route| route.get(events::single),
+        )],
+    ),
+    route(
+        "/{version}/apps/{appId}/live/metrics",
+        &[query(
+            "liveMetrics",
+            "Watch the live metrics of an application as server-sent events.",
+            &[],
+            &[Reply {
+                media: "text/event-stream",
+                ..ok(
+                    "LiveEvents",
+                    "The samples of the last minute, then each as it comes.",
+                )
+            }],
+            |route| route.get(live::metrics),
         )],
     ),
     // What can be asked.

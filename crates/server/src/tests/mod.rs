@@ -8,6 +8,7 @@ mod hostile;
 mod http;
 mod identity;
 mod ingest;
+mod live;
 mod metadata;
 mod oauth;
 mod openapi;
@@ -157,6 +158,13 @@ impl Server {
     async fn send(&self, request: Request<Body>) -> Reply {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
+        // A stream of events has no end.
+        let media = parts.headers.get("content-type");
+        let body = if media.is_some_and(|media| media == "text/event-stream") {
+            Body::empty()
+        } else {
+            body
+        };
         let bytes = axum::body::to_bytes(body, usize::MAX)
             .await
             .unwrap()
