@@ -22,6 +22,7 @@ mod prefer;
 mod private_file;
 mod proxies;
 mod reply;
+mod resource;
 mod router;
 mod routes;
 mod telemetry;

@@ -47,7 +47,7 @@ pub(crate) async fn principal(
         .await
 }
 
-/// What a long reply was admitted by, to be checked again while it lasts.
+/// What admits a part of a request, or a long reply again and again while it lasts.
 pub(crate) struct Standing {
     credential: Credential,
     name: String,
@@ -65,12 +65,14 @@ impl Standing {
     }
 }
 
-/// Whether a request that was admitted to read an application still would be.
-pub(crate) async fn is_admitted(app: &App, standing: &Standing) -> bool {
+/// Admits to read an application.
+///
+/// # Errors
+/// [`ApiError`]: why the credential is not admitted.
+pub(crate) async fn admit(app: &App, standing: &Standing) -> Result<Admitted, ApiError> {
     let target = Some((standing.name.as_str(), Right::Read));
     let credential = standing.credential.clone();
-    let admitted = app.gate.admit(credential, target, standing.address).await;
-    admitted.is_ok()
+    app.gate.admit(credential, target, standing.address).await
 }
 
 /// The middleware before every route.

@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt;
 use tokio::sync::Semaphore;
 
-use super::access::Access;
 use crate::app::App;
 use crate::bodies::receiving::{Arriving, Refused};
 use crate::bodies::shares::{NoMemory, Share};
@@ -184,10 +183,10 @@ pub(super) struct QueryBody {
     pub(super) memory: Share<Arc<str>>,
 }
 
-/// The body of a query, decoded.
+/// The body of a query, decoded. `reader`: the client's address and the principal, whose share of the memory it takes.
 pub(super) async fn query(
     app: &App,
-    access: &Access,
+    (address, principal): (Option<IpAddr>, &Arc<str>),
     headers: &HeaderMap,
     body: Body,
 ) -> Result<QueryBody, ApiError> {
@@ -199,7 +198,7 @@ pub(super) async fn query(
     };
     media(headers)?;
     let codec = codec(headers).map_err(|error| ApiError::UnsupportedMedia(error.to_string()))?;
-    let packed = read(app, access.address, headers, body, limit)
+    let packed = read(app, address, headers, body, limit)
         .await
         .map_err(|unread| match unread {
             Unread::TooLarge => too_large(),
@@ -217,7 +216,7 @@ pub(super) async fn query(
     } else {
         limit
     };
-    let principal = access.principal.id.clone();
+    let principal = principal.clone();
     let entered = app.bodies.queries.enter(principal, needed(most), 0).await;
     let mut memory = entered.map_err(no_memory)?;
     match decode(codec, &packed.bytes, limit) {

@@ -14,7 +14,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::access::Access;
 use crate::app::App;
-use crate::auth::guard::{Standing, is_admitted};
+use crate::auth::guard::{Standing, admit};
 use crate::error::ApiError;
 use crate::live::Watch;
 use crate::origin::Head;
@@ -77,7 +77,7 @@ impl Stream {
             tokio::select! {
                 biased;
                 _ = self.checks.tick() => {
-                    if !is_admitted(&self.app, &self.standing).await {
+                    if admit(&self.app, &self.standing).await.is_err() {
                         return None;
                     }
                     self.quiet += 1;

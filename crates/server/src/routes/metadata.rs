@@ -220,7 +220,7 @@ async fn read(
     headers: &HeaderMap,
     given: Body,
 ) -> Result<Wanted, ApiError> {
-    let body = body::query(app, access, headers, given).await?;
+    let body = body::query(app, access.reader(), headers, given).await?;
     if body.bytes.trim_ascii().is_empty() {
         return Ok(Wanted::default());
     }

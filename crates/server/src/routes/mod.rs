@@ -1,6 +1,7 @@
 //! The handlers: one file for each family of URLs.
 
 pub(crate) mod access;
+mod batch;
 mod body;
 pub(crate) mod events;
 pub(crate) mod fallback;
@@ -14,6 +15,8 @@ mod oauth;
 pub(crate) mod openapi;
 pub(crate) mod prometheus;
 pub(crate) mod query;
+mod replies;
+mod resource;
 pub(crate) mod route;
 mod sdk;
 pub(crate) mod table;

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use axum::routing::MethodRouter;
 
+use super::replies::{METADATA, RESULT};
 use super::route::{
     Add, Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
 };
 use super::{
-    events, health, ingest, live, management, metadata, metrics, oauth, openapi, prometheus, sdk,
+    batch, events, health, ingest, live, management, metadata, metrics, oauth, openapi, prometheus,
+    resource, sdk,
 };
 use crate::app::App;
 
-const RESULT: &[Reply] = &[ok("QueryReply", "The result's tables.")];
 const EVENTS: &[Reply] = &[
     ok("EventsReply", "The events."),
     Reply {
@@ -25,7 +26,6 @@ const MODEL: &[Reply] = &[Reply {
     ..ok("Xml", "The model.")
 }];
 const SCHEMA: &[Reply] = &[ok("SchemaReply", "The columns, and the tables.")];
-const METADATA: &[Reply] = &[ok("Metadata", "Tables, their columns, the applications.")];
 const WORKSPACE_METADATA: &[Reply] = &[ok(
     "WorkspaceMetadata",
     "Tables, their columns, the applications as workspaces.",
@@ -106,6 +106,64 @@ fn sdk_post(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
     route.post(sdk::post)
 }
 
+/// Queries of a workspace.
+const WORKSPACE_QUERY: &[Operation] = &[
+    query(
+        "workspaceQueryGet",
+        "Execute an Analytics query over the tables' workspace names.",
+        &["query", "timespan", "applications"],
+        RESULT,
+        |route| route.get(super::query::workspace_get),
+    ),
+    Operation {
+        method: "post",
+        body: json_body(true, "QueryRequest"),
+        ..query(
+            "workspaceQueryPost",
+            "Execute an Analytics query over the tables' workspace names.",
+            &["timespan", "applications"],
+            RESULT,
+            |route| route.post(super::query::workspace_post),
+        )
+    },
+];
+
+/// The description of a workspace.
+const WORKSPACE_DESCRIPTION: &[Operation] = &[
+    query(
+        "workspaceMetadataGet",
+        "The tables and their columns under their workspace names.",
+        &["applications"],
+        WORKSPACE_METADATA,
+        |route| route.get(metadata::workspace_get),
+    ),
+    Operation {
+        method: "post",
+        body: json_body(false, "MetadataRequest"),
+        ..query(
+            "workspaceMetadataPost",
+            "The tables and their columns under their workspace names.",
+            &["applications"],
+            WORKSPACE_METADATA,
+            |route| route.post(metadata::workspace_post),
+        )
+    },
+];
+
+/// Several queries of workspaces.
+const BATCH: &[Operation] = &[Operation {
+    method: "post",
+    admission: Admission::SignedIn,
+    body: json_body(true, "BatchRequest"),
+    ..open(
+        "batch",
+        "Execute several Analytics queries of workspaces.",
+        BATCH_REPLIES,
+        |route| route.post(batch::post),
+    )
+}];
+const BATCH_REPLIES: &[Reply] = &[ok("BatchReply", "A reply for each member, in their order.")];
+
 const METRIC: &[&str] = &[
     "timespan",
     "interval",
@@ -122,7 +180,11 @@ const ODATA: &[&str] = &[
 
 /// Every route of the program.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
-    ROUTES.iter().chain(management::ROUTES).chain(oauth::ROUTES)
+    ROUTES
+        .iter()
+        .chain(resource::ROUTES)
+        .chain(management::ROUTES)
+        .chain(oauth::ROUTES)
 }
 
 /// Telemetry, questions and the server itself.
@@ -175,29 +237,10 @@ static ROUTES: &[Route] = &[
             },
         ],
     ),
-    route(
-        "/{version}/workspaces/{appId}/query",
-        &[
-            query(
-                "workspaceQueryGet",
-                "Execute an Analytics query over the tables' workspace names.",
-                &["query", "timespan", "applications"],
-                RESULT,
-                |route| route.get(super::query::workspace_get),
-            ),
-            Operation {
-                method: "post",
-                body: json_body(true, "QueryRequest"),
-                ..query(
-                    "workspaceQueryPost",
-                    "Execute an Analytics query over the tables' workspace names.",
-                    &["timespan", "applications"],
-                    RESULT,
-                    |route| route.post(super::query::workspace_post),
-                )
-            },
-        ],
-    ),
+    route("/{version}/workspaces/{appId}/query", WORKSPACE_QUERY),
+    alias("/workspaces/{appId}/query", WORKSPACE_QUERY),
+    route("/{version}/$batch", BATCH),
+    alias("/$batch", BATCH),
     route(
         "/{version}/apps/{appId}/metrics",
         &[Operation {
@@ -340,27 +383,9 @@ static ROUTES: &[Route] = &[
     ),
     route(
         "/{version}/workspaces/{appId}/metadata",
-        &[
-            query(
-                "workspaceMetadataGet",
-                "The tables and their columns under their workspace names.",
-                &["applications"],
-                WORKSPACE_METADATA,
-                |route| route.get(metadata::workspace_get),
-            ),
-            Operation {
-                method: "post",
-                body: json_body(false, "MetadataRequest"),
-                ..query(
-                    "workspaceMetadataPost",
-                    "The tables and their columns under their workspace names.",
-                    &["applications"],
-                    WORKSPACE_METADATA,
-                    |route| route.post(metadata::workspace_post),
-                )
-            },
-        ],
+        WORKSPACE_DESCRIPTION,
     ),
+    alias("/workspaces/{appId}/metadata", WORKSPACE_DESCRIPTION),
     // The server itself.
     route(
         "/health",

@@ -16,6 +16,7 @@ mod origin;
 mod query;
 mod questions;
 mod recordings;
+mod resource;
 mod routes;
 mod specification;
 mod streaming;
