@@ -51,7 +51,8 @@ class GeneratedClients(unittest.TestCase):
         left_out = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith(("WARNING parsing", "Unable to process"))]
         self.assertEqual(left_out, ["WARNING parsing POST /v2/track within telemetry.",
                                     "WARNING parsing POST /v2.1/track within telemetry.",
-                                    "WARNING parsing GET /{version}/apps/{appId}/events/$metadata within queries."])
+                                    "WARNING parsing GET /{version}/apps/{appId}/events/$metadata within queries.",
+                                    "WARNING parsing GET /{version}/apps/{appId}/events/{eventType}/$metadata within queries."])
         sys.path.insert(0, str(self.file.parent))
         try:
             generated = importlib.import_module("hindsight_client")

@@ -127,6 +127,31 @@ class Tls(unittest.TestCase):
             self.assertEqual(ask(server.tls_url, server.authority), 200)
             self.assertEqual(os.stat(server.authority.replace("ca.pem", "ca-key.pem")).st_mode & 0o777, 0o600)
 
+    def test_one_port_takes_tls_and_plain_http(self):
+        with Server("--dev-tls") as server:
+            plain, encrypted = urllib.parse.urlsplit(server.url), urllib.parse.urlsplit(server.tls_url)
+            self.assertEqual((plain.scheme, encrypted.scheme, plain.port), ("http", "https", encrypted.port))
+            self.assertEqual(ask(server.tls_url, server.authority), 200)
+            self.assertEqual(ask(server.url, server.authority), 200)
+            app, _ = server.new_app("shop")
+            self.assertIn(f"IngestionEndpoint={server.tls_url}/;LiveEndpoint={server.tls_url}/;", app["connectionString"])
+
+    def test_a_port_for_tls_alone_takes_no_plain_http(self):
+        with Server("--dev-tls", "--tls-listen", "127.0.0.1:0") as server:
+            self.assertEqual(ask(server.tls_url, server.authority), 200)
+            self.assertEqual(ask(server.url.replace("http:", "https:"), server.authority), 200)
+            with self.assertRaises((urllib.error.URLError, ConnectionError, http.client.HTTPException)):
+                ask(server.tls_url.replace("https:", "http:"), server.authority)
+
+    def test_a_client_of_tls_is_told_of_in_the_log(self):
+        with Server() as server:
+            log = pathlib.Path(server.data + ".log")
+            self.addCleanup(log.unlink)
+            for _ in range(3):
+                with self.assertRaises(urllib.error.URLError):
+                    ask(server.url.replace("http:", "https:"), None)
+            self.assertEqual(log.read_text().count("the server has no certificate"), 1, "it is told once a minute")
+
     def test_the_authority_vouches_for_this_machine_only(self):
         from cryptography import x509
         with Server("--dev-tls", "--tls-listen", "127.0.0.1:0") as server:

@@ -93,6 +93,13 @@ impl ExternalIssuers {
         })
     }
 
+    /// Whether a token names one of these issuers.
+    pub(crate) fn includes(&self, token: &Parsed<'_>) -> bool {
+        let name = token.text("iss");
+        let mut issuers = self.issuers.iter();
+        issuers.any(|external| Some(external.trusted.issuer.as_str()) == name)
+    }
+
     /// Checks a token. Several entries may trust one issuer, each with another tenant or audience.
     pub(crate) async fn verify(&self, token: &Parsed<'_>) -> Result<ExternalToken, TokenError> {
         let name = token.text("iss").ok_or(TokenError::Missing("iss"))?;

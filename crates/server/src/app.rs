@@ -17,6 +17,7 @@ use crate::bodies::{BodyLimits, BodyMemory};
 use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
+use crate::live::LiveMetrics;
 use crate::reply::ReplyCache;
 use crate::test_mode::TestMode;
 use crate::throttle::{Limits, Rate, Throttle};
@@ -40,6 +41,8 @@ pub(crate) struct App {
     pub(crate) gate: Gate,
     /// The embedded issuer.
     pub(crate) issuer: Arc<Issuer>,
+    /// Live metrics of watched applications.
+    pub(crate) live: Arc<LiveMetrics>,
     /// Limits queries.
     pub(crate) throttle: Throttle,
     /// The memory of request bodies.
@@ -122,6 +125,7 @@ impl App {
                 settings.auth_failures_per_minute,
             ),
             directory,
+            live: LiveMetrics::new(clock.clone()),
             throttle: Throttle::new(limits),
             bodies: BodyMemory::new(BodyLimits {
                 memory: settings.body_memory,

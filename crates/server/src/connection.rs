@@ -11,7 +11,7 @@ pub(crate) struct Connection {
     pub(crate) peer: Option<SocketAddr>,
     /// The client's address: that of the peer, or what a trusted proxy says.
     pub(crate) client: Option<IpAddr>,
-    /// Whether it is encrypted.
+    /// Whether the client speaks TLS: to this server, or to a trusted proxy before it.
     pub(crate) tls: bool,
 }
 

@@ -12,6 +12,8 @@ use parking_lot::RwLock;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::resource;
+
 /// Where every application is.
 pub(crate) const REGION: &str = "local";
 
@@ -75,8 +77,9 @@ impl Roles {
 }
 
 impl Snapshot {
-    /// The application with this id or, if there is none, this exact name.
+    /// The application with this id or, if there is none, this exact name. A resource id names it too.
     pub(crate) fn app(&self, name_or_id: &str) -> Option<Arc<AppRecord>> {
+        let name_or_id = resource::application(name_or_id).unwrap_or(name_or_id);
         let by_id = Uuid::parse_str(name_or_id)
             .ok()
             .map(AppId)

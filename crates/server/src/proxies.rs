@@ -1,13 +1,18 @@
-//! Trusted proxies: from which peers `Forwarded` (RFC 7239) and `X-Forwarded-For` are believed.
+//! Trusted proxies: from which peers `Forwarded` (RFC 7239) and the headers `X-Forwarded-…` are believed.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, header};
 
 /// `X-Forwarded-For`
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// `X-Forwarded-Proto`
+const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+/// `X-Forwarded-Host`
+const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 /// Addresses of a chain that are looked at.
 const LONGEST_CHAIN: usize = 32;
 
@@ -47,10 +52,10 @@ impl TrustedProxies {
             return peer;
         }
         let named = [
-            chain(headers, &header::FORWARDED, forwarded),
-            chain(headers, &X_FORWARDED_FOR, |element| {
-                Some(element.to_owned())
+            chain(headers, &header::FORWARDED, |element| {
+                parameter(element, "for")
             }),
+            chain(headers, &X_FORWARDED_FOR, whole),
         ];
         match named.map(|chain| chain.map(|chain| self.first_untrusted(peer, &chain))) {
             // A proxy that writes one of the headers may pass on the other as the client sent it.
@@ -58,6 +63,74 @@ impl TrustedProxies {
             [Some(client), _] | [None, Some(client)] => client,
             [None, None] => peer,
         }
+    }
+
+    /// Whether the client speaks TLS to the first proxy that it reaches; `None` if no trusted proxy says so.
+    pub(crate) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> Option<bool> {
+        let scheme = self.told(peer, headers, "proto", &X_FORWARDED_PROTO)?;
+        match scheme.to_ascii_lowercase().as_str() {
+            "https" => Some(true),
+            "http" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The host, with its port, that the client named to the first proxy that it reaches; `None` if no trusted proxy says so.
+    pub(crate) fn host(&self, peer: IpAddr, headers: &HeaderMap) -> Option<Authority> {
+        let host = self.told(peer, headers, "host", &X_FORWARDED_HOST)?;
+        host_and_port(&host)
+    }
+
+    /// What the proxy that the client reaches says in a parameter of `Forwarded` or in the corresponding header.
+    fn told(
+        &self,
+        peer: IpAddr,
+        headers: &HeaderMap,
+        name: &str,
+        corresponding: &HeaderName,
+    ) -> Option<String> {
+        if !self.trusts(peer) {
+            return None;
+        }
+        let elements = chain(headers, &header::FORWARDED, whole);
+        let forwarded = elements.and_then(|elements| {
+            let nodes = elements
+                .iter()
+                .map(|element| parameter(element, "for").unwrap_or_default());
+            let at = self.client_at(&nodes.collect::<Vec<_>>());
+            parameter(elements.get(at)?, name)
+        });
+        let values = chain(headers, corresponding, whole);
+        let single = values.and_then(|values| {
+            let nodes = chain(headers, &X_FORWARDED_FOR, whole).unwrap_or_default();
+            match values.as_slice() {
+                [only] => Some(only.clone()),
+                // Each proxy has added its own.
+                several if several.len() == nodes.len() => {
+                    several.get(self.client_at(&nodes)).cloned()
+                }
+                _ => None,
+            }
+        });
+        match (forwarded, single) {
+            // A proxy that writes one of the headers may pass on the other as the client sent it.
+            (Some(one), Some(other)) if !one.eq_ignore_ascii_case(&other) => None,
+            (told, None) | (_, told) => told,
+        }
+    }
+
+    /// The index of the node that is the client: the last one that is no proxy.
+    fn client_at(&self, chain: &[String]) -> usize {
+        let looked_at = chain.iter().enumerate().rev().take(LONGEST_CHAIN);
+        let is_proxy = |node: &String| node_address(node).is_some_and(|node| self.trusts(node));
+        let mut at = 0;
+        for (index, node) in looked_at {
+            at = index;
+            if !is_proxy(node) {
+                break;
+            }
+        }
+        at
     }
 
     /// Goes back along the chain from `peer` as far as each address is that of a proxy.
@@ -126,12 +199,24 @@ fn chain(
     )
 }
 
-/// The parameter `for` of an element of `Forwarded`, without its quotes.
-fn forwarded(element: &str) -> Option<String> {
+/// An element as it is.
+fn whole(element: &str) -> Option<String> {
+    Some(element.to_owned())
+}
+
+/// A parameter of an element of `Forwarded`, without its quotes.
+fn parameter(element: &str, name: &str) -> Option<String> {
     let pairs = element.split(';').filter_map(|pair| pair.split_once('='));
-    let mut named = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("for"));
+    let mut named = pairs.filter(|(given, _)| given.trim().eq_ignore_ascii_case(name));
     let (_, value) = named.next()?;
     Some(value.trim().trim_matches('"').to_owned())
+}
+
+/// `host` or `host:port`; `None` for everything else, such as a host with a user name.
+pub(crate) fn host_and_port(text: &str) -> Option<Authority> {
+    let authority: Authority = text.parse().ok()?;
+    let is_plain = !authority.host().is_empty() && !text.contains('@');
+    is_plain.then_some(authority)
 }
 
 /// `1.2.3.4`, `1.2.3.4:5`, `::1`, `[::1]` or `[::1]:5`.
@@ -205,6 +290,60 @@ mod tests {
         ];
         check("10.0.0.1", "10.0.0.1", &agree, "203.0.113.9");
         check("fd00::/8", "fd12::1", &said, "203.0.113.9");
+    }
+
+    #[test]
+    fn scheme_and_host_are_those_of_the_proxy_that_the_client_reaches() {
+        let check = |peer: &str, headers: &[(&str, &str)], scheme: Option<bool>, host: &str| {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+                map.append(name, value.parse().unwrap());
+            }
+            let proxies = TrustedProxies::parse("10.0.0.0/8").unwrap();
+            let peer = peer.parse().unwrap();
+            assert_eq!(proxies.is_https(peer, &map), scheme, "{headers:?}");
+            let found = proxies.host(peer, &map);
+            let found = found.as_ref().map_or("", |host| host.as_str());
+            assert_eq!(found, host, "{headers:?}");
+        };
+        let simple = [
+            ("x-forwarded-proto", "https"),
+            ("x-forwarded-host", "t.example"),
+        ];
+        check("10.0.0.1", &simple, Some(true), "t.example");
+        check("192.0.2.1", &simple, None, "");
+        check("10.0.0.1", &[], None, "");
+        let one = [(
+            "forwarded",
+            "for=203.0.113.9;proto=https;host=\"t.example:8443\"",
+        )];
+        check("10.0.0.1", &one, Some(true), "t.example:8443");
+        // What the client wrote itself stands first; the inner proxy is reached over plain HTTP.
+        let chain = [(
+            "forwarded",
+            "for=1.1.1.1;proto=http;host=evil, for=203.0.113.9;proto=https;host=t.example, for=10.0.0.2;proto=http;host=inner",
+        )];
+        check("10.0.0.1", &chain, Some(true), "t.example");
+        let lists = [
+            ("x-forwarded-for", "1.1.1.1, 203.0.113.9, 10.0.0.2"),
+            ("x-forwarded-proto", "http, https, http"),
+            ("x-forwarded-host", "evil, t.example, inner"),
+        ];
+        check("10.0.0.1", &lists, Some(true), "t.example");
+        let unclear = [
+            ("x-forwarded-for", "203.0.113.9"),
+            ("x-forwarded-proto", "http, https"),
+        ];
+        check("10.0.0.1", &unclear, None, "");
+        let differ = [
+            ("forwarded", "for=203.0.113.9;proto=http"),
+            ("x-forwarded-proto", "https"),
+        ];
+        check("10.0.0.1", &differ, None, "");
+        for wrong in ["user@t.example", "t.example/x", "", "a b"] {
+            check("10.0.0.1", &[("x-forwarded-host", wrong)], None, "");
+        }
     }
 
     #[test]

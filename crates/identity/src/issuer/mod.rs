@@ -13,6 +13,7 @@ mod scope;
 mod session;
 mod token;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,8 +73,16 @@ pub struct IssuerSettings {
     pub attempts: u32,
 }
 
-/// The embedded issuer.
+/// The embedded issuer, at one of the addresses by which clients reach it.
+#[derive(Clone)]
 pub struct Issuer {
+    state: Arc<State>,
+    /// The address before `/{tenant}` by which a client reaches the issuer; `None` for where it is located.
+    here: Option<Arc<str>>,
+}
+
+/// What the issuer keeps, whatever its address.
+pub struct State {
     catalogue: Catalogue,
     clock: Arc<dyn Clock>,
     tenant: String,
@@ -85,6 +94,14 @@ pub struct Issuer {
     passwords: Passwords,
     sign_ins: Attempts,
     known: Known,
+}
+
+impl Deref for Issuer {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
 }
 
 /// Where the issuer is, which is known when the server listens.
@@ -128,7 +145,7 @@ impl Issuer {
             Some(tenant) => tenant,
             None => catalogue.tenant(&secret::new_id().to_string()).await?,
         };
-        let issuer = Issuer {
+        let state = State {
             catalogue,
             clock,
             tenant,
@@ -143,6 +160,10 @@ impl Issuer {
             passwords: Passwords::default(),
             sign_ins: Attempts::new(settings.attempts, ATTEMPTS_WINDOW),
             known: Known::default(),
+        };
+        let issuer = Issuer {
+            state: Arc::new(state),
+            here: None,
         };
         issuer.locate(base, &[]);
         Ok(issuer)
@@ -162,14 +183,30 @@ impl Issuer {
         };
     }
 
-    /// The address before `/{tenant}`, without a slash at its end.
-    pub fn base(&self) -> Arc<str> {
-        self.place.read().base.clone()
+    /// The same issuer at another address, such as `https://login.example`: its tokens and documents name this address.
+    pub fn at(&self, base: &str) -> Issuer {
+        Issuer {
+            state: self.state.clone(),
+            here: Some(base.trim_end_matches('/').into()),
+        }
     }
 
-    /// The resources that tokens may be for.
+    /// The address before `/{tenant}`, without a slash at its end.
+    pub fn base(&self) -> Arc<str> {
+        let located = || self.place.read().base.clone();
+        self.here.clone().unwrap_or_else(located)
+    }
+
+    /// The resources that tokens may be for: those of the settings, and the addresses of this server.
     pub(crate) fn audiences(&self) -> Arc<[String]> {
-        self.place.read().audiences.clone()
+        let known = self.place.read().audiences.clone();
+        match &self.here {
+            Some(here) if !known.iter().any(|name| **name == **here) => {
+                let here = here.to_string();
+                known.iter().cloned().chain([here]).collect()
+            }
+            _ => known,
+        }
     }
 
     /// The tenant's id.
@@ -207,9 +244,17 @@ impl Issuer {
         Ok(self.keyring().await?.public.clone())
     }
 
-    /// Whether a token claims to be one of this issuer's.
-    pub(crate) fn is_own(&self, token: &Parsed<'_>) -> bool {
-        token.text("iss") == Some(self.name(Version::V1).as_str())
+    /// The issuer at the address that a token names, if the token claims to be one of this issuer's. The signature alone
+    /// proves it; the address is the one by which the client reached the issuer.
+    pub(crate) fn of_token(&self, token: &Parsed<'_>) -> Option<Issuer> {
+        let (base, tenant) = token.text("iss")?.strip_suffix('/')?.rsplit_once('/')?;
+        let is_origin = base == &*self.base()
+            || Url::parse(base).is_ok_and(|url| {
+                matches!(url.scheme(), "http" | "https")
+                    && url.path() == "/"
+                    && url.query().is_none()
+            });
+        (tenant == self.tenant && is_origin).then(|| self.at(base))
     }
 
     /// Checks an access token of this issuer.
@@ -247,9 +292,10 @@ impl Issuer {
     /// [`TokenError`]: why the token is not good, or that it is no person's.
     pub async fn user_info(&self, token: &str) -> Result<Value, TokenError> {
         let parsed = jwt::parse(token)?;
-        let mut audiences = self.audiences().to_vec();
-        audiences.push(self.user_info_address());
-        self.check(&parsed, &audiences).await?;
+        let issuer = self.of_token(&parsed).ok_or(TokenError::Issuer)?;
+        let mut audiences = issuer.audiences().to_vec();
+        audiences.push(issuer.user_info_address());
+        issuer.check(&parsed, &audiences).await?;
         let grant = parsed.text("sid").ok_or(TokenError::Missing("sid"))?;
         let unreachable = |_| TokenError::Unreachable;
         let revoked = self

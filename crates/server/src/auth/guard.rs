@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::config::FiguresAccess;
 use crate::connection::Connection;
 use crate::error::ApiError;
+use crate::origin::Head;
 use crate::wire::track;
 
 /// What a route needs of a request.
@@ -46,6 +47,34 @@ pub(crate) async fn principal(
         .await
 }
 
+/// What admits a part of a request, or a long reply again and again while it lasts.
+pub(crate) struct Standing {
+    credential: Credential,
+    name: String,
+    address: Option<IpAddr>,
+}
+
+impl Standing {
+    /// What admits a request to read the application of this name.
+    pub(crate) fn of(head: &Head, name: &str) -> Standing {
+        Standing {
+            credential: credential::find(&head.headers, &head.uri),
+            name: name.to_owned(),
+            address: head.connection.address(),
+        }
+    }
+}
+
+/// Admits to read an application.
+///
+/// # Errors
+/// [`ApiError`]: why the credential is not admitted.
+pub(crate) async fn admit(app: &App, standing: &Standing) -> Result<Admitted, ApiError> {
+    let target = Some((standing.name.as_str(), Right::Read));
+    let credential = standing.credential.clone();
+    app.gate.admit(credential, target, standing.address).await
+}
+
 /// The middleware before every route.
 pub(crate) async fn guard(
     State((app, needs)): State<(Arc<App>, Needs)>,
@@ -54,7 +83,7 @@ pub(crate) async fn guard(
 ) -> Response {
     match let_in(&app, needs, &mut request).await {
         Ok(()) => next.run(request).await,
-        Err(error) if needs == Needs::Telemetry => track::refused_by_gate(error),
+        Err(error) if needs == Needs::Telemetry => track::refused(error),
         Err(error) => error.into_response(),
     }
 }

@@ -40,11 +40,19 @@ pub(super) fn environment(name: &str) -> Option<String> {
 /// The catalogue of an existing data folder, and the URL of the server that has it open or would open it.
 pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
     let settings = data.settings()?;
-    let held = hindsight_store::holder(&settings.data).map(|server| server.url);
-    let base = match (settings.public_url.is_empty(), held) {
-        (false, _) => settings.public_url.clone(),
-        (true, Some(url)) => url,
-        (true, None) => format!("http://{}", settings.listen),
+    let base = match hindsight_store::holder(&settings.data) {
+        Some(server) => client_url(&settings, &server.url, server.tls_url.as_deref()),
+        None => client_url(&settings, &format!("http://{}", settings.listen), None),
     };
     Ok((Catalogue::open(&settings.data).await?, base))
+}
+
+/// The base URL that clients are given: the one that is set, or that of TLS, or that of plain HTTP. Several SDKs speak TLS
+/// alone.
+pub(super) fn client_url(settings: &Settings, url: &str, tls_url: Option<&str>) -> String {
+    if settings.public_url.is_empty() {
+        tls_url.unwrap_or(url).to_owned()
+    } else {
+        settings.public_url.clone()
+    }
 }

@@ -13,9 +13,11 @@ use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
@@ -43,9 +45,28 @@ const CONNECTION_WINDOW: u32 = 512 << 10;
 /// Bytes of a stream's reply that wait for the client.
 const SEND_BUFFER: usize = 128 << 10;
 
+/// The first byte of a TLS record that begins a handshake (RFC 8446 §5.1); no method of HTTP begins with it.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// How often the log says that clients speak TLS where there is no certificate.
+const WARNED_EVERY: Duration = Duration::from_secs(60);
+
+/// What the connections of a listener speak.
+#[derive(Clone)]
+pub(crate) enum Encryption {
+    /// Plain HTTP.
+    None,
+    /// Plain HTTP or TLS: the first byte of a connection tells which.
+    Accepted(TlsAcceptor),
+    /// TLS alone.
+    Required(TlsAcceptor),
+}
+
 /// How connections are served.
 #[derive(Clone)]
 struct Http {
+    encryption: Encryption,
+    /// When the log last said that a client speaks TLS where there is no certificate.
+    warned: Arc<Mutex<Option<Instant>>>,
     builder: Builder<TokioExecutor>,
     router: Router,
     proxies: TrustedProxies,
@@ -56,12 +77,14 @@ struct Http {
 /// Accepts connections until `stop` becomes true, then waits for open requests as long as is set.
 pub(crate) async fn run(
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    encryption: Encryption,
     router: Router,
     mut stop: watch::Receiver<bool>,
     settings: &Settings,
 ) {
     let http = Http {
+        encryption,
+        warned: Arc::default(),
         builder: builder(settings.header_timeout),
         router,
         proxies: settings.trusted_proxies.clone(),
@@ -84,7 +107,6 @@ pub(crate) async fn run(
                 let opened = open(
                     http.clone(),
                     stream,
-                    tls.clone(),
                     Client {
                         peer,
                         slot: slot.clone(),
@@ -115,7 +137,7 @@ pub(crate) async fn run(
     }
 }
 
-/// How many connections a listener can have: with its twin for TLS half of the files that this process may open. The store
+/// How many connections a listener can have: with a second one for TLS half of the files that this process may open. The store
 /// needs the others. What may be opened is raised as far as the system lets it.
 fn most_connections() -> usize {
     // Where the system does not tell, the setting alone counts.
@@ -153,23 +175,52 @@ struct Client {
     slot: Arc<ConnectionSlot>,
 }
 
-/// Agrees on encryption where the listener has it, then serves.
-async fn open(
-    http: Http,
-    stream: TcpStream,
-    tls: Option<TlsAcceptor>,
-    client: Client,
-    stop: watch::Receiver<bool>,
-) {
+/// Finds out what the client speaks, agrees on encryption, and serves.
+async fn open(http: Http, stream: TcpStream, client: Client, stop: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let peer = client.peer;
-    let Some(tls) = tls else {
-        return serve(http, stream, client, false, stop).await;
+    // The time until the first byte counts as part of the time for the first request.
+    let deadline = Instant::now() + http.header_timeout;
+    let acceptor = match &http.encryption {
+        Encryption::Required(acceptor) => Some(acceptor.clone()),
+        Encryption::None | Encryption::Accepted(_) => {
+            let Ok(Ok(begins)) = tokio::time::timeout_at(deadline, begins_with_tls(&stream)).await
+            else {
+                return tracing::debug!(%peer, "the client sent nothing");
+            };
+            match &http.encryption {
+                Encryption::Accepted(acceptor) if begins => Some(acceptor.clone()),
+                Encryption::None if begins => return warn_of_tls(&http, peer),
+                _ => None,
+            }
+        }
     };
-    match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        Ok(Ok(stream)) => serve(http, stream, client, true, stop).await,
+    let Some(acceptor) = acceptor else {
+        return serve(http, stream, client, false, deadline, stop).await;
+    };
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => {
+            let deadline = Instant::now() + http.header_timeout;
+            serve(http, stream, client, true, deadline, stop).await;
+        }
         Ok(Err(error)) => tracing::debug!(%error, %peer, "no encryption was agreed on"),
         Err(_) => tracing::debug!(%peer, "the client took too long to agree on encryption"),
+    }
+}
+
+/// Waits for the first byte of a connection, which stays to be read; says whether it begins a handshake of TLS.
+async fn begins_with_tls(stream: &TcpStream) -> std::io::Result<bool> {
+    let mut first = [0];
+    let count = stream.peek(&mut first).await?;
+    Ok(count == 1 && first == [TLS_HANDSHAKE])
+}
+
+/// Tells the log, but not for every connection: some clients speak TLS to an `http://` address and report no failure.
+fn warn_of_tls(http: &Http, peer: SocketAddr) {
+    let mut warned = http.warned.lock();
+    if warned.is_none_or(|last| last.elapsed() >= WARNED_EVERY) {
+        *warned = Some(Instant::now());
+        tracing::warn!(%peer, "a client speaks TLS, and the server has no certificate: start it with --dev-tls, or set `tls.certificate` and `tls.key`");
     }
 }
 
@@ -178,21 +229,20 @@ async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     client: Client,
     tls: bool,
+    deadline: Instant,
     mut stop: watch::Receiver<bool>,
 ) {
     let Client { peer, slot } = client;
-    let stream = SlowClientGuard::new(
-        stream,
-        slot.clone(),
-        http.header_timeout,
-        http.write_timeout,
-    );
+    let first_bytes = deadline.saturating_duration_since(Instant::now());
+    let stream = SlowClientGuard::new(stream, slot.clone(), first_bytes, http.write_timeout);
     let (router, proxies, requests) = (http.router, http.proxies, slot.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
         let connection = Connection {
             peer: Some(peer),
             client: Some(proxies.client(peer.ip(), request.headers())),
-            tls,
+            tls: proxies
+                .is_https(peer.ip(), request.headers())
+                .unwrap_or(tls),
         };
         request.extensions_mut().insert(connection);
         answer(router.clone(), requests.clone(), request)

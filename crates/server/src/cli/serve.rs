@@ -10,7 +10,8 @@ use hindsight_store::Application;
 use tokio::net::{TcpListener, lookup_host};
 use tokio::sync::watch;
 
-use super::data::environment;
+use super::data::{client_url, environment};
+use super::listen::Encryption;
 use super::test_mode::TestFlags;
 use super::{audit, banner, demo, listen, output};
 use crate::app::{App, connection_string, create_app, create_key};
@@ -25,10 +26,10 @@ pub(super) struct Serve {
     /// Data folder [default: ./hindsight-data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Address and port for plain HTTP [default: 127.0.0.1:2020]
+    /// Address and port for HTTP, and for TLS if there is a certificate [default: 127.0.0.1:2020]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// Address and port for TLS [default with --dev-tls: 127.0.0.1:2021]
+    /// Further address and port, for TLS alone
     #[arg(long, value_name = "ADDR")]
     tls_listen: Option<String>,
     /// Create a local certificate authority and a certificate for this machine, and serve TLS with them.
@@ -89,7 +90,7 @@ async fn serve(app: &Arc<App>, serve: &Serve) -> anyhow::Result<()> {
     // Before the server says that it is ready: who reads that may stop it at once.
     let asked_to_stop = stop_signal();
     locate_issuer(app, &listeners.url, listeners.tls_url());
-    let base = public_url(app, &listeners);
+    let base = client_url(&app.settings, &listeners.url, listeners.tls_url());
     let (text, shop) = if let Some(test) = &app.test {
         let made = create_app(app.store.catalogue(), "test", app.now()).await?;
         test.set_app(made.id);
@@ -134,10 +135,12 @@ async fn introduction(
     base: &str,
     listeners: &Listeners,
 ) -> anyhow::Result<(String, Option<demo::DemoShop>)> {
-    let mut text = greeting(app, base).await?;
+    // The commands to try need no certificate.
+    let shown = client_url(&app.settings, &listeners.url, None);
+    let mut text = greeting(app, &shown, base).await?;
     let shop = if with_demo {
         let shop = demo::prepare(app).await?;
-        text += &demo_text(app, &shop, base).await?;
+        text += &demo_text(app, &shop, &shown, base).await?;
         Some(shop)
     } else {
         None
@@ -153,44 +156,51 @@ async fn introduction(
 
 /// The sockets that the server listens on.
 struct Listeners {
-    plain: TcpListener,
-    /// The address of `plain`.
+    main: TcpListener,
+    /// The address of `main` for plain HTTP.
     url: String,
-    tls: Option<TlsSocket>,
+    tls: Option<Encrypted>,
 }
 
-struct TlsSocket {
+/// TLS at the main socket, and at another one if the settings name one.
+struct Encrypted {
     tls: tls::Tls,
-    listener: TcpListener,
+    /// Takes connections of TLS alone.
+    separate: Option<TcpListener>,
     url: String,
 }
 
 impl Listeners {
     /// Opens the sockets that the settings name.
     async fn bind(app: &App, test: &TestFlags) -> anyhow::Result<Listeners> {
-        let plain = bind(&app.settings.listen, test).await?;
+        let main = bind(&app.settings.listen, test).await?;
+        let address = main.local_addr()?;
         let tls = match tls::open(&app.settings, app.timestamp())? {
             Some(tls) => {
-                let listener = bind(&tls.listen, test).await?;
-                let url = tls_url(listener.local_addr()?);
-                Some(TlsSocket { tls, listener, url })
+                let separate = match &app.settings.tls_listen {
+                    Some(listen) => Some(bind(listen, test).await?),
+                    None => None,
+                };
+                let at = separate.as_ref().map(TcpListener::local_addr);
+                let url = tls_url(at.transpose()?.unwrap_or(address));
+                Some(Encrypted { tls, separate, url })
             }
             None => None,
         };
         Ok(Listeners {
-            url: format!("http://{}", plain.local_addr()?),
-            plain,
+            url: format!("http://{address}"),
+            main,
             tls,
         })
     }
 
     fn tls_url(&self) -> Option<&str> {
-        self.tls.as_ref().map(|socket| socket.url.as_str())
+        self.tls.as_ref().map(|tls| tls.url.as_str())
     }
 
     /// What the greeting says of TLS.
     fn tls_text(&self) -> String {
-        let Some(TlsSocket { tls, url, .. }) = &self.tls else {
+        let Some(Encrypted { tls, url, .. }) = &self.tls else {
             return String::new();
         };
         let authority = tls.authority.as_deref().map(tls::how_to_trust);
@@ -210,24 +220,33 @@ impl Listeners {
         let signal = tokio::spawn(async move {
             asked_to_stop.await;
             tracing::info!("stopping");
+            stopping.live.close();
             if let Some(test) = &stopping.test {
                 test.stop();
             }
             stop.send(true)
         });
         let (router, settings) = (crate::router::router(app.clone()), &app.settings);
-        let plain = listen::run(self.plain, None, router.clone(), stopped.clone(), settings);
+        let run = |listener, encryption| {
+            let (router, stopped) = (router.clone(), stopped.clone());
+            listen::run(listener, encryption, router, stopped, settings)
+        };
         match self.tls {
-            Some(TlsSocket { tls, listener, .. }) => {
+            Some(Encrypted { tls, separate, .. }) => {
                 let renewal = tls.renewal.map(|renewal| tokio::spawn(renewal.run()));
-                let encrypted =
-                    listen::run(listener, Some(tls.acceptor), router, stopped, settings);
-                tokio::join!(plain, encrypted);
+                let main = run(self.main, Encryption::Accepted(tls.acceptor.clone()));
+                match separate {
+                    Some(listener) => {
+                        let separate = run(listener, Encryption::Required(tls.acceptor));
+                        tokio::join!(main, separate);
+                    }
+                    None => main.await,
+                }
                 if let Some(renewal) = renewal {
                     renewal.abort();
                 }
             }
-            None => plain.await,
+            None => run(self.main, Encryption::None).await,
         }
         signal.abort();
         if let Some(feeding) = feeding {
@@ -247,19 +266,10 @@ async fn bind(address: &str, test: &TestFlags) -> anyhow::Result<TcpListener> {
         .with_context(cannot)
 }
 
-/// The base URL that clients are given.
-fn public_url(app: &App, listeners: &Listeners) -> String {
-    if app.settings.public_url.is_empty() {
-        listeners.url.clone()
-    } else {
-        app.settings.public_url.clone()
-    }
-}
-
 /// The server's URL and the first application. An empty data folder gets a new one.
-async fn greeting(app: &App, base: &str) -> anyhow::Result<String> {
+async fn greeting(app: &App, shown: &str, base: &str) -> anyhow::Result<String> {
     let mut text = format!(
-        "\n  Hindsight {} at {base}\n  data folder  {}\n",
+        "\n  Hindsight {} at {shown}\n  data folder  {}\n",
         env!("CARGO_PKG_VERSION"),
         app.settings.data.display()
     ) + &banner::warnings(app.store.clock_trust(), app.store.damaged_segments());
@@ -276,12 +286,17 @@ async fn greeting(app: &App, base: &str) -> anyhow::Result<String> {
 }
 
 /// What the greeting says of the demo's application.
-async fn demo_text(app: &App, shop: &demo::DemoShop, base: &str) -> anyhow::Result<String> {
+async fn demo_text(
+    app: &App,
+    shop: &demo::DemoShop,
+    shown: &str,
+    base: &str,
+) -> anyhow::Result<String> {
     if !shop.created {
         return Ok("\n  a new key for the demo: hindsight key create --app demo\n".to_owned());
     }
     let (introduction, key) = introduce(app, &shop.app, base).await?;
-    Ok(introduction + &banner::things_to_try(&shop.app, &key, base))
+    Ok(introduction + &banner::things_to_try(&shop.app, &key, shown))
 }
 
 /// The address of a TLS listener. A certificate of this machine is for `localhost`, which every client can say.

@@ -78,10 +78,10 @@ settings! {
     "Data folder.";
 
     "listen" = "127.0.0.1:2020" => listen: String, string,
-    "Address and port for plain HTTP. Port 0 selects a free port.";
+    "Address and port for HTTP, and for TLS if there is a certificate. Port 0 selects a free port.";
 
     "public_url" = "" => public_url: String, address,
-    "Base URL given to clients, such as https://telemetry.example. Empty: derived from `listen`.";
+    "Base URL given to clients, such as https://telemetry.example. Empty: the address of a request in its reply; in connection strings the address of TLS, or that of `listen`.";
 
     "log.filter" = "info" => log_filter: String, string,
     "Log filter, such as `info` or `hindsight=debug,warn`.";
@@ -213,7 +213,7 @@ settings! {
     "Maximum request bodies of one address (of IPv6: one /64 network) that are arriving. Beyond it the one that has been arriving longest is refused with 503.";
 
     "http.trusted_proxies" = "" => trusted_proxies: TrustedProxies, TrustedProxies::parse,
-    "Addresses and networks of reverse proxies, such as `10.0.0.0/8, ::1`. From these peers alone the client's address is taken from `Forwarded` or `X-Forwarded-For`, and they may have any number of connections.";
+    "Addresses and networks of reverse proxies, such as `10.0.0.0/8, ::1`. From these peers alone the client's address, scheme and host are taken from `Forwarded` or `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`, and they may have any number of connections.";
 
     "http.header_timeout" = "15s" => header_timeout: Duration, duration,
     "Longest time for the request line and headers to arrive, counted from the connection's start or the previous request. The connection is then closed.";
@@ -228,7 +228,7 @@ settings! {
     "Longest time that a shutdown waits for open requests.";
 
     "tls.listen" = "" => tls_listen: Option<String>, optional_string,
-    "Address and port for TLS. Empty: no TLS, or 127.0.0.1:2021 with `tls.dev`.";
+    "Further address and port, for TLS alone. Empty: none; `listen` takes TLS and plain HTTP if there is a certificate.";
 
     "tls.certificate" = "" => tls_certificate: Option<PathBuf>, optional_path,
     "PEM file with the certificate and its chain.";
@@ -243,7 +243,7 @@ settings! {
     "Create a local certificate authority and a certificate for this machine in the data folder, and serve TLS with them.";
 
     "auth.url" = "" => auth_url: String, address,
-    "Base URL of the embedded OAuth issuer, such as https://login.example. Empty: `public_url`, or the address of the TLS listener, or that of the plain one.";
+    "Base URL of the embedded OAuth issuer, such as https://login.example. Empty: `public_url`, or the address of a request, or that of TLS for a request without it.";
 
     "auth.tenant" = "" => auth_tenant: Option<Uuid>, tenant,
     "Tenant id (a UUID) in the issuer's URLs. Empty: generated at the first start and kept.";

@@ -71,21 +71,24 @@ fn client_request_id(headers: &HeaderMap) -> Option<HeaderValue> {
         .cloned()
 }
 
-fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
-    if let Some(ErrorBody(error)) = response.extensions_mut().remove() {
-        if response.status().is_server_error() {
-            tracing::error!(request_id = %id, error = ?error, "request failed");
-        }
-        let text = error.body(Some(id)).to_string();
-        response.headers_mut().insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/json; charset=utf-8"),
-        );
-        response
-            .headers_mut()
-            .insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
-        *response.body_mut() = Body::from(text);
+/// Writes the body of an error, with the id of its request.
+pub(crate) fn write_error(response: &mut Response, id: &str) {
+    let Some(ErrorBody(error)) = response.extensions_mut().remove() else {
+        return;
+    };
+    if response.status().is_server_error() {
+        tracing::error!(request_id = %id, error = ?error, "request failed");
     }
+    let text = error.body(Some(id)).to_string();
+    let json = HeaderValue::from_static("application/json; charset=utf-8");
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, json);
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(text.len()));
+    *response.body_mut() = Body::from(text);
+}
+
+fn finish(response: &mut Response, id: &str, client_id: Option<HeaderValue>) {
+    write_error(response, id);
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, value);

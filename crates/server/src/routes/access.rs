@@ -10,9 +10,9 @@ use hindsight_engine::Caller;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::auth::gate::Admitted;
-use crate::connection::Connection;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
+use crate::origin::Head;
 use crate::params::Params;
 use crate::prefer::Prefer;
 use crate::reply::{Accept, CacheControl, Conditions};
@@ -50,6 +50,8 @@ pub(crate) struct Access {
     pub(crate) principal: Principal,
     /// The client's address.
     pub(crate) address: Option<IpAddr>,
+    /// The base address of links in the reply, without a slash at its end.
+    pub(crate) base: String,
     /// The URL's parameters.
     pub(crate) params: Params,
     /// The client's preferences.
@@ -68,6 +70,11 @@ impl Access {
         self.principal.caller(self.app.id, self.prefer.wait)
     }
 
+    /// The client's address and the principal: who reads the memory of a body.
+    pub(crate) fn reader(&self) -> (Option<IpAddr>, &Arc<str>) {
+        (self.address, &self.principal.id)
+    }
+
     /// Refuses a request whose reply would be of a media type that the caller does not accept.
     pub(crate) fn must_accept(&self, media: &[&str]) -> Result<(), ApiError> {
         if media.iter().any(|media| self.accept.permits(media)) {
@@ -79,37 +86,25 @@ impl Access {
         )))
     }
 
-    /// Waits until the principal's limits permit the query.
-    pub(crate) async fn permit(&self, app: &App) -> Result<Permit, ApiError> {
-        app.throttle.admit(&self.principal.id).await
-    }
-}
-
-impl FromRequestParts<Arc<App>> for Access {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Access, ApiError> {
-        let path = RawPathParams::from_request_parts(parts, app)
-            .await
-            .map_err(|_| ApiError::PathNotFound)?;
-        let segment = |name: &str| {
-            path.iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| value)
-        };
-        // The gate before the route has let them in: without a credential nobody learns which paths exist.
-        let admitted = parts.extensions.remove::<Admitted>();
-        let Some(Admitted {
+    /// An admitted request about an application, which is named `app_text` in it.
+    ///
+    /// # Errors
+    /// [`ApiError::PaymentRequired`] for a pricing tier that does not permit queries, [`ApiError::Bad`] for a preference or
+    /// parameter that cannot be read.
+    pub(crate) fn new(
+        app: &App,
+        parts: &Parts,
+        version: Version,
+        app_text: String,
+        admitted: Admitted,
+    ) -> Result<Access, ApiError> {
+        let Admitted {
             principal,
             app: Some(record),
-        }) = admitted
+        } = admitted
         else {
             return Err(ApiError::Unauthenticated);
         };
-        let version = segment("version")
-            .and_then(Version::parse)
-            .ok_or(ApiError::PathNotFound)?;
-        let app_text = segment("appId").unwrap_or_default().to_owned();
         if record.tier < app.settings.minimum_tier {
             let needs = app.settings.minimum_tier.name();
             return Err(ApiError::PaymentRequired {
@@ -119,17 +114,62 @@ impl FromRequestParts<Arc<App>> for Access {
         }
         let params = Params::parse(parts.uri.query());
         let prefer = Prefer::read(&parts.headers, &params, app.settings.query_max_wait)?;
+        let head = Head::of(parts);
         Ok(Access {
             version,
             app_text,
             app: record,
             principal,
-            address: Connection::of(&parts.extensions).address(),
+            address: head.connection.address(),
+            base: head.base(&app.settings),
             params,
             prefer,
             cache: CacheControl::read(&parts.headers),
             conditions: Conditions::read(&parts.method, &parts.headers),
             accept: Accept::read(&parts.headers),
         })
+    }
+
+    /// Waits until the principal's limits permit the query.
+    pub(crate) async fn permit(&self, app: &App) -> Result<Permit, ApiError> {
+        app.throttle.admit(&self.principal.id).await
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Version {
+    type Rejection = ApiError;
+
+    /// The version in the path; `v1` for a path without one.
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Version, ApiError> {
+        let path = RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(|_| ApiError::PathNotFound)?;
+        match segment(&path, "version") {
+            Some(text) => Version::parse(text).ok_or(ApiError::PathNotFound),
+            None => Ok(Version::V1),
+        }
+    }
+}
+
+/// A part of the path.
+fn segment<'p>(path: &'p RawPathParams, name: &str) -> Option<&'p str> {
+    path.iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, value)| value)
+}
+
+impl FromRequestParts<Arc<App>> for Access {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Access, ApiError> {
+        // The gate before the route has let them in: without a credential nobody learns which paths exist.
+        let admitted = parts.extensions.remove::<Admitted>();
+        let admitted = admitted.ok_or(ApiError::Unauthenticated)?;
+        let version = Version::from_request_parts(parts, app).await?;
+        let path = RawPathParams::from_request_parts(parts, app)
+            .await
+            .map_err(|_| ApiError::PathNotFound)?;
+        let app_text = segment(&path, "appId").unwrap_or_default().to_owned();
+        Access::new(app, parts, version, app_text, admitted)
     }
 }

@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt;
 use tokio::sync::Semaphore;
 
-use super::access::Access;
 use crate::app::App;
 use crate::bodies::receiving::{Arriving, Refused};
 use crate::bodies::shares::{NoMemory, Share};
@@ -184,15 +183,15 @@ pub(super) struct QueryBody {
     pub(super) memory: Share<Arc<str>>,
 }
 
-/// The body of a query, decoded.
+/// The body of a query, decoded. `reader`: the client's address and the principal, whose share of the memory it takes.
 pub(super) async fn query(
     app: &App,
-    access: &Access,
+    (address, principal): (Option<IpAddr>, &Arc<str>),
     headers: &HeaderMap,
     body: Body,
 ) -> Result<QueryBody, ApiError> {
     let limit = app.settings.query_max_body_bytes;
-    let (codec, packed) = packed(app, access.address, headers, body).await?;
+    let (codec, packed) = packed(app, address, headers, body).await?;
     // The bytes, the text of the query in them, and the query as it is compared and cached.
     let needed = |plain: usize| 3 * plain + SMALLEST;
     let most = if codec == Codec::Identity {
@@ -200,7 +199,7 @@ pub(super) async fn query(
     } else {
         limit
     };
-    let principal = access.principal.id.clone();
+    let principal = principal.clone();
     let entered = app.bodies.queries.enter(principal, needed(most), 0).await;
     let mut memory = entered.map_err(no_memory)?;
     match decode(codec, &packed.bytes, limit) {

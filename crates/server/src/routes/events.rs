@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use hindsight_engine::{Caller, EventParameters, EventsParameters, EventsResult};
 use hindsight_store::AppId;
@@ -61,7 +61,6 @@ fn format(text: Option<&str>) -> Result<Format, ApiError> {
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     access: Access,
-    headers: HeaderMap,
     Path((_, _, event_type)): Path<(String, String, String)>,
 ) -> Result<Response, ApiError> {
     let params = &access.params;
@@ -78,7 +77,7 @@ pub(crate) async fn list(
         count: params.one("$count")?,
         apply: params.one("$apply")?,
     };
-    let form = Form::new(&app, &access, &headers, event_type, false)?;
+    let form = Form::new(&access, event_type, false)?;
     let key = form.key(&access.caller(), &parameters);
     let (app, access, form) = (&app, &access, &form);
     let make = |_permit| async {
@@ -93,7 +92,6 @@ pub(crate) async fn list(
 pub(crate) async fn single(
     State(app): State<Arc<App>>,
     access: Access,
-    headers: HeaderMap,
     Path((_, _, event_type, event_id)): Path<(String, String, String, String)>,
 ) -> Result<Response, ApiError> {
     access.params.only_options(&["$format"])?;
@@ -103,7 +101,7 @@ pub(crate) async fn single(
         id: event_id,
         timespan,
     };
-    let form = Form::new(&app, &access, &headers, event_type, true)?;
+    let form = Form::new(&access, event_type, true)?;
     let key = form.key(&access.caller(), &parameters);
     let (app, access, form) = (&app, &access, &form);
     let make = |_permit| async {
@@ -125,13 +123,7 @@ struct Form {
 }
 
 impl Form {
-    fn new(
-        app: &App,
-        access: &Access,
-        headers: &HeaderMap,
-        event_type: String,
-        single: bool,
-    ) -> Result<Form, ApiError> {
+    fn new(access: &Access, event_type: String, single: bool) -> Result<Form, ApiError> {
         let wanted = access.params.one("$format")?;
         let format = format(wanted.as_deref())?;
         // `$format` outranks `Accept` (OData 4.01, part 2, §5.1.9).
@@ -142,11 +134,7 @@ impl Form {
             Version::V1 => "v1",
             Version::Beta => "beta",
         };
-        let base = format!(
-            "{}/{version}/apps/{}/events",
-            origin(app, headers),
-            access.app_text
-        );
+        let base = format!("{}/{version}/apps/{}/events", access.base, access.app_text);
         Ok(Form {
             format,
             base,
@@ -196,17 +184,6 @@ impl Form {
         );
         response
     }
-}
-
-/// The address that the client used, or the one that is set.
-fn origin(app: &App, headers: &HeaderMap) -> String {
-    if !app.settings.public_url.is_empty() {
-        return app.settings.public_url.clone();
-    }
-    let host = headers
-        .get(header::HOST)
-        .and_then(|value| value.to_str().ok());
-    format!("http://{}", host.unwrap_or(&app.settings.listen))
 }
 
 #[cfg(test)]

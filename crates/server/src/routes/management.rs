@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::route::{Admission, Operation, Reply, Route, ok, open, route};
 use crate::app::App;
+use crate::origin::Head;
 use crate::wire::management as wire;
 
 const TENANTS: &[Reply] = &[ok("TenantList", "The tenant.")];
@@ -56,9 +57,10 @@ pub(super) static ROUTES: &[Route] = &[
     ),
 ];
 
-async fn endpoints(State(app): State<Arc<App>>) -> Json<Value> {
+async fn endpoints(State(app): State<Arc<App>>, head: Head) -> Json<Value> {
     let audiences = &app.settings.auth_audiences;
-    Json(wire::endpoints(&app.issuer.base(), audiences))
+    let base = head.issuer_base(&app.settings, &app.issuer.base());
+    Json(wire::endpoints(&base, audiences))
 }
 
 async fn tenants(State(app): State<Arc<App>>) -> Json<Value> {

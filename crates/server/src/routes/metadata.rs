@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::AsArray;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use hindsight_engine::metrics::{find, standard_metrics};
@@ -125,6 +125,19 @@ pub(crate) async fn events(
     Ok(respond(answer, xml, &access))
 }
 
+/// `GET …/events/{eventType}/$metadata`: the address that the context of a single event names.
+pub(crate) async fn event(
+    State(app): State<Arc<App>>,
+    Path((_, _, event_type)): Path<(String, String, String)>,
+    access: Access,
+) -> Result<Response, ApiError> {
+    if event_type != "$all" && Table::from_name(&event_type).is_none() {
+        let message = format!("'{event_type}' is not an event type.");
+        return Err(EngineError::NotFound(message).into());
+    }
+    events(State(app), access).await
+}
+
 /// `GET …/query/schema`
 pub(crate) async fn schema(
     State(app): State<Arc<App>>,
@@ -207,7 +220,7 @@ async fn read(
     headers: &HeaderMap,
     given: Body,
 ) -> Result<Wanted, ApiError> {
-    let body = body::query(app, access, headers, given).await?;
+    let body = body::query(app, access.reader(), headers, given).await?;
     if body.bytes.trim_ascii().is_empty() {
         return Ok(Wanted::default());
     }

@@ -150,7 +150,7 @@ pub(crate) async fn post(
     given: Body,
 ) -> Result<Response, ApiError> {
     access.must_accept(&["application/json"])?;
-    let body = body::query(&app, &access, &headers, given).await?;
+    let body = body::query(&app, access.reader(), &headers, given).await?;
     let members: Vec<Value> = serde_json::from_slice(&body.bytes)
         .map_err(|error| ApiError::InvalidBody(error.to_string()))?;
     if members.len() > MAX_BATCH {

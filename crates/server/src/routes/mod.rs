@@ -1,11 +1,13 @@
 //! The handlers: one file for each family of URLs.
 
 pub(crate) mod access;
+mod batch;
 mod body;
 pub(crate) mod events;
 pub(crate) mod fallback;
 pub(crate) mod health;
 pub(crate) mod ingest;
+mod live;
 mod management;
 pub(crate) mod metadata;
 pub(crate) mod metrics;
@@ -13,7 +15,10 @@ mod oauth;
 pub(crate) mod openapi;
 pub(crate) mod prometheus;
 pub(crate) mod query;
+mod replies;
+mod resource;
 pub(crate) mod route;
+mod sdk;
 pub(crate) mod table;
 mod test_mode;
 

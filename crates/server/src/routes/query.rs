@@ -12,21 +12,95 @@ use serde::Deserialize;
 use super::access::{Access, Version};
 use super::{JSON, body, respond};
 use crate::app::App;
-use crate::bodies::shares::Share;
 use crate::error::ApiError;
 use crate::middleware::outer::RequestId;
 use crate::reply::{self, Answer, Made, Writing};
+use crate::resource;
 use crate::throttle::Permit;
 use crate::wire::query::{Extras, Form, Stamp};
 
-/// The body of a POST. Unknown fields are ignored, as clients send more than is documented.
-#[derive(Debug, Deserialize)]
-struct Body {
+/// What a query asks: the body of a POST. Unknown members are ignored, as clients send more than is documented.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
     query: Option<String>,
     timespan: Option<String>,
     applications: Option<Vec<String>>,
     workspaces: Option<Vec<String>>,
-    resources: Option<serde::de::IgnoredAny>,
+    /// Ids of resources.
+    resources: Option<Vec<String>>,
+    /// Dashboards name the column, the start and the end of their time range beside the timespan.
+    #[serde(rename = "query_datetimescope_column")]
+    scope_column: Option<String>,
+    #[serde(rename = "query_datetimescope_from")]
+    scope_from: Option<String>,
+    #[serde(rename = "query_datetimescope_to")]
+    scope_to: Option<String>,
+}
+
+impl Asked {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// [`ApiError::InvalidBody`] for what is not JSON or not of this form.
+    pub(super) fn parse(body: &[u8]) -> Result<Asked, ApiError> {
+        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+        serde_json::from_slice(body).map_err(|error| ApiError::InvalidBody(error.to_string()))
+    }
+
+    /// The applications of the lists.
+    ///
+    /// # Errors
+    /// [`ApiError::Bad`] for the id of a resource that is no application.
+    fn applications(&mut self) -> Result<Vec<String>, ApiError> {
+        let resources = self.resources.take().into_iter().flatten();
+        let resources = resources.map(|id| match resource::application(&id) {
+            Some(name) => Ok(name.to_owned()),
+            None => Err(wrong(
+                "resources",
+                format!("'{id}' is not the id of an application"),
+            )),
+        });
+        let named = self.applications.take().into_iter();
+        let named = named.chain(self.workspaces.take()).flatten().map(Ok);
+        named.chain(resources).collect()
+    }
+
+    /// The timespans, of which the query reads the intersection.
+    ///
+    /// # Errors
+    /// [`ApiError::Bad`] for a time range of another column than that of the tables' time, or one without a start or end.
+    fn timespans(&mut self) -> Result<Vec<String>, ApiError> {
+        let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let column = filled(self.scope_column.take());
+        let range = match (filled(self.scope_from.take()), filled(self.scope_to.take())) {
+            (Some(from), Some(to)) => Some(format!("{from}/{to}")),
+            (None, None) => None,
+            _ => {
+                let message = "A time range has a start and an end".to_owned();
+                return Err(wrong("query_datetimescope_from", message));
+            }
+        };
+        let is_time = |column: &String| matches!(column.as_str(), "timestamp" | "TimeGenerated");
+        if let Some(column) = column.filter(|column| range.is_some() && !is_time(column)) {
+            let message = format!(
+                "A time range of the column '{column}' is not supported; those of 'timestamp' and 'TimeGenerated' are"
+            );
+            return Err(wrong("query_datetimescope_column", message));
+        }
+        Ok(filled(self.timespan.take())
+            .into_iter()
+            .chain(range)
+            .collect())
+    }
+}
+
+/// A property of the body that cannot be followed.
+fn wrong(property: &str, message: String) -> ApiError {
+    ApiError::Bad {
+        message,
+        target: Some(property.to_owned()),
+        position: None,
+    }
 }
 
 /// `GET …/query?query=`
@@ -79,7 +153,7 @@ async fn answer(
     body: Option<axum::body::Body>,
     workspace: bool,
 ) -> Response {
-    match run(app, access, id, headers, body, workspace).await {
+    match read_and_run(app, access, id, headers, body, workspace).await {
         Ok(answer) => respond(answer, JSON, access),
         Err(error) => {
             let mut response = error.into_response();
@@ -89,7 +163,7 @@ async fn answer(
     }
 }
 
-async fn run(
+async fn read_and_run(
     app: &App,
     access: &Access,
     id: &RequestId,
@@ -98,7 +172,32 @@ async fn run(
     workspace: bool,
 ) -> Result<Answer, ApiError> {
     access.must_accept(&["application/json"])?;
-    let (request, _memory) = request(app, access, headers, body, workspace).await?;
+    let Some(given) = body else {
+        let asked = Asked {
+            query: access.params.one("query")?,
+            ..Asked::default()
+        };
+        return run(app, access, id, headers, asked, workspace).await;
+    };
+    // The memory of the body is held until the query is answered.
+    let given = body::query(app, access.reader(), headers, given).await?;
+    let asked = Asked::parse(&given.bytes)?;
+    run(app, access, id, headers, asked, workspace).await
+}
+
+/// The answer of a query, from the cache or made. `workspace`: tables have their workspace names in wildcards.
+///
+/// # Errors
+/// [`ApiError`]: what is wrong with the query, or why it was not run.
+pub(super) async fn run(
+    app: &App,
+    access: &Access,
+    id: &RequestId,
+    headers: &HeaderMap,
+    asked: Asked,
+    workspace: bool,
+) -> Result<Answer, ApiError> {
+    let request = request(access, asked, workspace)?;
     let prepared = app.engine.prepare(request).await?;
     let spelling = Spelling::of(access, headers);
     let key = format!("query\n{spelling:?}\n{}", prepared.canonical());
@@ -163,56 +262,22 @@ impl Spelling {
     }
 }
 
-/// The query of a request, and the memory that its body holds until it is answered.
-async fn request(
-    app: &App,
-    access: &Access,
-    headers: &HeaderMap,
-    body: Option<axum::body::Body>,
-    workspace: bool,
-) -> Result<(QueryRequest, Option<Share<Arc<str>>>), ApiError> {
+/// The query with everything that it reads.
+fn request(access: &Access, mut asked: Asked, workspace: bool) -> Result<QueryRequest, ApiError> {
     let params = &access.params;
     let mut timespans: Vec<String> = params.one("timespan")?.into_iter().collect();
+    timespans.extend(asked.timespans()?);
     let mut applications = params.list("applications");
-    let (mut query, mut memory) = (None, None);
-    match body {
-        Some(given) => {
-            let given = body::query(app, access, headers, given).await?;
-            let body = parse(&given.bytes)?;
-            memory = Some(given.memory);
-            if body.resources.is_some() {
-                return Err(ApiError::Bad {
-                    message: "The property 'resources' is not supported; name applications in 'applications'"
-                        .to_owned(),
-                    target: Some("resources".to_owned()),
-                    position: None,
-                });
-            }
-            query = body.query;
-            timespans.extend(body.timespan.filter(|text| !text.is_empty()));
-            applications.extend(
-                body.applications
-                    .into_iter()
-                    .chain(body.workspaces)
-                    .flatten(),
-            );
-        }
-        None => query = params.one("query")?.or(query),
-    }
-    let query = query
+    applications.extend(asked.applications()?);
+    let query = asked
+        .query
         .filter(|text| !text.trim().is_empty())
         .ok_or_else(|| ApiError::bad("'query' property is required"))?;
-    let request = QueryRequest {
+    Ok(QueryRequest {
         caller: access.caller(),
         query: query.into(),
         timespans,
         applications,
         workspace_names: workspace,
-    };
-    Ok((request, memory))
-}
-
-fn parse(body: &[u8]) -> Result<Body, ApiError> {
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    serde_json::from_slice(body).map_err(|error| ApiError::InvalidBody(error.to_string()))
+    })
 }

@@ -18,6 +18,9 @@ pub(crate) struct Route {
     pub(crate) operations: &'static [Operation],
 }
 
+/// Adds a handler to the others of a path.
+pub(crate) type Add = fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>;
+
 /// One method of a path.
 pub(crate) struct Operation {
     /// `get`, `post` or `put`. A path with GET has HEAD too.
@@ -32,7 +35,7 @@ pub(crate) struct Operation {
     /// What it answers when all is well.
     pub(crate) replies: &'static [Reply],
     /// Adds the handler to the path's others.
-    pub(crate) add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+    pub(crate) add: Add,
 }
 
 /// What a request carries.
@@ -119,7 +122,8 @@ impl Admission {
                 400, 401, 402, 403, 404, 406, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
             (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503],
-            (Admission::SignedIn, _) => &[400, 401, 403, 429, 500, 502, 503],
+            (Admission::SignedIn, false) => &[400, 401, 403, 429, 500, 502, 503],
+            (Admission::SignedIn, true) => &[400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503],
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
             (Admission::Program | Admission::Person, true) => &[400, 401, 408, 413, 429, 500],
             (Admission::Figures, _) => &[400, 401, 403, 429, 502, 503],
@@ -187,7 +191,7 @@ pub(crate) const fn query(
     summary: &'static str,
     parameters: &'static [&'static str],
     replies: &'static [Reply],
-    add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+    add: Add,
 ) -> Operation {
     Operation {
         method: "get",
@@ -206,7 +210,7 @@ pub(crate) const fn open(
     id: &'static str,
     summary: &'static str,
     replies: &'static [Reply],
-    add: fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>,
+    add: Add,
 ) -> Operation {
     Operation {
         admission: Admission::Open,

@@ -1,13 +1,19 @@
 //! Every URL on one page: the router and `/openapi.json` are made of this table.
 
+use std::sync::Arc;
+
+use axum::routing::MethodRouter;
+
+use super::replies::{METADATA, RESULT};
 use super::route::{
-    Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
+    Add, Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
 };
 use super::{
-    events, health, ingest, management, metadata, metrics, oauth, openapi, prometheus, test_mode,
+    batch, events, health, ingest, live, management, metadata, metrics, oauth, openapi, prometheus,
+    resource, sdk, test_mode,
 };
+use crate::app::App;
 
-const RESULT: &[Reply] = &[ok("QueryReply", "The result's tables.")];
 const EVENTS: &[Reply] = &[
     ok("EventsReply", "The events."),
     Reply {
@@ -15,8 +21,11 @@ const EVENTS: &[Reply] = &[
         ..ok("Csv", "The events.")
     },
 ];
+const MODEL: &[Reply] = &[Reply {
+    media: "application/xml",
+    ..ok("Xml", "The model.")
+}];
 const SCHEMA: &[Reply] = &[ok("SchemaReply", "The columns, and the tables.")];
-const METADATA: &[Reply] = &[ok("Metadata", "Tables, their columns, the applications.")];
 const WORKSPACE_METADATA: &[Reply] = &[ok(
     "WorkspaceMetadata",
     "Tables, their columns, the applications as workspaces.",
@@ -49,6 +58,112 @@ const fn track(id: &'static str) -> Operation {
     }
 }
 
+const SUBSCRIBED: &[Reply] = &[Reply {
+    media: "",
+    ..ok("", "Whether somebody watches, in the header.")
+}];
+
+/// What SDKs send and ask for live metrics.
+const fn quick_pulse(id: &'static str, add: Add) -> Operation {
+    Operation {
+        method: "post",
+        id,
+        summary: "Live metrics of SDKs. The header x-ms-qps-subscribed says whether somebody watches the application.",
+        admission: Admission::Telemetry,
+        parameters: &["ikey", "api-version"],
+        body: Some(RequestBody {
+            required: false,
+            media: &["application/json"],
+            schema: "LiveSamples",
+        }),
+        replies: SUBSCRIBED,
+        add,
+    }
+}
+
+/// The id of an application, for SDKs.
+const APP_ID: Operation = open(
+    "profileAppId",
+    "The id of the application of an instrumentation key, as plain text.",
+    &[
+        Reply {
+            media: "text/plain",
+            ..ok("AppIdText", "The id.")
+        },
+        Reply {
+            status: 404,
+            ..ok("Error", "There is no such key.")
+        },
+    ],
+    |route| route.get(sdk::app_id),
+);
+
+fn sdk_ping(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+    route.post(sdk::ping)
+}
+
+fn sdk_post(route: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
+    route.post(sdk::post)
+}
+
+/// Queries of a workspace.
+const WORKSPACE_QUERY: &[Operation] = &[
+    query(
+        "workspaceQueryGet",
+        "Execute an Analytics query over the tables' workspace names.",
+        &["query", "timespan", "applications"],
+        RESULT,
+        |route| route.get(super::query::workspace_get),
+    ),
+    Operation {
+        method: "post",
+        body: json_body(true, "QueryRequest"),
+        ..query(
+            "workspaceQueryPost",
+            "Execute an Analytics query over the tables' workspace names.",
+            &["timespan", "applications"],
+            RESULT,
+            |route| route.post(super::query::workspace_post),
+        )
+    },
+];
+
+/// The description of a workspace.
+const WORKSPACE_DESCRIPTION: &[Operation] = &[
+    query(
+        "workspaceMetadataGet",
+        "The tables and their columns under their workspace names.",
+        &["applications"],
+        WORKSPACE_METADATA,
+        |route| route.get(metadata::workspace_get),
+    ),
+    Operation {
+        method: "post",
+        body: json_body(false, "MetadataRequest"),
+        ..query(
+            "workspaceMetadataPost",
+            "The tables and their columns under their workspace names.",
+            &["applications"],
+            WORKSPACE_METADATA,
+            |route| route.post(metadata::workspace_post),
+        )
+    },
+];
+
+/// Several queries of workspaces.
+const BATCH: &[Operation] = &[Operation {
+    method: "post",
+    admission: Admission::SignedIn,
+    body: json_body(true, "BatchRequest"),
+    ..open(
+        "batch",
+        "Execute several Analytics queries of workspaces.",
+        BATCH_REPLIES,
+        |route| route.post(batch::post),
+    )
+}];
+const BATCH_REPLIES: &[Reply] = &[ok("BatchReply", "A reply for each member, in their order.")];
+
 const METRIC: &[&str] = &[
     "timespan",
     "interval",
@@ -65,7 +180,11 @@ const ODATA: &[&str] = &[
 
 /// Every route of the program.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
-    ROUTES.iter().chain(management::ROUTES).chain(oauth::ROUTES)
+    ROUTES
+        .iter()
+        .chain(resource::ROUTES)
+        .chain(management::ROUTES)
+        .chain(oauth::ROUTES)
 }
 
 /// Every route of the program in test mode.
@@ -80,6 +199,25 @@ static ROUTES: &[Route] = &[
     route("/v2.1/track", &[track("trackV21")]),
     alias("//v2/track", &[track("track")]),
     alias("//v2.1/track", &[track("trackV21")]),
+    // What SDKs ask for beside it. Some append their path to an endpoint that ends in a slash.
+    route(
+        "/QuickPulseService.svc/ping",
+        &[quick_pulse("livePing", sdk_ping)],
+    ),
+    route(
+        "/QuickPulseService.svc/post",
+        &[quick_pulse("livePost", sdk_post)],
+    ),
+    alias(
+        "//QuickPulseService.svc/ping",
+        &[quick_pulse("livePing", sdk_ping)],
+    ),
+    alias(
+        "//QuickPulseService.svc/post",
+        &[quick_pulse("livePost", sdk_post)],
+    ),
+    route("/api/profiles/{instrumentationKey}/appId", &[APP_ID]),
+    alias("//api/profiles/{instrumentationKey}/appId", &[APP_ID]),
     // Questions in.
     route(
         "/{version}/apps/{appId}/query",
@@ -104,29 +242,10 @@ static ROUTES: &[Route] = &[
             },
         ],
     ),
-    route(
-        "/{version}/workspaces/{appId}/query",
-        &[
-            query(
-                "workspaceQueryGet",
-                "Execute an Analytics query over the tables' workspace names.",
-                &["query", "timespan", "applications"],
-                RESULT,
-                |route| route.get(super::query::workspace_get),
-            ),
-            Operation {
-                method: "post",
-                body: json_body(true, "QueryRequest"),
-                ..query(
-                    "workspaceQueryPost",
-                    "Execute an Analytics query over the tables' workspace names.",
-                    &["timespan", "applications"],
-                    RESULT,
-                    |route| route.post(super::query::workspace_post),
-                )
-            },
-        ],
-    ),
+    route("/{version}/workspaces/{appId}/query", WORKSPACE_QUERY),
+    alias("/workspaces/{appId}/query", WORKSPACE_QUERY),
+    route("/{version}/$batch", BATCH),
+    alias("/$batch", BATCH),
     route(
         "/{version}/apps/{appId}/metrics",
         &[Operation {
@@ -174,6 +293,22 @@ static ROUTES: &[Route] = &[
             |route| route.get(events::single),
         )],
     ),
+    route(
+        "/{version}/apps/{appId}/live/metrics",
+        &[query(
+            "liveMetrics",
+            "Watch the live metrics of an application as server-sent events.",
+            &[],
+            &[Reply {
+                media: "text/event-stream",
+                ..ok(
+                    "LiveEvents",
+                    "The samples of the last minute, then each as it comes.",
+                )
+            }],
+            |route| route.get(live::metrics),
+        )],
+    ),
     // What can be asked.
     route(
         "/{version}/apps/{appId}/metrics/metadata",
@@ -191,12 +326,26 @@ static ROUTES: &[Route] = &[
             "eventsMetadata",
             "The model of events.",
             &[],
-            &[Reply {
-                media: "application/xml",
-                ..ok("Xml", "The model.")
-            }],
+            MODEL,
             |route| route.get(metadata::events),
         )],
+    ),
+    // The address that the context of a single event names.
+    route(
+        "/{version}/apps/{appId}/events/{eventType}/$metadata",
+        &[query(
+            "eventMetadata",
+            "The model of events.",
+            &[],
+            MODEL,
+            |route| route.get(metadata::event),
+        )],
+    ),
+    alias(
+        "/{version}/apps/{appId}/events/{eventType}/%24metadata",
+        &[query("eventMetadata", "", &[], &[], |route| {
+            route.get(metadata::event)
+        })],
     ),
     alias(
         "/{version}/apps/{appId}/events/%24metadata",
@@ -239,27 +388,9 @@ static ROUTES: &[Route] = &[
     ),
     route(
         "/{version}/workspaces/{appId}/metadata",
-        &[
-            query(
-                "workspaceMetadataGet",
-                "The tables and their columns under their workspace names.",
-                &["applications"],
-                WORKSPACE_METADATA,
-                |route| route.get(metadata::workspace_get),
-            ),
-            Operation {
-                method: "post",
-                body: json_body(false, "MetadataRequest"),
-                ..query(
-                    "workspaceMetadataPost",
-                    "The tables and their columns under their workspace names.",
-                    &["applications"],
-                    WORKSPACE_METADATA,
-                    |route| route.post(metadata::workspace_post),
-                )
-            },
-        ],
+        WORKSPACE_DESCRIPTION,
     ),
+    alias("/workspaces/{appId}/metadata", WORKSPACE_DESCRIPTION),
     // The server itself.
     route(
         "/health",

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::cli::listen::Encryption;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,6 +19,13 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) async fn open(change: impl FnOnce(&mut Settings)) -> Wire {
+        Wire::open_with(Encryption::None, change).await
+    }
+
+    pub(super) async fn open_with(
+        encryption: Encryption,
+        change: impl FnOnce(&mut Settings),
+    ) -> Wire {
         let server = Server::with(|settings| {
             settings.header_timeout = Duration::from_millis(300);
             settings.write_timeout = Duration::from_millis(300);
@@ -30,7 +38,7 @@ impl Wire {
         let (stop, stopped) = watch::channel(false);
         let (router, settings) = (server.router.clone(), server.app.settings.clone());
         tokio::spawn(async move {
-            crate::cli::listen::run(listener, None, router, stopped, &settings).await;
+            crate::cli::listen::run(listener, encryption, router, stopped, &settings).await;
         });
         Wire {
             server,
@@ -251,7 +259,7 @@ const CONTINUATION: u8 = 9;
 const GET_HEALTH: &[u8] = b"\x82\x86\x04\x07/health\x41\x01x";
 
 /// The frames that come until the end of the connection or the first of the kind `last`.
-async fn frames(stream: &mut TcpStream, last: u8) -> Vec<(u8, Vec<u8>)> {
+pub(super) async fn frames(stream: &mut TcpStream, last: u8) -> Vec<(u8, Vec<u8>)> {
     let mut found = Vec::new();
     loop {
         let mut head = [0; 9];

@@ -75,6 +75,20 @@ async fn a_cached_reply_keeps_saying_what_is_missing() {
 }
 
 #[tokio::test]
+async fn a_member_of_a_batch_says_what_is_missing() {
+    let server = damaged().await;
+    let member =
+        json!({"id": "1", "workspace": "shop", "body": {"query": "requests | project id"}});
+    let body = json!({"requests": [member]}).to_string();
+    let headers = [("x-api-key", server.key.as_str())];
+    let reply = server.ask(Method::POST, "/v1/$batch", &headers, body).await;
+    let member = &reply.json()["responses"][0];
+    assert_eq!(member["body"]["error"]["code"], "PartialError");
+    let missing = member["headers"]["hindsight-missing"].as_str().unwrap();
+    assert!(missing.starts_with("requests 20"), "{missing}");
+}
+
+#[tokio::test]
 async fn metrics_and_events_say_what_is_missing() {
     let server = damaged().await;
     for path in [

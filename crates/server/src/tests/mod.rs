@@ -8,12 +8,15 @@ mod hostile;
 mod http;
 mod identity;
 mod ingest;
+mod live;
 mod metadata;
 mod oauth;
 mod openapi;
+mod origin;
 mod query;
 mod questions;
 mod recordings;
+mod resource;
 mod routes;
 mod specification;
 mod streaming;
@@ -162,6 +165,13 @@ impl Server {
     async fn send(&self, request: Request<Body>) -> Reply {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
+        // A stream of events has no end.
+        let media = parts.headers.get("content-type");
+        let body = if media.is_some_and(|media| media == "text/event-stream") {
+            Body::empty()
+        } else {
+            body
+        };
         let bytes = axum::body::to_bytes(body, usize::MAX)
             .await
             .unwrap()

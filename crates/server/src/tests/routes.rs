@@ -20,7 +20,11 @@ fn path(server: &Server, route: &Route) -> String {
     let filled = route
         .path
         .replace("{version}", "v1")
-        .replace("{appId}", &shop);
+        .replace("{appId}", &shop)
+        .replace(
+            "{instrumentationKey}",
+            &server.shop.instrumentation_key.to_string(),
+        );
     let filled = filled.replace("{tenant}", "common").replace("{*", "{");
     let segments = filled
         .split('/')
@@ -48,6 +52,8 @@ async fn closed_routes_need_a_credential() {
             "/openapi.json",
             "/devicelogin",
             "/metadata/endpoints",
+            "/api/profiles/",
+            "//api/profiles/",
             "/{tenant}/",
         ];
         assert_eq!(

@@ -19,13 +19,8 @@ use renewal::{Current, Renewal};
 
 use crate::config::Settings;
 
-/// Where TLS is served where the settings ask for it and name no address.
-const DEFAULT_LISTEN: &str = "127.0.0.1:2021";
-
 /// TLS as it was set up.
 pub(crate) struct Tls {
-    /// Where to listen.
-    pub(crate) listen: String,
     /// Takes connections.
     pub(crate) acceptor: TlsAcceptor,
     /// The local authority's certificate, where one was made.
@@ -36,12 +31,6 @@ pub(crate) struct Tls {
 
 /// Sets TLS up as the settings say; `None` where they ask for none. A certificate that is made is valid from `now` on.
 pub(crate) fn open(settings: &Settings, now: Timestamp) -> anyhow::Result<Option<Tls>> {
-    let listen = || {
-        settings
-            .tls_listen
-            .clone()
-            .unwrap_or_else(|| DEFAULT_LISTEN.to_owned())
-    };
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     match (&settings.tls_certificate, &settings.tls_key) {
         (Some(certificate), Some(key)) => {
@@ -56,7 +45,6 @@ pub(crate) fn open(settings: &Settings, now: Timestamp) -> anyhow::Result<Option
             let every = settings.tls_reload;
             let (current, renewal) = Renewal::begin(files, provider.clone(), every)?;
             Ok(Some(Tls {
-                listen: listen(),
                 acceptor: acceptor(provider, current)?,
                 authority: None,
                 renewal: Some(renewal),
@@ -66,7 +54,6 @@ pub(crate) fn open(settings: &Settings, now: Timestamp) -> anyhow::Result<Option
             let (authority, chain, key) = authority::development(&settings.data, now)?;
             let current = Current::new(CertifiedKey::from_der(chain, key, &provider)?);
             Ok(Some(Tls {
-                listen: listen(),
                 acceptor: acceptor(provider, current)?,
                 authority: Some(authority),
                 renewal: None,

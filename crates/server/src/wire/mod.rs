@@ -5,6 +5,7 @@ pub(crate) mod csdl;
 pub(crate) mod csv;
 pub(crate) mod events;
 pub(crate) mod json;
+pub(crate) mod live;
 pub(crate) mod management;
 pub(crate) mod metadata;
 pub(crate) mod metrics;

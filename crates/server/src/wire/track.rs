@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use crate::error::ApiError;
 use crate::ingest::{ItemError, Verdict};
 
-/// A refusal by the gate in the shape that senders read.
-pub(crate) fn refused_by_gate(error: ApiError) -> Response {
+/// A refusal in the shape that senders read.
+pub(crate) fn refused(error: ApiError) -> Response {
     let verdict = Verdict::refused(0, error.status().as_u16(), error.to_string());
     let mut response = reply(verdict);
     let told = error.into_response();

@@ -3,24 +3,26 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Extension, Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hindsight_identity::issuer::{
-    AuthorizeFailure, AuthorizeRequest, Form, OAuthError, Redirect, ResponseMode, SignedIn, Version,
+    AuthorizeFailure, AuthorizeRequest, Form, Issuer, OAuthError, Redirect, ResponseMode, SignedIn,
+    Version,
 };
 
 use super::cookies::{self, Cookie};
 use super::{form, pages};
 use crate::app::App;
-use crate::connection::Connection;
+use crate::origin::Head;
 
 /// Everything about a browser's request.
 struct Browser {
     app: Arc<App>,
+    /// The issuer at the address by which the browser reaches it.
+    issuer: Issuer,
     version: Version,
-    headers: HeaderMap,
-    connection: Connection,
+    head: Head,
     secure: bool,
     /// The client's parameters as they were written, for the sign-in form to carry.
     query: String,
@@ -32,12 +34,10 @@ macro_rules! entrances {
         pub(crate) async fn $get(
             State(app): State<Arc<App>>,
             Path(tenant): Path<String>,
-            connection: Option<Extension<Connection>>,
-            headers: HeaderMap,
-            uri: Uri,
+            head: Head,
         ) -> Response {
-            let query = uri.query().unwrap_or_default().to_owned();
-            let browser = Browser::new(app, Version::$version, headers, connection, query);
+            let query = head.uri.query().unwrap_or_default().to_owned();
+            let browser = Browser::new(app, Version::$version, head, query);
             browser.enter(&tenant).await
         }
 
@@ -45,16 +45,14 @@ macro_rules! entrances {
         pub(crate) async fn $post(
             State(app): State<Arc<App>>,
             Path(tenant): Path<String>,
-            connection: Option<Extension<Connection>>,
-            headers: HeaderMap,
+            head: Head,
             body: Body,
         ) -> Response {
-            let from = connection.clone().unwrap_or_default().0;
-            let query = match super::read(&app, from, &headers, body).await {
+            let query = match super::read(&app, &head, body).await {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(error) => return pages::problem(&error),
             };
-            let browser = Browser::new(app, Version::$version, headers, connection, query);
+            let browser = Browser::new(app, Version::$version, head, query);
             browser.enter(&tenant).await
         }
 
@@ -62,13 +60,11 @@ macro_rules! entrances {
         pub(crate) async fn $sign_in(
             State(app): State<Arc<App>>,
             Path(tenant): Path<String>,
-            connection: Option<Extension<Connection>>,
-            headers: HeaderMap,
-            uri: Uri,
+            head: Head,
             body: Body,
         ) -> Response {
-            let query = uri.query().unwrap_or_default().to_owned();
-            let browser = Browser::new(app, Version::$version, headers, connection, query);
+            let query = head.uri.query().unwrap_or_default().to_owned();
+            let browser = Browser::new(app, Version::$version, head, query);
             browser.sign_in(&tenant, body).await
         }
     )*};
@@ -80,32 +76,24 @@ entrances! {
 }
 
 impl Browser {
-    fn new(
-        app: Arc<App>,
-        version: Version,
-        headers: HeaderMap,
-        connection: Option<Extension<Connection>>,
-        query: String,
-    ) -> Browser {
-        let connection = connection.unwrap_or_default().0;
+    fn new(app: Arc<App>, version: Version, head: Head, query: String) -> Browser {
         Browser {
-            secure: cookies::is_secure(&app, connection),
+            secure: cookies::is_secure(&app, head.connection),
+            issuer: super::issuer_at(&app, &head),
             app,
             version,
-            headers,
-            connection,
+            head,
             query,
         }
     }
 
     async fn read(&self, tenant: &str) -> Result<AuthorizeRequest, Response> {
         let failed = |error: &OAuthError| pages::problem(error);
-        self.app
-            .issuer
+        self.issuer
             .check_tenant(tenant)
             .map_err(|error| failed(&error))?;
         let form = Form::parse(self.query.as_bytes());
-        match self.app.issuer.read_authorize(&form, self.version).await {
+        match self.issuer.read_authorize(&form, self.version).await {
             Ok(request) => Ok(request),
             Err(AuthorizeFailure::Page(error)) => Err(failed(&error)),
             Err(AuthorizeFailure::Redirect(answer)) => Err(send_back(&answer)),
@@ -117,19 +105,19 @@ impl Browser {
             Ok(request) => request,
             Err(response) => return response,
         };
-        let session = Cookie::Session.read(&self.headers, self.secure);
+        let session = Cookie::Session.read(&self.head.headers, self.secure);
         let who = match session {
-            Some(secret) => self.app.issuer.session(&secret).await,
+            Some(secret) => self.issuer.session(&secret).await,
             None => Ok(None),
         };
         match who {
             Err(error) => pages::problem(&error),
-            Ok(Some(who)) if !self.app.issuer.must_sign_in_again(&request, &who) => {
+            Ok(Some(who)) if !self.issuer.must_sign_in_again(&request, &who) => {
                 self.answer(&request, &who).await
             }
             Ok(_) if request.prompt_none => {
                 let error = OAuthError::login_required();
-                send_back(&self.app.issuer.refuse_authorize(&request, &error))
+                send_back(&self.issuer.refuse_authorize(&request, &error))
             }
             Ok(_) => {
                 let name = request.login_hint.clone().unwrap_or_default();
@@ -143,20 +131,22 @@ impl Browser {
             Ok(request) => request,
             Err(response) => return response,
         };
-        let form = match form(&self.app, self.connection, &self.headers, body).await {
+        let form = match form(&self.app, &self.head, body).await {
             Ok(form) => form,
             Err(error) => return pages::problem(&error),
         };
         let field = |name: &str| form.get(name).ok().flatten();
-        if let Err(error) = cookies::check_form(&self.headers, self.secure, field("form_token")) {
+        if let Err(error) =
+            cookies::check_form(&self.head.headers, self.secure, field("form_token"))
+        {
             return pages::problem(&error);
         }
         let (name, password) = (
             field("username").unwrap_or_default(),
             field("password").unwrap_or_default(),
         );
-        let address = self.connection.address_text();
-        match self.app.issuer.sign_in(name, password, &address).await {
+        let address = self.head.connection.address_text();
+        match self.issuer.sign_in(name, password, &address).await {
             Ok(Some(session)) => {
                 let mut response = self.answer(&request, &session.who).await;
                 let cookie = Cookie::Session.write(&session.secret, self.secure);
@@ -185,9 +175,9 @@ impl Browser {
     }
 
     async fn answer(&self, request: &AuthorizeRequest, who: &SignedIn) -> Response {
-        match self.app.issuer.answer_authorize(request, who).await {
+        match self.issuer.answer_authorize(request, who).await {
             Ok(answer) => send_back(&answer),
-            Err(error) => send_back(&self.app.issuer.refuse_authorize(request, &error)),
+            Err(error) => send_back(&self.issuer.refuse_authorize(request, &error)),
         }
     }
 
@@ -199,7 +189,7 @@ impl Browser {
         status: StatusCode,
         problem: Option<&str>,
     ) -> Response {
-        let (token, is_new) = match cookies::form_token(&self.headers, self.secure) {
+        let (token, is_new) = match cookies::form_token(&self.head.headers, self.secure) {
             Ok(token) => token,
             Err(error) => return pages::problem(&error),
         };
@@ -263,24 +253,23 @@ fn origin(address: &str) -> Option<String> {
 pub(crate) async fn sign_out(
     State(app): State<Arc<App>>,
     method: axum::http::Method,
-    connection: Option<Extension<Connection>>,
-    headers: HeaderMap,
+    head: Head,
     body: Body,
 ) -> Response {
-    let connection = connection.unwrap_or_default().0;
-    let secure = cookies::is_secure(&app, connection);
+    let headers = &head.headers;
+    let secure = cookies::is_secure(&app, head.connection);
     if method != axum::http::Method::POST {
-        return ask_sign_out(&headers, secure);
+        return ask_sign_out(headers, secure);
     }
-    let form = match form(&app, connection, &headers, body).await {
+    let form = match form(&app, &head, body).await {
         Ok(form) => form,
         Err(error) => return pages::problem(&error),
     };
     let token = form.get("form_token").ok().flatten();
-    if let Err(error) = cookies::check_form(&headers, secure, token) {
+    if let Err(error) = cookies::check_form(headers, secure, token) {
         return pages::problem(&error);
     }
-    if let Some(session) = Cookie::Session.read(&headers, secure)
+    if let Some(session) = Cookie::Session.read(headers, secure)
         && let Err(error) = app.issuer.sign_out(&session).await
     {
         return pages::problem(&error);

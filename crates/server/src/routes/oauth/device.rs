@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Extension, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use hindsight_identity::issuer::{Form, NewSession, OAuthError, SignedIn};
@@ -11,18 +11,15 @@ use hindsight_identity::issuer::{Form, NewSession, OAuthError, SignedIn};
 use super::cookies::{self, Cookie};
 use super::{form, pages};
 use crate::app::App;
-use crate::connection::Connection;
+use crate::origin::Head;
 
 /// `GET /devicelogin`
-pub(crate) async fn device_page(
-    State(app): State<Arc<App>>,
-    connection: Option<Extension<Connection>>,
-    headers: HeaderMap,
-) -> Response {
-    let secure = cookies::is_secure(&app, connection.unwrap_or_default().0);
+pub(crate) async fn device_page(State(app): State<Arc<App>>, head: Head) -> Response {
+    let headers = &head.headers;
+    let secure = cookies::is_secure(&app, head.connection);
     let shown = async {
-        let (token, is_new) = cookies::form_token(&headers, secure)?;
-        let who = signed_in(&app, &headers, secure).await?;
+        let (token, is_new) = cookies::form_token(headers, secure)?;
+        let who = signed_in(&app, headers, secure).await?;
         let name = who.as_ref().map(|who| who.name.as_str());
         let mut response = pages::device_code(&token, None, name);
         if is_new {
@@ -34,26 +31,21 @@ pub(crate) async fn device_page(
 }
 
 /// `POST /devicelogin`: the code, then the decision, with name and password where the browser is not signed in.
-pub(crate) async fn device_post(
-    State(app): State<Arc<App>>,
-    connection: Option<Extension<Connection>>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let connection = connection.unwrap_or_default().0;
-    let secure = cookies::is_secure(&app, connection);
+pub(crate) async fn device_post(State(app): State<Arc<App>>, head: Head, body: Body) -> Response {
+    let headers = &head.headers;
+    let secure = cookies::is_secure(&app, head.connection);
     let answered = async {
-        let form = form(&app, connection, &headers, body).await?;
+        let form = form(&app, &head, body).await?;
         let token = form.get("form_token")?;
-        cookies::check_form(&headers, secure, token)?;
+        cookies::check_form(headers, secure, token)?;
         let step = Step {
             app: &app,
             form: &form,
             token: token.unwrap_or_default(),
-            address: connection.address_text(),
+            address: head.connection.address_text(),
             secure,
         };
-        let who = signed_in(&app, &headers, secure).await?;
+        let who = signed_in(&app, headers, secure).await?;
         step.run(who).await
     };
     answered

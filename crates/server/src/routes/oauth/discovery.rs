@@ -9,10 +9,11 @@ use hindsight_identity::TokenError;
 use hindsight_identity::issuer::{Implicit, OAuthError, Version};
 use serde_json::Value;
 
-use super::{refused, unstored};
+use super::{issuer_at, refused, unstored};
 use crate::app::App;
 use crate::auth::credential::{self, Credential};
 use crate::error::ApiError;
+use crate::origin::Head;
 use crate::params::Params;
 use crate::wire;
 
@@ -20,25 +21,28 @@ use crate::wire;
 pub(crate) async fn configuration_v1(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
-    headers: HeaderMap,
+    head: Head,
 ) -> Response {
-    configuration(&app, &tenant, &headers, Version::V1)
+    configuration(&app, &tenant, &head, Version::V1)
 }
 
 /// `GET /{tenant}/v2.0/.well-known/openid-configuration`
 pub(crate) async fn configuration_v2(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
-    headers: HeaderMap,
+    head: Head,
 ) -> Response {
-    configuration(&app, &tenant, &headers, Version::V2)
+    configuration(&app, &tenant, &head, Version::V2)
 }
 
-fn configuration(app: &App, tenant: &str, headers: &HeaderMap, version: Version) -> Response {
+fn configuration(app: &App, tenant: &str, head: &Head, version: Version) -> Response {
     let implicit = app.settings.auth_implicit != Implicit::Off;
     match app.issuer.check_tenant(tenant) {
-        Ok(()) => public(&wire::oauth::discovery(&app.issuer, version, implicit)),
-        Err(error) => refused(app, headers, &error),
+        Ok(()) => {
+            let issuer = issuer_at(app, head);
+            public(&wire::oauth::discovery(&issuer, version, implicit))
+        }
+        Err(error) => refused(app, &head.headers, &error),
     }
 }
 
@@ -59,12 +63,9 @@ pub(crate) async fn keys(
 }
 
 /// `GET /{tenant}/discovery/instance`: whether an authority is this directory.
-pub(crate) async fn instance(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Response {
-    let params = Params::parse(uri.query());
+pub(crate) async fn instance(State(app): State<Arc<App>>, head: Head) -> Response {
+    let issuer = issuer_at(&app, &head);
+    let params = Params::parse(head.uri.query());
     let asked = params
         .one("authorization_endpoint")
         .ok()
@@ -78,11 +79,11 @@ pub(crate) async fn instance(
                 .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
         )
     });
-    if host.as_deref() == Some(wire::oauth::host(&app.issuer.base())) {
-        return public(&wire::oauth::instance(&app.issuer));
+    if host.as_deref() == Some(wire::oauth::host(&issuer.base())) {
+        return public(&wire::oauth::instance(&issuer));
     }
     let error = OAuthError::invalid_request("The authority is not this directory.");
-    refused(&app, &headers, &error)
+    refused(&app, &head.headers, &error)
 }
 
 /// `GET` and `POST /{tenant}/openid/userinfo`: who the person of the shown token is. The token itself is what lets in.

@@ -11,13 +11,13 @@ mod token;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use hindsight_identity::issuer::{Form, OAuthError};
+use hindsight_identity::issuer::{Form, Issuer, OAuthError};
 use hindsight_identity::secret;
 use serde_json::Value;
 
 use super::body::{self, Unread};
 use crate::app::App;
-use crate::connection::Connection;
+use crate::origin::Head;
 use crate::wire;
 
 /// Seconds after which a request that found no room may be sent again.
@@ -27,14 +27,16 @@ const LARGEST_BODY: usize = 64 << 10;
 
 pub(super) use table::ROUTES;
 
+/// The issuer at the address by which a request reaches it.
+fn issuer_at(app: &App, head: &Head) -> Issuer {
+    let located = app.issuer.base();
+    app.issuer.at(&head.issuer_base(&app.settings, &located))
+}
+
 /// The parameters of a form.
-async fn form(
-    app: &App,
-    connection: Connection,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Form, OAuthError> {
-    let media = headers
+async fn form(app: &App, head: &Head, body: Body) -> Result<Form, OAuthError> {
+    let media = head
+        .headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
@@ -44,18 +46,14 @@ async fn form(
             "The body must be of type application/x-www-form-urlencoded.",
         ));
     }
-    Ok(Form::parse(&read(app, connection, headers, body).await?))
+    Ok(Form::parse(&read(app, head, body).await?))
 }
 
 /// A body, bounded in bytes and in time.
-async fn read(
-    app: &App,
-    connection: Connection,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Bytes, OAuthError> {
+async fn read(app: &App, head: &Head, body: Body) -> Result<Bytes, OAuthError> {
     let timeout = app.settings.body_timeout;
-    body::read(app, connection.address(), headers, body, LARGEST_BODY)
+    let address = head.connection.address();
+    body::read(app, address, &head.headers, body, LARGEST_BODY)
         .await
         .map(|whole| whole.bytes)
         .map_err(|unread| {

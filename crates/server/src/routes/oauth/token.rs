@@ -3,55 +3,46 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hindsight_identity::issuer::{OAuthError, Version};
 
-use super::{echo, form, refused, unstored};
+use super::{echo, form, issuer_at, refused, unstored};
 use crate::app::App;
-use crate::connection::Connection;
+use crate::origin::Head;
 use crate::wire;
 
 /// `POST /{tenant}/oauth2/token`
 pub(crate) async fn token_v1(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
-    connection: Option<Extension<Connection>>,
-    headers: HeaderMap,
+    head: Head,
     body: Body,
 ) -> Response {
-    token(&app, &tenant, connection, &headers, body, Version::V1).await
+    token(&app, &tenant, &head, body, Version::V1).await
 }
 
 /// `POST /{tenant}/oauth2/v2.0/token`
 pub(crate) async fn token_v2(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
-    connection: Option<Extension<Connection>>,
-    headers: HeaderMap,
+    head: Head,
     body: Body,
 ) -> Response {
-    token(&app, &tenant, connection, &headers, body, Version::V2).await
+    token(&app, &tenant, &head, body, Version::V2).await
 }
 
-async fn token(
-    app: &App,
-    tenant: &str,
-    connection: Option<Extension<Connection>>,
-    headers: &HeaderMap,
-    body: Body,
-    version: Version,
-) -> Response {
-    let connection = connection.unwrap_or_default().0;
+async fn token(app: &App, tenant: &str, head: &Head, body: Body, version: Version) -> Response {
+    let headers = &head.headers;
     let answer = async {
         app.issuer.check_tenant(tenant)?;
         let basic = basic(headers)?;
-        let form = form(app, connection, headers, body).await?;
-        let address = connection.address_text();
-        app.issuer
+        let form = form(app, head, body).await?;
+        let address = head.connection.address_text();
+        issuer_at(app, head)
             .token(&form, basic.as_ref(), version, &address)
             .await
     };
@@ -91,37 +82,34 @@ fn basic(headers: &HeaderMap) -> Result<Option<(String, String)>, OAuthError> {
 pub(crate) async fn device_code_v1(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
-    connection: Option<Extension<Connection>>,
-    headers: HeaderMap,
+    head: Head,
     body: Body,
 ) -> Response {
-    device_code(&app, &tenant, connection, &headers, body, Version::V1).await
+    device_code(&app, &tenant, &head, body, Version::V1).await
 }
 
 /// `POST /{tenant}/oauth2/v2.0/devicecode`
 pub(crate) async fn device_code_v2(
     State(app): State<Arc<App>>,
     Path(tenant): Path<String>,
-    connection: Option<Extension<Connection>>,
-    headers: HeaderMap,
+    head: Head,
     body: Body,
 ) -> Response {
-    device_code(&app, &tenant, connection, &headers, body, Version::V2).await
+    device_code(&app, &tenant, &head, body, Version::V2).await
 }
 
 async fn device_code(
     app: &App,
     tenant: &str,
-    connection: Option<Extension<Connection>>,
-    headers: &HeaderMap,
+    head: &Head,
     body: Body,
     version: Version,
 ) -> Response {
+    let headers = &head.headers;
     let answer = async {
         app.issuer.check_tenant(tenant)?;
-        let connection = connection.unwrap_or_default().0;
-        let form = form(app, connection, headers, body).await?;
-        app.issuer.start_device(&form, version).await
+        let form = form(app, head, body).await?;
+        issuer_at(app, head).start_device(&form, version).await
     };
     let response = match answer.await {
         Ok(reply) => unstored(StatusCode::OK, &wire::oauth::device(&reply, version)),

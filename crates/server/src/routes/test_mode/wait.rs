@@ -127,6 +127,7 @@ async fn prepare(app: &App, body: Body) -> Result<(PreparedQuery, Condition), Ap
             principal: PRINCIPAL.into(),
             access: Access::All,
             app: id,
+            sender: None,
             wait: None,
         },
         query: body.query.into(),

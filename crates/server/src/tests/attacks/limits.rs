@@ -261,19 +261,15 @@ async fn figures_are_for_this_machine_and_no_script_unless_a_setting_says_more()
 }
 
 #[tokio::test]
-async fn resources_of_a_query_are_refused_by_name() {
+async fn resources_that_are_no_applications_are_refused_by_name() {
     let server = Server::start().await;
     let path = format!("/v1/apps/{}/query", server.shop.id);
     let headers = [("x-api-key", server.key.as_str())];
     let body = json!({"query": "print 1", "resources": ["/subscriptions/x"]}).to_string();
     let reply = server.ask(Method::POST, &path, &headers, body).await;
     assert_eq!(reply.status, 400);
-    assert!(
-        reply
-            .json()
-            .to_string()
-            .contains("'resources' is not supported")
-    );
+    let text = reply.json().to_string();
+    assert!(text.contains("'/subscriptions/x' is not the id of an application"));
     let body = json!({"query": "print 1", "resources": null}).to_string();
     assert_eq!(
         server.ask(Method::POST, &path, &headers, body).await.status,

@@ -149,3 +149,57 @@ async fn a_cloud_with_one_tenant_and_no_subscriptions() {
     let wrong = [("x-api-key", "hs_wrong")];
     assert_eq!(ask("/tenants", &wrong).await.status, 403);
 }
+
+/// A client that reaches the issuer by another address than the one where it is located gets documents and tokens that name
+/// that address, and the tokens are accepted by every address.
+#[tokio::test]
+async fn tokens_name_the_address_by_which_the_issuer_was_reached() {
+    let issuer = Issuer::start().await;
+    let tenant = issuer.server.app.issuer.tenant().to_owned();
+    let fields = [
+        ("grant_type", "client_credentials"),
+        ("client_id", issuer.client.as_str()),
+        ("client_secret", issuer.secret.as_str()),
+        ("resource", "http://here.example:8"),
+    ];
+    let path = issuer.path("oauth2/token");
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let headers = [form, ("host", "here.example:8")];
+    let reply = issuer
+        .server
+        .ask(Method::POST, &path, &headers, encoded(&fields))
+        .await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let token = reply.json()["access_token"].as_str().unwrap().to_owned();
+    assert_eq!(
+        claims(&token)["iss"],
+        format!("http://here.example:8/{tenant}/")
+    );
+    assert_eq!(claims(&token)["aud"], "http://here.example:8");
+    let bearer = format!("Bearer {token}");
+    let query = format!("/v1/apps/{}/query?query=print%201", issuer.server.shop.id);
+    for host in ["here.example:8", "elsewhere"] {
+        let headers = [("authorization", bearer.as_str()), ("host", host)];
+        let reply = issuer
+            .server
+            .ask(Method::GET, &query, &headers, Body::empty())
+            .await;
+        assert_eq!(reply.status, 200, "{host}: {}", reply.text());
+    }
+    // The address of another server is no resource of this one.
+    let elsewhere = [form, ("host", "elsewhere")];
+    let reply = issuer
+        .server
+        .ask(Method::POST, &path, &elsewhere, encoded(&fields))
+        .await;
+    assert_eq!(reply.json()["error"], "invalid_resource");
+    // Without a host that can be an address, the issuer stays where it is located.
+    let broken = [form, ("host", "a@b/c")];
+    let document = issuer.path(".well-known/openid-configuration");
+    let reply = issuer
+        .server
+        .ask(Method::GET, &document, &broken, Body::empty())
+        .await;
+    let base = issuer.server.app.issuer.base();
+    assert_eq!(reply.json()["issuer"], format!("{base}/{tenant}/"));
+}
