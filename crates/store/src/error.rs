@@ -110,17 +110,14 @@ pub enum StoreError {
         /// What was found there.
         what: String,
     },
-    /// The catalogue cannot be opened or read.
+    /// SQLite failed to open, read or change the catalogue.
     #[error("the catalogue {} cannot be used: {source}", path.display())]
-    UnusableCatalogue {
+    Catalogue {
         /// Its file.
         path: PathBuf,
         /// What SQLite says.
         source: sqlx::Error,
     },
-    /// The catalogue failed.
-    #[error("the catalogue failed: {0}")]
-    Catalogue(#[from] sqlx::Error),
     /// An Arrow kernel failed.
     #[error("arrow: {0}")]
     Arrow(#[from] arrow::error::ArrowError),

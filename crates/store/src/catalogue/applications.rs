@@ -113,66 +113,82 @@ impl Catalogue {
             Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
                 Err(StoreError::NameTaken { name: new.name })
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
     /// The applications that are not deleted, by name.
     pub async fn apps(&self) -> Result<Vec<Application>> {
-        let rows = select!("WHERE deleted IS NULL ORDER BY name")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(application).collect()
+        self.named(async {
+            let rows = select!("WHERE deleted IS NULL ORDER BY name")
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(application).collect()
+        })
+        .await
     }
 
     /// The application with this id or, if there is none, this name.
     pub async fn app(&self, name_or_id: &str) -> Result<Option<Application>> {
-        let id = Uuid::parse_str(name_or_id).map_or_else(|_| String::new(), |id| id.to_string());
-        let row = select!(
-            "WHERE deleted IS NULL AND (id = ?1 OR name = ?2) ORDER BY id = ?1 DESC LIMIT 1"
-        )
-        .bind(id)
-        .bind(name_or_id)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.as_ref().map(application).transpose()
+        self.named(async {
+            let id =
+                Uuid::parse_str(name_or_id).map_or_else(|_| String::new(), |id| id.to_string());
+            let row = select!(
+                "WHERE deleted IS NULL AND (id = ?1 OR name = ?2) ORDER BY id = ?1 DESC LIMIT 1"
+            )
+            .bind(id)
+            .bind(name_or_id)
+            .fetch_optional(&self.pool)
+            .await?;
+            row.as_ref().map(application).transpose()
+        })
+        .await
     }
 
     /// Whether there is or was an application with this id.
     pub(crate) async fn knows_app(&self, id: AppId) -> Result<bool> {
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM applications WHERE id = ?")
-            .bind(id.to_string())
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(count > 0)
+        self.named(async {
+            let count: i64 = sqlx::query_scalar("SELECT count(*) FROM applications WHERE id = ?")
+                .bind(id.to_string())
+                .fetch_one(&self.pool)
+                .await?;
+            Ok(count > 0)
+        })
+        .await
     }
 
     /// The application that telemetry with this instrumentation key belongs to.
     pub async fn app_by_instrumentation_key(&self, key: Uuid) -> Result<Option<Application>> {
-        let row = select!("WHERE deleted IS NULL AND instrumentation_key = ?")
-            .bind(key.to_string())
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref().map(application).transpose()
+        self.named(async {
+            let row = select!("WHERE deleted IS NULL AND instrumentation_key = ?")
+                .bind(key.to_string())
+                .fetch_optional(&self.pool)
+                .await?;
+            row.as_ref().map(application).transpose()
+        })
+        .await
     }
 
     /// Marks an application deleted and deletes its keys; false if there was none.
     ///
     /// The store that holds the folder drops the application's data within seconds.
     pub async fn delete_app(&self, id: AppId, now: i64) -> Result<bool> {
-        let mut transaction = self.writer.begin().await?;
-        let deleted =
-            sqlx::query("UPDATE applications SET deleted = ? WHERE id = ? AND deleted IS NULL")
-                .bind(now)
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            let deleted =
+                sqlx::query("UPDATE applications SET deleted = ? WHERE id = ? AND deleted IS NULL")
+                    .bind(now)
+                    .bind(id.to_string())
+                    .execute(&mut *transaction)
+                    .await?;
+            sqlx::query("DELETE FROM api_keys WHERE app_id = ?")
                 .bind(id.to_string())
                 .execute(&mut *transaction)
                 .await?;
-        sqlx::query("DELETE FROM api_keys WHERE app_id = ?")
-            .bind(id.to_string())
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(deleted.rows_affected() > 0)
+            transaction.commit().await?;
+            Ok(deleted.rows_affected() > 0)
+        })
+        .await
     }
 
     /// Sets an application's tier, daily cap and retention.
@@ -183,49 +199,58 @@ impl Catalogue {
         daily_cap_bytes: Option<u64>,
         retention_days: Option<u32>,
     ) -> Result<bool> {
-        let cap = daily_cap_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
-        let changed =
-            sqlx::query("UPDATE applications SET tier = ?, daily_cap_bytes = ?, retention_days = ? WHERE id = ?")
-                .bind(tier.name())
-                .bind(cap)
-                .bind(retention_days)
-                .bind(id.to_string())
-                .commit_to(&self.writer)
-                .await?;
-        Ok(changed.rows_affected() > 0)
+        self.named(async {
+            let cap = daily_cap_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
+            let changed =
+                sqlx::query("UPDATE applications SET tier = ?, daily_cap_bytes = ?, retention_days = ? WHERE id = ?")
+                    .bind(tier.name())
+                    .bind(cap)
+                    .bind(retention_days)
+                    .bind(id.to_string())
+                    .commit_to(&self.writer)
+                    .await?;
+            Ok(changed.rows_affected() > 0)
+        })
+        .await
     }
 
     /// The deleted applications; with `unpurged_only`, those whose data is still there.
     pub(crate) async fn deleted_apps(&self, unpurged_only: bool) -> Result<Vec<AppId>> {
-        let ids: Vec<String> = sqlx::query_scalar(
-            "SELECT id FROM applications WHERE deleted IS NOT NULL AND (purged IS NULL OR NOT ?)",
-        )
-        .bind(unpurged_only)
-        .fetch_all(&self.pool)
-        .await?;
-        ids.iter().map(|id| app_id(id)).collect()
+        self.named(async {
+            let ids: Vec<String> = sqlx::query_scalar(
+                "SELECT id FROM applications WHERE deleted IS NOT NULL AND (purged IS NULL OR NOT ?)",
+            )
+            .bind(unpurged_only)
+            .fetch_all(&self.pool)
+            .await?;
+            ids.iter().map(|id| app_id(id)).collect()
+        })
+        .await
     }
 
     /// Notes that a deleted application's data is gone.
     pub(crate) async fn mark_purged(&self, id: AppId, now: i64) -> Result<()> {
-        sqlx::query("UPDATE applications SET purged = ? WHERE id = ?")
-            .bind(now)
-            .bind(id.to_string())
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("UPDATE applications SET purged = ? WHERE id = ?")
+                .bind(now)
+                .bind(id.to_string())
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 }
 
-pub(super) fn app_id(text: &str) -> Result<AppId> {
+pub(super) fn app_id(text: &str) -> sqlx::Result<AppId> {
     uuid(text).map(AppId)
 }
 
-fn uuid(text: &str) -> Result<Uuid> {
-    Uuid::parse_str(text).map_err(|error| sqlx::Error::Decode(Box::new(error)).into())
+fn uuid(text: &str) -> sqlx::Result<Uuid> {
+    Uuid::parse_str(text).map_err(|error| sqlx::Error::Decode(Box::new(error)))
 }
 
-fn application(row: &SqliteRow) -> Result<Application> {
+fn application(row: &SqliteRow) -> sqlx::Result<Application> {
     let tier: String = row.try_get("tier")?;
     let cap: Option<i64> = row.try_get("daily_cap_bytes")?;
     Ok(Application {

@@ -24,50 +24,59 @@ pub struct AuditRecord {
 impl Catalogue {
     /// Notes that somebody did something.
     pub async fn note(&self, record: &AuditRecord) -> Result<()> {
-        sqlx::query(
-            "INSERT INTO audit (at, actor, action, subject, address) VALUES (?, ?, ?, ?, ?)",
-        )
-        .bind(record.at)
-        .bind(&record.actor)
-        .bind(&record.action)
-        .bind(&record.subject)
-        .bind(&record.address)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query(
+                "INSERT INTO audit (at, actor, action, subject, address) VALUES (?, ?, ?, ?, ?)",
+            )
+            .bind(record.at)
+            .bind(&record.actor)
+            .bind(&record.action)
+            .bind(&record.subject)
+            .bind(&record.address)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Notes something that anybody can cause, and forgets all but the latest `keep` notes of this action.
     pub async fn note_bounded(&self, record: &AuditRecord, keep: u32) -> Result<()> {
         self.note(record).await?;
-        sqlx::query(
-            "DELETE FROM audit WHERE action = ?1 AND id <= \
-             (SELECT id FROM audit WHERE action = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
-        )
-        .bind(&record.action)
-        .bind(keep)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query(
+                "DELETE FROM audit WHERE action = ?1 AND id <= \
+                 (SELECT id FROM audit WHERE action = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+            )
+            .bind(&record.action)
+            .bind(keep)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// The latest `limit` notes at or after `since`, the newest first.
     pub async fn audit(&self, since: i64, limit: u32) -> Result<Vec<AuditRecord>> {
-        let rows = sqlx::query("SELECT * FROM audit WHERE at >= ? ORDER BY id DESC LIMIT ?")
-            .bind(since)
-            .bind(limit)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(AuditRecord {
-                    at: row.try_get("at")?,
-                    actor: row.try_get("actor")?,
-                    action: row.try_get("action")?,
-                    subject: row.try_get("subject")?,
-                    address: row.try_get("address")?,
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM audit WHERE at >= ? ORDER BY id DESC LIMIT ?")
+                .bind(since)
+                .bind(limit)
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter()
+                .map(|row| {
+                    Ok(AuditRecord {
+                        at: row.try_get("at")?,
+                        actor: row.try_get("actor")?,
+                        action: row.try_get("action")?,
+                        subject: row.try_get("subject")?,
+                        address: row.try_get("address")?,
+                    })
                 })
-            })
-            .collect()
+                .collect()
+        })
+        .await
     }
 }

@@ -43,23 +43,30 @@ impl Catalogue {
     /// # Errors
     /// [`StoreError::NameTaken`] if a client has the id.
     pub async fn create_client(&self, client: &ClientRecord) -> Result<()> {
-        let mut transaction = self.writer.begin().await?;
-        let inserted =
-            sqlx::query("INSERT INTO clients (id, name, public, created) VALUES (?, ?, ?, ?)")
-                .bind(&client.id)
-                .bind(&client.name)
-                .bind(client.public)
-                .bind(client.created)
-                .execute(&mut *transaction)
-                .await;
+        let inserted = self.insert_client(client).await;
         match inserted {
             Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
                 return Err(StoreError::NameTaken {
                     name: client.id.clone(),
                 });
             }
-            other => other?,
-        };
+            other => other.map_err(|source| self.failed(source))?,
+        }
+        for secret in &client.secrets {
+            self.create_secret(&client.id, secret).await?;
+        }
+        Ok(())
+    }
+
+    async fn insert_client(&self, client: &ClientRecord) -> sqlx::Result<()> {
+        let mut transaction = self.writer.begin().await?;
+        sqlx::query("INSERT INTO clients (id, name, public, created) VALUES (?, ?, ?, ?)")
+            .bind(&client.id)
+            .bind(&client.name)
+            .bind(client.public)
+            .bind(client.created)
+            .execute(&mut *transaction)
+            .await?;
         for uri in &client.redirects {
             sqlx::query("INSERT OR IGNORE INTO client_redirects (client_id, uri) VALUES (?, ?)")
                 .bind(&client.id)
@@ -67,62 +74,71 @@ impl Catalogue {
                 .execute(&mut *transaction)
                 .await?;
         }
-        transaction.commit().await?;
-        for secret in &client.secrets {
-            self.create_secret(&client.id, secret).await?;
-        }
-        Ok(())
+        transaction.commit().await
     }
 
     /// Keeps a further secret of a client.
     pub async fn create_secret(&self, client: &str, secret: &SecretRecord) -> Result<()> {
-        sqlx::query(
-            "INSERT INTO client_secrets (id, client_id, hash, created, expires) VALUES (?, ?, ?, ?, ?)",
-        )
-        .bind(&secret.id)
-        .bind(client)
-        .bind(&secret.hash)
-        .bind(secret.created)
-        .bind(secret.expires)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query(
+                "INSERT INTO client_secrets (id, client_id, hash, created, expires) VALUES (?, ?, ?, ?, ?)",
+            )
+            .bind(&secret.id)
+            .bind(client)
+            .bind(&secret.hash)
+            .bind(secret.created)
+            .bind(secret.expires)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Deletes a client's secret; false if there was none.
     pub async fn delete_secret(&self, client: &str, secret: &str) -> Result<bool> {
-        let deleted = sqlx::query("DELETE FROM client_secrets WHERE client_id = ? AND id = ?")
-            .bind(client)
-            .bind(secret)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(deleted.rows_affected() > 0)
+        self.named(async {
+            let deleted = sqlx::query("DELETE FROM client_secrets WHERE client_id = ? AND id = ?")
+                .bind(client)
+                .bind(secret)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(deleted.rows_affected() > 0)
+        })
+        .await
     }
 
     /// All clients, by name.
     pub async fn clients(&self) -> Result<Vec<ClientRecord>> {
-        let rows = sqlx::query("SELECT * FROM clients ORDER BY name, id")
-            .fetch_all(&self.pool)
-            .await?;
-        let mut clients = Vec::with_capacity(rows.len());
-        for row in &rows {
-            clients.push(self.whole_client(row).await?);
-        }
-        Ok(clients)
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM clients ORDER BY name, id")
+                .fetch_all(&self.pool)
+                .await?;
+            let mut clients = Vec::with_capacity(rows.len());
+            for row in &rows {
+                clients.push(self.whole_client(row).await?);
+            }
+            Ok(clients)
+        })
+        .await
     }
 
     /// The client with this id, or with this name where only one has it.
     pub async fn client(&self, id_or_name: &str) -> Result<Option<ClientRecord>> {
-        let rows =
-            sqlx::query("SELECT * FROM clients WHERE id = ?1 OR name = ?2 ORDER BY id = ?1 DESC")
-                .bind(id_or_name.to_ascii_lowercase())
-                .bind(id_or_name)
-                .fetch_all(&self.pool)
-                .await?;
-        match rows.as_slice() {
-            [row] => self.whole_client(row).await.map(Some),
-            _ => Ok(None),
-        }
+        self.named(async {
+            let rows = sqlx::query(
+                "SELECT * FROM clients WHERE id = ?1 OR name = ?2 ORDER BY id = ?1 DESC",
+            )
+            .bind(id_or_name.to_ascii_lowercase())
+            .bind(id_or_name)
+            .fetch_all(&self.pool)
+            .await?;
+            match rows.as_slice() {
+                [row] => self.whole_client(row).await.map(Some),
+                _ => Ok(None),
+            }
+        })
+        .await
     }
 
     /// Deletes a client with its secrets, roles and grants; false if there was none.
@@ -131,7 +147,7 @@ impl Catalogue {
             .await
     }
 
-    async fn whole_client(&self, row: &SqliteRow) -> Result<ClientRecord> {
+    async fn whole_client(&self, row: &SqliteRow) -> sqlx::Result<ClientRecord> {
         let id: String = row.try_get("id")?;
         let redirects =
             sqlx::query_scalar("SELECT uri FROM client_redirects WHERE client_id = ? ORDER BY uri")
@@ -149,12 +165,12 @@ impl Catalogue {
             public: row.try_get("public")?,
             created: row.try_get("created")?,
             redirects,
-            secrets: secrets.iter().map(secret).collect::<Result<_>>()?,
+            secrets: secrets.iter().map(secret).collect::<sqlx::Result<_>>()?,
         })
     }
 }
 
-fn secret(row: &SqliteRow) -> Result<SecretRecord> {
+fn secret(row: &SqliteRow) -> sqlx::Result<SecretRecord> {
     Ok(SecretRecord {
         id: row.try_get("id")?,
         hash: row.try_get("hash")?,

@@ -66,200 +66,240 @@ pub struct SigningKeyRecord {
 impl Catalogue {
     /// The tenant that this installation is; `proposed` becomes it where there is none.
     pub async fn tenant(&self, proposed: &str) -> Result<String> {
-        sqlx::query("INSERT OR IGNORE INTO tenant (one, id) VALUES (1, ?)")
-            .bind(proposed)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(sqlx::query_scalar("SELECT id FROM tenant")
-            .fetch_one(&self.pool)
-            .await?)
+        self.named(async {
+            sqlx::query("INSERT OR IGNORE INTO tenant (one, id) VALUES (1, ?)")
+                .bind(proposed)
+                .commit_to(&self.writer)
+                .await?;
+            sqlx::query_scalar("SELECT id FROM tenant")
+                .fetch_one(&self.pool)
+                .await
+        })
+        .await
     }
 
     /// Begins a family.
     pub async fn create_grant(&self, grant: &GrantRecord) -> Result<()> {
-        sqlx::query(
-            "INSERT INTO grants (id, user_id, client_id, resource, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(&grant.id)
-        .bind(&grant.user)
-        .bind(&grant.client)
-        .bind(&grant.resource)
-        .bind(&grant.scope)
-        .bind(grant.created)
-        .bind(grant.expires)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query(
+                "INSERT INTO grants (id, user_id, client_id, resource, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            )
+            .bind(&grant.id)
+            .bind(&grant.user)
+            .bind(&grant.client)
+            .bind(&grant.resource)
+            .bind(&grant.scope)
+            .bind(grant.created)
+            .bind(grant.expires)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Keeps a family's next refresh token.
     pub async fn create_refresh_token(&self, grant: &str, hash: &[u8], now: i64) -> Result<()> {
-        sqlx::query("INSERT INTO refresh_tokens (hash, grant_id, created) VALUES (?, ?, ?)")
-            .bind(hash)
-            .bind(grant)
-            .bind(now)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("INSERT INTO refresh_tokens (hash, grant_id, created) VALUES (?, ?, ?)")
+                .bind(hash)
+                .bind(grant)
+                .bind(now)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// The family of a refresh token, whatever its state.
     pub async fn grant_of_refresh_token(&self, hash: &[u8]) -> Result<Option<GrantRecord>> {
-        let row = sqlx::query(
-            "SELECT g.* FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
-        )
-        .bind(hash)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.as_ref().map(grant).transpose()
+        self.named(async {
+            let row = sqlx::query(
+                "SELECT g.* FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
+            )
+            .bind(hash)
+            .fetch_optional(&self.pool)
+            .await?;
+            row.as_ref().map(grant).transpose()
+        })
+        .await
     }
 
     /// Uses a refresh token up. One that was used before revokes its family, in the same transaction.
     pub async fn redeem_refresh_token(&self, hash: &[u8], now: i64) -> Result<Redeemed> {
-        let mut transaction = self.writer.begin().await?;
-        let row = sqlx::query(
-            "SELECT g.*, r.used FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
-        )
-        .bind(hash)
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let Some(row) = row else {
-            return Ok(Redeemed::Unknown);
-        };
-        let family = grant(&row)?;
-        let used: Option<i64> = row.try_get("used")?;
-        if used.is_some() || family.revoked.is_some() {
-            sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            let row = sqlx::query(
+                "SELECT g.*, r.used FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
+            )
+            .bind(hash)
+            .fetch_optional(&mut *transaction)
+            .await?;
+            let Some(row) = row else {
+                return Ok(Redeemed::Unknown);
+            };
+            let family = grant(&row)?;
+            let used: Option<i64> = row.try_get("used")?;
+            if used.is_some() || family.revoked.is_some() {
+                sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
+                    .bind(now)
+                    .bind(&family.id)
+                    .execute(&mut *transaction)
+                    .await?;
+                transaction.commit().await?;
+                return Ok(Redeemed::Reused(family));
+            }
+            sqlx::query("UPDATE refresh_tokens SET used = ? WHERE hash = ?")
                 .bind(now)
-                .bind(&family.id)
+                .bind(hash)
                 .execute(&mut *transaction)
                 .await?;
             transaction.commit().await?;
-            return Ok(Redeemed::Reused(family));
-        }
-        sqlx::query("UPDATE refresh_tokens SET used = ? WHERE hash = ?")
-            .bind(now)
-            .bind(hash)
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(Redeemed::Good(family))
+            Ok(Redeemed::Good(family))
+        })
+        .await
     }
 
     /// Revokes a family: its refresh tokens and its access tokens.
     pub async fn revoke_grant(&self, id: &str, now: i64) -> Result<()> {
-        sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
-            .bind(now)
-            .bind(id)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
+                .bind(now)
+                .bind(id)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// The families that were revoked at or after `since`.
     pub async fn revoked_grants(&self, since: i64) -> Result<Vec<String>> {
-        Ok(
+        self.named(async {
             sqlx::query_scalar("SELECT id FROM grants WHERE revoked >= ?")
                 .bind(since)
                 .fetch_all(&self.pool)
-                .await?,
-        )
+                .await
+        })
+        .await
     }
 
     /// Keeps a browser's session under the hash of its secret.
     pub async fn create_session(&self, hash: &[u8], session: &SessionRecord) -> Result<()> {
-        sqlx::query(
-            "INSERT INTO sessions (hash, id, user_id, created, expires) VALUES (?, ?, ?, ?, ?)",
-        )
-        .bind(hash)
-        .bind(&session.id)
-        .bind(&session.user)
-        .bind(session.created)
-        .bind(session.expires)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query(
+                "INSERT INTO sessions (hash, id, user_id, created, expires) VALUES (?, ?, ?, ?, ?)",
+            )
+            .bind(hash)
+            .bind(&session.id)
+            .bind(&session.user)
+            .bind(session.created)
+            .bind(session.expires)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// The session whose secret has this hash. Expiry is for the caller to judge.
     pub async fn session(&self, hash: &[u8]) -> Result<Option<SessionRecord>> {
-        let row = sqlx::query("SELECT * FROM sessions WHERE hash = ?")
-            .bind(hash)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref()
-            .map(|row| {
-                Ok(SessionRecord {
-                    id: row.try_get("id")?,
-                    user: row.try_get("user_id")?,
-                    created: row.try_get("created")?,
-                    expires: row.try_get("expires")?,
+        self.named(async {
+            let row = sqlx::query("SELECT * FROM sessions WHERE hash = ?")
+                .bind(hash)
+                .fetch_optional(&self.pool)
+                .await?;
+            row.as_ref()
+                .map(|row| {
+                    Ok(SessionRecord {
+                        id: row.try_get("id")?,
+                        user: row.try_get("user_id")?,
+                        created: row.try_get("created")?,
+                        expires: row.try_get("expires")?,
+                    })
                 })
-            })
-            .transpose()
+                .transpose()
+        })
+        .await
     }
 
     /// Ends a session.
     pub async fn delete_session(&self, hash: &[u8]) -> Result<()> {
-        sqlx::query("DELETE FROM sessions WHERE hash = ?")
-            .bind(hash)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("DELETE FROM sessions WHERE hash = ?")
+                .bind(hash)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Forgets sessions and families that ended before `now`.
     pub async fn forget_ended(&self, now: i64) -> Result<()> {
-        for statement in [
-            "DELETE FROM sessions WHERE expires < ?",
-            "DELETE FROM grants WHERE expires < ?",
-        ] {
-            sqlx::query(statement)
-                .bind(now)
-                .commit_to(&self.writer)
-                .await?;
-        }
-        Ok(())
+        self.named(async {
+            for statement in [
+                "DELETE FROM sessions WHERE expires < ?",
+                "DELETE FROM grants WHERE expires < ?",
+            ] {
+                sqlx::query(statement)
+                    .bind(now)
+                    .commit_to(&self.writer)
+                    .await?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     /// Keeps a key that signs tokens.
     pub async fn create_signing_key(&self, key: &SigningKeyRecord) -> Result<()> {
-        sqlx::query("INSERT INTO signing_keys (id, pem, created) VALUES (?, ?, ?)")
-            .bind(&key.id)
-            .bind(&key.pem)
-            .bind(key.created)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("INSERT INTO signing_keys (id, pem, created) VALUES (?, ?, ?)")
+                .bind(&key.id)
+                .bind(&key.pem)
+                .bind(key.created)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// The keys that sign tokens, the newest first.
     pub async fn signing_keys(&self) -> Result<Vec<SigningKeyRecord>> {
-        let rows = sqlx::query("SELECT * FROM signing_keys ORDER BY created DESC, id")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(SigningKeyRecord {
-                    id: row.try_get("id")?,
-                    pem: row.try_get("pem")?,
-                    created: row.try_get("created")?,
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM signing_keys ORDER BY created DESC, id")
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter()
+                .map(|row| {
+                    Ok(SigningKeyRecord {
+                        id: row.try_get("id")?,
+                        pem: row.try_get("pem")?,
+                        created: row.try_get("created")?,
+                    })
                 })
-            })
-            .collect()
+                .collect()
+        })
+        .await
     }
 
     /// Forgets the signing keys that were made before `before`.
     pub async fn delete_signing_keys(&self, before: i64) -> Result<()> {
-        sqlx::query("DELETE FROM signing_keys WHERE created < ?")
-            .bind(before)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("DELETE FROM signing_keys WHERE created < ?")
+                .bind(before)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 }
 
-fn grant(row: &SqliteRow) -> Result<GrantRecord> {
+fn grant(row: &SqliteRow) -> sqlx::Result<GrantRecord> {
     Ok(GrantRecord {
         id: row.try_get("id")?,
         user: row.try_get("user_id")?,

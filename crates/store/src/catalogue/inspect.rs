@@ -9,7 +9,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use super::checksums::{self, CheckError};
 use super::generation::Generation;
 use super::write::Writer;
-use super::{Catalogue, lost_transactions};
+use super::{Catalogue, failed, lost_transactions};
 use crate::error::Result;
 use crate::vfs::{self, RealFs};
 
@@ -37,9 +37,11 @@ impl Catalogue {
         let pool = SqlitePoolOptions::new()
             .max_connections(1)
             .connect_with(options)
-            .await?;
+            .await
+            .map_err(|source| failed(path, source))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Ok(Catalogue {
+            path: path.into(),
             watcher: pool.clone(),
             writer: Writer::refused(pool.clone(), Generation::of(Arc::new(RealFs), folder)),
             pool,
@@ -48,48 +50,55 @@ impl Catalogue {
 
     /// Compares the whole file with what SQLite, its checksums and the number of committed transactions say of it.
     pub(crate) async fn examine(&self) -> Result<Examined> {
-        let mut damage: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check")
-            .fetch_all(&self.pool)
-            .await?;
-        damage.retain(|line| line != "ok");
-        let broken = sqlx::query("PRAGMA foreign_key_check")
-            .fetch_all(&self.pool)
-            .await?;
-        if !broken.is_empty() {
-            damage.push(format!(
-                "{} rows refer to rows that are missing",
-                broken.len()
-            ));
-        }
-        let mut lost = None;
-        if damage.is_empty() {
-            let generation = self.writer.generation();
-            // Before the catalogue is read: a server may commit meanwhile.
-            let committed = generation.read().unwrap_or(0);
-            let mut connection = self.pool.acquire().await?;
-            match checksums::verify(&mut connection).await {
-                Ok(held) if held < committed => {
-                    lost = Some(lost_transactions(generation, held, committed));
-                }
-                Ok(_) => {}
-                Err(CheckError::Damaged(what)) => damage.push(what),
-                Err(CheckError::Failed(error)) => return Err(error.into()),
+        self.named(async {
+            let mut damage: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check")
+                .fetch_all(&self.pool)
+                .await?;
+            damage.retain(|line| line != "ok");
+            let broken = sqlx::query("PRAGMA foreign_key_check")
+                .fetch_all(&self.pool)
+                .await?;
+            if !broken.is_empty() {
+                damage.push(format!(
+                    "{} rows refer to rows that are missing",
+                    broken.len()
+                ));
             }
-        }
-        Ok(Examined { damage, lost })
+            let mut lost = None;
+            if damage.is_empty() {
+                let generation = self.writer.generation();
+                // Before the catalogue is read: a server may commit meanwhile.
+                let committed = generation.read().unwrap_or(0);
+                let mut connection = self.pool.acquire().await?;
+                match checksums::verify(&mut connection).await {
+                    Ok(held) if held < committed => {
+                        lost = Some(lost_transactions(generation, held, committed));
+                    }
+                    Ok(_) => {}
+                    Err(CheckError::Damaged(what)) => damage.push(what),
+                    Err(CheckError::Failed(error)) => return Err(error),
+                }
+            }
+            Ok(Examined { damage, lost })
+        })
+        .await
     }
 
     /// Copies the catalogue to a new file.
     pub(crate) async fn copy_to(&self, path: &Path) -> Result<()> {
-        sqlx::query("VACUUM INTO ?")
-            .bind(path.display().to_string())
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("VACUUM INTO ?")
+                .bind(path.display().to_string())
+                .execute(&self.pool)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// The id of its store as text; `None` in a catalogue of before stores had identities.
     pub(crate) async fn store_text(&self) -> Result<Option<String>> {
-        super::store_text(&self.pool).await
+        self.named(async { super::store_text(&self.pool).await })
+            .await
     }
 }

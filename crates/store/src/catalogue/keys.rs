@@ -52,78 +52,96 @@ pub struct NewKey {
 impl Catalogue {
     /// Keeps a new key.
     pub async fn create_key(&self, new: NewKey) -> Result<KeyRecord> {
-        sqlx::query(
-            "INSERT INTO api_keys (id, app_id, name, hash, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(&new.id)
-        .bind(new.app.to_string())
-        .bind(&new.name)
-        .bind(&new.hash)
-        .bind(&new.scopes)
-        .bind(new.created)
-        .bind(new.expires)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(KeyRecord {
-            id: new.id,
-            app: new.app,
-            name: new.name,
-            hash: new.hash,
-            scopes: new.scopes,
-            created: new.created,
-            expires: new.expires,
-            last_used: None,
+        self.named(async {
+            sqlx::query(
+                "INSERT INTO api_keys (id, app_id, name, hash, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            )
+            .bind(&new.id)
+            .bind(new.app.to_string())
+            .bind(&new.name)
+            .bind(&new.hash)
+            .bind(&new.scopes)
+            .bind(new.created)
+            .bind(new.expires)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(KeyRecord {
+                id: new.id,
+                app: new.app,
+                name: new.name,
+                hash: new.hash,
+                scopes: new.scopes,
+                created: new.created,
+                expires: new.expires,
+                last_used: None,
+            })
         })
+        .await
     }
 
     /// The keys of an application, oldest first.
     pub async fn keys(&self, app: AppId) -> Result<Vec<KeyRecord>> {
-        let rows = sqlx::query("SELECT * FROM api_keys WHERE app_id = ? ORDER BY created, id")
-            .bind(app.to_string())
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(record).collect()
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM api_keys WHERE app_id = ? ORDER BY created, id")
+                .bind(app.to_string())
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(record).collect()
+        })
+        .await
     }
 
     /// The key with this id. Expiry is for the caller to judge.
     pub async fn key(&self, id: &str) -> Result<Option<KeyRecord>> {
-        let row = sqlx::query("SELECT * FROM api_keys WHERE id = ?")
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref().map(record).transpose()
+        self.named(async {
+            let row = sqlx::query("SELECT * FROM api_keys WHERE id = ?")
+                .bind(id)
+                .fetch_optional(&self.pool)
+                .await?;
+            row.as_ref().map(record).transpose()
+        })
+        .await
     }
 
     /// The key with this hash, for callers whose keys carry no id.
     pub async fn key_by_hash(&self, hash: &[u8]) -> Result<Option<KeyRecord>> {
-        let row = sqlx::query("SELECT * FROM api_keys WHERE hash = ?")
-            .bind(hash)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref().map(record).transpose()
+        self.named(async {
+            let row = sqlx::query("SELECT * FROM api_keys WHERE hash = ?")
+                .bind(hash)
+                .fetch_optional(&self.pool)
+                .await?;
+            row.as_ref().map(record).transpose()
+        })
+        .await
     }
 
     /// Deletes a key; false if there was none.
     pub async fn delete_key(&self, id: &str) -> Result<bool> {
-        let deleted = sqlx::query("DELETE FROM api_keys WHERE id = ?")
-            .bind(id)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(deleted.rows_affected() > 0)
+        self.named(async {
+            let deleted = sqlx::query("DELETE FROM api_keys WHERE id = ?")
+                .bind(id)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(deleted.rows_affected() > 0)
+        })
+        .await
     }
 
     /// Notes that a key was used. Each call is a transaction: call it seldom.
     pub async fn touch_key(&self, id: &str, now: i64) -> Result<()> {
-        sqlx::query("UPDATE api_keys SET last_used = ? WHERE id = ?")
-            .bind(now)
-            .bind(id)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("UPDATE api_keys SET last_used = ? WHERE id = ?")
+                .bind(now)
+                .bind(id)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 }
 
-fn record(row: &SqliteRow) -> Result<KeyRecord> {
+fn record(row: &SqliteRow) -> sqlx::Result<KeyRecord> {
     Ok(KeyRecord {
         id: row.try_get("id")?,
         app: app_id(row.try_get("app_id")?)?,

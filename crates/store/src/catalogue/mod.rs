@@ -52,6 +52,7 @@ use crate::vfs::{self, RealFs, Vfs};
 /// The catalogue of one data folder. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
+    path: Arc<Path>,
     /// Connections that only read.
     pool: SqlitePool,
     writer: Writer,
@@ -96,10 +97,7 @@ impl Catalogue {
             }
             opened => opened,
         };
-        let opened = opened.map_err(|error| match error {
-            StoreError::Catalogue(source) => unusable(data_dir, source),
-            other => other,
-        })?;
+        let opened = opened?;
         reserve::keep(&*vfs, data_dir);
         Ok(opened)
     }
@@ -109,7 +107,10 @@ impl Catalogue {
         let path = folder::catalogue_path(data_dir);
         keep_private(&*vfs, &path).map_err(StoreError::io("create", &path))?;
         let generation = Generation::of(vfs.clone(), data_dir);
-        let writer = Writer::connect(options(&path), generation).await?;
+        let failed = |source| failed(&path, source);
+        let writer = Writer::connect(options(&path), generation)
+            .await
+            .map_err(failed)?;
         // Before the catalogue is read: another process may commit meanwhile.
         let committed = writer.generation().read().unwrap_or(0);
         let held = verify(&writer, &path).await?;
@@ -121,10 +122,10 @@ impl Catalogue {
                 path,
             });
         }
-        migrate(&writer).await?;
-        let catalogue = Catalogue::connect(&path, writer).await?;
-        if !catalogue.has_current_checksums().await? {
-            catalogue.rebuild_checksums().await?;
+        migrate(&writer).await.map_err(failed)?;
+        let catalogue = Catalogue::connect(&path, writer).await.map_err(failed)?;
+        if !catalogue.has_current_checksums().await.map_err(failed)? {
+            catalogue.rebuild_checksums().await.map_err(failed)?;
         }
         catalogue.name_store(store).await?;
         if format_file::read(&*vfs, data_dir)?.and_then(|format| format.store) != Some(store) {
@@ -139,21 +140,36 @@ impl Catalogue {
         let vfs: Arc<dyn Vfs> = Arc::new(RealFs);
         keep_private(&*vfs, path).map_err(StoreError::io("create", path))?;
         let generation = Generation::of(vfs, path.parent().unwrap_or(Path::new("")));
-        let writer = Writer::connect(options(path), generation).await?;
-        migrate(&writer).await?;
-        let catalogue = Catalogue::connect(path, writer).await?;
-        catalogue.rebuild_checksums().await?;
+        let failed = |source| failed(path, source);
+        let writer = Writer::connect(options(path), generation)
+            .await
+            .map_err(failed)?;
+        migrate(&writer).await.map_err(failed)?;
+        let catalogue = Catalogue::connect(path, writer).await.map_err(failed)?;
+        catalogue.rebuild_checksums().await.map_err(failed)?;
         catalogue.name_store(store).await?;
         Ok(catalogue)
     }
 
+    /// Does some work with SQLite; an error names the catalogue's file.
+    async fn named<T>(&self, work: impl Future<Output = sqlx::Result<T>> + Send) -> Result<T> {
+        work.await.map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: sqlx::Error) -> StoreError {
+        failed(&self.path, source)
+    }
+
     /// Notes which store the catalogue is of, where it does not say so yet.
     async fn name_store(&self, store: StoreId) -> Result<()> {
-        sqlx::query("INSERT INTO store (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING")
-            .bind(store.to_string())
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("INSERT INTO store (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING")
+                .bind(store.to_string())
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Adds the connections that read. The catalogue is migrated: SQLx does not notice that a table has more columns than its connection
@@ -173,6 +189,7 @@ impl Catalogue {
             .connect_with(reading)
             .await?;
         Ok(Catalogue {
+            path: path.into(),
             pool,
             writer,
             watcher,
@@ -195,9 +212,12 @@ impl Catalogue {
     ///
     /// It costs a few microseconds: enough to ask on every request, or every second.
     pub async fn version(&self) -> Result<i64> {
-        Ok(sqlx::query_scalar("PRAGMA data_version")
-            .fetch_one(&self.watcher)
-            .await?)
+        self.named(async {
+            sqlx::query_scalar("PRAGMA data_version")
+                .fetch_one(&self.watcher)
+                .await
+        })
+        .await
     }
 
     /// Closes all connections.
@@ -210,14 +230,15 @@ impl Catalogue {
 
 /// Refuses a catalogue of which a byte is not as it was written; returns how many transactions it holds.
 async fn verify(writer: &Writer, path: &Path) -> Result<u64> {
-    let mut connection = writer.pool().acquire().await?;
+    let connection = writer.pool().acquire().await;
+    let mut connection = connection.map_err(|source| failed(path, source))?;
     match checksums::verify(&mut connection).await {
         Ok(transactions) => Ok(transactions),
         Err(CheckError::Damaged(what)) => Err(StoreError::DamagedCatalogue {
             path: path.to_owned(),
             what,
         }),
-        Err(CheckError::Failed(error)) => Err(error.into()),
+        Err(CheckError::Failed(source)) => Err(failed(path, source)),
     }
 }
 
@@ -241,10 +262,10 @@ fn lost_transactions(generation: &Generation, held: u64, committed: u64) -> Stri
     )
 }
 
-/// What SQLite says when a catalogue is opened, with its file.
-fn unusable(data_dir: &Path, source: sqlx::Error) -> StoreError {
-    StoreError::UnusableCatalogue {
-        path: folder::catalogue_path(data_dir),
+/// An error of SQLite with the file of the catalogue.
+fn failed(path: &Path, source: sqlx::Error) -> StoreError {
+    StoreError::Catalogue {
+        path: path.to_owned(),
         source,
     }
 }
@@ -260,7 +281,8 @@ fn options(path: &Path) -> SqliteConnectOptions {
 
 /// The store that a catalogue says it belongs to; a new one, and one of before stores had identities, says nothing.
 async fn store_id(pool: &SqlitePool, path: &Path) -> Result<Option<StoreId>> {
-    let id = store_text(pool).await?;
+    let id = store_text(pool).await;
+    let id = id.map_err(|source| failed(path, source))?;
     let parsed = id.map(|id| id.parse()).transpose();
     parsed.map_err(|_| StoreError::Foreign {
         path: path.to_owned(),
@@ -269,7 +291,7 @@ async fn store_id(pool: &SqlitePool, path: &Path) -> Result<Option<StoreId>> {
 }
 
 /// The text of [`store_id`].
-async fn store_text(pool: &SqlitePool) -> Result<Option<String>> {
+async fn store_text(pool: &SqlitePool) -> sqlx::Result<Option<String>> {
     let known: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'store'",
     )
@@ -278,9 +300,9 @@ async fn store_text(pool: &SqlitePool) -> Result<Option<String>> {
     if known == 0 {
         return Ok(None);
     }
-    Ok(sqlx::query_scalar("SELECT id FROM store")
+    sqlx::query_scalar("SELECT id FROM store")
         .fetch_optional(pool)
-        .await?)
+        .await
 }
 
 /// Makes the file where there is none, and readable by this user only: it holds the keys that sign tokens. SQLite gives the

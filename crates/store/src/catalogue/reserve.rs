@@ -14,7 +14,7 @@ const FULL: [&str; 3] = ["13", "778", "4874"];
 
 /// Whether SQLite failed because the disk may be full.
 pub(crate) fn is_disk_full(error: &StoreError) -> bool {
-    let StoreError::Catalogue(source) = error else {
+    let StoreError::Catalogue { source, .. } = error else {
         return false;
     };
     if let sqlx::Error::Io(error) = source {

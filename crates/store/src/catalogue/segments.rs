@@ -7,7 +7,7 @@ use super::Catalogue;
 use super::applications::app_id;
 use super::write::Commit;
 use crate::app_id::AppId;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::schema::Table;
 use crate::segment::Checksums;
 
@@ -51,90 +51,117 @@ pub struct SegmentRecord {
 impl Catalogue {
     /// All segments that are data, damaged ones included.
     pub async fn segments(&self) -> Result<Vec<SegmentRecord>> {
-        let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NULL ORDER BY id")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(segment).collect()
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NULL ORDER BY id")
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(segment).collect()
+        })
+        .await
     }
 
     /// The segments that retention took out of service and whose files are not deleted yet.
     pub async fn expired_segments(&self) -> Result<Vec<SegmentRecord>> {
-        let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NOT NULL ORDER BY id")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(segment).collect()
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NOT NULL ORDER BY id")
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(segment).collect()
+        })
+        .await
     }
 
     /// How many expired segments there are, and the bytes of their files.
     pub async fn expired_size(&self) -> Result<(u64, u64)> {
-        let row = sqlx::query(
-            "SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM segments WHERE expired IS NOT NULL",
-        )
-        .fetch_one(&self.pool)
-        .await?;
-        let unsigned = |column: &str| row.try_get::<i64, _>(column).map(from_sql);
-        Ok((unsigned("files")?, unsigned("bytes")?))
+        self.named(async {
+            let row = sqlx::query(
+                "SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM segments WHERE expired IS NOT NULL",
+            )
+            .fetch_one(&self.pool)
+            .await?;
+            let unsigned = |column: &str| row.try_get::<i64, _>(column).map(from_sql);
+            Ok((unsigned("files")?, unsigned("bytes")?))
+        })
+        .await
     }
 
     /// All segments, expired ones included.
     pub(crate) async fn all_segments(&self) -> Result<Vec<SegmentRecord>> {
-        let rows = sqlx::query("SELECT * FROM segments ORDER BY id")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(segment).collect()
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM segments ORDER BY id")
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(segment).collect()
+        })
+        .await
     }
 
     /// Takes segments out of service at `now`, in ticks; their files are kept for a while.
     pub(crate) async fn expire_segments(&self, ids: &[i64], now: i64) -> Result<()> {
-        let mut transaction = self.writer.begin().await?;
-        for id in ids {
-            sqlx::query("UPDATE segments SET expired = ? WHERE id = ? AND expired IS NULL")
-                .bind(now)
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
-        }
-        transaction.commit().await?;
-        Ok(())
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            for id in ids {
+                sqlx::query("UPDATE segments SET expired = ? WHERE id = ? AND expired IS NULL")
+                    .bind(now)
+                    .bind(id)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Makes all expired segments data again; says how many. The next opening of the store moves their files back.
     pub async fn restore_expired(&self) -> Result<u64> {
-        let done = sqlx::query("UPDATE segments SET expired = NULL WHERE expired IS NOT NULL")
-            .commit_to(&self.writer)
-            .await?;
-        Ok(done.rows_affected())
+        self.named(async {
+            let done = sqlx::query("UPDATE segments SET expired = NULL WHERE expired IS NOT NULL")
+                .commit_to(&self.writer)
+                .await?;
+            Ok(done.rows_affected())
+        })
+        .await
     }
 
     /// Notes why files of segments cannot be read, or (`None`) that they can be read again.
     pub(crate) async fn set_damage(&self, found: &[(i64, Option<String>)]) -> Result<()> {
-        let mut transaction = self.writer.begin().await?;
-        for (id, damage) in found {
-            sqlx::query("UPDATE segments SET damage = ? WHERE id = ?")
-                .bind(damage)
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
-        }
-        transaction.commit().await?;
-        Ok(())
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            for (id, damage) in found {
+                sqlx::query("UPDATE segments SET damage = ? WHERE id = ?")
+                    .bind(damage)
+                    .bind(id)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Whether a segment with this path is listed.
     pub(crate) async fn lists_segment(&self, path: &str) -> Result<bool> {
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM segments WHERE path = ?")
-            .bind(path)
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(count > 0)
+        self.named(async {
+            let count: i64 = sqlx::query_scalar("SELECT count(*) FROM segments WHERE path = ?")
+                .bind(path)
+                .fetch_one(&self.pool)
+                .await?;
+            Ok(count > 0)
+        })
+        .await
     }
 
     /// The last sequence of the log whose items lie in segments.
     pub async fn log_position(&self) -> Result<u64> {
-        let sequence: i64 = sqlx::query_scalar("SELECT sequence FROM log_position")
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(from_sql(sequence))
+        self.named(async {
+            let sequence: i64 = sqlx::query_scalar("SELECT sequence FROM log_position")
+                .fetch_one(&self.pool)
+                .await?;
+            Ok(from_sql(sequence))
+        })
+        .await
     }
 
     /// Registers sealed segments and advances the log's position: both or neither. Fills in the ids.
@@ -143,14 +170,17 @@ impl Catalogue {
         segments: &mut [SegmentRecord],
         position: u64,
     ) -> Result<()> {
-        let mut transaction = self.writer.begin().await?;
-        insert(&mut transaction, segments).await?;
-        sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
-            .bind(to_sql(position))
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(())
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            insert(&mut transaction, segments).await?;
+            sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
+                .bind(to_sql(position))
+                .execute(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Lists these segments, and sets the log's position, in place of whatever the catalogue says.
@@ -159,18 +189,21 @@ impl Catalogue {
         segments: &mut [SegmentRecord],
         position: u64,
     ) -> Result<()> {
-        let mut transaction = self.writer.begin().await?;
-        // Without a condition SQLite would not tell which rows it deletes, and their checksums would stay.
-        sqlx::query("DELETE FROM segments WHERE id IS NOT NULL")
-            .execute(&mut *transaction)
-            .await?;
-        insert(&mut transaction, segments).await?;
-        sqlx::query("UPDATE log_position SET sequence = ?")
-            .bind(to_sql(position))
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(())
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            // Without a condition SQLite would not tell which rows it deletes, and their checksums would stay.
+            sqlx::query("DELETE FROM segments WHERE id IS NOT NULL")
+                .execute(&mut *transaction)
+                .await?;
+            insert(&mut transaction, segments).await?;
+            sqlx::query("UPDATE log_position SET sequence = ?")
+                .bind(to_sql(position))
+                .execute(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Puts merged segments in the place of others. Fills in the ids.
@@ -179,20 +212,26 @@ impl Catalogue {
         gone: &[i64],
         segments: &mut [SegmentRecord],
     ) -> Result<()> {
-        let mut transaction = self.writer.begin().await?;
-        for id in gone {
-            sqlx::query("DELETE FROM segments WHERE id = ?")
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
-        }
-        insert(&mut transaction, segments).await?;
-        transaction.commit().await?;
-        Ok(())
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            for id in gone {
+                sqlx::query("DELETE FROM segments WHERE id = ?")
+                    .bind(id)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+            insert(&mut transaction, segments).await?;
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
     }
 }
 
-async fn insert(connection: &mut SqliteConnection, segments: &mut [SegmentRecord]) -> Result<()> {
+async fn insert(
+    connection: &mut SqliteConnection,
+    segments: &mut [SegmentRecord],
+) -> sqlx::Result<()> {
     for segment in segments {
         let done = sqlx::query(
             "INSERT INTO segments (app_id, table_name, path, rows, bytes, min_ts, max_ts, min_seq, max_seq, level, \
@@ -220,7 +259,7 @@ async fn insert(connection: &mut SqliteConnection, segments: &mut [SegmentRecord
     Ok(())
 }
 
-fn segment(row: &SqliteRow) -> Result<SegmentRecord> {
+fn segment(row: &SqliteRow) -> sqlx::Result<SegmentRecord> {
     let name: String = row.try_get("table_name")?;
     let table =
         Table::from_name(&name).ok_or_else(|| unreadable(format!("there is no table '{name}'")))?;
@@ -250,14 +289,14 @@ fn segment(row: &SqliteRow) -> Result<SegmentRecord> {
 fn added<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(
     row: &'r SqliteRow,
     column: &str,
-) -> Result<Option<T>> {
+) -> sqlx::Result<Option<T>> {
     match row.try_get(column) {
         Err(sqlx::Error::ColumnNotFound(_)) => Ok(None),
         value => Ok(value?),
     }
 }
 
-fn checksums(bytes: Option<Vec<u8>>) -> Result<Option<Checksums>> {
+fn checksums(bytes: Option<Vec<u8>>) -> sqlx::Result<Option<Checksums>> {
     bytes
         .map(|bytes| {
             Checksums::from_bytes(&bytes)
@@ -266,7 +305,7 @@ fn checksums(bytes: Option<Vec<u8>>) -> Result<Option<Checksums>> {
         .transpose()
 }
 
-fn names(json: &str) -> Result<Vec<String>> {
+fn names(json: &str) -> sqlx::Result<Vec<String>> {
     let value: serde_json::Value = serde_json::from_str(json)
         .map_err(|error| unreadable(format!("promoted columns: {error}")))?;
     let names = value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -276,8 +315,8 @@ fn names(json: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-fn unreadable(what: String) -> StoreError {
-    sqlx::Error::Decode(what.into()).into()
+fn unreadable(what: String) -> sqlx::Error {
+    sqlx::Error::Decode(what.into())
 }
 
 /// SQLite's integers are signed; sequences and sizes stay far below the difference.

@@ -252,3 +252,21 @@ async fn a_catalogue_that_cannot_be_opened_is_named() {
     let error = Catalogue::open(dir.path()).await.unwrap_err().to_string();
     assert!(error.contains(&path.display().to_string()), "{error}");
 }
+
+#[tokio::test]
+async fn errors_of_reading_and_writing_name_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
+    let path = crate::folder::catalogue_path(dir.path());
+    catalogue.close().await;
+    for failed in [
+        catalogue.apps().await.map(drop),
+        catalogue.version().await.map(drop),
+        catalogue.delete_app(AppId(Uuid::nil()), 0).await.map(drop),
+        catalogue.replace_segments(&[], &mut []).await,
+    ] {
+        let message = failed.unwrap_err().to_string();
+        let start = format!("the catalogue {} cannot be used: ", path.display());
+        assert!(message.starts_with(&start), "{message}");
+    }
+}

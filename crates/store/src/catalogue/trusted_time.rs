@@ -18,16 +18,19 @@ pub struct TimeMark {
 impl Catalogue {
     /// The mark; `None` in a catalogue that no store has opened since marks exist.
     pub async fn time_mark(&self) -> Result<Option<TimeMark>> {
-        let row = sqlx::query("SELECT mark, confirmations FROM trusted_time")
-            .fetch_optional(&self.pool)
-            .await?;
-        row.map(|row| {
-            Ok(TimeMark {
-                ticks: row.try_get("mark")?,
-                confirmations: row.try_get("confirmations")?,
+        self.named(async {
+            let row = sqlx::query("SELECT mark, confirmations FROM trusted_time")
+                .fetch_optional(&self.pool)
+                .await?;
+            row.map(|row| {
+                Ok(TimeMark {
+                    ticks: row.try_get("mark")?,
+                    confirmations: row.try_get("confirmations")?,
+                })
             })
+            .transpose()
         })
-        .transpose()
+        .await
     }
 
     /// The mark; where there is none, the latest time of an entry of the catalogue or, in a new catalogue, `now`.
@@ -40,7 +43,8 @@ impl Catalogue {
              UNION ALL SELECT max(created) FROM applications UNION ALL SELECT max(at) FROM audit)",
         )
         .fetch_one(&self.pool)
-        .await?;
+        .await
+        .map_err(|source| self.failed(source))?;
         let mark = TimeMark {
             ticks: latest.unwrap_or(now),
             confirmations: 0,
@@ -51,15 +55,18 @@ impl Catalogue {
 
     /// Raises the mark. It stays as it is if an operator has confirmed another time since.
     pub(crate) async fn raise_time_mark(&self, mark: TimeMark) -> Result<()> {
-        sqlx::query(
-            "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, ?1, ?2) \
-             ON CONFLICT DO UPDATE SET mark = ?1 WHERE confirmations = ?2 AND mark < ?1",
-        )
-        .bind(mark.ticks)
-        .bind(mark.confirmations)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query(
+                "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, ?1, ?2) \
+                 ON CONFLICT DO UPDATE SET mark = ?1 WHERE confirmations = ?2 AND mark < ?1",
+            )
+            .bind(mark.ticks)
+            .bind(mark.confirmations)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Removes the mark, as in a catalogue of before there were marks.
@@ -74,13 +81,16 @@ impl Catalogue {
     /// Sets the mark to `now`, later or earlier than it was: an operator says that the clock is right. A running store follows
     /// within seconds.
     pub async fn confirm_time(&self, now: i64) -> Result<()> {
-        sqlx::query(
-            "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, ?1, 1) \
-             ON CONFLICT DO UPDATE SET mark = ?1, confirmations = confirmations + 1",
-        )
-        .bind(now)
-        .commit_to(&self.writer)
-        .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query(
+                "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, ?1, 1) \
+                 ON CONFLICT DO UPDATE SET mark = ?1, confirmations = confirmations + 1",
+            )
+            .bind(now)
+            .commit_to(&self.writer)
+            .await?;
+            Ok(())
+        })
+        .await
     }
 }

@@ -57,48 +57,57 @@ impl Catalogue {
                     name: user.name.clone(),
                 })
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
     /// All users, by name.
     pub async fn users(&self) -> Result<Vec<UserRecord>> {
-        let rows = sqlx::query("SELECT * FROM users ORDER BY name")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(user).collect()
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM users ORDER BY name")
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(user).collect()
+        })
+        .await
     }
 
     /// The user with this id or, if there is none, this name.
     pub async fn user(&self, name_or_id: &str) -> Result<Option<UserRecord>> {
-        let row = sqlx::query(
-            "SELECT * FROM users WHERE id = ?1 OR name = ?1 ORDER BY id = ?1 DESC LIMIT 1",
-        )
-        .bind(name_or_id)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.as_ref().map(user).transpose()
+        self.named(async {
+            let row = sqlx::query(
+                "SELECT * FROM users WHERE id = ?1 OR name = ?1 ORDER BY id = ?1 DESC LIMIT 1",
+            )
+            .bind(name_or_id)
+            .fetch_optional(&self.pool)
+            .await?;
+            row.as_ref().map(user).transpose()
+        })
+        .await
     }
 
     /// Gives a user another password and ends all that the old one opened; false if there is no such user.
     pub async fn set_password(&self, id: &str, password: &str, now: i64) -> Result<bool> {
-        let mut transaction = self.writer.begin().await?;
-        let changed = sqlx::query("UPDATE users SET password = ? WHERE id = ?")
-            .bind(password)
-            .bind(id)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("DELETE FROM sessions WHERE user_id = ?")
-            .bind(id)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("UPDATE grants SET revoked = ? WHERE user_id = ? AND revoked IS NULL")
-            .bind(now)
-            .bind(id)
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(changed.rows_affected() > 0)
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            let changed = sqlx::query("UPDATE users SET password = ? WHERE id = ?")
+                .bind(password)
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("DELETE FROM sessions WHERE user_id = ?")
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("UPDATE grants SET revoked = ? WHERE user_id = ? AND revoked IS NULL")
+                .bind(now)
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            Ok(changed.rows_affected() > 0)
+        })
+        .await
     }
 
     /// Deletes a user with its roles, sessions and grants; false if there was none.
@@ -109,47 +118,60 @@ impl Catalogue {
 
     /// Deletes a holder of roles by one statement that takes its id.
     pub(super) async fn delete_holder(&self, statement: &'static str, id: &str) -> Result<bool> {
-        let mut transaction = self.writer.begin().await?;
-        let deleted = sqlx::query(statement)
-            .bind(id)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("DELETE FROM roles WHERE holder = ?")
-            .bind(id)
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(deleted.rows_affected() > 0)
+        self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            let deleted = sqlx::query(statement)
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("DELETE FROM roles WHERE holder = ?")
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            Ok(deleted.rows_affected() > 0)
+        })
+        .await
     }
 
     /// Gives a role; giving it twice is no error.
     pub async fn grant_role(&self, role: &RoleRecord) -> Result<()> {
-        sqlx::query("INSERT OR IGNORE INTO roles (holder, app_id, role) VALUES (?, ?, ?)")
-            .bind(&role.holder)
-            .bind(app_text(role.app))
-            .bind(&role.role)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(())
+        self.named(async {
+            sqlx::query("INSERT OR IGNORE INTO roles (holder, app_id, role) VALUES (?, ?, ?)")
+                .bind(&role.holder)
+                .bind(app_text(role.app))
+                .bind(&role.role)
+                .commit_to(&self.writer)
+                .await?;
+            Ok(())
+        })
+        .await
     }
 
     /// Takes a role away; false if it was not held.
     pub async fn revoke_role(&self, role: &RoleRecord) -> Result<bool> {
-        let deleted = sqlx::query("DELETE FROM roles WHERE holder = ? AND app_id = ? AND role = ?")
-            .bind(&role.holder)
-            .bind(app_text(role.app))
-            .bind(&role.role)
-            .commit_to(&self.writer)
-            .await?;
-        Ok(deleted.rows_affected() > 0)
+        self.named(async {
+            let deleted =
+                sqlx::query("DELETE FROM roles WHERE holder = ? AND app_id = ? AND role = ?")
+                    .bind(&role.holder)
+                    .bind(app_text(role.app))
+                    .bind(&role.role)
+                    .commit_to(&self.writer)
+                    .await?;
+            Ok(deleted.rows_affected() > 0)
+        })
+        .await
     }
 
     /// Every role that anybody holds.
     pub async fn roles(&self) -> Result<Vec<RoleRecord>> {
-        let rows = sqlx::query("SELECT * FROM roles ORDER BY holder, app_id, role")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(role).collect()
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM roles ORDER BY holder, app_id, role")
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(role).collect()
+        })
+        .await
     }
 }
 
@@ -157,7 +179,7 @@ fn app_text(app: Option<AppId>) -> String {
     app.map_or_else(|| EVERY.to_owned(), |app| app.to_string())
 }
 
-fn user(row: &SqliteRow) -> Result<UserRecord> {
+fn user(row: &SqliteRow) -> sqlx::Result<UserRecord> {
     Ok(UserRecord {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
@@ -166,7 +188,7 @@ fn user(row: &SqliteRow) -> Result<UserRecord> {
     })
 }
 
-fn role(row: &SqliteRow) -> Result<RoleRecord> {
+fn role(row: &SqliteRow) -> sqlx::Result<RoleRecord> {
     let app: String = row.try_get("app_id")?;
     let app = if app == EVERY {
         None

@@ -221,6 +221,91 @@ fn every_call_may_fail_once_and_nothing_is_acknowledged_falsely() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
+/// Lets the first commit of `step` fail, which comes after `before`; `false` if it commits nothing. `clean` is an equal world.
+async fn fail_commit(
+    world: &mut World,
+    mut clean: World,
+    step: impl AsyncFn(&mut World) -> Result<(), Failure>,
+    before: impl AsyncFn(&mut World) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    clean.disk.record();
+    before(&mut clean).await?;
+    let made = clean.disk.calls();
+    step(&mut clean).await?;
+    let calls = clean.disk.trace().into_iter().skip(made as usize);
+    let Some(commit) = calls
+        .map(|(call, ..)| call)
+        .position(|call| call == "commit")
+    else {
+        return Ok(false);
+    };
+    before(world).await?;
+    world.disk.fail_after(commit as u64, Fault::Error);
+    step(world).await?;
+    if !world.disk.was_hit() {
+        return Err("the commit was not made".to_owned());
+    }
+    world.disk.heal();
+    Ok(true)
+}
+
+/// Several segments of one hour that is over.
+async fn segments_to_merge(world: &mut World) -> Result<(), Failure> {
+    world.open().await?;
+    for _ in 0..4 {
+        for _ in 0..3 {
+            world.append().await?;
+        }
+        world.seal().await?;
+    }
+    world.pass(5 * 60);
+    Ok(())
+}
+
+/// The simulated commit fails with or without effect, by the seed.
+#[test]
+fn a_seal_or_merge_whose_commit_fails_is_neither_lost_nor_done_twice() {
+    let mut merges = 0;
+    for seed in 0..16 {
+        let (root, other, third, fourth) = (folder(), folder(), folder(), folder());
+        run(async {
+            let mut world = World::new(root.path(), seed);
+            let rows = async |world: &mut World| {
+                world.open().await?;
+                world.append().await?;
+                world.append().await
+            };
+            let clean = World::new(other.path(), seed);
+            let seal = async |world: &mut World| world.seal().await;
+            if !fail_commit(&mut world, clean, seal, rows).await? {
+                return Err("a seal commits".to_owned());
+            }
+            for _ in 0..2 {
+                world.check_queries().await?;
+                world.append().await?;
+                world.seal().await?;
+            }
+            world.crash(true);
+            world.heal().await?;
+            world.check_queries().await?;
+
+            let mut world = World::new(third.path(), seed);
+            let clean = World::new(fourth.path(), seed);
+            let merge = async |world: &mut World| world.compact().await;
+            merges += usize::from(fail_commit(&mut world, clean, merge, segments_to_merge).await?);
+            for _ in 0..2 {
+                world.compact().await?;
+                world.check_queries().await?;
+            }
+            world.crash(true);
+            world.heal().await?;
+            world.check_queries().await
+        })
+        .unwrap_or_else(|failure: Failure| panic!("seed {seed}: {failure}"));
+    }
+    assert!(merges > 8, "{merges} merges");
+}
+
 #[test]
 fn a_store_opens_read_only_on_a_full_disk_and_takes_writes_once_there_is_space() {
     let root = folder();
