@@ -49,7 +49,7 @@ pub struct BoundQuery {
 }
 
 /// One result of a query.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct BoundResult {
     /// Its name, if the query text has one (`as`, `fork`, `facet`).
     pub name: Option<String>,

@@ -24,10 +24,22 @@ impl Binder<'_> {
         input: &Relation,
     ) -> BindResult<Vec<BoundAggregate>> {
         let mut targets = Vec::new();
+        let mut failure = None;
         for item in items {
-            for (target, scalar) in self.bind_aggregate_item(item, keys, input)? {
-                targets.push((target, scalar, item.expr.span));
+            match self.bind_aggregate_item(item, keys, input) {
+                Ok(columns) => targets.extend(
+                    columns
+                        .into_iter()
+                        .map(|(target, scalar)| (target, scalar, item.expr.span)),
+                ),
+                Err(error) => {
+                    self.report_item(item, error.clone())?;
+                    failure.get_or_insert(error);
+                }
             }
+        }
+        if let (true, Some(error)) = (targets.is_empty(), failure) {
+            return Err(error);
         }
         let key_targets: Vec<Target> = keys.iter().map(key_target).collect();
         let all = key_targets.iter().chain(targets.iter().map(|(t, _, _)| t));

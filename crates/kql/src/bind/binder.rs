@@ -7,6 +7,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
 use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
+use super::errors::Errors;
 use super::request::Request;
 use super::result_name::AggregateNames;
 use crate::context::{Env, Frame, Pending};
@@ -64,6 +65,8 @@ pub(crate) struct Output {
     pub(crate) pinned: HashMap<(u32, u32), Scalar>,
     /// The number of expressions bound so far.
     pub(crate) work: usize,
+    /// The errors found so far.
+    pub(crate) errors: Errors,
 }
 
 /// The rows that a binder needs before it can continue.

@@ -15,7 +15,7 @@ use crate::fold::fold;
 use crate::functions::registry;
 use crate::plan::visible;
 use crate::reference;
-use crate::relation::{Relation, Scalar};
+use crate::relation::{Column, Relation, Scalar};
 use crate::signature::Signature;
 use crate::window;
 
@@ -41,7 +41,12 @@ impl Binder<'_> {
             return Ok(scalar);
         }
         let Some((function, signatures)) = registry().find(name) else {
-            return Err(self.unknown_function(call, span));
+            let error = self.unknown_function(call, span);
+            let error = self.consequence(name, error);
+            // The arguments have errors of their own.
+            return self
+                .both(|_| Err(error), |binder| binder.bind_arguments(call, input))
+                .map(|(scalar, _)| scalar);
         };
         let args = self.bind_arguments(call, input)?;
         self.call_builtin(function, signatures, name, args, span)
@@ -89,25 +94,22 @@ impl Binder<'_> {
         call: &Call,
         input: &Relation,
     ) -> BindResult<Vec<Scalar>> {
-        let mut args = Vec::with_capacity(call.arguments.len());
-        for argument in &call.arguments {
-            match &argument.value.kind {
-                ExprKind::TypeOf(_) => {
-                    return Err(self.unsupported(
-                        format_args!("typeof() as an argument of '{}'", call.function.text),
-                        argument.value.span,
-                    ));
-                }
+        let args = self.each(&call.arguments, |binder, argument| {
+            let value = &argument.value;
+            match &value.kind {
+                ExprKind::TypeOf(_) => Err(binder.unsupported(
+                    format_args!("typeof() as an argument of '{}'", call.function.text),
+                    value.span,
+                )),
                 // Functions over whole rows (`pack(*)`, `hash_many(*)`) expand `*` into the columns.
                 ExprKind::Wildcard(pattern) => {
-                    for column in self.matching_columns(pattern, input, argument.value.span)? {
-                        args.push(column.scalar());
-                    }
+                    let columns = binder.matching_columns(pattern, input, value.span)?;
+                    Ok(columns.iter().map(Column::scalar).collect())
                 }
-                _ => args.push(self.bind_scalar(&argument.value, input)?),
+                _ => Ok(vec![binder.bind_scalar(value, input)?]),
             }
-        }
-        Ok(args)
+        })?;
+        Ok(args.into_iter().flatten().collect())
     }
 
     /// Calls a function of the library by name with bound arguments.

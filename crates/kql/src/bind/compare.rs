@@ -215,9 +215,10 @@ impl Binder<'_> {
         span: Span,
         in_filter: bool,
     ) -> BindResult<Scalar> {
-        let value = self.bind_scalar(value, input)?;
-        let low = self.bind_scalar(low, input)?;
-        let mut high = self.bind_scalar(high, input)?;
+        let (value, (low, mut high)) = self.both(
+            |binder| binder.bind_scalar(value, input),
+            |binder| binder.bind_both(low, high, input),
+        )?;
         let kinds = (value.kind, low.kind, high.kind);
         let operator = if negated { "!between" } else { "between" };
         if matches!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::logical_expr::Expr as PlanExpr;
 use hindsight_kql_syntax::ast::{Call, Expr, NamedExpr, Operator, Statement};
-use hindsight_kql_syntax::{Code, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::Value;
 
 use super::binder::Binder;
@@ -130,6 +130,21 @@ impl BindContext for Binder<'_> {
 
     fn discover(&mut self, input: Relation, span: Span) -> BindResult<(Relation, Arc<HeldRows>)> {
         self.discover(input, span)
+    }
+
+    fn report(&mut self, error: Diagnostic) -> BindResult<()> {
+        self.report(error)
+    }
+
+    fn reported(&self) -> Option<&Diagnostic> {
+        self.output.errors.first()
+    }
+
+    fn attempt(
+        &mut self,
+        body: &mut dyn FnMut(&mut dyn BindContext) -> BindResult<()>,
+    ) -> BindResult<()> {
+        self.attempt(|binder| body(binder))
     }
 
     fn result(

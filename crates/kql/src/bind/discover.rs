@@ -47,7 +47,7 @@ pub struct NeededRows {
 /// Binds a whole request, or returns the rows that it needs first.
 ///
 /// # Errors
-/// The diagnostics of each result, up to the first `let` that cannot be bound, because later statements may read it.
+/// All independent errors of the request, in the order of the text.
 pub fn bind_or_ask(
     query: &Query,
     catalog: &dyn Catalog,
@@ -67,7 +67,6 @@ pub fn bind_or_ask(
             tables: output.tables,
         })),
         Err(errors) => match output.needed {
-            // All other errors are reported before any row is read.
             Some(needed) if errors.is_empty() => Ok(Binding::NeedsRows(NeededRows {
                 steps: output.steps,
                 plan: needed.plan,
@@ -123,6 +122,10 @@ impl Binder<'_> {
         input: Relation,
         span: Span,
     ) -> BindResult<(Relation, Arc<HeldRows>)> {
+        // All errors are reported before any row is read.
+        if let Some(error) = self.output.errors.first() {
+            return Err(error.clone());
+        }
         let input = input.finish(span)?;
         let table = MaterializedTable::empty(&input.columns);
         let position = self.output.discoveries;

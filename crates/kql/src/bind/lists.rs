@@ -38,8 +38,10 @@ impl Binder<'_> {
         input: &Relation,
         span: Span,
     ) -> BindResult<Scalar> {
-        let value = self.bind_scalar(value, input)?;
-        let list = self.bind_list_items(list, input)?;
+        let (value, list) = self.both(
+            |binder| binder.bind_scalar(value, input),
+            |binder| binder.bind_list_items(list, input),
+        )?;
         if let (ListOp::In | ListOp::NotIn, List::Constants(constants)) = (op, &list)
             && let Some(scalar) = self.membership_of_listed_texts(&value, constants, input)
         {
@@ -65,8 +67,7 @@ impl Binder<'_> {
         }
         let mut constants = Vec::new();
         let mut scalars = Vec::new();
-        for item in list {
-            let scalar = self.bind_scalar(item, input)?;
+        for scalar in self.bind_scalars(list, input)? {
             match &scalar.constant {
                 Some(value) => flatten(value, &mut constants),
                 None => scalars.push(scalar),

@@ -58,13 +58,11 @@ impl Binder<'_> {
         op: BinaryOp,
         input: &Relation,
     ) -> BindResult<Scalar> {
-        let mut parts = Vec::new();
-        let mut constant = true;
-        for part in operands(expr, op) {
-            let scalar = self.bind_bool(part, input)?;
-            constant &= scalar.constant.is_some();
-            parts.push(scalar.expr);
-        }
+        let parts = self.each(operands(expr, op), |binder, part| {
+            binder.bind_bool(part, input)
+        })?;
+        let constant = parts.iter().all(|part| part.constant.is_some());
+        let parts = parts.into_iter().map(|part| part.expr).collect();
         Ok(fold(
             Scalar::new(balanced(parts, op), ScalarType::Bool),
             constant,

@@ -20,18 +20,13 @@ impl Binder<'_> {
                 op: op @ (BinaryOp::And | BinaryOp::Or),
                 ..
             } => {
-                let parts = super::logic::operands(expr, *op)
-                    .into_iter()
-                    .map(|part| self.bind_operand(part, input))
-                    .collect::<BindResult<Vec<_>>>()?;
+                let operands = super::logic::operands(expr, *op);
+                let parts = self.each(operands, |binder, part| binder.bind_operand(part, input))?;
                 Ok(balanced(parts, *op))
             }
             ExprKind::Binary { op, left, right } => {
                 if let Some(comparison) = super::comparison::Comparison::of(*op) {
-                    let (left, right) = (
-                        self.bind_scalar(left, input)?,
-                        self.bind_scalar(right, input)?,
-                    );
+                    let (left, right) = self.bind_both(left, right, input)?;
                     if let Some(scalar) =
                         self.equality_of_listed_texts(comparison, &left, &right, input)
                     {

@@ -172,22 +172,33 @@ impl Binder<'_> {
         mode: NamingMode,
     ) -> BindResult<Vec<BoundColumn>> {
         let mut bound: Vec<(Target, Scalar, Span)> = Vec::with_capacity(items.len());
+        let mut failure = None;
         for item in items {
-            for (target, scalar) in self.bind_item(item, input, mode)? {
-                bound.push((target, scalar, item.expr.span));
+            match self.bind_item(item, input, mode) {
+                Ok(columns) => bound.extend(
+                    columns
+                        .into_iter()
+                        .map(|(target, scalar)| (target, scalar, item.expr.span)),
+                ),
+                Err(error) => {
+                    self.report_item(item, error.clone())?;
+                    failure.get_or_insert(error);
+                }
             }
         }
+        // The operators after this one are bound over the columns without an error, if there are any.
+        if let (true, Some(error)) = (bound.is_empty(), failure) {
+            return Err(error);
+        }
         let mut namer = Namer::new(mode, input, bound.iter().map(|(t, _, _)| t));
-        bound
-            .iter()
-            .map(|(target, scalar, span)| {
-                Ok(BoundColumn {
-                    name: namer.name(self, target, *span)?,
-                    scalar: scalar.clone(),
-                    explicit: target.spelled().is_some(),
-                })
+        let columns = bound.into_iter();
+        self.each(columns, |binder, (target, scalar, span)| {
+            Ok(BoundColumn {
+                name: namer.name(binder, &target, span)?,
+                scalar,
+                explicit: target.spelled().is_some(),
             })
-            .collect()
+        })
     }
 
     /// The columns of one item: one, or several for `*` and for a call that returns several columns.

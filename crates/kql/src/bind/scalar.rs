@@ -99,7 +99,10 @@ impl Binder<'_> {
                 format!("'{name}' is a tabular expression where a scalar is expected"),
                 span,
             )),
-            _ => Err(self.unknown_column(name, input, span)),
+            _ => {
+                let error = self.unknown_column(name, input, span);
+                Err(self.unresolved(name, error))
+            }
         }
     }
 
@@ -122,10 +125,7 @@ impl Binder<'_> {
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
             return self.bind_logic(expr, op, input);
         }
-        let (left, right) = (
-            self.bind_scalar(left, input)?,
-            self.bind_scalar(right, input)?,
-        );
+        let (left, right) = self.bind_both(left, right, input)?;
         if let Some(comparison) = Comparison::of(op)
             && let Some(scalar) = self.equality_of_listed_texts(comparison, &left, &right, input)
         {

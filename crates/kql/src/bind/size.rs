@@ -1,7 +1,7 @@
 //! Limits on the size of a query. Nested macros and nested unions can expand a short text without bound.
 
 use datafusion::logical_expr::LogicalPlan;
-use hindsight_kql_syntax::{Code, Span};
+use hindsight_kql_syntax::Span;
 
 use super::binder::Binder;
 use crate::error::BindResult;
@@ -22,16 +22,12 @@ impl Binder<'_> {
     pub(crate) fn count_work(&mut self, span: Span) -> BindResult<()> {
         self.output.work += 1;
         if self.output.work > MAX_WORK {
-            return Err(self.error(
-                Code::Semantics,
-                "the query expands to too many expressions",
-                span,
-            ));
+            return Err(self.limit_exceeded("the query expands to too many expressions", span));
         }
         if self.output.work.is_multiple_of(CANCELLATION_CHECK_INTERVAL)
             && CancellationToken::current().is_cancelled()
         {
-            return Err(self.error(Code::Semantics, "the query was cancelled", span));
+            return Err(self.limit_exceeded("the query was cancelled", span));
         }
         Ok(())
     }
@@ -55,7 +51,7 @@ impl Binder<'_> {
         } else {
             return Ok(());
         };
-        Err(self.error(Code::Semantics, message, span))
+        Err(self.limit_exceeded(message, span))
     }
 }
 

@@ -148,7 +148,8 @@ impl Binder<'_> {
             _ => {
                 let functions = self.tabular_functions();
                 let message = unknown_function(name, functions.iter().map(String::as_str));
-                Err(self.error(Code::UnknownFunction, message, call.function.span()))
+                let error = self.error(Code::UnknownFunction, message, call.function.span());
+                Err(self.consequence(name, error))
             }
         }
     }

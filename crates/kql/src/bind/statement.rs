@@ -17,21 +17,18 @@ impl Binder<'_> {
     /// Binds every statement in order; tabular statements become results.
     ///
     /// # Errors
-    /// One diagnostic for each result that cannot be bound. None if binding only needs rows.
+    /// All independent errors of the request, in the order of the text. None if binding only needs rows.
     pub(crate) fn bind_query(&mut self, query: &Query) -> Result<(), Vec<Diagnostic>> {
-        let mut errors = Vec::new();
         for statement in &query.statements {
             let Err(error) = self.bind_statement(statement) else {
                 continue;
             };
-            if self.output.needed.is_none() {
-                errors.push(error);
-            }
-            // No other statement can read a result, but any statement can read a name.
-            if self.output.needed.is_some() || !matches!(statement, Statement::Expression(_)) {
-                return Err(errors);
+            let defined = defined_names(statement);
+            if self.report_undefined(defined, error).is_err() {
+                return Err(std::mem::take(&mut self.output.errors).in_order());
             }
         }
+        let mut errors = std::mem::take(&mut self.output.errors).in_order();
         if errors.is_empty() && self.output.results.is_empty() {
             let message = "the query has no tabular expression";
             errors.push(self.error(Code::Semantics, message, Span::default()));
@@ -176,6 +173,19 @@ impl Binder<'_> {
                 parameter.name.span(),
             )),
         }
+    }
+}
+
+/// The names that a statement defines.
+fn defined_names(statement: &Statement) -> Vec<&str> {
+    match statement {
+        Statement::Let(item) => vec![&item.name.text],
+        Statement::QueryParameters(parameters) => {
+            parameters.iter().map(|p| p.name.text.as_str()).collect()
+        }
+        Statement::Alias { name, .. } => vec![&name.text],
+        Statement::Pattern(pattern) => vec![&pattern.name.text],
+        Statement::Set { .. } | Statement::Restrict { .. } | Statement::Expression(_) => Vec::new(),
     }
 }
 

@@ -20,14 +20,16 @@ impl Binder<'_> {
         name: &str,
         span: Span,
     ) -> BindResult<Relation> {
-        self.check_access(scope, name, span)?;
+        self.check_access(scope, name, span)
+            .map_err(|error| self.consequence(name, error))?;
         let found = self
             .request
             .catalog
             .table(scope, name)
             .map_err(|e| self.error(Code::UnresolvedDatabase, e.to_string(), span))?;
         let Some(table) = found else {
-            return Err(self.unknown_table(scope, name, span));
+            let error = self.unknown_table(scope, name, span);
+            return Err(self.unresolved(name, error));
         };
         if !self.output.tables.contains(&table.name) {
             self.output.tables.push(table.name.clone());

@@ -10,7 +10,7 @@ use crate::query::BoundResult;
 use crate::relation::{Relation, Scalar};
 
 /// The result of binding the first part of a pipeline.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Bound {
     /// The rows; [`Relation::unit`] if the result is a graph.
     pub(crate) relation: Relation,

@@ -119,6 +119,21 @@ pub(crate) trait BindContext {
     /// The rows of `input` during binding, and a relation that reads the same rows.
     fn discover(&mut self, input: Relation, span: Span) -> BindResult<(Relation, Arc<HeldRows>)>;
 
+    /// Reports an error after which binding continues.
+    ///
+    /// # Errors
+    /// The same error if binding cannot continue.
+    fn report(&mut self, error: Diagnostic) -> BindResult<()>;
+
+    /// The first error that was reported.
+    fn reported(&self) -> Option<&Diagnostic>;
+
+    /// Runs `body`, whose failure is no error of the request: it reports nothing.
+    fn attempt(
+        &mut self,
+        body: &mut dyn FnMut(&mut dyn BindContext) -> BindResult<()>,
+    ) -> BindResult<()>;
+
     /// Makes a result of rows, with the `set` options applied.
     fn result(
         &self,

@@ -21,6 +21,7 @@ impl TabularOperator for AsOperator {
             rereads_rows: true,
             names_rows: true,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 

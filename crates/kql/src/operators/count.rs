@@ -25,6 +25,7 @@ impl TabularOperator for CountOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

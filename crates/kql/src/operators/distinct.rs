@@ -28,6 +28,7 @@ impl TabularOperator for DistinctOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

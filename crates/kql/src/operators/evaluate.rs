@@ -26,6 +26,7 @@ impl TabularOperator for EvaluateOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

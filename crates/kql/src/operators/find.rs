@@ -35,6 +35,7 @@ impl TabularOperator for FindOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

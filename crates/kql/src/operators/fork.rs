@@ -22,6 +22,7 @@ impl TabularOperator for ForkOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

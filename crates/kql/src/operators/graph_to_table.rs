@@ -26,6 +26,7 @@ impl TabularOperator for GraphToTableOperator {
             rereads_rows: self.tables.len() > 1,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

@@ -21,6 +21,7 @@ impl TabularOperator for GraphWhereEdgesOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 

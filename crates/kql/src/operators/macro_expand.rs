@@ -23,6 +23,7 @@ impl TabularOperator for MacroExpandOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 
@@ -70,8 +71,22 @@ fn bind(
     for (position, entity) in entities.into_iter().enumerate() {
         let group = Entry::EntityGroup(Arc::new(vec![entity]));
         let frame = outside.with_name(&node.scope.text, group);
-        match binder.within(frame, |binder| binder.bind_statements(&node.body, span)) {
-            Ok(rows) => {
+        let mut rows = None;
+        let mut bind = |binder: &mut dyn BindContext| {
+            let bound = binder.within(frame.clone(), |binder| {
+                binder.bind_statements(&node.body, span)
+            })?;
+            rows = Some(bound);
+            Ok(())
+        };
+        let result = if fuzzy {
+            binder.attempt(&mut bind)
+        } else {
+            bind(binder)
+        };
+        match result.map(|()| rows) {
+            Ok(None) => {}
+            Ok(Some(rows)) => {
                 legs.push(Leg {
                     label: format!("union_arg{position}"),
                     relation: rows.relation.clone(),

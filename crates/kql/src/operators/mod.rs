@@ -89,6 +89,9 @@ pub(crate) struct Properties<'n> {
     pub(crate) names_rows: bool,
     /// A subtable without rows may have rows after the operator.
     pub(crate) adds_rows: bool,
+    /// The columns of the output are those of the input, and columns that the operator names. After an error in the operator, the
+    /// following operators are bound over its input.
+    pub(crate) keeps_columns: bool,
 }
 
 /// The input that an operator accepts; any other is refused before the operator is bound.

@@ -32,6 +32,7 @@ impl TabularOperator for MvApplyOperator {
             rereads_rows: rereads_rows(&self.subquery),
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

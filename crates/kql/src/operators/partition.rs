@@ -35,6 +35,7 @@ impl TabularOperator for PartitionOperator {
             },
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

@@ -21,6 +21,7 @@ impl TabularOperator for PrintOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

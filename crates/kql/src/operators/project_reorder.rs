@@ -24,6 +24,7 @@ impl TabularOperator for ProjectReorderOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 

@@ -38,6 +38,7 @@ impl TabularOperator for RangeOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

@@ -65,6 +65,7 @@ impl TabularOperator for RenderOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 

@@ -26,6 +26,7 @@ impl TabularOperator for SampleDistinctOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

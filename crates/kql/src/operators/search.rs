@@ -27,6 +27,7 @@ impl TabularOperator for SearchOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

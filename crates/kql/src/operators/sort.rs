@@ -28,6 +28,7 @@ impl TabularOperator for SortOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 
@@ -43,8 +44,18 @@ fn bind(
     span: Span,
 ) -> BindResult<Relation> {
     let mut keys = Vec::with_capacity(node.by.len());
+    let mut failure = None;
     for key in &node.by {
-        keys.extend(bind_key(key, &input, binder)?);
+        match bind_key(key, &input, binder) {
+            Ok(key) => keys.extend(key),
+            Err(error) => {
+                binder.report(error.clone())?;
+                failure.get_or_insert(error);
+            }
+        }
+    }
+    if let Some(error) = failure {
+        return Err(error);
     }
     let input = window::absorb(binder, input, span)?;
     Ok(sorted(input, keys, None))

@@ -37,6 +37,7 @@ impl TabularOperator for SummarizeOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

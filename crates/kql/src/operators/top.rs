@@ -26,6 +26,7 @@ impl TabularOperator for TopOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use datafusion::logical_expr::LogicalPlanBuilder;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, UnionOperator};
-use hindsight_kql_syntax::{Code, Span};
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 
 use super::OnEmptyInput;
 use super::OperatorInput;
@@ -26,6 +26,7 @@ impl TabularOperator for UnionOperator {
             rereads_rows: true,
             names_rows: false,
             adds_rows: true,
+            keeps_columns: false,
         }
     }
 
@@ -125,15 +126,37 @@ pub(crate) fn bind_legs(
     binder: &mut dyn BindContext,
 ) -> BindResult<Vec<Leg>> {
     let mut legs = Vec::new();
+    let mut failure = None;
     for (position, table) in (first..).zip(tables) {
         let label = format!("{unnamed}{position}");
+        if fuzzy {
+            let mut found = Vec::new();
+            let result = binder.attempt(&mut |binder| {
+                found = bind_table(table, label.clone(), binder)?;
+                Ok(())
+            });
+            match result {
+                Err(error) if error.code == Code::UnresolvedName => {}
+                Err(error) => failure = failure.or(Some(report(error, binder)?)),
+                Ok(()) => legs.extend(found),
+            }
+            continue;
+        }
         match bind_table(table, label, binder) {
             Ok(found) => legs.extend(found),
-            Err(error) if fuzzy && error.code == Code::UnresolvedName => {}
-            Err(error) => return Err(error),
+            Err(error) => failure = failure.or(Some(report(error, binder)?)),
         }
     }
-    Ok(legs)
+    match (legs.is_empty(), failure) {
+        (true, Some(error)) => Err(error),
+        _ => Ok(legs),
+    }
+}
+
+/// Reports the error of a table and returns it. The other tables are bound all the same.
+fn report(error: Diagnostic, binder: &mut dyn BindContext) -> BindResult<Diagnostic> {
+    binder.report(error.clone())?;
+    Ok(error)
 }
 
 fn bind_table(table: &Expr, unnamed: String, binder: &mut dyn BindContext) -> BindResult<Vec<Leg>> {

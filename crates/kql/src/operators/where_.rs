@@ -23,6 +23,7 @@ impl TabularOperator for WhereOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 

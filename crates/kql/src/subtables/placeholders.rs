@@ -14,7 +14,7 @@ use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Expr, Operator, OperatorKind};
 use hindsight_kql_types::ScalarType;
 
-use crate::context::{BindContext, Bound};
+use crate::context::{BindContext, Bound, Pending};
 use crate::error::{BindResult, plan_error};
 use crate::operators::{OnEmptyInput, RowEffect, properties};
 use crate::plan::transform;
@@ -98,7 +98,19 @@ fn after_last_aggregation(
 fn each(operators: &[Operator], input: Bound, binder: &mut dyn BindContext) -> BindResult<Bound> {
     let mut operators = operators.iter();
     operators.try_fold(input, |bound, operator| {
-        binder.bind_operator(operator, bound)
+        if !properties(&operator.kind).keeps_columns {
+            return binder.bind_operator(operator, bound);
+        }
+        let before = bound.clone();
+        match binder.bind_operator(operator, bound) {
+            Ok(bound) => Ok(bound),
+            // The columns are known also after an error, so that the errors of later operators are reported too.
+            Err(error) => {
+                binder.report(error)?;
+                *binder.pending() = Pending::default();
+                Ok(before)
+            }
+        }
     })
 }
 

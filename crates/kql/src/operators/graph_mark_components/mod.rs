@@ -30,6 +30,7 @@ impl TabularOperator for GraphMarkComponentsOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

@@ -41,6 +41,7 @@ impl TabularOperator for GraphShortestPathsOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

@@ -29,6 +29,7 @@ impl TabularOperator for GraphWhereNodesOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: true,
         }
     }
 

@@ -45,6 +45,7 @@ impl TabularOperator for MakeSeriesOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 
@@ -144,6 +145,9 @@ fn bind_series(
         .map(|a| with_aggregate(&a.aggregate, binder))
         .collect();
     let aggregates = binder.bind_aggregates(&items, keys, &summarize::without_groups(input))?;
+    if let (true, Some(error)) = (aggregates.len() < node.aggregates.len(), binder.reported()) {
+        return Err(error.clone());
+    }
     if aggregates.len() != node.aggregates.len() {
         let message = "an aggregate that returns several columns cannot be made into a series";
         return Err(binder.error(Code::Semantics, message, span));
@@ -170,7 +174,8 @@ fn with_aggregate(item: &NamedExpr, binder: &mut dyn BindContext) -> NamedExpr {
         item.expr.unparenthesised().kind,
         ExprKind::Literal(_) | ExprKind::Unary { .. } | ExprKind::Name(_)
     );
-    if item.names.is_empty() || !is_constant || binder.bind_constant(&item.expr).is_err() {
+    let mut constant = |binder: &mut dyn BindContext| binder.bind_constant(&item.expr).map(drop);
+    if item.names.is_empty() || !is_constant || binder.attempt(&mut constant).is_err() {
         return item.clone();
     }
     let call = Call {

@@ -36,6 +36,7 @@ impl TabularOperator for MvExpandOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

@@ -33,6 +33,7 @@ impl TabularOperator for ParseKvOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

@@ -44,6 +44,7 @@ impl TabularOperator for ReduceOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 

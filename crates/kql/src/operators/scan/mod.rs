@@ -40,6 +40,7 @@ impl TabularOperator for ScanOperator {
             rereads_rows: false,
             names_rows: false,
             adds_rows: false,
+            keeps_columns: false,
         }
     }
 
