@@ -371,10 +371,10 @@ fn diagnosed(text: &str, diagnostics: &[hindsight_engine::Diagnostic], message: 
         ("SemanticError", "A semantic error occurred.")
     };
     let mut inner = json!({ "code": code, "message": message, "innererror": described(first) });
-    // Recorded replies tell one error; where there are more, all of them stand in `details`.
-    if let (Some(object), true) = (inner.as_object_mut(), diagnostics.len() > 1) {
-        let all: Vec<Value> = diagnostics.iter().map(described).collect();
-        object.insert("details".to_owned(), Value::Array(all));
+    // Recorded replies tell one error; `details` has the others.
+    let others: Vec<Value> = diagnostics.iter().skip(1).map(described).collect();
+    if let (Some(object), false) = (inner.as_object_mut(), others.is_empty()) {
+        object.insert("details".to_owned(), Value::Array(others));
     }
     inner
 }
@@ -451,6 +451,23 @@ mod tests {
                 r#""innererror":{"code":"SYN0002","message":"Query could not be parsed at 'oops' on line [2,2]","#,
                 r#""line":2,"pos":2,"token":"oops"}}}}"#
             )
+        );
+    }
+
+    #[test]
+    fn further_errors_are_details_of_the_first() {
+        let diagnostic =
+            |message, at| Diagnostic::new(Code::UnresolvedName, message, Span::new(at, at + 1));
+        let error = ApiError::Engine(EngineError::Query {
+            text: "where x\n| where y".to_owned(),
+            diagnostics: vec![diagnostic("no x", 6), diagnostic("no y", 16)],
+        });
+        let body = error.body(None);
+        let inner = body.pointer("/error/innererror").unwrap();
+        assert_eq!(inner["innererror"]["message"], "no x");
+        assert_eq!(
+            inner["details"],
+            json!([{ "code": "SEM0100", "message": "no y", "line": 2, "pos": 8, "token": "y" }])
         );
     }
 

@@ -12,6 +12,7 @@ mod item_reader;
 mod key;
 pub(crate) mod listen;
 mod output;
+mod place;
 mod query;
 mod retention;
 mod roles;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::data::DataFolder;
 use super::output;
+use super::place;
 use super::target::{Reply, Target};
 use crate::wire::csv;
 
@@ -69,7 +70,7 @@ impl Query {
             )
             .await;
         target.close().await?;
-        self.show(&reply?)
+        self.show(&text, &reply?)
     }
 
     fn text(&self) -> anyhow::Result<String> {
@@ -86,11 +87,11 @@ impl Query {
         }
     }
 
-    fn show(&self, reply: &Reply) -> anyhow::Result<ExitCode> {
+    fn show(&self, query: &str, reply: &Reply) -> anyhow::Result<ExitCode> {
         let value: Value = serde_json::from_slice(&reply.body)
             .with_context(|| format!("status {} without a JSON body", reply.status))?;
         if reply.status != 200 {
-            bail!("{}", failure(reply.status, &value));
+            bail!("{}", failure(reply.status, &value, query));
         }
         if self.output == Format::Json {
             output::print(&format!("{}\n", String::from_utf8_lossy(&reply.body)))?;
@@ -114,10 +115,11 @@ impl Query {
     }
 }
 
-/// A failure in one line, with its place in the query.
-fn failure(status: u16, value: &Value) -> String {
+/// A failure: every error of the query with its place, or else the most exact message in one line.
+fn failure(status: u16, value: &Value, query: &str) -> String {
     let error = value.get("error").unwrap_or(value);
-    format!("status {status}: {}", innermost(error))
+    let errors = place::errors(error, query).unwrap_or_else(|| innermost(error));
+    format!("status {status}: {errors}")
 }
 
 /// The most exact message of nested errors.
@@ -127,17 +129,10 @@ fn innermost(error: &Value) -> String {
         return innermost(inner);
     }
     let text = |key: &str| error.get(key).and_then(Value::as_str);
-    let place = match (
-        error.get("line").and_then(Value::as_u64),
-        error.get("pos").and_then(Value::as_u64),
-    ) {
-        (Some(line), Some(pos)) => format!(" (line {line}, column {})", pos + 1),
-        _ => String::new(),
-    };
     let code = text("code")
         .map(|code| format!("{code}: "))
         .unwrap_or_default();
-    format!("{code}{}{place}", text("message").unwrap_or("no message"))
+    format!("{code}{}", text("message").unwrap_or("no message"))
 }
 
 fn render(table: &Value, format: Format) -> String {
@@ -195,10 +190,15 @@ mod tests {
     #[test]
     fn the_most_exact_message_is_shown_with_its_place() {
         let value = json!({"error": {"message": "outer", "code": "BadArgumentError", "innererror": {
-            "code": "SyntaxError", "message": "x", "innererror": {"code": "SYN0002", "message": "no", "line": 1, "pos": 4}}}});
+            "code": "SyntaxError", "message": "x", "innererror": {"code": "SYN0002", "message": "no", "line": 1, "pos": 4, "token": "b"}}}});
         assert_eq!(
-            failure(400, &value),
-            "status 400: SYN0002: no (line 1, column 5)"
+            failure(400, &value, "aaa b"),
+            "status 400: SYN0002: no\n --> line [1,4]\n1 | aaa b\n  |     ^"
+        );
+        let value = json!({"error": {"message": "outer", "innererror": {"code": "NotFoundError", "message": "no app"}}});
+        assert_eq!(
+            failure(404, &value, "aaa b"),
+            "status 404: NotFoundError: no app"
         );
     }
 
