@@ -30,7 +30,7 @@ pub(super) const FUNCTIONS: &str = "abs acos ago around array_concat array_iff a
     hash_combine hash_many hash_md5 hash_sha1 hash_sha256 hash_xxhash64 hll_merge hourofday iff iif indexof \
     indexof_regex ingestion_time ipv4_compare ipv4_is_in_any_range ipv4_is_in_range ipv4_is_match ipv4_is_private \
     ipv4_netmask_suffix ipv4_range_to_cidr_list ipv6_compare ipv6_is_in_any_range ipv6_is_in_range ipv6_is_match \
-    isascii isempty isfinite isinf isnan isnotempty isnotnull isnull isutf8 jaccard_index log log10 log2 loggamma \
+    isascii iscolumnexists isempty isfinite isinf isnan isnotempty isnotnull isnull isutf8 jaccard_index log log10 log2 loggamma \
     make_datetime make_timespan materialized_view max_of merge_tdigest min_of monthofyear new_guid next not now \
     pack_all pack_array parse_command_line parse_csv parse_ipv4 parse_ipv4_mask parse_ipv6 parse_ipv6_mask \
     parse_json parse_path parse_url parse_urlquery parse_user_agent parse_version parse_xml percentile_array_tdigest \

@@ -190,6 +190,15 @@ impl Binder<'_> {
             {
                 self.bind_typed_extract(call, kind, input, span).map(Some)
             }
+            ("iscolumnexists", [column]) => {
+                let name = self.column_name(column)?;
+                let exists = visible(input).any(|c| c.name == name);
+                Ok(Some(Scalar::constant(Value::Bool(exists))))
+            }
+            ("iscolumnexists", _) => {
+                let message = "iscolumnexists(): function expects 1 argument(s).";
+                Err(self.error(Code::ArgumentCount, message, span))
+            }
             ("current_database", []) => {
                 let name = Value::String(self.request.catalog.database_name());
                 Ok(Some(Scalar::constant(name)))
@@ -311,13 +320,18 @@ impl Binder<'_> {
         default: &Expr,
         input: &Relation,
     ) -> BindResult<Scalar> {
-        let name = match &column.unparenthesised().kind {
-            ExprKind::Literal(Literal::String(name)) => name.clone(),
-            _ => self.constant_string(column)?,
-        };
+        let name = self.column_name(column)?;
         match input.column(&name) {
             Some(column) => Ok(column.scalar()),
             None => self.bind_scalar(default, input),
+        }
+    }
+
+    /// The name of a column, as a constant string.
+    fn column_name(&mut self, column: &Expr) -> BindResult<String> {
+        match &column.unparenthesised().kind {
+            ExprKind::Literal(Literal::String(name)) => Ok(name.clone()),
+            _ => self.constant_string(column),
         }
     }
 }

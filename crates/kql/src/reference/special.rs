@@ -42,6 +42,10 @@ pub(super) static SCALAR: &[Special] = &[
         "The name of the first application of the request.",
     ),
     special(
+        "iscolumnexists(name: const string) -> bool",
+        "Whether the input has a column of this name.",
+    ),
+    special(
         "next(value: any, [offset: const long], [default: const any]) -> $1",
         "The value of a later row; the rows must be serialized.",
     ),
