@@ -164,14 +164,15 @@ fn neighbour(mut args: Arguments<'_>) -> BindResult<WindowCall> {
 /// `row_cumsum(value, [restart])`
 fn cumulative_sum(mut args: Arguments<'_>) -> BindResult<WindowCall> {
     args.expect(1, 2)?;
-    let value = args.next().map(|v| match v.kind {
-        ScalarType::Int => convert(v, ScalarType::Long),
-        _ => v,
-    });
+    let value = args.next();
     let kind = value.as_ref().map_or(ScalarType::Long, |v| v.kind);
     if !matches!(
         kind,
-        ScalarType::Long | ScalarType::Real | ScalarType::Decimal | ScalarType::TimeSpan
+        ScalarType::Int
+            | ScalarType::Long
+            | ScalarType::Real
+            | ScalarType::Decimal
+            | ScalarType::TimeSpan
     ) {
         return Err(args.error(Code::Semantics, format!("row_cumsum() cannot add {kind}")));
     }

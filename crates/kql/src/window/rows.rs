@@ -4,15 +4,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, RecordBatch,
-    new_empty_array,
+    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int32Array, Int64Array,
+    RecordBatch, new_empty_array,
 };
 use arrow::compute::concat;
-use arrow::datatypes::{Decimal128Type, Float64Type, Int64Type, SchemaRef};
+use arrow::datatypes::{Decimal128Type, Float64Type, Int32Type, Int64Type, SchemaRef};
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
 
+use crate::kernel::KernelError;
 use crate::transform::{HeldBuffers, Reads, Transform, TransformState};
 use crate::value::value_to_scalar;
 
@@ -141,6 +142,7 @@ enum Memory {
         before: VecDeque<ArrayRef>,
         held: HeldBuffers,
     },
+    Int(i32),
     Long(i64),
     Real(f64),
     Decimal(i128),
@@ -165,6 +167,7 @@ impl Call {
                 held: HeldBuffers::default(),
             },
             (WindowFunction::Next { .. }, _) => Memory::Nothing,
+            (WindowFunction::CumulativeSum, ScalarType::Int) => Memory::Int(0),
             (WindowFunction::CumulativeSum, ScalarType::Real) => Memory::Real(0.0),
             (WindowFunction::CumulativeSum, ScalarType::Decimal) => Memory::Decimal(0),
             (WindowFunction::CumulativeSum, _) => Memory::Long(0),
@@ -335,6 +338,22 @@ impl Call {
                 let sums = Decimal128Array::from_iter_values(sums);
                 Ok(Arc::new(sums.with_precision_and_scale(38, DECIMAL_SCALE)?))
             }
+            Memory::Int(sum) => {
+                let values = values.as_primitive::<Int32Type>();
+                let sums = rows.map(|row| {
+                    if is_true(restart.as_ref(), row) {
+                        *sum = 0;
+                    }
+                    if values.is_valid(row) {
+                        *sum = sum.checked_add(values.value(row)).ok_or_else(|| {
+                            failed("row_cumsum: the sum is outside the range of int")
+                        })?;
+                    }
+                    Ok(*sum)
+                });
+                let sums: Result<Vec<i32>> = sums.collect();
+                Ok(Arc::new(Int32Array::from(sums?)))
+            }
             Memory::Long(sum) => {
                 let values = values.as_primitive::<Int64Type>();
                 let sums = rows.map(|row| {
@@ -407,6 +426,11 @@ impl Call {
             .collect();
         Ok(Arc::new(starts))
     }
+}
+
+/// An error of the query that the reply describes.
+fn failed(message: &str) -> DataFusionError {
+    DataFusionError::External(Box::new(KernelError::Failed(message.to_owned())))
 }
 
 fn is_true(array: Option<&BooleanArray>, row: usize) -> bool {
