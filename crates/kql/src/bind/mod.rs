@@ -27,6 +27,7 @@ mod pattern;
 mod predicate;
 mod principal;
 mod projection;
+mod recovery;
 mod request;
 mod result_name;
 mod scalar;
