@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test lint fmt bench bench-compare sdk-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test lint fmt bench bench-compare sdk-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -16,11 +16,11 @@ demo:
 ## compare with them are ignored, with that reason, where they are not.
 HINDSIGHT_SHARED ?= $(wildcard $(abspath ../shared))
 export HINDSIGHT_SHARED
-# This one is no test of its own: it prints what tests/language_service compares.
-PRINTS := the_verdicts_of_all_cases
+# These are no tests of their own: they print what tests/language_service and tests/documentation compare.
+PRINTS := the_verdicts_of_all_cases the_errors_of_given_queries the_answers_of_the_documentation_examples
 ifneq ($(HINDSIGHT_SHARED),)
-WITH_SHARED_NEXTEST := --run-ignored all -E 'not test($(PRINTS))'
-WITH_SHARED_TEST := -- --include-ignored --skip $(PRINTS)
+WITH_SHARED_NEXTEST := --run-ignored all -E 'not ($(foreach test,$(PRINTS),test($(test)) +) none())'
+WITH_SHARED_TEST := -- --include-ignored $(foreach test,$(PRINTS),--skip $(test))
 else
 unexport HINDSIGHT_SHARED
 endif
@@ -32,7 +32,7 @@ test:
 		then $(CARGO) nextest run --workspace $(WITH_SHARED_NEXTEST); \
 		else $(CARGO) test --workspace $(WITH_SHARED_TEST); fi
 	$(CARGO) test --workspace --doc
-	$(MAKE) language-test
+	$(MAKE) language-test documentation-test
 	$(PYTHON) tests/sdk/run.py
 
 ## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
@@ -41,11 +41,17 @@ sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
 
-## Compares every conformance query and the type matrix with the official parser of the language. Needs npm and the folder HINDSIGHT_SHARED. Exit code 77
+## Compares every conformance query, the type matrix and the errors of broken queries with the official parser of the language. Needs npm and the folder HINDSIGHT_SHARED. Exit code 77
 ## means that it was skipped.
 language-test:
 	$(PYTHON) tests/language_service/run.py || [ $$? = 77 ]
 	$(PYTHON) tests/language_service/matrix.py || [ $$? = 77 ]
+	$(PYTHON) tests/language_service/broken.py || [ $$? = 77 ]
+
+## Compares the results of the documentation's examples with the outputs that its pages show. Needs the folder HINDSIGHT_SHARED. Exit code 77
+## means that it was skipped.
+documentation-test:
+	$(PYTHON) tests/documentation/run.py || [ $$? = 77 ]
 
 lint:
 	$(CARGO) fmt --all -- --check

@@ -2,7 +2,7 @@
 'use strict';
 // Runs the official parser over queries, each with the tables that it may read. In the folder where the parser is installed:
 // node check.js < in.jsonl > out.jsonl, with lines { query, tables: { name: [[column, type], …] } } in and
-// { codes: [of each error, CRASH if the parser itself fails], columns: [[name, type], …] or null } out.
+// { codes: [of each error, CRASH if the parser itself fails], columns: [[name, type], …] or null, errors: [[start, message], …] } out.
 const fs = require('fs');
 const path = require('path');
 const { globals, check } = require(path.resolve('kusto.js'));
@@ -28,6 +28,10 @@ for (const line of fs.readFileSync(0, 'utf8').split('\n')) {
   if (!line) continue;
   const { query, tables } = JSON.parse(line);
   const { diagnostics, columns } = verdict(query, catalogue(tables));
-  const codes = diagnostics.filter(d => d.severity === 'Error').map(d => d.code);
-  console.log(JSON.stringify({ codes, columns: columns && columns.map(c => [c.name, c.type]) }));
+  const errors = diagnostics.filter(d => d.severity === 'Error');
+  console.log(JSON.stringify({
+    codes: errors.map(d => d.code),
+    columns: columns && columns.map(c => [c.name, c.type]),
+    errors: errors.map(d => [d.start, d.message]),
+  }));
 }

@@ -3,6 +3,7 @@
 mod cancellation;
 mod catalog;
 mod conformance;
+mod documentation;
 mod matrix;
 mod regressions;
 

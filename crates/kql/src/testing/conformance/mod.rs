@@ -10,7 +10,9 @@ use std::io::Write;
 
 use self::answer::{Answer, outcome};
 use self::file::{Case, CaseFile, files, selected_files};
-use super::Outcome;
+use self::tables::CaseTables;
+use super::{Outcome, run};
+use crate::BindOptions;
 use crate::run::ResultTable;
 
 /// The folders whose cases must pass.
@@ -84,6 +86,27 @@ fn the_known_gaps_are_still_gaps() {
         "gaps are closed: move these cases to their files\n{}",
         closed.join("\n")
     );
+}
+
+/// Prints a line for each query of standard input, one JSON text a line: its errors, each with the offset of its first byte.
+/// `tests/language_service/broken.py` compares them with those of the official parser.
+#[test]
+#[ignore = "it prints for tests/language_service"]
+fn the_errors_of_given_queries() {
+    for line in std::io::stdin().lines() {
+        let line = line.expect("standard input can be read");
+        let query: String = serde_json::from_str(&line).expect("it is a JSON text");
+        let outcome = run(&query, &CaseTables(&[]), BindOptions::default());
+        let errors: Vec<serde_json::Value> = match outcome {
+            Outcome::Refused(errors) => errors
+                .iter()
+                .map(|e| serde_json::json!([e.span.start, e.message]))
+                .collect(),
+            Outcome::Tables(_) | Outcome::Failed(_) => Vec::new(),
+        };
+        let answer = serde_json::json!({ "errors": errors });
+        writeln!(std::io::stdout(), "errors {answer}").expect("it can be written");
+    }
 }
 
 /// Prints a line for each case: whether it is refused, the columns of its result, and the tables that it defines.
