@@ -28,7 +28,7 @@ class Flood:
         self.place = urllib.parse.urlsplit(server.url)
         self.path = f"/v1/apps/{app}/query"
         self.key = key
-        self.connections, self.refused = [], []
+        self.connections, self.refused, self.lost = [], [], []
         self.lock = threading.Lock()
         self.enough = threading.Event()
 
@@ -45,8 +45,9 @@ class Flood:
             connection.request("POST", self.path, json.dumps({"query": SLOW.format(number)}), headers)
             reply = connection.getresponse()
             body = json.loads(reply.read())
-        except (OSError, http.client.HTTPException, ValueError, AttributeError):
-            return  # The test is over.
+        except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
+            # Also at the end of the test, which closes the connections.
+            return self.lost.append(repr(error))
         with self.lock:
             self.refused.append((reply.status, reply.headers.get("Retry-After"), body))
             if len(self.refused) >= SENT - CONCURRENT - QUEUED:
@@ -65,7 +66,7 @@ class Fair(unittest.TestCase):
             flood = Flood(server, noisy["appId"], noise)
             flood.start()
             self.addCleanup(flood.stop)
-            self.assertTrue(flood.enough.wait(600), f"{len(flood.refused)} were refused")
+            self.assertTrue(flood.enough.wait(600), f"{len(flood.refused)} were refused; {flood.lost}")
             for number in range(20):
                 rows = server.query(quiet, key, f"range x from 1 to 100000 step 1 | summarize s = sum(x) | extend {number}")
                 self.assertEqual(rows[0]["s"], 5_000_050_000)

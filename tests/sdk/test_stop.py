@@ -12,7 +12,7 @@ class Stop(unittest.TestCase):
         with Server() as server:
             app, key = server.new_app("stop")
             for round_ in range(5):
-                senders = [Sender(server.url, app["instrumentationKey"], f"{round_}-{n}") for n in range(4)]
+                senders = [Sender(server.url, app["instrumentationKey"], round_, n) for n in range(4)]
                 for sender in senders:
                     sender.start()
                 time.sleep(0.3)
