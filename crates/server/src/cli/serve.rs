@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::Args;
 use hindsight_store::Application;
-use tokio::net::{TcpListener, lookup_host};
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::sync::watch;
 
 use super::data::{client_url, environment};
@@ -256,14 +256,35 @@ impl Listeners {
     }
 }
 
+/// Connections that wait to be accepted. The operating system resets some of those beyond it, and may lower it.
+const BACKLOG: u32 = 4096;
+
 /// Listens on an address. What its name resolves to is what is checked and what is bound.
 async fn bind(address: &str, test: &TestFlags) -> anyhow::Result<TcpListener> {
     let cannot = || format!("cannot listen on {address}");
     let resolved: Vec<SocketAddr> = lookup_host(address).await.with_context(cannot)?.collect();
     test.check_addresses(address, &resolved)?;
-    TcpListener::bind(resolved.as_slice())
-        .await
-        .with_context(cannot)
+    let mut bound = Err(std::io::ErrorKind::AddrNotAvailable.into());
+    for address in resolved {
+        bound = listen_at(address);
+        if bound.is_ok() {
+            break;
+        }
+    }
+    bound.with_context(cannot)
+}
+
+fn listen_at(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
+    // As `TcpListener::bind` does: connections of a server that has ended do not hold its port.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// The server's URL and the first application. An empty data folder gets a new one.
