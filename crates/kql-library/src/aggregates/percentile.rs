@@ -1,7 +1,8 @@
 //! `percentile`, `percentiles`, their weighted and array forms (`docs/semantics.md §16.6`).
 //!
 //! A call keeps one sketch per group for all its percentages. Groups of fewer than 8192 values are exact; larger groups are
-//! estimated by a t-digest, see [`crate::states::digest`] for its error.
+//! estimated by a t-digest, see [`crate::states::digest`] for its error. Bools, strings and guids have no distance: they are
+//! counted, which is exact, see [`crate::states::counts`]. A dynamic has no order, and its percentiles are refused.
 
 use std::sync::Arc;
 
@@ -11,11 +12,12 @@ use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::{Code, Diagnostic};
 use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
-use super::build::{aggregate, not_constant, to_kind};
+use super::build::{aggregate, never_null_text, not_constant, to_kind};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::call::{InnerKernel, kernel_call};
 use crate::definition::example;
 use crate::dynamic::arguments::pack_array_unless_all_null;
+use crate::states::counts::OrderedPercentiles;
 use crate::states::quantile::{Percentiles, field_name, fields};
 use crate::states::sketch::sketch_call;
 
@@ -33,13 +35,20 @@ static PERCENTILE: AggregateFunction = aggregate(
         "percentile(expr: long, percentage: const real) -> long",
         "percentile(expr: real, percentage: const real) -> real",
         "percentile(expr: time, percentage: const real) -> $1",
+        "percentile(expr: bool|string|guid, percentage: const real) -> $1",
     ],
-    "The value below which the percentage of the values lies, by nearest rank; estimated in large groups.",
+    "The value below which the percentage of the values lies, by nearest rank; of numbers and times, estimated in large groups.",
     AggregateName::Columns,
-    &[example(
-        "datatable(ms:long)[10, 20, 30, 40] | summarize percentile(ms, 75)",
-        "percentile_ms_75:long\n30",
-    )],
+    &[
+        example(
+            "datatable(ms:long)[10, 20, 30, 40] | summarize percentile(ms, 75)",
+            "percentile_ms_75:long\n30",
+        ),
+        example(
+            "datatable(page:string)['cart', 'home', 'pay'] | summarize percentile(page, 50)",
+            "percentile_page_50:string\nhome",
+        ),
+    ],
     |call| bind_columns(call, 1),
 );
 
@@ -48,6 +57,7 @@ static PERCENTILES: AggregateFunction = aggregate(
         "percentiles(expr: long, percentage: const real...) -> long",
         "percentiles(expr: real, percentage: const real...) -> real",
         "percentiles(expr: time, percentage: const real...) -> $1",
+        "percentiles(expr: bool|string|guid, percentage: const real...) -> $1",
     ],
     "A percentile for each percentage, in a column each.",
     AggregateName::Columns,
@@ -63,6 +73,7 @@ static PERCENTILES_ARRAY: AggregateFunction = aggregate(
         "percentiles_array(expr: long, percentage: const number|dynamic...) -> dynamic",
         "percentiles_array(expr: real, percentage: const number|dynamic...) -> dynamic",
         "percentiles_array(expr: time, percentage: const number|dynamic...) -> dynamic",
+        "percentiles_array(expr: bool|string|guid, percentage: const number|dynamic...) -> dynamic",
     ],
     "The percentiles for all percentages as one array.",
     AggregateName::Prefixed("percentiles"),
@@ -78,6 +89,7 @@ static PERCENTILEW: AggregateFunction = aggregate(
         "percentilew(expr: long, weight: long, percentage: const real) -> long",
         "percentilew(expr: real, weight: long, percentage: const real) -> real",
         "percentilew(expr: time, weight: long, percentage: const real) -> $1",
+        "percentilew(expr: bool|string|guid, weight: long, percentage: const real) -> $1",
     ],
     "A percentile of values weighted by `weight`.",
     AggregateName::Columns,
@@ -93,6 +105,7 @@ static PERCENTILESW: AggregateFunction = aggregate(
         "percentilesw(expr: long, weight: long, percentage: const real...) -> long",
         "percentilesw(expr: real, weight: long, percentage: const real...) -> real",
         "percentilesw(expr: time, weight: long, percentage: const real...) -> $1",
+        "percentilesw(expr: bool|string|guid, weight: long, percentage: const real...) -> $1",
     ],
     "Percentiles of values weighted by `weight`, in a column each.",
     AggregateName::Columns,
@@ -108,6 +121,7 @@ static PERCENTILESW_ARRAY: AggregateFunction = aggregate(
         "percentilesw_array(expr: long, weight: long, percentage: const number|dynamic...) -> dynamic",
         "percentilesw_array(expr: real, weight: long, percentage: const number|dynamic...) -> dynamic",
         "percentilesw_array(expr: time, weight: long, percentage: const number|dynamic...) -> dynamic",
+        "percentilesw_array(expr: bool|string|guid, weight: long, percentage: const number|dynamic...) -> dynamic",
     ],
     "The percentiles of weighted values as one array.",
     AggregateName::Prefixed("percentiles"),
@@ -167,6 +181,13 @@ fn sketch(call: &AggregateCall<'_>, percents: &[f64], weighted: bool) -> Result<
             let function = Percentiles::<Float64Type>::new(shared, kind);
             sketch_call(name, parameters, function, result, args)
         }
+        ScalarType::Bool | ScalarType::String | ScalarType::Guid => {
+            let function = OrderedPercentiles {
+                percents: shared,
+                kind: argument.kind,
+            };
+            sketch_call(name, parameters, function, result, args)
+        }
         _ => {
             let function = Percentiles::<Int64Type>::new(shared, kind);
             sketch_call(name, parameters, function, result, args)
@@ -190,7 +211,7 @@ fn bind_columns(
         let percent = percent.to_string().replace('.', "_");
         AggregateColumn {
             name: Some(format!("percentile_{of}_{percent}")),
-            expr: pick(&row, index),
+            expr: never_null_text(pick(&row, index), kind),
             kind,
         }
     });

@@ -239,7 +239,7 @@ impl<T: Ranked> Ranks<T> {
 }
 
 /// The nearest rank of a percentage among `count` values.
-fn rank(percent: f64, count: f64) -> f64 {
+pub(crate) fn rank(percent: f64, count: f64) -> f64 {
     // The rounding error of a product such as 99.9/100 · 1000 must not raise the rank.
     let exact = percent * count / 100.0;
     let near = exact.round();

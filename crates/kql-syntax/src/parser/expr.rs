@@ -319,7 +319,7 @@ impl<'a> Parser<'a> {
     fn datatable(&mut self) -> Option<DataTable> {
         self.advance();
         let columns = self.schema()?;
-        let values = self.bracketed_list(
+        let values = self.list_of_literals(
             TokenKind::LeftBracket,
             TokenKind::RightBracket,
             Self::literal_value,

@@ -53,6 +53,12 @@ impl Parser<'_> {
         self.fail_with_hint(self.token(0).span, hint)
     }
 
+    /// Reports the bracket that follows the last comma of a list.
+    pub(super) fn fail_after_comma<T>(&mut self) -> Option<T> {
+        let hint = "Is an item missing after ','?".to_owned();
+        self.fail_with_hint(self.token(0).span, Some(hint))
+    }
+
     /// Reports a token that starts no operator, with a hint at the closest keyword.
     pub(super) fn fail_at_operator<T>(&mut self) -> Option<T> {
         if !self.at(TokenKind::Name) {

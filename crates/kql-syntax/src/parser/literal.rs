@@ -116,7 +116,7 @@ impl Parser<'_> {
     }
 
     fn dynamic_array(&mut self) -> Option<DynamicLiteral> {
-        self.bracketed_list(
+        self.list_of_literals(
             TokenKind::LeftBracket,
             TokenKind::RightBracket,
             Self::dynamic_value,
@@ -125,7 +125,7 @@ impl Parser<'_> {
     }
 
     fn dynamic_bag(&mut self) -> Option<DynamicLiteral> {
-        self.bracketed_list(TokenKind::LeftBrace, TokenKind::RightBrace, |p| {
+        self.list_of_literals(TokenKind::LeftBrace, TokenKind::RightBrace, |p| {
             if !p.at(TokenKind::String) {
                 return p.fail();
             }

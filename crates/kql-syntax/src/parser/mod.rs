@@ -342,12 +342,32 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses `open item, item close`; the list may be empty and may end with a comma. An item with an error does not hide the
-    /// errors of those after it.
+    /// Parses `open item, item close`; the list may be empty. An item with an error does not hide the errors of those after
+    /// it.
     pub(crate) fn bracketed_list<T>(
         &mut self,
         open: TokenKind,
         close: TokenKind,
+        item: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.list_in_brackets(open, close, false, item)
+    }
+
+    /// As [`Parser::bracketed_list`]; the list may end with a comma (`docs/semantics.md §9.1, §15.1`).
+    pub(crate) fn list_of_literals<T>(
+        &mut self,
+        open: TokenKind,
+        close: TokenKind,
+        item: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        self.list_in_brackets(open, close, true, item)
+    }
+
+    fn list_in_brackets<T>(
+        &mut self,
+        open: TokenKind,
+        close: TokenKind,
+        may_end_with_comma: bool,
         mut item: impl FnMut(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
         let closed = self.brackets.is_closed(self.position);
@@ -365,7 +385,9 @@ impl<'a> Parser<'a> {
                     }
                 }
             }
-            self.eat(TokenKind::Comma);
+            if self.eat(TokenKind::Comma) && self.at(close) && !may_end_with_comma {
+                items = self.fail_after_comma();
+            }
         }
         items
     }

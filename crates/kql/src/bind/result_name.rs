@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use hindsight_kql_syntax::Span;
 use hindsight_kql_syntax::ast::{Call, Expr, ExprKind, Literal, UnaryOp};
+use hindsight_kql_types::guid;
 
 use crate::definition::ResultName;
 use crate::functions::registry;
@@ -50,6 +51,15 @@ fn step(index: &Expr) -> String {
     }
 }
 
+/// The name of an unnamed `toscalar`, `__scalar_<guid>`. The guid is made of the place of the call, so that the name is the same
+/// each time the query runs.
+fn toscalar_name(span: Span) -> String {
+    // Version 8 of RFC 9562 §5.8: all bits but those of version and variant are free.
+    const VERSION_8: u128 = (0x8 << 76) | (0x2 << 62);
+    let bits = (u128::from(span.start) << 96) | VERSION_8 | u128::from(span.end);
+    format!("__scalar_{}", guid::to_text(&bits.to_be_bytes()))
+}
+
 fn call_name(call: &Call, span: Span, aggregates: Option<&AggregateNames>) -> Option<String> {
     if let Some(name) = aggregates.and_then(|names| names.get(&(span.start, span.end))) {
         return Some(name.clone());
@@ -71,6 +81,9 @@ fn call_name(call: &Call, span: Span, aggregates: Option<&AggregateNames>) -> Op
     }
     if name == "bin_auto" {
         return argument();
+    }
+    if name == "toscalar" {
+        return Some(toscalar_name(span));
     }
     let (function, _) = registry().find(name)?;
     match function.result_name {

@@ -120,6 +120,9 @@ impl Page {
             reasons::FUNCTIONS,
         );
         self.missing("Aggregates", library::known_aggregates(), aggregate, &[]);
+        for (call, reason) in reasons::ARGUMENTS {
+            let _ = writeln!(self.out, "- `{call}` {reason}");
+        }
         self.missing(
             "Plug-ins",
             names::PLUGINS.split_whitespace(),

@@ -27,6 +27,38 @@ pub(super) const FUNCTIONS: &[Refused] = &[
     },
 ];
 
+/// Arguments that the published binder accepts and Hindsight refuses: the calls, and the reason.
+pub(super) const ARGUMENTS: &[(&str, &str)] = &[
+    (
+        "around(value, center, delta)",
+        "of other types than numbers, or a datetime or timespan, a center of its type and a timespan: center - delta has no meaning.",
+    ),
+    (
+        "dcount(expr, accuracy)",
+        "with an accuracy that is no integer from 0 to 4, the only ones that are documented.",
+    ),
+    (
+        "hash(source)",
+        "of a bool, real, decimal or guid: the engine's bytes of these types are not published, and another hash would be a wrong answer.",
+    ),
+    (
+        "percentile(expr, percentage)",
+        "and the related aggregates of a dynamic, which has no order.",
+    ),
+    (
+        "binary_all_and(expr)",
+        "and the related aggregates of a real, decimal, datetime or timespan: bits are those of integers.",
+    ),
+    (
+        "range(start, stop, step)",
+        "of a number beside a datetime or timespan: start + step has no meaning.",
+    ),
+    (
+        "geo_line_densify(line, tolerance, preserve_crossing)",
+        "and geo_polygon_densify with a number as the last argument, which is a bool by the documentation.",
+    ),
+];
+
 /// The reasons of plug-ins.
 pub(super) const PLUGINS: &[Refused] = &[
     Refused {

@@ -8,7 +8,7 @@ pub(crate) static BIN: ScalarFunction = ScalarFunction {
     signatures: &[
         "bin(value: long, roundTo: long) -> long",
         "bin(value: bool, roundTo: long) -> long",
-        "bin(value: datetime, roundTo: timespan) -> datetime",
+        "bin(value: datetime, roundTo: time) -> datetime",
         "bin(value: timespan, roundTo: timespan) -> timespan",
         "bin(value: bool|int|long|real, roundTo: int|long|real) -> real",
         "bin(value: number, roundTo: number) -> decimal",

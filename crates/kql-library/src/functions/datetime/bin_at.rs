@@ -8,8 +8,8 @@ use crate::functions::prelude::*;
 pub(crate) static DEF: ScalarFunction = ScalarFunction {
     signatures: &[
         "bin_at(value: long, bin_size: long, fixed_point: long) -> long",
-        "bin_at(value: datetime, bin_size: timespan, fixed_point: datetime) -> datetime",
-        "bin_at(value: timespan, bin_size: timespan, fixed_point: timespan) -> timespan",
+        "bin_at(value: datetime, bin_size: number|time, fixed_point: datetime) -> datetime",
+        "bin_at(value: timespan, bin_size: number|timespan, fixed_point: timespan) -> timespan",
         "bin_at(value: int|long|real, bin_size: int|long|real, fixed_point: int|long|real) -> real",
         "bin_at(value: number, bin_size: number, fixed_point: number) -> decimal",
     ],
@@ -45,6 +45,7 @@ fn kernel(args: &KernelArgs<'_>) -> KernelResult {
             floor_decimal(from_point, size.get(row)?)?.checked_add(at)
         }));
     }
+    // The size of the bins of times is ticks, as `totimespan` converts it: a number loses its fraction.
     let (x, size, at) = (args.longs(0)?, args.longs(1)?, args.longs(2)?);
     Ok(args.collect_longs(|row| {
         let (x, size, at) = (x.get(row)?, size.get(row)?, at.get(row)?);

@@ -1,6 +1,8 @@
 //! `parse_json`, `dynamic_to_json`, `treepath` (`docs/semantics.md §9.2, §9.6, §9.8`).
 
-use hindsight_kql_types::dynamic::{Kind, encode_parsed};
+use std::collections::HashSet;
+
+use hindsight_kql_types::dynamic::{Kind, MAX_ENCODED, encode_parsed};
 use hindsight_kql_types::{DynamicRef, Encoder};
 
 use crate::dynamic::rows::{each, with_rows};
@@ -35,7 +37,7 @@ pub(crate) static DYNAMIC_TO_JSON: ScalarFunction = function(
 
 pub(crate) static TREEPATH: ScalarFunction = function(
     &["treepath(object: dynamic) -> dynamic"],
-    "The paths of all properties in document order.",
+    "The paths of all properties in document order; the elements of an array share one path.",
     ResultName::Prefixed("tree"),
     &[
         example(
@@ -45,6 +47,10 @@ pub(crate) static TREEPATH: ScalarFunction = function(
         example(
             "print p = treepath(dynamic({'a': [7, 8]}))",
             "p:dynamic\n[\"['a']\",\"['a'][0]\"]",
+        ),
+        example(
+            "print p = treepath(dynamic({'a': [7, {'x': 1}]}))",
+            "p:dynamic\n[\"['a']\",\"['a'][0]\",\"['a'][0]['x']\"]",
         ),
     ],
     treepath,
@@ -83,41 +89,53 @@ fn dynamic_to_json(args: &KernelArgs<'_>) -> KernelResult {
 }
 
 fn treepath(args: &KernelArgs<'_>) -> KernelResult {
-    let mut known = true;
-    let paths = each(args, |row, encoder| {
+    each(args, |row, encoder| {
         let value = row.dynamic(0);
         if value.kind() != Kind::Bag {
             return None;
         }
-        encoder.begin_array();
-        known &= write_paths(value, "", encoder);
-        encoder.end();
+        let mut paths = Paths {
+            written: HashSet::new(),
+            bytes: 0,
+            encoder,
+        };
+        paths.encoder.begin_array();
+        paths.below(value, "");
+        paths.encoder.end();
         Some(())
-    })?;
-    if known {
-        Ok(paths)
-    } else {
-        Err(KernelError::Failed(
-            "treepath() of bags or arrays inside an array is not supported".to_owned(),
-        ))
-    }
+    })
 }
 
-/// Writes the paths below `path`; returns `false` if some are unknown. An array has the single path `[0]` for all its
-/// elements; the paths of elements that are bags or arrays are unknown. The recursion depth is bounded by the depth of
-/// parsed JSON.
-fn write_paths(value: DynamicRef<'_>, path: &str, encoder: &mut Encoder) -> bool {
-    let mut known = true;
-    for (key, inner) in value.iter_bag() {
-        let path = format!("{path}['{key}']");
-        encoder.string(&path);
-        if !inner.is_empty() && inner.kind() == Kind::Array {
-            encoder.string(&format!("{path}[0]"));
+/// The paths of a value, each written once.
+struct Paths<'e> {
+    written: HashSet<String>,
+    /// The bytes of `written`.
+    bytes: usize,
+    encoder: &'e mut Encoder,
+}
+
+impl Paths<'_> {
+    /// Writes the paths below `path`. All elements of an array have the path `[0]`. The recursion depth is bounded by the
+    /// depth of parsed JSON.
+    fn below(&mut self, value: DynamicRef<'_>, path: &str) {
+        for (key, inner) in value.iter_bag() {
+            self.write(format!("{path}['{key}']"), inner);
         }
-        known &= inner
-            .iter_array()
-            .all(|element| !matches!(element.kind(), Kind::Bag | Kind::Array));
-        known &= write_paths(inner, &path, encoder);
+        for element in value.iter_array() {
+            self.write(format!("{path}[0]"), element);
+        }
     }
-    known
+
+    /// Writes a path and the paths below it. The encoder refuses a result beyond its limit, which is reached here.
+    fn write(&mut self, path: String, value: DynamicRef<'_>) {
+        if self.bytes > MAX_ENCODED {
+            return;
+        }
+        if !self.written.contains(&path) {
+            self.encoder.string(&path);
+            self.bytes += path.len();
+            self.written.insert(path.clone());
+        }
+        self.below(value, &path);
+    }
 }

@@ -18,7 +18,7 @@ use crate::functions::prelude::*;
 use crate::work::CancellationToken;
 
 pub(crate) static POLYGON: ScalarFunction = function(
-    &["geo_polygon_to_s2cells(polygon: dynamic, [level: integer], [radius: number]) -> dynamic"],
+    &["geo_polygon_to_s2cells(polygon: dynamic, [level: number], [radius: number]) -> dynamic"],
     "The tokens of the S2 cells of a level, by default 11, that a polygon intersects or that are within a radius of it in metres; null for more than 65,536 cells or if an argument is not valid.",
     ResultName::None,
     &[example(
@@ -36,7 +36,7 @@ pub(crate) static POLYGON: ScalarFunction = function(
 );
 
 pub(crate) static LINE: ScalarFunction = function(
-    &["geo_line_to_s2cells(line: dynamic, [level: integer], [radius: number]) -> dynamic"],
+    &["geo_line_to_s2cells(line: dynamic, [level: number], [radius: number]) -> dynamic"],
     "The tokens of the S2 cells of a level, by default 11, that a line intersects or that are within a radius of it in metres; null for more than 65,536 cells or if an argument is not valid.",
     ResultName::None,
     &[example(
@@ -53,7 +53,7 @@ pub(crate) static LINE: ScalarFunction = function(
 
 pub(crate) static H3: ScalarFunction = function(
     &[
-        "geo_polygon_to_h3cells(polygon: dynamic, [resolution: integer], [radius: number]) -> dynamic",
+        "geo_polygon_to_h3cells(polygon: dynamic, [resolution: number], [radius: number]) -> dynamic",
     ],
     "The H3 cells of a resolution, by default 6, whose center is in a polygon or within a radius of it in metres; null for more than 65,536 cells or if an argument is not valid.",
     ResultName::None,

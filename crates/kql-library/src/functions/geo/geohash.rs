@@ -5,7 +5,7 @@ use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
-    &["geo_point_to_geohash(longitude: real, latitude: real, [accuracy: integer]) -> string"],
+    &["geo_point_to_geohash(longitude: real, latitude: real, [accuracy: number]) -> string"],
     "The geohash of a point, of 1 to 18 characters, by default 5; empty if an argument is not valid.",
     ResultName::None,
     &[
@@ -46,7 +46,7 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
     ResultName::None,
     &[example(
         "print n = geo_geohash_neighbors('sunny')",
-        "n:dynamic\n[\"sunnv\",\"sunnt\",\"sunnw\",\"sunnx\",\"sunpp\",\"sunnz\",\"sunpn\",\"sunpj\"]",
+        "n:dynamic\n[\"sunnt\",\"sunpj\",\"sunnx\",\"sunpn\",\"sunnv\",\"sunpp\",\"sunnz\",\"sunnw\"]",
     )],
     |args| {
         let hash = args.strings(0)?;
@@ -70,16 +70,16 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
     },
 );
 
-/// The offsets of the neighbors of a geohash, to the right and up, in the recorded order.
+/// The offsets of the neighbors of a geohash, to the right and up, in the order of the documentation (`docs/semantics.md §27`).
 const NEIGHBOR_OFFSETS: [(f64, f64); 8] = [
-    (-1.0, 0.0),
     (-1.0, -1.0),
-    (0.0, -1.0),
+    (-1.0, 1.0),
     (1.0, -1.0),
+    (0.0, 1.0),
+    (-1.0, 0.0),
     (1.0, 1.0),
     (1.0, 0.0),
-    (0.0, 1.0),
-    (-1.0, 1.0),
+    (0.0, -1.0),
 ];
 
 const DIGITS: &[u8; 32] = b"0123456789bcdefghjkmnpqrstuvwxyz";

@@ -50,7 +50,7 @@ pub(super) fn polygon<C: Cell>(args: &KernelArgs<'_>) -> KernelResult {
     })
 }
 
-/// The level in argument `index` per row: the outer `None` if the argument is absent, the inner `None` if it is null.
+/// The level in argument `index` per row, without its fraction (`docs/semantics.md §27`): the outer `None` if the argument is absent, the inner `None` if it is null.
 pub(super) fn level<'a>(
     args: &KernelArgs<'a>,
     index: usize,

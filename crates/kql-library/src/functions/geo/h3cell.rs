@@ -10,7 +10,7 @@ use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
-    &["geo_point_to_h3cell(longitude: real, latitude: real, [resolution: integer]) -> string"],
+    &["geo_point_to_h3cell(longitude: real, latitude: real, [resolution: number]) -> string"],
     "The token of the H3 cell of a point at a resolution from 0 to 15, by default 6; empty if an argument is not valid.",
     ResultName::None,
     &[
@@ -41,7 +41,7 @@ pub(crate) static LEVEL: ScalarFunction = function(
 );
 
 pub(crate) static PARENT: ScalarFunction = function(
-    &["geo_h3cell_parent(h3cell: string, [resolution: integer]) -> string"],
+    &["geo_h3cell_parent(h3cell: string, [resolution: number]) -> string"],
     "The H3 cell that contains a cell, by default of the next coarser resolution; empty if there is none.",
     ResultName::None,
     &[example(
@@ -62,7 +62,7 @@ pub(crate) static PARENT: ScalarFunction = function(
 );
 
 pub(crate) static CHILDREN: ScalarFunction = function(
-    &["geo_h3cell_children(h3cell: string, [resolution: integer]) -> dynamic"],
+    &["geo_h3cell_children(h3cell: string, [resolution: number]) -> dynamic"],
     "The H3 cells within a cell, by default of the next finer resolution; null if there are none or more than 65,536.",
     ResultName::None,
     &[example(
@@ -132,7 +132,7 @@ pub(crate) static NEIGHBORS: ScalarFunction = function(
 );
 
 pub(crate) static RINGS: ScalarFunction = function(
-    &["geo_h3cell_rings(h3cell: string, distance: integer) -> dynamic"],
+    &["geo_h3cell_rings(h3cell: string, distance: number) -> dynamic"],
     "The H3 cells at each distance from a cell, from 0 to the given one, at most 142; null if an argument is not valid.",
     ResultName::None,
     &[example(

@@ -7,7 +7,7 @@ use crate::dynamic::rows::each;
 use crate::functions::prelude::*;
 
 pub(crate) static FROM_POINT: ScalarFunction = function(
-    &["geo_point_to_s2cell(longitude: real, latitude: real, [level: integer]) -> string"],
+    &["geo_point_to_s2cell(longitude: real, latitude: real, [level: number]) -> string"],
     "The token of the S2 cell of a point at a level from 0 to 30, by default 11; empty if an argument is not valid.",
     ResultName::None,
     &[

@@ -203,9 +203,11 @@ fn bind_axis(
     };
     match column.scalar.kind {
         ScalarType::Int => Ok((column.name, convert(column.scalar, ScalarType::Long))),
-        ScalarType::Long | ScalarType::Real | ScalarType::DateTime | ScalarType::TimeSpan => {
-            Ok((column.name, column.scalar))
-        }
+        ScalarType::Long
+        | ScalarType::Real
+        | ScalarType::Decimal
+        | ScalarType::DateTime
+        | ScalarType::TimeSpan => Ok((column.name, column.scalar)),
         other => Err(binder.error(
             Code::Semantics,
             format!("the axis is {other} and must be a number, datetime or timespan"),
@@ -243,12 +245,17 @@ fn step_of(expr: &Expr, axis: ScalarType, binder: &mut dyn BindContext) -> BindR
     let step = match (axis, &value) {
         (ScalarType::DateTime | ScalarType::TimeSpan, Value::TimeSpan(v)) if *v > 0 => Some(value),
         (ScalarType::Long, Value::Int(_) | Value::Long(_)) => Some(value.convert(ScalarType::Long)),
+        // A number beside a timespan is a number of ticks, as `totimespan` converts it.
+        (ScalarType::TimeSpan | ScalarType::Decimal, value) if value.kind().is_number() => {
+            Some(value.convert(axis))
+        }
         (ScalarType::Real, _) => Some(value.convert(ScalarType::Real)),
         _ => None,
     };
     let positive = |step: &Value| match step {
         Value::Long(v) | Value::TimeSpan(v) => *v > 0,
         Value::Real(v) => *v > 0.0,
+        Value::Decimal(v) => *v > 0,
         _ => false,
     };
     step.filter(positive).ok_or_else(|| {
@@ -324,6 +331,14 @@ fn bin_number(args: &KernelArgs<'_>) -> Result<arrow::array::ArrayRef, KernelErr
         return Ok(args.collect_longs(|row| {
             let step = step.get(row)?;
             Some(((axis.get(row)? - from.get(row).unwrap_or(0.0)) / step).floor() as i64)
+        }));
+    }
+    if args.kind(0) == ScalarType::Decimal {
+        let (axis, from, step) = (args.decimals(0)?, args.decimals(1)?, args.decimals(2)?);
+        return Ok(args.collect_longs(|row| {
+            let distance = axis.get(row)?.checked_sub(from.get(row).unwrap_or(0))?;
+            let bin = distance.checked_div_euclid(step.get(row)?)?;
+            i64::try_from(bin).ok()
         }));
     }
     let (axis, from, step) = (args.longs(0)?, args.longs(1)?, args.longs(2)?);

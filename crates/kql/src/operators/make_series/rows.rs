@@ -345,14 +345,12 @@ impl Axis {
                 bins.ceil() as i64
             };
         }
-        let distance = long(Some(to)).saturating_sub(long(self.from.as_ref()));
-        let step = long(Some(&self.step)).max(1);
+        let distance = units(Some(to)).saturating_sub(units(self.from.as_ref()));
+        let step = units(Some(&self.step)).max(1);
         let whole = distance.div_euclid(step);
-        if self.inclusive || distance.rem_euclid(step) != 0 {
-            whole + 1
-        } else {
-            whole
-        }
+        let part = self.inclusive || distance.rem_euclid(step) != 0;
+        let end = whole.saturating_add(i128::from(part));
+        i64::try_from(end).unwrap_or(if end < 0 { i64::MIN } else { i64::MAX })
     }
 
     /// Writes the array of bin starts.
@@ -365,12 +363,13 @@ impl Axis {
                     encoder.real(real(self.from.as_ref()) + number as f64 * real(Some(&self.step)))
                 }
                 kind => {
-                    let value = long(self.from.as_ref())
-                        .wrapping_add(number.wrapping_mul(long(Some(&self.step))));
+                    let step = i128::from(number).saturating_mul(units(Some(&self.step)));
+                    let value = units(self.from.as_ref()).saturating_add(step);
                     match kind {
-                        ScalarType::DateTime => Value::DateTime(value).pack(encoder),
-                        ScalarType::TimeSpan => Value::TimeSpan(value).pack(encoder),
-                        _ => encoder.long(value),
+                        ScalarType::Decimal => Value::Decimal(value).pack(encoder),
+                        ScalarType::DateTime => Value::DateTime(value as i64).pack(encoder),
+                        ScalarType::TimeSpan => Value::TimeSpan(value as i64).pack(encoder),
+                        _ => encoder.long(value as i64),
                     }
                 }
             }
@@ -379,9 +378,11 @@ impl Axis {
     }
 }
 
-fn long(value: Option<&Value>) -> i64 {
+/// The value of an exact axis in its smallest unit: an integer, ticks, or a decimal as it is stored.
+fn units(value: Option<&Value>) -> i128 {
     match value {
-        Some(Value::Long(v) | Value::DateTime(v) | Value::TimeSpan(v)) => *v,
+        Some(Value::Long(v) | Value::DateTime(v) | Value::TimeSpan(v)) => i128::from(*v),
+        Some(Value::Decimal(v)) => *v,
         _ => 0,
     }
 }
