@@ -36,6 +36,7 @@ pub(crate) struct StoreCatalog {
     known: Arc<Vec<KnownApp>>,
     access: Access,
     workspace_names: bool,
+    databases: bool,
     denied: AtomicBool,
     read: Mutex<BTreeMap<AppId, BTreeSet<&'static str>>>,
 }
@@ -54,6 +55,7 @@ impl StoreCatalog {
             known,
             access,
             workspace_names: false,
+            databases: false,
             denied: AtomicBool::new(false),
             read: Mutex::default(),
         }
@@ -62,6 +64,12 @@ impl StoreCatalog {
     /// Wildcards range over the names of workspaces (`AppRequests`, …). Both families of names are found one by one.
     pub(crate) fn with_workspace_names(mut self, yes: bool) -> StoreCatalog {
         self.workspace_names = yes;
+        self
+    }
+
+    /// `database('x')` denotes an application.
+    pub(crate) fn with_databases(mut self, yes: bool) -> StoreCatalog {
+        self.databases = yes;
         self
     }
 
@@ -115,6 +123,10 @@ impl StoreCatalog {
             TableScope::App(name) | TableScope::Workspace(name) | TableScope::Resource(name) => {
                 name
             }
+            TableScope::Database {
+                cluster: None,
+                database,
+            } if self.databases => database,
             TableScope::Database { cluster, database } => {
                 let cluster = cluster
                     .as_deref()

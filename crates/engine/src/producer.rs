@@ -88,10 +88,10 @@ impl ResultProducer {
             .map_err(|e| run.failure(&e))?;
         Ok(ResultProducer {
             values,
-            waiting: names.into_iter().zip(bound.results).collect(),
             current: None,
             summary: Summary {
                 render: render::table(),
+                renders: bound.results.iter().map(render::of).collect(),
                 statistics: Statistics::default(),
                 tables: Vec::new(),
                 data_sources: Vec::new(),
@@ -99,6 +99,7 @@ impl ResultProducer {
                 missing: Vec::new(),
                 notices: Vec::new(),
             },
+            waiting: names.into_iter().zip(bound.results).collect(),
             spent: run.clock.elapsed().saturating_sub(run.started),
             run,
         })

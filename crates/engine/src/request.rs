@@ -1,5 +1,6 @@
 //! One typed request for each operation. No HTTP and no JSON here.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hindsight_kql::QueryPrincipal;
@@ -69,6 +70,21 @@ pub struct QueryRequest {
     pub applications: Vec<String>,
     /// The names of tables: `App*` where the request came through `/workspaces/`.
     pub workspace_names: bool,
+    /// What the request says beside the text.
+    pub options: QueryOptions,
+}
+
+/// Options of a query that are not in its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct QueryOptions {
+    /// Values of `declare query_parameters` by name, as text: bare or as literals of KQL.
+    pub parameters: BTreeMap<String, String>,
+    /// `database('x')` denotes the application of this name or id, as `app('x')` does.
+    pub databases: bool,
+    /// The most rows of a result. The configured limit stays in force.
+    pub max_rows: Option<u64>,
+    /// The most bytes of a result. The configured limit stays in force.
+    pub max_bytes: Option<u64>,
 }
 
 /// What the names of all functions that read the principal begin with.
@@ -91,11 +107,12 @@ impl PreparedQuery {
         let sender = query.contains(PRINCIPAL_FUNCTIONS);
         let sender = sender.then_some(&self.request.caller.sender);
         format!(
-            "{}\n{}\n{}\n{:?}\n{sender:?}\n{query}",
+            "{}\n{}\n{}\n{:?}\n{:?}\n{sender:?}\n{query}",
             self.request.caller.scope(),
             ids(&self.apps),
             self.request.workspace_names,
             self.request.timespans,
+            self.request.options,
         )
     }
 }

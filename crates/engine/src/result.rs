@@ -91,6 +91,8 @@ pub struct TableSize {
 pub struct Summary {
     /// How the last table wants to be shown.
     pub render: RenderInfo,
+    /// How each table wants to be shown, in order. It is known when the query starts.
+    pub renders: Vec<RenderInfo>,
     /// What it cost.
     pub statistics: Statistics,
     /// The size of each table, in order.

@@ -110,6 +110,7 @@ impl QueryStream {
         let (sender, receiver) = mpsc::channel(1);
         let summary = Arc::new(Mutex::new(Summary {
             render: render::table(),
+            renders: Vec::new(),
             statistics: Statistics::default(),
             tables: Vec::new(),
             data_sources: Vec::new(),

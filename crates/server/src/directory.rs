@@ -88,6 +88,11 @@ impl Snapshot {
         self.apps.get(&id).cloned()
     }
 
+    /// Every application, in no order.
+    pub(crate) fn apps(&self) -> impl Iterator<Item = &Arc<AppRecord>> {
+        self.apps.values()
+    }
+
     /// The application that telemetry with this instrumentation key belongs to.
     pub(crate) fn by_ikey(&self, ikey: &str) -> Option<Arc<AppRecord>> {
         let ikey = Uuid::parse_str(ikey.trim()).ok()?;

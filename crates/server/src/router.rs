@@ -20,9 +20,10 @@ use crate::error::ApiError;
 use crate::middleware::outer;
 use crate::openapi;
 use crate::routes::fallback;
+use crate::routes::kusto;
 use crate::routes::openapi::Document;
 use crate::routes::prometheus;
-use crate::routes::route::{Operation, Route};
+use crate::routes::route::{Admission, Operation, Route};
 use crate::routes::table;
 
 static DOCUMENT: LazyLock<Bytes> =
@@ -69,7 +70,11 @@ fn routes(app: Arc<App>) -> Router {
 fn guarded(app: &Arc<App>, route: &Route) -> MethodRouter<Arc<App>> {
     let gated = |operation: &Operation| {
         let gate = from_fn_with_state((app.clone(), operation.admission.needs()), guard);
-        (operation.add)(MethodRouter::new()).route_layer(gate)
+        let routes = (operation.add)(MethodRouter::new()).route_layer(gate);
+        if operation.admission == Admission::Kusto {
+            return routes.route_layer(from_fn_with_state(app.clone(), kusto::in_form));
+        }
+        routes
     };
     let operations = route.operations.iter().map(gated);
     operations.fold(MethodRouter::new(), MethodRouter::merge)

@@ -18,7 +18,7 @@ use crate::deadline::Deadline;
 use crate::error::EngineError;
 use crate::exec::{Executor, Job, Times};
 use crate::producer::Limits;
-use crate::request::{Access, Caller};
+use crate::request::{Access, Caller, QueryOptions};
 use crate::result::QueryResult;
 use crate::stream::{QueryStream, unreadable};
 
@@ -97,7 +97,8 @@ impl QueryEngine {
             timespan: None,
             deadline: Deadline::after(self.query_timeout(caller)),
         };
-        self.run(caller, query, text, catalog, times)
+        let options = QueryOptions::default();
+        self.run(caller, query, text, catalog, times, &options)
             .await?
             .collect()
             .await
@@ -110,10 +111,12 @@ impl QueryEngine {
         text: &str,
         catalog: StoreCatalog,
         times: Times,
+        options: &QueryOptions,
     ) -> Result<QueryStream, EngineError> {
+        let bounded = |asked: Option<u64>, limit: u64| asked.map_or(limit, |most| most.min(limit));
         let limits = Limits {
-            rows: self.config.max_rows,
-            bytes: self.config.max_bytes,
+            rows: bounded(options.max_rows, self.config.max_rows),
+            bytes: bounded(options.max_bytes, self.config.max_bytes),
         };
         let catalog = Arc::new(catalog);
         let job = Job {
@@ -121,6 +124,7 @@ impl QueryEngine {
             text: text.to_owned(),
             catalog: Arc::clone(&catalog) as Arc<dyn Catalog>,
             times,
+            parameters: options.parameters.clone(),
             limits,
             principal: Arc::clone(&caller.principal),
             sender: caller.sender.clone(),

@@ -53,13 +53,15 @@ impl QueryEngine {
             self.known_apps().await?,
             request.caller.access.clone(),
         )
-        .with_workspace_names(request.workspace_names);
+        .with_workspace_names(request.workspace_names)
+        .with_databases(request.options.databases);
         self.run(
             &request.caller,
             &prepared.query,
             &request.query,
             catalog,
             times,
+            &request.options,
         )
         .await
     }

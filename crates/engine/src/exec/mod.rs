@@ -6,6 +6,7 @@ pub(crate) mod pool;
 mod spill;
 pub(crate) mod threads;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use datafusion::execution::memory_pool::MemoryPool;
@@ -49,6 +50,8 @@ pub(crate) struct Job {
     pub(crate) text: String,
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) times: Times,
+    /// Values of query parameters, as text.
+    pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) limits: Limits,
     /// The principal that runs the query: the processors are shared between principals.
     pub(crate) principal: Arc<str>,
@@ -152,6 +155,7 @@ async fn work(job: Job, run: Run, sender: ResultSender) {
 async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
     let options = BindOptions {
         now_ticks: job.times.now,
+        parameters: job.parameters.into_iter().collect(),
         timespan: job.times.timespan.map(|t| (t.start, t.end)),
         principal: job.sender,
         ..BindOptions::default()

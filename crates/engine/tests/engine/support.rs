@@ -11,8 +11,8 @@ use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use hindsight_engine::{
     Access, Caller, EngineConfig, EngineError, EventsParameters, EventsResult, MetricBody,
-    MetricParameters, MetricResult, MetricSegment, QueryEngine, QueryRequest, QueryResult,
-    ResultTable,
+    MetricParameters, MetricResult, MetricSegment, QueryEngine, QueryOptions, QueryRequest,
+    QueryResult, ResultTable,
 };
 use hindsight_kql_types::{Dynamic, ScalarType, Value, datetime};
 use hindsight_store::{
@@ -285,6 +285,7 @@ impl Fixture {
             timespans: Vec::new(),
             applications: Vec::new(),
             workspace_names: false,
+            options: QueryOptions::default(),
         }
     }
 

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorBody};
+use crate::wire::kusto::error::{self as kusto, Context};
 
 /// This request's id; in the reply, in errors and in the log.
 #[derive(Debug, Clone)]
@@ -79,7 +80,11 @@ pub(crate) fn write_error(response: &mut Response, id: &str) {
     if response.status().is_server_error() {
         tracing::error!(request_id = %id, error = ?error, "request failed");
     }
-    let text = error.body(Some(id)).to_string();
+    let body = match response.extensions_mut().remove::<Context>() {
+        Some(context) => kusto::document(&error, id, &context),
+        None => error.body(Some(id)),
+    };
+    let text = body.to_string();
     let json = HeaderValue::from_static("application/json; charset=utf-8");
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, json);

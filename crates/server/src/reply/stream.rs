@@ -7,13 +7,13 @@ use arrow::record_batch::RecordBatch;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderValue;
 use futures::StreamExt;
-use hindsight_engine::{EngineError, Part, QueryStream};
+use hindsight_engine::{EngineError, Part, QueryStream, Summary};
 
 use super::{Made, Reads};
 use crate::error::ApiError;
 use crate::throttle::Permit;
 use crate::wire::missing;
-use crate::wire::query::{self, Form, Writer};
+use crate::wire::result::{Failure, ResultWriter};
 
 /// Bytes that are written at a time.
 const CHUNK: usize = 64 << 10;
@@ -22,7 +22,7 @@ const CHUNK: usize = 64 << 10;
 pub(crate) struct Writing {
     query: QueryStream,
     /// `None` once the end was written.
-    writer: Option<Writer>,
+    writer: Option<Box<dyn ResultWriter>>,
     /// Rows that were read and not yet written, from this row on.
     batch: Option<(RecordBatch, usize)>,
     out: String,
@@ -33,17 +33,18 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// Writes `query` in this form; `permit` is held until the end.
+    /// Writes `query` with the writer that `begin` makes; `permit` is held until the end.
     pub(crate) fn new(
-        query: QueryStream,
-        form: Form,
+        mut query: QueryStream,
+        begin: impl FnOnce(&Summary, &mut String) -> Box<dyn ResultWriter>,
         request_id: String,
         permit: Arc<Permit>,
     ) -> Writing {
         let mut out = String::with_capacity(CHUNK + CHUNK / 8);
+        let writer = begin(&query.summary(), &mut out);
         Writing {
             query,
-            writer: Some(Writer::begin(form, &mut out)),
+            writer: Some(writer),
             batch: None,
             out,
             request_id,
@@ -92,20 +93,11 @@ impl Writing {
             return;
         };
         let summary = self.query.summary();
-        let error = match failure {
-            Some(failure) => Some(self.reported(failure)),
-            None => query::not_whole(&summary),
-        };
         self.missing = missing::header(&summary.missing);
-        writer.end(&summary, error.as_ref(), &mut self.out);
-    }
-
-    fn reported(&self, failure: EngineError) -> serde_json::Value {
-        let (id, failure) = (&self.request_id, ApiError::from(failure));
-        tracing::error!(request_id = %id, error = ?failure, "a query failed while its reply was sent");
-        let mut body = failure.body(None);
-        let inner = body.pointer_mut("/error/innererror");
-        query::failed(id, inner.map(serde_json::Value::take).unwrap_or_default())
+        let request_id = self.request_id.as_str();
+        let error = failure.map(|failure| reported(request_id, failure));
+        let failure = error.as_ref().map(|error| Failure { request_id, error });
+        writer.end(&summary, failure, &mut self.out);
     }
 
     fn take(&mut self) -> Option<Bytes> {
@@ -115,6 +107,13 @@ impl Writing {
         let next = String::with_capacity(CHUNK + CHUNK / 8);
         Some(Bytes::from(std::mem::replace(&mut self.out, next)))
     }
+}
+
+/// The failure of a query whose status was sent, noted in the log.
+fn reported(request_id: &str, failure: EngineError) -> ApiError {
+    let failure = ApiError::from(failure);
+    tracing::error!(%request_id, error = ?failure, "a query failed while its reply was sent");
+    failure
 }
 
 /// The whole reply if it has at most `bound` bytes, else its beginning and a body that makes the rest.

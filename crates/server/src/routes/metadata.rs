@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use hindsight_engine::metrics::{find, standard_metrics};
-use hindsight_engine::{EngineError, QueryRequest, QueryResult};
+use hindsight_engine::{EngineError, QueryOptions, QueryRequest, QueryResult};
 use hindsight_store::Table;
 use serde::Deserialize;
 
@@ -72,6 +72,7 @@ async fn recent(app: &App, access: &Access, query: &str) -> Result<QueryResult, 
         timespans: vec![RECENT.to_owned()],
         applications: Vec::new(),
         workspace_names: false,
+        options: QueryOptions::default(),
     };
     // In a box: a query's future is large, and this one runs within another.
     Box::pin(app.engine.query(&request)).await

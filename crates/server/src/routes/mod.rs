@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod fallback;
 pub(crate) mod health;
 pub(crate) mod ingest;
+pub(crate) mod kusto;
 mod live;
 mod management;
 pub(crate) mod metadata;

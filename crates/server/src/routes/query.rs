@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use hindsight_engine::{EngineError, PreparedQuery, QueryRequest};
+use hindsight_engine::{EngineError, PreparedQuery, QueryOptions, QueryRequest, Summary};
 use serde::Deserialize;
 
 use super::access::{Access, Version};
@@ -14,10 +14,11 @@ use super::{JSON, body, respond};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::middleware::outer::RequestId;
-use crate::reply::{self, Answer, Made, Writing};
+use crate::reply::{self, Answer, Writing};
 use crate::resource;
 use crate::throttle::Permit;
-use crate::wire::query::{Extras, Form, Stamp};
+use crate::wire::query::{Extras, Form, Stamp, Writer};
+use crate::wire::result::ResultWriter;
 
 /// What a query asks: the body of a POST. Unknown members are ignored, as clients send more than is documented.
 #[derive(Debug, Default, Deserialize)]
@@ -68,11 +69,35 @@ impl Asked {
     /// The timespans, of which the query reads the intersection.
     ///
     /// # Errors
-    /// [`ApiError::Bad`] for a time range of another column than that of the tables' time, or one without a start or end.
+    /// As [`TimeRange::timespan`].
     fn timespans(&mut self) -> Result<Vec<String>, ApiError> {
-        let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let column = filled(self.scope_column.take());
-        let range = match (filled(self.scope_from.take()), filled(self.scope_to.take())) {
+        let range = TimeRange {
+            column: self.scope_column.take(),
+            from: self.scope_from.take(),
+            to: self.scope_to.take(),
+        };
+        Ok(filled(self.timespan.take())
+            .into_iter()
+            .chain(range.timespan()?)
+            .collect())
+    }
+}
+
+/// The time range of a dashboard: `query_datetimescope_column`, `…_from` and `…_to`.
+#[derive(Debug, Default)]
+pub(super) struct TimeRange {
+    pub(super) column: Option<String>,
+    pub(super) from: Option<String>,
+    pub(super) to: Option<String>,
+}
+
+impl TimeRange {
+    /// The range as a timespan; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`ApiError::Bad`] for a time range of another column than that of the tables' time, or one without a start or end.
+    pub(super) fn timespan(self) -> Result<Option<String>, ApiError> {
+        let range = match (filled(self.from), filled(self.to)) {
             (Some(from), Some(to)) => Some(format!("{from}/{to}")),
             (None, None) => None,
             _ => {
@@ -81,17 +106,20 @@ impl Asked {
             }
         };
         let is_time = |column: &String| matches!(column.as_str(), "timestamp" | "TimeGenerated");
-        if let Some(column) = column.filter(|column| range.is_some() && !is_time(column)) {
+        let column = filled(self.column).filter(|column| range.is_some() && !is_time(column));
+        if let Some(column) = column {
             let message = format!(
                 "A time range of the column '{column}' is not supported; those of 'timestamp' and 'TimeGenerated' are"
             );
             return Err(wrong("query_datetimescope_column", message));
         }
-        Ok(filled(self.timespan.take())
-            .into_iter()
-            .chain(range)
-            .collect())
+        Ok(range)
     }
+}
+
+/// A text that is not empty.
+fn filled(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
 }
 
 /// A property of the body that cannot be followed.
@@ -201,30 +229,41 @@ pub(super) async fn run(
     let prepared = app.engine.prepare(request).await?;
     let spelling = Spelling::of(access, headers);
     let key = format!("query\n{spelling:?}\n{}", prepared.canonical());
-    let (prepared, spelling) = (&prepared, &spelling);
+    let begin = |_: &Summary, out: &mut String| -> Box<dyn ResultWriter> {
+        Box::new(Writer::begin(spelling.form(app.now(), &id.0), out))
+    };
+    execute(app, access, id, &prepared, &key, &begin).await
+}
+
+/// The answer of a prepared query, from the cache under `key` or made with the writer that `begin` makes.
+///
+/// # Errors
+/// [`ApiError`]: why the query was not run or failed.
+pub(super) async fn execute(
+    app: &App,
+    access: &Access,
+    id: &RequestId,
+    prepared: &PreparedQuery,
+    key: &str,
+    begin: &(impl Fn(&Summary, &mut String) -> Box<dyn ResultWriter> + Sync),
+) -> Result<Answer, ApiError> {
     let make = |permit: Arc<Permit>| async move {
         loop {
-            let written = write(app, prepared, spelling, id, &permit).await;
+            let query = app.engine.start(prepared).await;
+            let written = match query {
+                Ok(query) => {
+                    let writing = Writing::new(query, begin, id.0.clone(), permit.clone());
+                    reply::make(writing, app.settings.cache_max_reply_bytes).await
+                }
+                Err(error) => Err(error.into()),
+            };
             // A query that met a damaged segment runs again without it. Each round knows of another one.
             if !matches!(written, Err(ApiError::Engine(EngineError::Unreadable(_)))) {
                 return written;
             }
         }
     };
-    super::answer(app, access, &key, make).await
-}
-
-async fn write(
-    app: &App,
-    prepared: &PreparedQuery,
-    spelling: &Spelling,
-    id: &RequestId,
-    permit: &Arc<Permit>,
-) -> Result<Made, ApiError> {
-    let query = app.engine.start(prepared).await?;
-    let form = spelling.form(app.now(), &id.0);
-    let writing = Writing::new(query, form, id.0.clone(), permit.clone());
-    reply::make(writing, app.settings.cache_max_reply_bytes).await
+    super::answer(app, access, key, make).await
 }
 
 /// What the form of the reply depends on.
@@ -279,5 +318,6 @@ fn request(access: &Access, mut asked: Asked, workspace: bool) -> Result<QueryRe
         timespans,
         applications,
         workspace_names: workspace,
+        options: QueryOptions::default(),
     })
 }

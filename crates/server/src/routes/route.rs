@@ -63,6 +63,8 @@ pub(crate) enum Admission {
     Telemetry,
     /// About no application: any good credential.
     SignedIn,
+    /// A request of the Kusto protocol, which names its application in the body: any good credential.
+    Kusto,
     /// A client of the issuer, which shows in the request itself who it is.
     Program,
     /// A person at the issuer's pages.
@@ -83,7 +85,7 @@ impl Admission {
         match self {
             Admission::Query => Needs::App(Right::Read),
             Admission::Telemetry => Needs::Telemetry,
-            Admission::SignedIn => Needs::Credential,
+            Admission::SignedIn | Admission::Kusto => Needs::Credential,
             Admission::Figures => Needs::Figures,
             Admission::Program
             | Admission::Person
@@ -97,6 +99,7 @@ impl Admission {
     pub(crate) const fn tag(self) -> &'static str {
         match self {
             Admission::Query => "Queries",
+            Admission::Kusto => "Kusto protocol",
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
@@ -117,8 +120,10 @@ impl Admission {
     /// The statuses of refusals and failures.
     pub(crate) const fn failures(self, with_body: bool) -> &'static [u16] {
         match (self, with_body) {
-            (Admission::Query, false) => &[400, 401, 402, 403, 404, 406, 429, 500, 502, 503, 504],
-            (Admission::Query, true) => &[
+            (Admission::Query | Admission::Kusto, false) => {
+                &[400, 401, 402, 403, 404, 406, 429, 500, 502, 503, 504]
+            }
+            (Admission::Query | Admission::Kusto, true) => &[
                 400, 401, 402, 403, 404, 406, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
             (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503],
@@ -137,6 +142,7 @@ impl Admission {
     pub(crate) const fn error(self) -> (&'static str, &'static str) {
         match self {
             Admission::Telemetry => ("application/json", "TrackReply"),
+            Admission::Kusto => ("application/json", "KustoError"),
             Admission::Program => ("application/json", "OAuthError"),
             Admission::Person => ("text/html", "Page"),
             Admission::Query
@@ -151,7 +157,7 @@ impl Admission {
     /// The credentials that the operation takes, as OpenAPI writes them.
     pub(crate) fn security(self) -> Value {
         match self {
-            Admission::Query | Admission::SignedIn => {
+            Admission::Query | Admission::SignedIn | Admission::Kusto => {
                 json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
             }
             // Without a credential the instrumentation key is enough, unless a setting asks for more.

@@ -9,8 +9,8 @@ use super::route::{
     Add, Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
 };
 use super::{
-    batch, events, health, ingest, live, management, metadata, metrics, oauth, openapi, prometheus,
-    resource, sdk, test_mode,
+    batch, events, health, ingest, kusto, live, management, metadata, metrics, oauth, openapi,
+    prometheus, resource, sdk, test_mode,
 };
 use crate::app::App;
 
@@ -183,6 +183,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     ROUTES
         .iter()
         .chain(resource::ROUTES)
+        .chain(kusto::ROUTES)
         .chain(management::ROUTES)
         .chain(oauth::ROUTES)
 }

@@ -8,6 +8,7 @@ mod hostile;
 mod http;
 mod identity;
 mod ingest;
+mod kusto;
 mod live;
 mod metadata;
 mod oauth;

@@ -52,6 +52,7 @@ async fn closed_routes_need_a_credential() {
             "/openapi.json",
             "/devicelogin",
             "/metadata/endpoints",
+            "/v1/rest/auth/metadata",
             "/api/profiles/",
             "//api/profiles/",
             "/{tenant}/",

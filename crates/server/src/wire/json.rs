@@ -81,6 +81,13 @@ pub(crate) fn time(at: i64, out: &mut String) {
     out.push('"');
 }
 
+/// A time as text, the fraction trimmed (`D21`).
+pub(crate) fn time_text(at: i64) -> String {
+    let mut text = String::new();
+    let _ = datetime::write_trimmed(at, &mut text);
+    text
+}
+
 /// Appends a time with exactly three digits of fraction, as metrics show it (`D21`).
 pub(crate) fn time_milliseconds(at: i64, out: &mut String) {
     let full_milliseconds = ticks::to_unix_millis(at);

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use hindsight_engine::{
-    Access, Caller, EngineError, Part, PreparedQuery, QueryRequest, QueryStream,
+    Access, Caller, EngineError, Part, PreparedQuery, QueryOptions, QueryRequest, QueryStream,
 };
 use hindsight_kql_types::ScalarType;
 use serde::Deserialize;
@@ -134,6 +134,7 @@ async fn prepare(app: &App, body: Body) -> Result<(PreparedQuery, Condition), Ap
         timespans: body.timespan.into_iter().collect(),
         applications: Vec::new(),
         workspace_names: false,
+        options: QueryOptions::default(),
     };
     match (body.min_count, body.condition) {
         (Some(_), Some(_)) => Err(invalid(

@@ -38,19 +38,42 @@ impl Extras {
     }
 }
 
-/// What a result says that is not whole: it was cut at a limit (`docs/api-facts.md §2`), telemetry could not be
-/// read (`D34`), or the query needed what is not configured.
-pub(crate) fn not_whole(summary: &Summary) -> Option<Value> {
-    let cut = summary
-        .partial
-        .as_ref()
-        .map(|error| inner("-2133196797", &error.message));
+/// A reason why a result is not whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// Its code: a number for a limit, a name for the others.
+    pub(crate) code: &'static str,
+    /// A sentence.
+    pub(crate) message: String,
+}
+
+/// The code of a result that was cut at a limit (`E_QUERY_RESULT_SET_TOO_LARGE`).
+pub(crate) const TOO_LARGE: &str = "-2133196797";
+
+/// Why a result is not whole: it was cut at a limit (`docs/api-facts.md §2`), telemetry could not be read (`D34`), or the
+/// query needed what is not configured.
+pub(crate) fn problems(summary: &Summary) -> Vec<Problem> {
+    let problem = |code, message: &str| Problem {
+        code,
+        message: message.to_owned(),
+    };
+    let cut = summary.partial.as_ref();
+    let cut = cut.map(|error| problem(TOO_LARGE, &error.message));
     let missing = missing::message(&summary.missing);
-    let missing = missing.map(|message| inner("DamagedData", &message));
+    let missing = missing.map(|message| problem("DamagedData", &message));
     let notices = summary.notices.iter().map(|notice| match notice {
-        Notice::NoAddressDatabase => inner("NoAddressDatabase", NO_ADDRESS_DATABASE),
+        Notice::NoAddressDatabase => problem("NoAddressDatabase", NO_ADDRESS_DATABASE),
     });
-    let reasons: Vec<Value> = cut.into_iter().chain(missing).chain(notices).collect();
+    cut.into_iter().chain(missing).chain(notices).collect()
+}
+
+/// What a result says that is not whole.
+pub(crate) fn not_whole(summary: &Summary) -> Option<Value> {
+    let problems = problems(summary);
+    let reasons: Vec<Value> = problems
+        .iter()
+        .map(|problem| inner(problem.code, &problem.message))
+        .collect();
     (!reasons.is_empty()).then(|| partial(reasons))
 }
 
@@ -64,7 +87,7 @@ fn inner(code: &str, message: &str) -> Value {
 }
 
 /// What a result says whose query failed when some of its rows were already sent: `inner` is what its error would have been.
-pub(crate) fn failed(correlation: &str, mut inner: Value) -> Value {
+pub(super) fn failed(correlation: &str, mut inner: Value) -> Value {
     if let Some(inner) = inner.as_object_mut() {
         inner.insert("severity".to_owned(), 2.into());
         inner.insert("severityName".to_owned(), "Error".into());

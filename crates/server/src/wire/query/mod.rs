@@ -9,8 +9,10 @@ use serde_json::Value;
 
 use super::cell::{Cells, DynamicForm};
 use super::json;
+use super::result::{Failure, ResultWriter};
 
-pub(crate) use extras::{Extras, failed, not_whole};
+use extras::failed;
+pub(crate) use extras::{Extras, Problem, TOO_LARGE, not_whole, problems};
 pub(crate) use full::Stamp;
 
 /// How a result is spelt.
@@ -123,6 +125,34 @@ impl Writer {
             out.push_str("]}");
         }
     }
+}
+
+impl ResultWriter for Writer {
+    fn table(&mut self, name: &str, columns: Vec<ResultColumn>, out: &mut String) {
+        Writer::table(self, name, columns, out);
+    }
+
+    fn rows(&mut self, batch: &RecordBatch, from: usize, enough: usize, out: &mut String) -> usize {
+        Writer::rows(self, batch, from, enough, out)
+    }
+
+    fn end(self: Box<Self>, summary: &Summary, failure: Option<Failure<'_>>, out: &mut String) {
+        let error = match failure {
+            Some(failure) => Some(reported(failure)),
+            None => not_whole(summary),
+        };
+        Writer::end(*self, summary, error.as_ref(), out);
+    }
+}
+
+/// The failure as the error object of a partial result: the status was sent long ago.
+fn reported(failure: Failure<'_>) -> Value {
+    let mut body = failure.error.body(None);
+    let inner = body.pointer_mut("/error/innererror");
+    failed(
+        failure.request_id,
+        inner.map(Value::take).unwrap_or_default(),
+    )
 }
 
 fn thin_table(name: &str, columns: &[ResultColumn], out: &mut String) {

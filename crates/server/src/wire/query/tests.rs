@@ -9,6 +9,7 @@ use super::*;
 
 fn summary() -> Summary {
     Summary {
+        renders: Vec::new(),
         render: RenderInfo::default(),
         statistics: Statistics::default(),
         tables: vec![TableSize { rows: 2, bytes: 24 }],
