@@ -163,19 +163,28 @@ fn metric<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
             category.into(),
             counter.into(),
             instance.into(),
-            point.value.number(),
+            mean(&point),
         );
     }
     measured(point, row);
     Table::CustomMetrics
 }
 
+/// How many values a data point sums up; 1 where it does not say.
+fn count(point: &DataPoint<'_>) -> i64 {
+    point.count.number().map_or(1, |count| count as i64).max(0)
+}
+
+/// The mean of the values that a data point sums up.
+fn mean(point: &DataPoint<'_>) -> Option<f64> {
+    let (sum, count) = (point.value.number()?, count(point));
+    Some(if count > 1 { sum / count as f64 } else { sum })
+}
+
 fn measured<'a>(point: DataPoint<'a>, row: &mut Row<'a>) {
-    let sum = point.value.number();
-    let count = point.count.number().map_or(1, |count| count as i64).max(0);
-    row.value_sum = sum;
-    row.value_count = Some(count);
-    row.value = sum.map(|sum| if count > 1 { sum / count as f64 } else { sum });
+    row.value_sum = point.value.number();
+    row.value_count = Some(count(&point));
+    row.value = mean(&point);
     row.value_min = point.min.number().or(row.value);
     row.value_max = point.max.number().or(row.value);
     row.value_std_dev = point.std_dev.number().or(Some(0.0));

@@ -85,13 +85,13 @@ fn check_refused(item: Value, message: &str) {
 #[test]
 fn requests() {
     let data = json!({"id": "r1", "name": "GET /cart", "duration": "00:00:00.750", "responseCode": 503, "success": false,
-        "url": "http://shop/cart", "source": "web", "properties": {"plan": "pro", "n": 3}, "measurements": {"ms": "2.5", "bad": "x"}});
+        "url": "http://shop/cart", "source": "web", "properties": {"plan": "pro", "n": 3}, "measurements": {"ms": "2.5", "whole": 3, "also": 4.0, "bad": "x"}});
     check(
         envelope("RequestData", data),
         Table::Requests,
         json!({"id": "r1", "name": "GET /cart", "duration": 750, "resultCode": "503", "success": "False",
             "url": "http://shop/cart", "source": "web", "performanceBucket": "500ms-1sec", "itemType": "request",
-            "customDimensions": {"plan": "pro", "n": "3"}, "customMeasurements": {"ms": 2.5}, "itemCount": 1,
+            "customDimensions": {"plan": "pro", "n": "3"}, "customMeasurements": {"ms": 2.5, "whole": 3, "also": 4}, "itemCount": 1,
             "appName": "shop", "iKey": IKEY, "appId": IKEY, "_ResourceId": "/hindsight/apps/shop",
             "timestamp": "2025-06-02T12:00:00Z"}),
     );
