@@ -18,6 +18,7 @@ mod questions;
 mod recordings;
 mod resource;
 mod routes;
+mod shutdown;
 mod specification;
 mod streaming;
 mod test_mode;
