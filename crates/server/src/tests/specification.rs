@@ -1,6 +1,7 @@
 //! Every row of the specification's tables, from `conformance/specification`; its README says how an entry is written.
 
 mod grants;
+mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -163,6 +164,7 @@ impl World {
         let mut text = text
             .replace("{each}", each)
             .replace("{app}", &self.server.shop.id.to_string())
+            .replace("{ikey}", &self.server.shop.instrumentation_key.to_string())
             .replace("{bank}", &self.bank.id.to_string())
             .replace("{key}", &self.server.key)
             .replace("{basic user}", &base64(&format!("{}:", self.server.key)))
