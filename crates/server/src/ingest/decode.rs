@@ -9,7 +9,7 @@ use super::bags;
 use super::envelope::{BaseData, DataPoint, ExceptionDetails};
 use super::limits::{self, cut};
 use super::row::{Row, Thrown};
-use super::tolerant::Text;
+use super::tolerant::{Loose, Pairs, Text};
 
 /// Fills the row's own columns from `data` and says which table it belongs to; `None` for an unknown base type.
 pub(crate) fn read<'a>(
@@ -18,7 +18,9 @@ pub(crate) fn read<'a>(
     row: &mut Row<'a>,
     bag: &mut BagBuilder,
 ) -> Option<Table> {
-    row.dimensions = bags::dimensions(std::mem::take(&mut data.properties), bag);
+    let mut properties = std::mem::take(&mut data.properties);
+    add_missing(&mut properties, std::mem::take(&mut row.tags.properties));
+    row.dimensions = bags::dimensions(properties, bag);
     row.measurements = bags::measurements(std::mem::take(&mut data.measurements), bag);
     let table = match base_type {
         "RequestData" => request(data, row),
@@ -38,6 +40,15 @@ pub(crate) fn read<'a>(
     };
     row.item_type = table.item_type();
     Some(table)
+}
+
+/// Adds the properties that the item does not have itself.
+fn add_missing<'a>(properties: &mut Pairs<'a>, more: Vec<(Cow<'a, str>, Loose<'a>)>) {
+    for (key, value) in more {
+        if properties.0.iter().all(|(known, _)| *known != key) {
+            properties.0.push((key, value));
+        }
+    }
 }
 
 fn text(text: Text<'_>, limit: usize) -> Cow<'_, str> {

@@ -210,6 +210,13 @@ fn metrics_of_every_kind() {
         Table::PerformanceCounters,
         json!({"category": "Process", "counter": "Private Bytes", "instance": "w3wp", "name": "Private Bytes", "value": 7}),
     );
+    let summed =
+        json!({"metrics": [{"name": "\\Process(w3wp)\\Private Bytes", "value": 42, "count": 4}]});
+    check(
+        envelope("MetricData", summed),
+        Table::PerformanceCounters,
+        json!({"name": "Private Bytes", "value": 10.5}),
+    );
 }
 
 #[test]
@@ -228,6 +235,22 @@ fn tags_fill_the_context() {
         envelope("EventData", json!({"name": "x"})),
         Table::CustomEvents,
         json!({"client_IP": "198.51.100.0"}),
+    );
+}
+
+#[test]
+fn tags_of_dimensions_without_a_column_become_properties() {
+    let mut item = envelope(
+        "EventData",
+        json!({"name": "x", "properties": {"ai.cloud.environment": "own"}}),
+    );
+    item["tags"] = json!({"ai.application.build": "417", "ai.cloud.environment": "production",
+        "ai.cloud.location": "norwayeast", "ai.cloud.deploymentUnit": "blue", "ai.cloud.roleVer": "ignored"});
+    check(
+        item,
+        Table::CustomEvents,
+        json!({"customDimensions": {"ai.cloud.environment": "own", "ai.application.build": "417",
+            "ai.cloud.location": "norwayeast", "ai.cloud.deploymentUnit": "blue"}}),
     );
 }
 
