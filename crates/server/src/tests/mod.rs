@@ -4,6 +4,7 @@ mod attacks;
 mod cache;
 mod connections;
 mod damage;
+mod demo;
 mod hostile;
 mod http;
 mod identity;

@@ -119,6 +119,18 @@ fn sections() -> Vec<Section> {
     all
 }
 
+/// The names that the entry `{each}` of a section lists.
+pub(super) fn specified_names(title: &str) -> Vec<String> {
+    let sections = sections().into_iter();
+    let rows = sections.filter(|section| section.title == title);
+    let rows = rows.flat_map(|section| section.row);
+    let each = rows
+        .filter(|row| row.name == "{each}")
+        .flat_map(|row| row.each);
+    each.filter_map(|word| word.split(' ').next().map(str::to_owned))
+        .collect()
+}
+
 /// A server with the telemetry, at the time of the telemetry.
 struct World {
     server: Server,
