@@ -271,3 +271,55 @@ async fn delete(name_or_id: &str, data: &DataFolder, json: bool) -> anyhow::Resu
     };
     output::print(&format!("{text}\n"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn limits_are_changed_one_by_one_and_taken_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = || DataFolder::at(folder.path());
+        let catalogue = Catalogue::open_or_create(folder.path()).await.unwrap();
+        create_app(&catalogue, "shop", 0).await.unwrap();
+        let change = async |tier: Option<&str>, cap: Option<&str>, days: Option<&str>| {
+            let command = AppCommand::Set {
+                app: "shop".to_owned(),
+                tier: tier.map(str::to_owned),
+                daily_cap: cap.map(str::to_owned),
+                retention_days: days.map(str::to_owned),
+                data: data(),
+                json: true,
+            };
+            command.run().await.map_err(|error| error.to_string())
+        };
+        let limits = async || {
+            let app = find(&catalogue, "shop").await.unwrap();
+            (app.tier, app.daily_cap_bytes, app.retention_days)
+        };
+        change(Some("free"), Some("2MB"), None).await.unwrap();
+        assert_eq!(limits().await, (Tier::Free, Some(2_000_000), None));
+        change(None, None, Some("30")).await.unwrap();
+        assert_eq!(limits().await, (Tier::Free, Some(2_000_000), Some(30)));
+        change(Some("basic"), Some("none"), Some("none"))
+            .await
+            .unwrap();
+        assert_eq!(limits().await, (Tier::Basic, None, None));
+        for (tier, cap, days, message) in [
+            (Some("gold"), None, None, "free, basic or enterprise"),
+            (None, Some("much"), None, "much"),
+            (None, None, Some("0"), "no number of days"),
+            (None, None, None, "nothing to change"),
+        ] {
+            let error = change(tier, cap, days).await.unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+        assert_eq!(limits().await, (Tier::Basic, None, None));
+        let notes = catalogue.audit(0, 10).await.unwrap();
+        let texts: Vec<&str> = notes.iter().map(|note| note.subject.as_str()).collect();
+        assert!(
+            texts.contains(&"shop: tier free, daily cap 2000000"),
+            "{texts:?}"
+        );
+    }
+}
