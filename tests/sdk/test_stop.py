@@ -1,7 +1,12 @@
 """SIGTERM under load: what was accepted is finished and acknowledged, everything is sealed, the exit code is 0."""
+import json
 import signal
+import threading
 import time
 import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
 
 from server import Server
 from test_crash import Sender
@@ -29,6 +34,28 @@ class Stop(unittest.TestCase):
                 found = [row["id"] for row in rows]
                 self.assertEqual(len(found), len(set(found)), "stored twice")
                 self.assertEqual(acknowledged - set(found), set(), "acknowledged and lost")
+
+    def test_queries_get_503(self):
+        """A query that runs until the end gets 503 with Retry-After, not a closed connection."""
+        slow = "range x from 1 to 1000000000000 step 1 | summarize sum(x)"
+        with Server() as server:
+            app, key = server.new_app("stop")
+            url = f"{server.url}/v1/apps/{app['appId']}/query?" + urllib.parse.urlencode({"query": slow})
+            replies = []
+
+            def ask():
+                try:
+                    urllib.request.urlopen(urllib.request.Request(url, headers={"x-api-key": key}), timeout=60)
+                except urllib.error.HTTPError as error:
+                    replies.append((error.code, error.headers["Retry-After"], json.load(error)["error"]["code"]))
+
+            asking = threading.Thread(target=ask)
+            asking.start()
+            time.sleep(1)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.process.wait(timeout=30), 0)
+            asking.join(timeout=15)
+            self.assertEqual(replies, [(503, "5", "ServiceUnavailableError")])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ use crate::error::EngineError;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     at: tokio::time::Instant,
-    seconds: u64,
+    limit: Duration,
 }
 
 impl Deadline {
@@ -16,7 +16,7 @@ impl Deadline {
     pub(crate) fn after(limit: Duration) -> Deadline {
         Deadline {
             at: tokio::time::Instant::now() + limit,
-            seconds: limit.as_secs(),
+            limit,
         }
     }
 
@@ -25,9 +25,7 @@ impl Deadline {
         self,
         work: impl Future<Output = Result<T, EngineError>>,
     ) -> Result<T, EngineError> {
-        let late = EngineError::TimedOut {
-            seconds: self.seconds,
-        };
+        let late = EngineError::TimedOut { limit: self.limit };
         // `timeout_at` polls the work first: work that never yields would always be in time.
         if tokio::time::Instant::now() >= self.at {
             return Err(late);

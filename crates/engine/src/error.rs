@@ -1,5 +1,7 @@
 //! Errors of requests. The server turns them into status codes and JSON in one place.
 
+use std::time::Duration;
+
 use hindsight_kql_syntax::Diagnostic;
 
 /// An engine error.
@@ -30,10 +32,10 @@ pub enum EngineError {
     #[error("The provided credentials have insufficient access to perform the requested operation")]
     Forbidden,
     /// Ran longer than allowed: 504.
-    #[error("The query ran longer than {seconds} s")]
+    #[error("The query ran longer than {}", in_words(*limit))]
     TimedOut {
         /// The limit that was in force.
-        seconds: u64,
+        limit: Duration,
     },
     /// Needs more than the configured resources: 400 with the limit's name and value.
     #[error("{0}")]
@@ -49,9 +51,32 @@ pub enum EngineError {
     Internal(String),
 }
 
+/// `5 s`; less than whole seconds in milliseconds, `1500 ms`.
+fn in_words(limit: Duration) -> String {
+    if limit.subsec_nanos() == 0 {
+        format!("{} s", limit.as_secs())
+    } else {
+        format!("{} ms", limit.as_millis().max(1))
+    }
+}
+
 fn first_message(diagnostics: &[Diagnostic]) -> String {
     diagnostics.first().map_or_else(
         || "The query is not valid".to_owned(),
         |d| d.message.clone(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_names_its_limit_in_full() {
+        for (milliseconds, limit) in [(5_000, "5 s"), (1, "1 ms"), (1_500, "1500 ms")] {
+            let limit_of = Duration::from_millis(milliseconds);
+            let message = EngineError::TimedOut { limit: limit_of }.to_string();
+            assert_eq!(message, format!("The query ran longer than {limit}"));
+        }
+    }
 }

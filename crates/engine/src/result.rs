@@ -146,6 +146,8 @@ pub struct MetricResult {
     pub body: MetricBody,
     /// The KQL that was run, for `ai.include-query-payload`.
     pub query: String,
+    /// What the values do not tell: `(code, message)`.
+    pub messages: Vec<(String, String)>,
     /// What could not be read and is left out (`D34`).
     pub missing: Vec<MissingData>,
 }

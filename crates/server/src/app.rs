@@ -19,6 +19,7 @@ use crate::config::Settings;
 use crate::directory::Directory;
 use crate::live::LiveMetrics;
 use crate::reply::ReplyCache;
+use crate::shutdown::Shutdown;
 use crate::test_mode::TestMode;
 use crate::throttle::{Limits, Rate, Throttle};
 
@@ -43,6 +44,8 @@ pub(crate) struct App {
     pub(crate) issuer: Arc<Issuer>,
     /// Live metrics of watched applications.
     pub(crate) live: Arc<LiveMetrics>,
+    /// Tells queries that the server stops.
+    pub(crate) shutdown: Shutdown,
     /// Limits queries.
     pub(crate) throttle: Throttle,
     /// The memory of request bodies.
@@ -126,6 +129,7 @@ impl App {
             ),
             directory,
             live: LiveMetrics::new(clock.clone()),
+            shutdown: Shutdown::default(),
             throttle: Throttle::new(limits),
             bodies: BodyMemory::new(BodyLimits {
                 memory: settings.body_memory,

@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use table::SETTINGS;
 pub(crate) use table::{FiguresAccess, Settings};
-pub(crate) use values::duration;
+pub(crate) use values::{bytes, duration};
 
 impl Settings {
     /// Defaults, then the file, then the environment. Flags are applied by the caller with [`Settings::set`].
@@ -115,7 +115,6 @@ fn scalar_text(value: &DeValue<'_>) -> anyhow::Result<String> {
 mod tests {
     use std::time::Duration;
 
-    use super::values::bytes;
     use super::*;
 
     #[test]

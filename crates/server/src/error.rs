@@ -28,9 +28,6 @@ pub(crate) enum ApiError {
     /// 404 with the name of what does not exist in a permitted application.
     #[error("{0}")]
     NotFound(String),
-    /// 405; the router has said what is allowed.
-    #[error("The method is not allowed for this path")]
-    MethodNotAllowed,
     /// 400 with one sentence.
     #[error("{message}")]
     Bad {
@@ -54,9 +51,6 @@ pub(crate) enum ApiError {
         /// The setting `apps.minimum_tier`.
         needs: &'static str,
     },
-    /// 406
-    #[error("{0}")]
-    NotAcceptable(String),
     /// 413
     #[error("{0}")]
     TooLarge(String),
@@ -115,17 +109,7 @@ pub(crate) const CODES: &[(u16, &str, &str)] = &[
     (
         404,
         "PathNotFoundError",
-        "There is no such path, application, metric or event.",
-    ),
-    (
-        405,
-        "MethodNotAllowedError",
-        "The path does not support the method; the header Allow lists the supported ones.",
-    ),
-    (
-        406,
-        "NotAcceptableError",
-        "Accept permits no media type of the reply.",
+        "There is no such path, application, metric or event, or the path does not support the method; the header Allow then lists those that it supports.",
     ),
     (408, "RequestTimeoutError", "The body arrived too slowly."),
     (413, "RequestTooLargeError", "The body is too large."),
@@ -182,10 +166,8 @@ impl ApiError {
             ApiError::Unauthenticated | ApiError::InvalidToken(_) => StatusCode::UNAUTHORIZED,
             ApiError::Forbidden { .. } => StatusCode::FORBIDDEN,
             ApiError::PathNotFound | ApiError::NotFound(_) => StatusCode::NOT_FOUND,
-            ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Bad { .. } | ApiError::InvalidBody(_) => StatusCode::BAD_REQUEST,
             ApiError::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
-            ApiError::NotAcceptable(_) => StatusCode::NOT_ACCEPTABLE,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -247,7 +229,6 @@ impl ApiError {
                     Some(inner),
                 )
             }
-            ApiError::MethodNotAllowed => (text, "MethodNotAllowedError", None),
             ApiError::Bad {
                 target, position, ..
             } => bad_argument(validation(&text, target.as_deref(), *position)),
@@ -257,7 +238,6 @@ impl ApiError {
                 "details": [{ "code": "InvalidJsonBody", "message": text, "target": null }],
             })),
             ApiError::PaymentRequired { .. } => (text, "PaymentRequiredError", None),
-            ApiError::NotAcceptable(_) => (text, "NotAcceptableError", None),
             ApiError::TooLarge(_) => (text, "RequestTooLargeError", None),
             ApiError::Slow(_) => (text, "RequestTimeoutError", None),
             ApiError::UnsupportedMedia(_) => (text, "UnsupportedMediaTypeError", None),
@@ -423,8 +403,11 @@ impl IntoResponse for ApiError {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Duration;
+
     use hindsight_engine::{Code, Diagnostic, Span};
+
+    use super::*;
 
     fn query_error(code: Code, text: &str, start: usize, end: usize, message: &str) -> ApiError {
         ApiError::Engine(EngineError::Query {
@@ -498,12 +481,6 @@ mod tests {
                 "{code}"
             );
         };
-        check(
-            ApiError::NotAcceptable("x".into()),
-            406,
-            "NotAcceptableError",
-        );
-        check(ApiError::MethodNotAllowed, 405, "MethodNotAllowedError");
         check(ApiError::TooLarge("x".into()), 413, "RequestTooLargeError");
         check(ApiError::Slow("x".into()), 408, "RequestTimeoutError");
         check(
@@ -551,7 +528,10 @@ mod tests {
         );
         check(ApiError::Internal("x".into()), 500, "InternalServerFault");
         check(
-            EngineError::TimedOut { seconds: 1 }.into(),
+            EngineError::TimedOut {
+                limit: Duration::from_secs(1),
+            }
+            .into(),
             504,
             "GatewayTimeout",
         );

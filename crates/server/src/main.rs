@@ -25,6 +25,7 @@ mod reply;
 mod resource;
 mod router;
 mod routes;
+mod shutdown;
 mod telemetry;
 mod test_mode;
 mod throttle;

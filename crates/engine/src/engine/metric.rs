@@ -7,7 +7,7 @@ use crate::deadline::Deadline;
 use crate::error::EngineError;
 use crate::metrics::{self, MetricPlan};
 use crate::request::{Caller, MetricParameters};
-use crate::result::{MetricBody, MetricResult};
+use crate::result::{MetricBody, MetricResult, MetricSegment};
 use crate::time::format_duration;
 
 impl QueryEngine {
@@ -87,6 +87,7 @@ impl QueryEngine {
             .tables
             .first()
             .ok_or_else(|| EngineError::Internal("a metric without rows".to_owned()))?;
+        let body = metrics::assemble(plan, table)?;
         Ok(MetricResult {
             metric: plan.metric.id.clone(),
             range: plan.range,
@@ -96,11 +97,31 @@ impl QueryEngine {
                 .iter()
                 .map(|a| a.name().to_owned())
                 .collect(),
-            body: metrics::assemble(plan, table)?,
+            messages: untold(plan, &body),
+            body,
             query: text,
             missing: executed.missing,
         })
     }
+}
+
+/// A message for each dimension without a column that no item tells.
+fn untold(plan: &MetricPlan, body: &MetricBody) -> Vec<(String, String)> {
+    let segments = match body {
+        MetricBody::Values(_) => Vec::new(),
+        MetricBody::Segments(segments) => segments.iter().collect(),
+        MetricBody::Buckets(buckets) => buckets.iter().flat_map(|b| &b.segments).collect(),
+    };
+    let mut level: Vec<&MetricSegment> = segments;
+    let mut messages = Vec::new();
+    for dimension in &plan.segments {
+        let empty = !level.is_empty() && level.iter().all(|segment| segment.text.is_empty());
+        if let (true, Some(advice)) = (empty, dimension.advice()) {
+            messages.push(("DimensionNotRecorded".to_owned(), advice));
+        }
+        level = level.iter().flat_map(|segment| &segment.segments).collect();
+    }
+    messages
 }
 
 fn has_data(body: &MetricBody) -> bool {

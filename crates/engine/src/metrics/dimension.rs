@@ -4,13 +4,13 @@ use hindsight_kql_syntax::ast::{BinaryOp, Expr};
 use hindsight_kql_types::{ScalarType, Value};
 use hindsight_store::Table;
 
+use super::derived::Derived;
 use super::metric::{Metric, MetricSource};
 
 /// The specification's names for dimensions, and their paths.
 const ENUM_NAMES: &[(&str, &str)] = &[
     ("applicationVersion", "application/version"),
     ("authenticatedOrAnonymousTraffic", "user/authenticated"),
-    ("browser", "client/browser"),
     ("browserVersion", "client/browser"),
     ("city", "client/city"),
     ("cloudRoleName", "cloud/roleName"),
@@ -20,23 +20,14 @@ const ENUM_NAMES: &[(&str, &str)] = &[
     ("instanceName", "cloud/roleInstance"),
 ];
 
-/// The specification's names for what no table has a column of, so that no SDK's telemetry can tell it: it is empty in every
-/// item, and all items are one segment.
-const NOT_RECORDED: &[&str] = &[
-    "applicationBuild",
-    "continent",
-    "deploymentId",
-    "deploymentUnit",
-    "environment",
-    "hostingLocation",
-];
-
 /// A dimension of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dimension {
     /// As the caller wrote it: the key of its values in the reply.
     pub(crate) written: String,
     path: String,
+    /// How it is computed where no column holds it.
+    derived: Option<Derived>,
     /// The metric is of many tables: only rows of the dimension's own item type have it.
     mixed: bool,
 }
@@ -51,11 +42,14 @@ impl Dimension {
         let of_bag = path
             .strip_prefix("customDimensions/")
             .is_some_and(|key| !key.is_empty());
-        let open = of_bag || NOT_RECORDED.contains(&path);
-        let applies = (open && metric.custom_dimensions) || metric.dimensions.contains(&path);
+        let derived = Derived::find(path);
+        let applies = (of_bag && metric.custom_dimensions)
+            || derived.is_some_and(|derived| derived.applies(metric))
+            || metric.dimensions.contains(&path);
         applies.then(|| Dimension {
             written: written.to_owned(),
             path: path.to_owned(),
+            derived,
             mixed: matches!(metric.source, MetricSource::Distinct { .. }),
         })
     }
@@ -91,7 +85,15 @@ impl Dimension {
         Expr::call("iff", vec![own, value, Expr::string("")])
     }
 
+    /// What the reply says where no item tells the dimension; for those that no column holds.
+    pub(crate) fn advice(&self) -> Option<String> {
+        self.derived.map(Derived::advice)
+    }
+
     fn value(&self) -> Expr {
+        if let Some(derived) = self.derived {
+            return derived.to_kql();
+        }
         if let Some(bag_key) = self.path.strip_prefix("customDimensions/") {
             return Expr::call(
                 "tostring",
@@ -110,7 +112,6 @@ impl Dimension {
             "user/authenticated" => return present("user_AuthenticatedId"),
             "type" | "billing/telemetryItemType" => return Expr::name("itemType"),
             "billing/telemetryItemSource" => return Expr::name("sdkVersion"),
-            path if NOT_RECORDED.contains(&path) => return Expr::string(""),
             _ => {}
         }
         let (group, member) = self.path.split_once('/').unwrap_or(("", &self.path));

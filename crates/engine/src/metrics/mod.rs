@@ -2,6 +2,8 @@
 
 mod bins;
 mod catalogue;
+mod continents;
+mod derived;
 mod dimension;
 mod dimension_names;
 mod metric;

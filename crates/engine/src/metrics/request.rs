@@ -1,7 +1,7 @@
 //! A metric request read and checked: what `MetricParameters` says in texts, as data.
 
 use hindsight_kql_syntax::ast::Expr;
-use hindsight_kql_types::ticks::{TICKS_PER_HOUR, TICKS_PER_SECOND};
+use hindsight_kql_types::ticks::TICKS_PER_SECOND;
 
 use super::bins;
 use super::catalogue;
@@ -10,7 +10,7 @@ use super::metric::{Aggregation, Metric};
 use crate::error::EngineError;
 use crate::odata;
 use crate::request::{MetricParameters, TimeRange};
-use crate::time::{Period, parse_duration, parse_period};
+use crate::time::{Period, is_duration, parse_duration, parse_period};
 
 /// How many segments a request gets that does not say (`D12`).
 const DEFAULT_TOP: usize = 10;
@@ -146,7 +146,7 @@ fn dimension(text: &str, metric: &Metric) -> Result<Dimension, String> {
 
 /// The time of the request: the last 12 hours without one, cut to now and to what is kept (`D11`).
 fn used_range(timespan: Option<&str>, now: i64, oldest: i64) -> Result<TimeRange, EngineError> {
-    let period = timespan.map_or(Ok(Period::Last(12 * TICKS_PER_HOUR)), parse_period)?;
+    let period = timespan.map_or(Ok(Period::hours(12)), parse_period)?;
     let range = period.resolve(now);
     let end = range.end.min(now);
     let start = range.start.max(oldest).min(end);
@@ -155,10 +155,12 @@ fn used_range(timespan: Option<&str>, now: i64, oldest: i64) -> Result<TimeRange
 
 fn interval(text: &str, range: TimeRange) -> Result<i64, EngineError> {
     let ticks = parse_duration(text).ok_or_else(|| {
-        bad(
-            "interval",
-            format!("'{text}' is not an ISO 8601 duration such as PT5M, PT1H or P1D."),
-        )
+        let message = if is_duration(text) {
+            format!("'{text}' has no fixed length, which an interval needs: use days in place of months and years.")
+        } else {
+            format!("'{text}' is not an ISO 8601 duration such as PT5M, PT1H or P1D.")
+        };
+        bad("interval", message)
     })?;
     if ticks < TICKS_PER_SECOND {
         return Err(bad(

@@ -416,6 +416,11 @@ async fn wrong_parameters_say_what_is_right() {
             "'1h' is not an ISO 8601 duration such as PT5M, PT1H or P1D.",
         ),
         (
+            with(|p| p.interval = Some("P1M".to_owned())),
+            "interval",
+            "'P1M' has no fixed length, which an interval needs: use days in place of months and years.",
+        ),
+        (
             with(|p| p.timespan = Some("2025-03-06T02:00:00Z/2025-03-06T01:00:00Z".to_owned())),
             "timespan",
             "The timespan '2025-03-06T02:00:00Z/2025-03-06T01:00:00Z' ends before it starts.",

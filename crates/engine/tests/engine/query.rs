@@ -325,7 +325,7 @@ async fn a_query_that_runs_too_long_is_stopped() {
         request.caller.wait = wait;
         let error = f.run(&request).await.unwrap_err();
         assert!(
-            matches!(error, EngineError::TimedOut { seconds: s } if s == seconds),
+            matches!(error, EngineError::TimedOut { limit } if limit.as_secs() == seconds),
             "{wait:?}: {error:?}"
         );
     }

@@ -16,6 +16,14 @@ pub(super) struct DataFolder {
 }
 
 impl DataFolder {
+    /// This folder.
+    #[cfg(test)]
+    pub(super) fn at(path: &std::path::Path) -> DataFolder {
+        DataFolder {
+            data: Some(path.to_owned()),
+        }
+    }
+
     /// The folder from the flag, the environment or the default.
     pub(super) fn path(&self) -> anyhow::Result<PathBuf> {
         match &self.data {

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 enum Command {
     /// Run the server.
     Serve(serve::Serve),
-    /// Create, list, show and delete applications. Works while a server runs.
+    /// Create, list, show, change and delete applications. Works while a server runs.
     #[command(subcommand)]
     App(app::AppCommand),
     /// Create, list and delete API keys. Works while a server runs.

@@ -16,6 +16,7 @@ use super::test_mode::TestFlags;
 use super::{audit, banner, demo, listen, output};
 use crate::app::{App, connection_string, create_app, create_key};
 use crate::config::{self, Settings};
+use crate::shutdown::Shutdown;
 use crate::tls;
 use crate::wire::test_mode as wire;
 
@@ -224,7 +225,10 @@ impl Listeners {
             if let Some(test) = &stopping.test {
                 test.stop();
             }
-            stop.send(true)
+            stopping.shutdown.begin();
+            stop.send_replace(true);
+            tokio::time::sleep(Shutdown::grace(stopping.settings.shutdown_timeout)).await;
+            stopping.shutdown.end();
         });
         let (router, settings) = (crate::router::router(app.clone()), &app.settings);
         let run = |listener, encryption| {

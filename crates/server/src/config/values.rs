@@ -88,7 +88,7 @@ pub(super) fn size(text: &str) -> anyhow::Result<usize> {
 }
 
 /// `64MiB`, `500KB`, `1000`.
-pub(super) fn bytes(text: &str) -> anyhow::Result<u64> {
+pub(crate) fn bytes(text: &str) -> anyhow::Result<u64> {
     let (value, unit) = split_unit(text);
     let factor: u64 = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1,

@@ -34,6 +34,10 @@ impl Context {
         put("ai.cloud.role", &self.role);
         put("ai.cloud.roleInstance", &self.instance);
         put("ai.application.ver", "3.2.0");
+        put("ai.application.build", "3.2.0-417");
+        put("ai.cloud.environment", "production");
+        put("ai.cloud.location", "westeurope");
+        put("ai.cloud.deploymentUnit", &self.role);
         put(
             "ai.internal.sdkVersion",
             if self.role == "browser" {

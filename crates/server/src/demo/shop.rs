@@ -69,6 +69,10 @@ impl Shop {
                     8.0 + 30.0 * load,
                 ),
                 (
+                    r"\Process(??APP_WIN32_PROC??)\% Processor Time Normalized",
+                    2.0 + 7.5 * load,
+                ),
+                (
                     r"\Process(??APP_WIN32_PROC??)\Private Bytes",
                     2.1e8 + 4e7 * load,
                 ),

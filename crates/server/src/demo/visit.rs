@@ -94,11 +94,11 @@ impl<'a> Visit<'a> {
     ) -> Context {
         let mut person = self.person.clone();
         person.push(("ai.device.type", client.to_owned()));
+        let pick = self.person.first().map_or(0, |(_, user)| {
+            user.len() + user.bytes().map(usize::from).sum::<usize>()
+        });
+        person.push(("ai.device.browser", any_of(&BROWSERS, pick).to_owned()));
         if client == "Browser" {
-            let pick = self.person.first().map_or(0, |(_, user)| {
-                user.len() + user.bytes().map(usize::from).sum::<usize>()
-            });
-            person.push(("ai.device.browser", any_of(&BROWSERS, pick).to_owned()));
             person.push(("ai.device.osVersion", any_of(&SYSTEMS, pick).to_owned()));
         }
         Context {
@@ -111,7 +111,7 @@ impl<'a> Visit<'a> {
     }
 
     fn properties(&self) -> Value {
-        json!({ "plan": self.plan, "region": "westeurope", "tenant": format!("tenant-{:02}", self.person.len() * 7 % 40) })
+        json!({ "plan": self.plan, "region": "westeurope", "deployment.id": "d-417", "tenant": format!("tenant-{:02}", self.person.len() * 7 % 40) })
     }
 
     /// The server's request with its dependencies and traces; answers how long it took, in milliseconds.

@@ -25,12 +25,23 @@ pub(crate) fn measurements(pairs: Pairs<'_>, bag: &mut BagBuilder) -> Option<Vec
     let mut dropped = pairs.0.len().saturating_sub(limits::PAIRS);
     for (key, value) in pairs.0.into_iter().take(limits::PAIRS) {
         match value.number() {
-            Some(number) => bag.real(&cut(key, limits::KEY), number),
+            Some(number) => measurement(&cut(key, limits::KEY), number, bag),
             None => dropped += 1,
         }
     }
     note_dropped(dropped);
     finish(bag)
+}
+
+/// A whole number is an integer, so that it prints as `3` and not as `3.0`, as long as it is exact.
+fn measurement(key: &str, number: f64, bag: &mut BagBuilder) {
+    /// 2⁵³: every smaller integer is exact in 64 bits of floating point.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() < EXACT {
+        bag.long(key, number as i64);
+    } else {
+        bag.real(key, number);
+    }
 }
 
 /// Counts what an item loses, for operators to see.

@@ -9,7 +9,7 @@ use super::bags;
 use super::envelope::{BaseData, DataPoint, ExceptionDetails};
 use super::limits::{self, cut};
 use super::row::{Row, Thrown};
-use super::tolerant::Text;
+use super::tolerant::{Loose, Pairs, Text};
 
 /// Fills the row's own columns from `data` and says which table it belongs to; `None` for an unknown base type.
 pub(crate) fn read<'a>(
@@ -18,7 +18,9 @@ pub(crate) fn read<'a>(
     row: &mut Row<'a>,
     bag: &mut BagBuilder,
 ) -> Option<Table> {
-    row.dimensions = bags::dimensions(std::mem::take(&mut data.properties), bag);
+    let mut properties = std::mem::take(&mut data.properties);
+    add_missing(&mut properties, std::mem::take(&mut row.tags.properties));
+    row.dimensions = bags::dimensions(properties, bag);
     row.measurements = bags::measurements(std::mem::take(&mut data.measurements), bag);
     let table = match base_type {
         "RequestData" => request(data, row),
@@ -38,6 +40,15 @@ pub(crate) fn read<'a>(
     };
     row.item_type = table.item_type();
     Some(table)
+}
+
+/// Adds the properties that the item does not have itself.
+fn add_missing<'a>(properties: &mut Pairs<'a>, more: Vec<(Cow<'a, str>, Loose<'a>)>) {
+    for (key, value) in more {
+        if properties.0.iter().all(|(known, _)| *known != key) {
+            properties.0.push((key, value));
+        }
+    }
 }
 
 fn text(text: Text<'_>, limit: usize) -> Cow<'_, str> {
@@ -163,19 +174,28 @@ fn metric<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
             category.into(),
             counter.into(),
             instance.into(),
-            point.value.number(),
+            mean(&point),
         );
     }
     measured(point, row);
     Table::CustomMetrics
 }
 
+/// How many values a data point sums up; 1 where it does not say.
+fn count(point: &DataPoint<'_>) -> i64 {
+    point.count.number().map_or(1, |count| count as i64).max(0)
+}
+
+/// The mean of the values that a data point sums up.
+fn mean(point: &DataPoint<'_>) -> Option<f64> {
+    let (sum, count) = (point.value.number()?, count(point));
+    Some(if count > 1 { sum / count as f64 } else { sum })
+}
+
 fn measured<'a>(point: DataPoint<'a>, row: &mut Row<'a>) {
-    let sum = point.value.number();
-    let count = point.count.number().map_or(1, |count| count as i64).max(0);
-    row.value_sum = sum;
-    row.value_count = Some(count);
-    row.value = sum.map(|sum| if count > 1 { sum / count as f64 } else { sum });
+    row.value_sum = point.value.number();
+    row.value_count = Some(count(&point));
+    row.value = mean(&point);
     row.value_min = point.min.number().or(row.value);
     row.value_max = point.max.number().or(row.value);
     row.value_std_dev = point.std_dev.number().or(Some(0.0));

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::tolerant::Loose;
+
 /// The values of an item's columns. Which of them are stored is decided by the table's schema.
 #[derive(Debug, Default)]
 pub(crate) struct Row<'a> {
@@ -121,6 +123,8 @@ pub(crate) struct AppColumns<'a> {
 /// The context columns.
 #[derive(Debug, Default)]
 pub(crate) struct Tags<'a> {
+    /// Tags that become properties.
+    pub(crate) properties: Vec<(Cow<'a, str>, Loose<'a>)>,
     /// `operation_Name`
     pub(crate) operation_name: Cow<'a, str>,
     /// `operation_Id`

@@ -1,4 +1,4 @@
-//! Which tag fills which context column. Unknown tags are ignored, as the service does.
+//! Which tag fills which context column. Unknown tags are ignored, as the service does, but for a few that become properties.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,22 @@ pub(crate) struct Sender {
     pub(crate) user_agent: String,
 }
 
+/// Tags that no column holds, and that tell dimensions of the specification: they become properties of the item (`D9`).
+const PROPERTIES: [&str; 4] = [
+    "ai.application.build",
+    "ai.cloud.deploymentUnit",
+    "ai.cloud.environment",
+    "ai.cloud.location",
+];
+
 /// The context of an envelope.
 pub(crate) fn read<'a>(pairs: Pairs<'a>, sender: &Sender) -> Tags<'a> {
     let mut tags = Tags::default();
     for (key, value) in pairs.0 {
         if let Some(field) = field(&mut tags, &key) {
             *field = cut(value.into_text(), limits::NAME);
+        } else if PROPERTIES.contains(&&*key) {
+            tags.properties.push((key, value));
         }
     }
     complete(&mut tags, sender);

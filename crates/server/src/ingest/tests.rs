@@ -85,13 +85,13 @@ fn check_refused(item: Value, message: &str) {
 #[test]
 fn requests() {
     let data = json!({"id": "r1", "name": "GET /cart", "duration": "00:00:00.750", "responseCode": 503, "success": false,
-        "url": "http://shop/cart", "source": "web", "properties": {"plan": "pro", "n": 3}, "measurements": {"ms": "2.5", "bad": "x"}});
+        "url": "http://shop/cart", "source": "web", "properties": {"plan": "pro", "n": 3}, "measurements": {"ms": "2.5", "whole": 3, "also": 4.0, "bad": "x"}});
     check(
         envelope("RequestData", data),
         Table::Requests,
         json!({"id": "r1", "name": "GET /cart", "duration": 750, "resultCode": "503", "success": "False",
             "url": "http://shop/cart", "source": "web", "performanceBucket": "500ms-1sec", "itemType": "request",
-            "customDimensions": {"plan": "pro", "n": "3"}, "customMeasurements": {"ms": 2.5}, "itemCount": 1,
+            "customDimensions": {"plan": "pro", "n": "3"}, "customMeasurements": {"ms": 2.5, "whole": 3, "also": 4}, "itemCount": 1,
             "appName": "shop", "iKey": IKEY, "appId": IKEY, "_ResourceId": "/hindsight/apps/shop",
             "timestamp": "2025-06-02T12:00:00Z"}),
     );
@@ -210,6 +210,13 @@ fn metrics_of_every_kind() {
         Table::PerformanceCounters,
         json!({"category": "Process", "counter": "Private Bytes", "instance": "w3wp", "name": "Private Bytes", "value": 7}),
     );
+    let summed =
+        json!({"metrics": [{"name": "\\Process(w3wp)\\Private Bytes", "value": 42, "count": 4}]});
+    check(
+        envelope("MetricData", summed),
+        Table::PerformanceCounters,
+        json!({"name": "Private Bytes", "value": 10.5}),
+    );
 }
 
 #[test]
@@ -228,6 +235,22 @@ fn tags_fill_the_context() {
         envelope("EventData", json!({"name": "x"})),
         Table::CustomEvents,
         json!({"client_IP": "198.51.100.0"}),
+    );
+}
+
+#[test]
+fn tags_of_dimensions_without_a_column_become_properties() {
+    let mut item = envelope(
+        "EventData",
+        json!({"name": "x", "properties": {"ai.cloud.environment": "own"}}),
+    );
+    item["tags"] = json!({"ai.application.build": "417", "ai.cloud.environment": "production",
+        "ai.cloud.location": "norwayeast", "ai.cloud.deploymentUnit": "blue", "ai.cloud.roleVer": "ignored"});
+    check(
+        item,
+        Table::CustomEvents,
+        json!({"customDimensions": {"ai.cloud.environment": "own", "ai.application.build": "417",
+            "ai.cloud.location": "norwayeast", "ai.cloud.deploymentUnit": "blue"}}),
     );
 }
 

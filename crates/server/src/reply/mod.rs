@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use arrivals::{Arrivals, Reads};
 pub(crate) use cache::{CacheControl, ReplyCache};
-pub(crate) use conditions::{Accept, Conditions};
+pub(crate) use conditions::Conditions;
 pub(crate) use stream::{Writing, make};
 
 use crate::wire::missing;
@@ -117,7 +117,7 @@ fn describe(headers: &mut HeaderMap, age: Option<u64>) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private"));
     headers.insert(
         header::VARY,
-        HeaderValue::from_static("Authorization, X-Api-Key, Prefer, Accept, Accept-Encoding"),
+        HeaderValue::from_static("Authorization, X-Api-Key, Prefer, Accept-Encoding"),
     );
     if let Some(age) = age {
         headers.insert(header::AGE, HeaderValue::from(age));

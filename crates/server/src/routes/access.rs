@@ -15,7 +15,7 @@ use crate::error::ApiError;
 use crate::origin::Head;
 use crate::params::Params;
 use crate::prefer::Prefer;
-use crate::reply::{Accept, CacheControl, Conditions};
+use crate::reply::{CacheControl, Conditions};
 use crate::throttle::Permit;
 
 /// A version segment of the URL (`D1`).
@@ -60,8 +60,6 @@ pub(crate) struct Access {
     pub(crate) cache: CacheControl,
     /// The replies that the caller already has.
     pub(crate) conditions: Conditions,
-    /// The media types that the caller accepts.
-    pub(crate) accept: Accept,
 }
 
 impl Access {
@@ -73,17 +71,6 @@ impl Access {
     /// The client's address and the principal: who reads the memory of a body.
     pub(crate) fn reader(&self) -> (Option<IpAddr>, &Arc<str>) {
         (self.address, &self.principal.id)
-    }
-
-    /// Refuses a request whose reply would be of a media type that the caller does not accept.
-    pub(crate) fn must_accept(&self, media: &[&str]) -> Result<(), ApiError> {
-        if media.iter().any(|media| self.accept.permits(media)) {
-            return Ok(());
-        }
-        Err(ApiError::NotAcceptable(format!(
-            "The reply is {}, which the header 'Accept' of the request does not permit",
-            media.join(" or ")
-        )))
     }
 
     /// An admitted request about an application, which is named `app_text` in it.
@@ -126,13 +113,16 @@ impl Access {
             prefer,
             cache: CacheControl::read(&parts.headers),
             conditions: Conditions::read(&parts.method, &parts.headers),
-            accept: Accept::read(&parts.headers),
         })
     }
 
     /// Waits until the principal's limits permit the query.
+    ///
+    /// # Errors
+    /// [`ApiError::Throttled`] if that takes too long, [`ApiError::Unavailable`] if the server stops meanwhile.
     pub(crate) async fn permit(&self, app: &App) -> Result<Permit, ApiError> {
-        app.throttle.admit(&self.principal.id).await
+        let permit = app.throttle.admit(&self.principal.id);
+        app.shutdown.or_stopping(permit).await
     }
 }
 

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::access::{Access, Version};
-use super::{JSON, body, query, respond};
+use super::{JSON, body, json, query, respond};
 use crate::app::App;
 use crate::auth::gate::Admitted;
 use crate::auth::guard::{Standing, admit};
@@ -66,8 +66,8 @@ pub(crate) async fn post(
 ) -> Result<Response, ApiError> {
     let reader = (head.connection.address(), &admitted.principal.id);
     let given = body::query(&app, reader, &head.headers, given).await?;
-    let batch: Batch = serde_json::from_slice(&given.bytes)
-        .map_err(|error| ApiError::InvalidBody(error.to_string()))?;
+    let description = "a JSON object with an array 'requests', whose members have an 'id'";
+    let batch: Batch = json::body(&given.bytes, b'{', description)?;
     if batch.requests.len() > MAX_MEMBERS {
         return Err(ApiError::bad(format!(
             "A batch has at most {MAX_MEMBERS} members, this one has {}",

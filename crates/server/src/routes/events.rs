@@ -126,10 +126,6 @@ impl Form {
     fn new(access: &Access, event_type: String, single: bool) -> Result<Form, ApiError> {
         let wanted = access.params.one("$format")?;
         let format = format(wanted.as_deref())?;
-        // `$format` outranks `Accept` (OData 4.01, part 2, §5.1.9).
-        if wanted.is_none() {
-            access.must_accept(&["application/json"])?;
-        }
         let version = match access.version {
             Version::V1 => "v1",
             Version::Beta => "beta",

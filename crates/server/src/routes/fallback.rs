@@ -1,4 +1,4 @@
-//! What is no path, or not with this method.
+//! Unknown paths, and paths that do not support a method.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use crate::error::ApiError;
 
 /// Paths that exist for everybody are few; all others need a credential before they are said not to exist.
 pub(crate) async fn unknown(State(app): State<Arc<App>>, request: Request) -> ApiError {
-    refuse(&app, &request.into_parts().0, ApiError::PathNotFound).await
+    refuse(&app, &request.into_parts().0).await
 }
 
-/// A known path with a method that it does not have; the router adds `Allow`.
+/// A known path with a method that it does not support gets the same reply (`D32`); the router adds `Allow`.
 pub(crate) async fn wrong_method(State(app): State<Arc<App>>, request: Request) -> ApiError {
-    refuse(&app, &request.into_parts().0, ApiError::MethodNotAllowed).await
+    refuse(&app, &request.into_parts().0).await
 }
 
-async fn refuse(app: &App, request: &Parts, error: ApiError) -> ApiError {
+async fn refuse(app: &App, request: &Parts) -> ApiError {
     let uri = &request.uri;
     let asks = ["/v1/", "/beta/"]
         .iter()
         .any(|prefix| uri.path().starts_with(prefix));
     if !asks {
-        return error;
+        return ApiError::PathNotFound;
     }
     let address = Connection::of(&request.extensions).address();
     match principal(app, &request.headers, uri, address).await {
-        Ok(_) => error,
+        Ok(_) => ApiError::PathNotFound,
         Err(refusal) => refusal,
     }
 }

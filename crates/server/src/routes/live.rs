@@ -31,7 +31,6 @@ pub(crate) async fn metrics(
     access: Access,
     head: Head,
 ) -> Result<Response, ApiError> {
-    access.must_accept(&["text/event-stream"])?;
     let mut checks = interval(CHECKED_EVERY);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let stream = Stream {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::access::Access;
 use hindsight_identity::Right;
 
-use super::{JSON, answer, body, respond};
+use super::{JSON, answer, body, json, respond};
 use crate::app::App;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
@@ -39,7 +39,6 @@ pub(crate) async fn metrics(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    access.must_accept(&["application/json"])?;
     let (app, access) = (&app, &access);
     let key = format!("metadata/metrics\n{}", access.caller().scope());
     let make = |_permit| async {
@@ -118,8 +117,6 @@ pub(crate) async fn events(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    // Clients ask for JSON here too and read the XML that they get.
-    access.must_accept(&["application/xml", "application/json"])?;
     let key = format!("metadata/events\n{}", access.caller().scope());
     let answer = described(&app, &access, &key, csdl::document).await?;
     let xml = HeaderValue::from_static("application/xml;charset=utf-8");
@@ -144,7 +141,6 @@ pub(crate) async fn schema(
     State(app): State<Arc<App>>,
     access: Access,
 ) -> Result<Response, ApiError> {
-    access.must_accept(&["application/json"])?;
     let key = format!("metadata/schema\n{}", access.caller().scope());
     let answer = described(&app, &access, &key, metadata::schema).await?;
     Ok(respond(answer, JSON, &access))
@@ -225,7 +221,8 @@ async fn read(
     if body.bytes.trim_ascii().is_empty() {
         return Ok(Wanted::default());
     }
-    serde_json::from_slice(&body.bytes).map_err(|error| ApiError::InvalidBody(error.to_string()))
+    let description = "a JSON object, whose lists are arrays of strings";
+    json::body(&body.bytes, b'{', description)
 }
 
 async fn describe(
@@ -234,7 +231,6 @@ async fn describe(
     wanted: Wanted,
     names: Names,
 ) -> Result<Response, ApiError> {
-    access.must_accept(&["application/json"])?;
     let mut apps: Vec<Arc<AppRecord>> = vec![access.app.clone()];
     let further = access.params.list("applications").into_iter();
     let snapshot = app.directory.snapshot().await?;

@@ -11,9 +11,11 @@ use hindsight_engine::MetricParameters;
 use hindsight_engine::metrics::find;
 use hindsight_store::Table;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::access::Access;
+use super::json::{self, Property};
 use super::{JSON, answer, body, respond};
 use crate::app::App;
 use crate::error::ApiError;
@@ -47,7 +49,6 @@ pub(crate) async fn get(
         orderby: params.one("orderby")?,
         filter: params.one("filter")?,
     };
-    access.must_accept(&["application/json"])?;
     let (app, access) = (&app, &access);
     let key = key(app, access, &parameters);
     let make = |_permit| compute(app, access, &parameters);
@@ -100,45 +101,22 @@ fn leaf(app: &App, access: &Access) -> LeafForm {
 /// A member of a batch. Clients send lists as arrays or as text with commas.
 #[derive(Debug, Deserialize)]
 struct Member {
-    id: Option<String>,
-    parameters: Option<MemberParameters>,
+    #[serde(default)]
+    id: Property,
+    parameters: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 struct MemberParameters {
-    metric_id: Option<String>,
-    timespan: Option<String>,
-    interval: Option<String>,
-    aggregation: Option<List>,
-    segment: Option<List>,
-    top: Option<i64>,
-    orderby: Option<String>,
-    filter: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum List {
-    Text(String),
-    Items(Vec<String>),
-}
-
-impl List {
-    fn items(this: Option<List>) -> Vec<String> {
-        let items = match this {
-            None => Vec::new(),
-            Some(List::Text(text)) => vec![text],
-            Some(List::Items(items)) => items,
-        };
-        items
-            .iter()
-            .flat_map(|item| item.split(','))
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-            .map(str::to_owned)
-            .collect()
-    }
+    metric_id: Property,
+    timespan: Property,
+    interval: Property,
+    aggregation: Property,
+    segment: Property,
+    top: Property,
+    orderby: Property,
+    filter: Property,
 }
 
 /// `POST …/metrics` (`D6`, `D7`)
@@ -149,10 +127,8 @@ pub(crate) async fn post(
     headers: HeaderMap,
     given: Body,
 ) -> Result<Response, ApiError> {
-    access.must_accept(&["application/json"])?;
     let body = body::query(&app, access.reader(), &headers, given).await?;
-    let members: Vec<Value> = serde_json::from_slice(&body.bytes)
-        .map_err(|error| ApiError::InvalidBody(error.to_string()))?;
+    let members: Vec<Value> = json::body(&body.bytes, b'[', "a JSON array of metric requests")?;
     if members.len() > MAX_BATCH {
         return Err(ApiError::bad(format!(
             "A batch has at most {MAX_BATCH} members, this one has {}",
@@ -184,7 +160,8 @@ async fn run(app: &App, access: &Access, parameters: MetricParameters) -> Result
         return Ok(kept.body);
     }
     let make = || compute(app, access, &parameters);
-    match app.replies.make(&key, access.cache, make).await? {
+    let made = app.replies.make(&key, access.cache, make);
+    match app.shutdown.or_ending(made).await? {
         Answer::Whole(kept, _) => Ok(kept.body),
         Answer::Streamed(_) => Err(ApiError::Internal("a metric was streamed".to_owned())),
     }
@@ -196,36 +173,44 @@ fn prepare(
     seen: &mut Vec<String>,
 ) -> (Option<String>, Result<MetricParameters, ApiError>) {
     let id = member.get("id").and_then(Value::as_str).map(str::to_owned);
-    let member: Member = match serde_json::from_value(member) {
-        Ok(member) => member,
-        Err(error) => return (id, Err(ApiError::bad(error.to_string()))),
-    };
-    let Some(name) = member.id else {
-        return (None, Err(ApiError::bad("'id' property is required")));
-    };
-    if seen.contains(&name) {
-        let message = format!("The id '{name}' occurs more than once in the request");
-        return (Some(name), Err(ApiError::bad(message)));
+    let outcome = read(member, seen);
+    (id, outcome)
+}
+
+fn read(member: Value, seen: &mut Vec<String>) -> Result<MetricParameters, ApiError> {
+    let not_an_object = "A member of a batch must be an object with 'id' and 'parameters'";
+    let member: Member = object(member, || ApiError::bad(not_an_object))?;
+    let required = |name: &str| json::wrong(name, format!("'{name}' property is required"));
+    let id = member.id.text("id")?.ok_or_else(|| required("id"))?;
+    if seen.contains(&id) {
+        let message = format!("The id '{id}' occurs more than once in the request");
+        return Err(json::wrong("id", message));
     }
-    seen.push(name.clone());
-    let given = member.parameters.unwrap_or_default();
-    let Some(metric) = given.metric_id.filter(|metric| !metric.is_empty()) else {
-        return (
-            Some(name),
-            Err(ApiError::bad("'metricId' property is required")),
-        );
-    };
-    let parameters = MetricParameters {
-        metric,
-        timespan: given.timespan,
-        interval: given.interval,
-        aggregation: List::items(given.aggregation),
-        segment: List::items(given.segment),
-        top: given.top,
-        orderby: given.orderby,
-        filter: given.filter,
-    };
-    (Some(name), Ok(parameters))
+    seen.push(id);
+    let given = member.parameters.ok_or_else(|| required("parameters"))?;
+    let given: MemberParameters = object(given, || {
+        json::wrong("parameters", "'parameters' must be an object".to_owned())
+    })?;
+    let metric = given.metric_id.text("metricId")?;
+    let metric = metric.filter(|metric| !metric.is_empty());
+    Ok(MetricParameters {
+        metric: metric.ok_or_else(|| required("metricId"))?,
+        timespan: given.timespan.text("timespan")?,
+        interval: given.interval.text("interval")?,
+        aggregation: given.aggregation.list("aggregation")?,
+        segment: given.segment.list("segment")?,
+        top: given.top.integer("top")?,
+        orderby: given.orderby.text("orderby")?,
+        filter: given.filter.text("filter")?,
+    })
+}
+
+/// Decodes a JSON object whose properties may have any type.
+fn object<T: DeserializeOwned>(value: Value, other: impl Fn() -> ApiError) -> Result<T, ApiError> {
+    if !value.is_object() {
+        return Err(other());
+    }
+    serde_json::from_value(value).map_err(|_| other())
 }
 
 fn member_reply(
@@ -247,12 +232,12 @@ fn member_reply(
         }
         Err(error) => {
             let status = error.status();
-            // A fault of ours is found in the log by the id of the whole request.
-            let correlation = status.is_server_error().then_some(request.0.as_str());
-            if let Some(id) = correlation {
+            // The id of the whole request, by which the log describes an internal error.
+            let id = request.0.as_str();
+            if status.is_server_error() {
                 tracing::error!(request_id = %id, error = ?error, "a member of a batch failed");
             }
-            let (status, body) = (status.as_u16(), error.body(correlation));
+            let (status, body) = (status.as_u16(), error.body(Some(id)));
             out.push_str(&format!("\"status\":{status},\"body\":{body}"));
         }
     }
@@ -296,9 +281,26 @@ mod tests {
             json!({"parameters": {"metricId": "x"}}),
             "'id' property is required",
         );
-        check(json!({"id": "b"}), "'metricId' property is required");
-        check(json!({"id": 5}), "string");
-        check(json!(5), "invalid type");
+        check(json!({"id": "b"}), "'parameters' property is required");
+        check(
+            json!({"id": "c", "parameters": {}}),
+            "'metricId' property is required",
+        );
+        check(json!({"id": 5}), "'id' must be a string, not an integer");
+        check(json!(5), "must be an object with 'id' and 'parameters'");
+        check(json!(["d", {}]), "must be an object");
+        check(
+            json!({"id": "e", "parameters": []}),
+            "'parameters' must be an object",
+        );
+        check(
+            json!({"id": "f", "parameters": {"metricId": "x", "top": "1"}}),
+            "'top' must be an integer, not a string",
+        );
+        check(
+            json!({"id": "g", "parameters": {"metricId": "x", "aggregation": []}}),
+            "'aggregation' must have at least one item",
+        );
     }
 
     #[test]
@@ -309,7 +311,7 @@ mod tests {
         let value: Value = serde_json::from_str(&out).unwrap();
         assert_eq!((&value["id"], &value["status"]), (&json!("a"), &json!(400)));
         assert_eq!(value["body"]["error"]["code"], "BadArgumentError");
-        assert!(value["body"]["error"].get("correlationId").is_none());
+        assert_eq!(value["body"]["error"]["correlationId"], "one");
         out.clear();
         member_reply(
             Some("a"),

@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod fallback;
 pub(crate) mod health;
 pub(crate) mod ingest;
+mod json;
 pub(crate) mod kusto;
 mod live;
 mod management;
@@ -57,12 +58,13 @@ where
     let permit = Arc::new(access.permit(app).await?);
     let made = app.replies.make(key, access.cache, || make(permit.clone()));
     let timeout = app.engine.query_timeout(&access.caller());
-    let late = |_| EngineError::TimedOut {
-        seconds: timeout.as_secs(),
-    };
-    tokio::time::timeout(timeout + GRACE, made)
-        .await
-        .map_err(late)?
+    let late = |_| EngineError::TimedOut { limit: timeout };
+    // Boxed: a future within others needs stack at each level.
+    let in_time = Box::pin(async {
+        let made = tokio::time::timeout(timeout + GRACE, made).await;
+        made.map_err(late)?
+    });
+    app.shutdown.or_ending(in_time).await
 }
 
 /// The response of an answer, with what was preferred.

@@ -10,6 +10,7 @@ use hindsight_engine::{EngineError, PreparedQuery, QueryOptions, QueryRequest, S
 use serde::Deserialize;
 
 use super::access::{Access, Version};
+use super::json::{self, Property, wrong};
 use super::{JSON, body, respond};
 use crate::app::App;
 use crate::error::ApiError;
@@ -22,6 +23,20 @@ use crate::wire::result::ResultWriter;
 
 /// What a query asks: the body of a POST. Unknown members are ignored, as clients send more than is documented.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AskedBody {
+    query: Property,
+    timespan: Property,
+    applications: Property,
+    workspaces: Property,
+    resources: Property,
+    query_datetimescope_column: Property,
+    query_datetimescope_from: Property,
+    query_datetimescope_to: Property,
+}
+
+/// What a query asks.
+#[derive(Debug, Default)]
 pub(super) struct Asked {
     query: Option<String>,
     timespan: Option<String>,
@@ -30,11 +45,8 @@ pub(super) struct Asked {
     /// Ids of resources.
     resources: Option<Vec<String>>,
     /// Dashboards name the column, the start and the end of their time range beside the timespan.
-    #[serde(rename = "query_datetimescope_column")]
     scope_column: Option<String>,
-    #[serde(rename = "query_datetimescope_from")]
     scope_from: Option<String>,
-    #[serde(rename = "query_datetimescope_to")]
     scope_to: Option<String>,
 }
 
@@ -42,10 +54,24 @@ impl Asked {
     /// Reads a body.
     ///
     /// # Errors
-    /// [`ApiError::InvalidBody`] for what is not JSON or not of this form.
+    /// [`ApiError::InvalidBody`] for what is not a JSON object, [`ApiError::Bad`] for a property of another type.
     pub(super) fn parse(body: &[u8]) -> Result<Asked, ApiError> {
-        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-        serde_json::from_slice(body).map_err(|error| ApiError::InvalidBody(error.to_string()))
+        let description = "a JSON object with the property 'query'";
+        let body: AskedBody = json::body(body, b'{', description)?;
+        Ok(Asked {
+            query: body.query.text("query")?,
+            timespan: body.timespan.text("timespan")?,
+            applications: body.applications.texts("applications")?,
+            workspaces: body.workspaces.texts("workspaces")?,
+            resources: body.resources.texts("resources")?,
+            scope_column: body
+                .query_datetimescope_column
+                .text("query_datetimescope_column")?,
+            scope_from: body
+                .query_datetimescope_from
+                .text("query_datetimescope_from")?,
+            scope_to: body.query_datetimescope_to.text("query_datetimescope_to")?,
+        })
     }
 
     /// The applications of the lists.
@@ -122,15 +148,6 @@ fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// A property of the body that cannot be followed.
-fn wrong(property: &str, message: String) -> ApiError {
-    ApiError::Bad {
-        message,
-        target: Some(property.to_owned()),
-        position: None,
-    }
-}
-
 /// `GET …/query?query=`
 pub(crate) async fn get(
     State(app): State<Arc<App>>,
@@ -199,7 +216,6 @@ async fn read_and_run(
     body: Option<axum::body::Body>,
     workspace: bool,
 ) -> Result<Answer, ApiError> {
-    access.must_accept(&["application/json"])?;
     let Some(given) = body else {
         let asked = Asked {
             query: access.params.one("query")?,

@@ -121,10 +121,10 @@ impl Admission {
     pub(crate) const fn failures(self, with_body: bool) -> &'static [u16] {
         match (self, with_body) {
             (Admission::Query | Admission::Kusto, false) => {
-                &[400, 401, 402, 403, 404, 406, 429, 500, 502, 503, 504]
+                &[400, 401, 402, 403, 404, 429, 500, 502, 503, 504]
             }
             (Admission::Query | Admission::Kusto, true) => &[
-                400, 401, 402, 403, 404, 406, 408, 413, 415, 429, 500, 502, 503, 504,
+                400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
             (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503],
             (Admission::SignedIn, false) => &[400, 401, 403, 429, 500, 502, 503],

@@ -181,7 +181,7 @@ async fn unknown_paths_and_methods() {
             Body::empty(),
         )
         .await;
-    assert_eq!(wrong.status, 405);
+    assert_eq!(wrong.status, 404);
     assert!(
         wrong.header("allow").contains("POST"),
         "{:?}",

@@ -1,6 +1,7 @@
 //! Every row of the specification's tables, from `conformance/specification`; its README says how an entry is written.
 
 mod grants;
+mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -118,6 +119,18 @@ fn sections() -> Vec<Section> {
     all
 }
 
+/// The names that the entry `{each}` of a section lists.
+pub(super) fn specified_names(title: &str) -> Vec<String> {
+    let sections = sections().into_iter();
+    let rows = sections.filter(|section| section.title == title);
+    let rows = rows.flat_map(|section| section.row);
+    let each = rows
+        .filter(|row| row.name == "{each}")
+        .flat_map(|row| row.each);
+    each.filter_map(|word| word.split(' ').next().map(str::to_owned))
+        .collect()
+}
+
 /// A server with the telemetry, at the time of the telemetry.
 struct World {
     server: Server,
@@ -163,6 +176,7 @@ impl World {
         let mut text = text
             .replace("{each}", each)
             .replace("{app}", &self.server.shop.id.to_string())
+            .replace("{ikey}", &self.server.shop.instrumentation_key.to_string())
             .replace("{bank}", &self.bank.id.to_string())
             .replace("{key}", &self.server.key)
             .replace("{basic user}", &base64(&format!("{}:", self.server.key)))

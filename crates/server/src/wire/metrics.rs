@@ -16,7 +16,7 @@ pub(crate) enum LeafForm {
     Object,
 }
 
-/// `{"value":{…}}`, with `@ai.query` where asked for and `@ai.messages` where telemetry is missing (`D34`).
+/// `{"value":{…}}`, with `@ai.query` where asked for, and `@ai.messages` where telemetry is missing (`D34`) or a dimension is in no item.
 pub(crate) fn reply(result: &MetricResult, leaf: LeafForm, query: bool) -> String {
     let mut out = String::from("{\"value\":");
     value(result, leaf, &mut out);
@@ -24,7 +24,7 @@ pub(crate) fn reply(result: &MetricResult, leaf: LeafForm, query: bool) -> Strin
         out.push_str(",\"@ai.query\":");
         json::string(&result.query, &mut out);
     }
-    missing::messages(&[], &result.missing, &mut out);
+    missing::messages(&result.messages, &result.missing, &mut out);
     out.push('}');
     out
 }
@@ -177,6 +177,7 @@ mod tests {
             aggregations: vec!["avg".to_owned(), "max".to_owned()],
             body,
             query: "requests".to_owned(),
+            messages: Vec::new(),
             missing: vec![],
         }
     }

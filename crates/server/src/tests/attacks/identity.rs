@@ -39,7 +39,7 @@ async fn row_1_without_a_credential_nothing_says_which_applications_exist() {
             );
             // A method that the path does not have for anybody tells nothing of applications.
             let (status, _, headers) = &replies[0];
-            assert!(matches!(status, 401 | 405), "{method} {rest}: {status}");
+            assert!(matches!(status, 401 | 404), "{method} {rest}: {status}");
             let challenge = headers.iter().find(|(name, _)| name == "www-authenticate");
             assert_eq!(challenge.is_some(), *status == 401, "{method} {rest}");
         }
