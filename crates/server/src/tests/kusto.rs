@@ -317,10 +317,9 @@ async fn errors_have_the_form_of_the_protocol() {
             .contains("Semantic error: SEM"),
         "{error}"
     );
-    for db in ["other", ""] {
-        let other = create_app(server.app.store.catalogue(), db, server.app.now()).await;
-        assert_eq!(other.is_ok(), db == "other");
-    }
+    create_app(server.app.store.catalogue(), "other", server.app.now())
+        .await
+        .unwrap();
     let denied = post(&server, "/v2/rest/query", &ask("requests", "other")).await;
     let unknown = post(&server, "/v2/rest/query", &ask("requests", "nowhere")).await;
     assert_eq!(
@@ -492,8 +491,8 @@ async fn large_results_are_streamed_in_both_versions() {
 #[tokio::test]
 async fn a_late_failure_is_in_the_data_set() {
     let server = Server::with(|settings| settings.cache_max_reply_bytes = 100).await;
-    let csl = "range x from 1 to 30000 step 1 | extend text = strcat('row ', x); \
-        range y from 1 to 9 step 1 | where assert(y < 5, 'y is too large')";
+    let csl =
+        "range x from 1 to 300000 step 1 | extend a = repeat(1, iff(x < 299000, 1, 100000000))";
     let body = json!({ "db": "shop", "csl": csl });
     let reply = post(&server, "/v2/rest/query", &body).await;
     assert_eq!(reply.status, 200);
@@ -505,10 +504,7 @@ async fn a_late_failure_is_in_the_data_set() {
         (&json!("DataSetCompletion"), &json!(true))
     );
     assert!(
-        error["@message"]
-            .as_str()
-            .unwrap()
-            .contains("y is too large"),
+        error["@message"].as_str().unwrap().contains("repeat()"),
         "{error}"
     );
     let reply = post(&server, "/v1/rest/query", &body).await.json();
@@ -516,7 +512,7 @@ async fn a_late_failure_is_in_the_data_set() {
         reply["Exceptions"][0]
             .as_str()
             .unwrap()
-            .contains("y is too large"),
+            .contains("repeat()"),
         "{}",
         reply["Exceptions"]
     );

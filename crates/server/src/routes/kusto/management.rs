@@ -11,10 +11,10 @@ use hindsight_engine::{EngineError, QueryOptions, QueryRequest, QueryResult};
 use hindsight_store::Table;
 
 use super::super::JSON;
+use super::asker::Asker;
 use super::command::{Command, Databases, SchemaForm};
 use super::database;
 use super::payload::Payload;
-use super::query::{Asker, access};
 use crate::app::App;
 use crate::directory::AppRecord;
 use crate::error::ApiError;
@@ -124,7 +124,7 @@ async fn details(
 ) -> Result<SmallTable, ApiError> {
     let record = database::find(app, asker.principal(), named).await?;
     let tables = tables(&record, names)?;
-    let access = access(app, asker, record.clone())?;
+    let access = asker.access(app, record.clone())?;
     let _permit = access.permit(app).await?;
     let listed: Vec<&str> = tables.iter().map(|table| table.name()).collect();
     let query = format!(

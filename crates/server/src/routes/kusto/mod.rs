@@ -1,6 +1,7 @@
 //! The Kusto protocol, for tools that speak only it (`docs/kusto.md`): queries of version 1 and 2, and the management commands
 //! that read. A database is an application.
 
+mod asker;
 mod command;
 mod database;
 mod management;

@@ -76,7 +76,7 @@ impl Properties {
         let mut range = TimeRange::default();
         let mut has_no_timeout = false;
         for (name, value) in options {
-            let option = Opt { name: &name, value };
+            let option = OptionValue { name: &name, value };
             if option.value.is_null() {
                 continue;
             }
@@ -113,14 +113,14 @@ impl Properties {
 }
 
 /// An option with its value.
-struct Opt<'o> {
+struct OptionValue<'o> {
     name: &'o str,
     value: Value,
 }
 
-impl Opt<'_> {
+impl OptionValue<'_> {
     fn wrong(&self, expected: &str) -> ApiError {
-        let Opt { name, value } = self;
+        let OptionValue { name, value } = self;
         bad(
             name,
             format!("The value of the option '{name}' is {value}, expected is {expected}"),
