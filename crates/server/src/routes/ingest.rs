@@ -17,6 +17,7 @@ use crate::ingest::Sender;
 use crate::ingest::Verdict;
 use crate::ingest::body::BodyError;
 use crate::intake::{self, PackedBody};
+use crate::middleware::outer::RequestId;
 use crate::wire::track::reply;
 
 /// Takes a batch of envelopes; 200 means that all of them are on disk.
@@ -24,6 +25,7 @@ pub(crate) async fn track(
     State(app): State<Arc<App>>,
     connection: Option<Extension<Connection>>,
     admitted: Option<Extension<Admitted>>,
+    id: Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -59,8 +61,25 @@ pub(crate) async fn track(
         arriving: Some(body.memory),
     };
     match intake::take(&app, body, sender, principal).await {
-        Ok(verdict) => reply(verdict),
+        Ok(verdict) => {
+            note_refusal(&verdict, &id.0);
+            reply(verdict)
+        }
         Err(error) => refused(&error),
+    }
+}
+
+/// Tells the log why items were refused: many SDKs do not tell it.
+fn note_refusal(verdict: &Verdict, id: &RequestId) {
+    if let Some(first) = verdict.errors.first() {
+        tracing::warn!(
+            request_id = %id.0,
+            accepted = verdict.items_accepted,
+            received = verdict.items_received,
+            status = first.status,
+            reason = ?first.message,
+            "telemetry was refused"
+        );
     }
 }
 

@@ -86,6 +86,31 @@ async fn a_panic_is_500_with_the_recorded_shape_and_a_line_in_the_log() {
 }
 
 #[tokio::test]
+async fn the_log_says_why_telemetry_was_refused() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let server = Server::start().await;
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let mut item = server.envelope("MessageData", serde_json::json!({"message": "x"}));
+    item["iKey"] = "00000000-0000-0000-0000-000000000001".into();
+    let reply = server.track(item.to_string()).await;
+    assert_eq!(reply.status, 400);
+    let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let line = log
+        .lines()
+        .find(|line| line.contains("telemetry was refused"));
+    assert!(
+        line.is_some_and(|line| line.contains("Invalid instrumentation key")
+            && line.contains(reply.header("x-ms-request-id"))),
+        "{log}"
+    );
+}
+
+#[tokio::test]
 async fn every_path_has_head_and_says_which_methods_it_has() {
     let server = Server::start().await;
     let key = [("x-api-key", server.key.as_str())];
