@@ -491,8 +491,7 @@ async fn large_results_are_streamed_in_both_versions() {
 #[tokio::test]
 async fn a_late_failure_is_in_the_data_set() {
     let server = Server::with(|settings| settings.cache_max_reply_bytes = 100).await;
-    let csl =
-        "range x from 1 to 300000 step 1 | extend a = repeat(1, iff(x < 299000, 1, 100000000))";
+    let csl = "range x from 1 to 300000 step 1 | serialize | extend a = repeat(1, iff(x < 299000, 1, 100000000))";
     let body = json!({ "db": "shop", "csl": csl });
     let reply = post(&server, "/v2/rest/query", &body).await;
     assert_eq!(reply.status, 200);

@@ -67,8 +67,7 @@ async fn limits_cut_a_streamed_reply_and_it_says_so() {
 /// Whatever fails while the reply is held back has its own status; later it is a partial error.
 #[tokio::test]
 async fn a_failure_after_the_first_bytes_is_a_partial_error() {
-    let late =
-        "range x from 1 to 300000 step 1 | extend a = repeat(1, iff(x < 299000, 1, 100000000))";
+    let late = "range x from 1 to 300000 step 1 | serialize | extend a = repeat(1, iff(x < 299000, 1, 100000000))";
     let held = Server::with(|settings| settings.cache_max_reply_bytes = 100 << 20).await;
     let refused = held.query(late).await;
     assert_eq!(refused.status, 400, "{}", refused.json());
