@@ -8,8 +8,8 @@ use hindsight_kql_syntax::ast::RenderOperator;
 use hindsight_kql_types::{ScalarType, Value};
 
 use crate::held::HeldRows;
-use crate::random::RandomSource;
 use crate::principal::QueryPrincipal;
+use crate::random::RandomSource;
 use crate::relation::Column;
 use crate::steps::Step;
 
