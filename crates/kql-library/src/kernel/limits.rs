@@ -133,7 +133,8 @@ impl CallLimits {
         }
     }
 
-    fn fail(&self, error: KernelError) {
+    /// Records a failure; only the first counts.
+    pub(crate) fn fail(&self, error: KernelError) {
         if !self.failed.replace(true) {
             *self.failure.borrow_mut() = Some(error);
         }

@@ -118,6 +118,12 @@ fn densify(line: &[(f64, f64)], tolerance: f64, args: &KernelArgs<'_>) -> Option
             }
         }
     }
+    // The corners too are converted to the sphere and back, which may change their last digit.
+    let on_sphere = |point| Some(on_sphere(point)?.degrees());
+    let dense = dense
+        .into_iter()
+        .map(on_sphere)
+        .collect::<Option<Pairs>>()?;
     (dense.len() > 1).then_some(dense)
 }
 

@@ -21,8 +21,10 @@ mod overlay;
 mod points;
 mod polygons;
 mod ring;
+mod s2_builder;
 mod s2cell;
 mod shape;
+mod simplify;
 mod sphere;
 mod unions;
 mod wkt;
@@ -68,6 +70,9 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &closest::LOCATE,
     &densify::LINE,
     &densify::POLYGON,
+    &simplify::LINE,
+    &simplify::POLYGON,
+    &simplify::ARRAY,
     &wkt::DEF,
     &buffers::POINT,
     &buffers::LINE,

@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 
 use super::arcs::normal;
 use super::arrangement::Arrangement;
-use super::ring::{area, edges, inside, is_left};
+use super::ring::{is_left, nested};
 use super::shape::{Collection, Polygon};
 use super::sphere::Point;
 use crate::work::CancellationToken;
@@ -304,29 +304,14 @@ impl Overlay {
             let point = |vertex: &usize| self.arrangement.vertices.point(*vertex);
             let ring = ring.iter().map(point).collect::<Option<Vec<Point>>>()?;
             if is_left(&ring) {
-                outer.push((place, vec![ring]));
+                outer.push((place, ring));
             } else {
                 holes.push(ring);
             }
         }
         outer.sort_by_key(|(place, _)| *place);
-        let mut outer: Vec<Polygon> = outer.into_iter().map(|(_, polygon)| polygon).collect();
-        for hole in holes {
-            let (a, b) = edges(&hole).next()?;
-            let middle = a.plus(b).unit();
-            // The smallest ring around the hole.
-            let around = outer
-                .iter_mut()
-                .filter(|polygon| polygon.first().is_some_and(|ring| inside(ring, middle)))
-                .min_by(|a, b| {
-                    let area = |polygon: &Polygon| polygon.first().map_or(0.0, |r| area(r));
-                    area(a).total_cmp(&area(b))
-                });
-            if let Some(polygon) = around {
-                polygon.push(hole);
-            }
-        }
-        Some(outer)
+        let outer = outer.into_iter().map(|(_, ring)| ring);
+        Some(nested(outer, holes))
     }
 
     /// The vertex of the edge that continues the boundary of the face on the left: the first one clockwise from the way back.

@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use super::shape::Polygon;
 use super::sphere::Point;
 
 /// The edges of a ring.
@@ -96,4 +97,27 @@ pub(crate) fn inside(ring: &[Point], point: Point) -> bool {
         })
         .sum();
     turn.abs() > TAU / 2.0 && moment(ring).dot(point) > 0.0
+}
+
+/// The polygons of outer rings and holes. A hole belongs to the smallest ring around it; a hole outside of all rings is dropped.
+pub(crate) fn nested(
+    outer: impl IntoIterator<Item = Vec<Point>>,
+    holes: Vec<Vec<Point>>,
+) -> Vec<Polygon> {
+    let outer_area = |polygon: &Polygon| polygon.first().map_or(0.0, |ring| area(ring));
+    let mut polygons: Vec<Polygon> = outer.into_iter().map(|ring| vec![ring]).collect();
+    for hole in holes {
+        let Some((a, b)) = edges(&hole).next() else {
+            continue;
+        };
+        let middle = a.plus(b).unit();
+        let around = polygons
+            .iter_mut()
+            .filter(|polygon| polygon.first().is_some_and(|ring| inside(ring, middle)))
+            .min_by(|a, b| outer_area(a).total_cmp(&outer_area(b)));
+        if let Some(polygon) = around {
+            polygon.push(hole);
+        }
+    }
+    polygons
 }

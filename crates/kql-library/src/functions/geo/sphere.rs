@@ -31,10 +31,10 @@ impl Point {
         })
     }
 
-    /// Longitude and latitude in degrees.
+    /// Longitude and latitude in degrees, rounded as in the S2 library. Adding 0 makes 0 of -0.
     pub(crate) fn degrees(self) -> (f64, f64) {
-        let longitude = self.y.atan2(self.x);
-        let latitude = self.z.atan2(self.x.hypot(self.y));
+        let longitude = (self.y + 0.0).atan2(self.x + 0.0);
+        let latitude = (self.z + 0.0).atan2((self.x * self.x + self.y * self.y).sqrt());
         (longitude.to_degrees(), latitude.to_degrees())
     }
 

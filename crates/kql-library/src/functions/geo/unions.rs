@@ -38,16 +38,8 @@ pub(crate) static LINES: ScalarFunction = function(
     )],
     |args| {
         each(args, |row, encoder| {
-            let lines = elements(row, lines)?;
-            let arrangement = Arrangement::of(&lines)?;
-            let parts: Vec<(usize, usize)> = arrangement.parts().map(|(_, a, b)| (a, b)).collect();
-            let point = |vertex: &usize| arrangement.vertices.point(*vertex);
-            let line = |line: Vec<usize>| line.iter().map(point).collect::<Option<Vec<Point>>>();
             Collection {
-                lines: joined(&parts)
-                    .into_iter()
-                    .map(line)
-                    .collect::<Option<_>>()?,
+                lines: union_of_lines(&elements(row, lines)?)?,
                 ..Collection::default()
             }
             .write(encoder);
@@ -56,8 +48,17 @@ pub(crate) static LINES: ScalarFunction = function(
     },
 );
 
+/// The union of lines; `None` if the query is cancelled.
+pub(super) fn union_of_lines(lines: &[Vec<Point>]) -> Option<Vec<Vec<Point>>> {
+    let arrangement = Arrangement::of(lines)?;
+    let parts: Vec<(usize, usize)> = arrangement.parts().map(|(_, a, b)| (a, b)).collect();
+    let point = |vertex: &usize| arrangement.vertices.point(*vertex);
+    let line = |line: Vec<usize>| line.iter().map(point).collect::<Option<Vec<Point>>>();
+    joined(&parts).into_iter().map(line).collect()
+}
+
 /// The shapes of the elements of an array; `None` if there is none or one is not valid.
-fn elements<T>(
+pub(super) fn elements<T>(
     row: Row<'_>,
     mut shapes: impl FnMut(hindsight_kql_types::DynamicRef<'_>) -> Option<Vec<T>>,
 ) -> Option<Vec<T>> {
