@@ -1,4 +1,4 @@
-//! How a result wants to be shown.
+//! How a result is rendered.
 
 use hindsight_kql::BoundResult;
 use hindsight_kql_syntax::ast::{Expr, ExprKind, Literal, RenderOperator, RenderProperty};

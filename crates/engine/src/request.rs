@@ -21,7 +21,7 @@ pub enum Access {
 pub struct Caller {
     /// The principal's id; the processors are shared between principals.
     pub principal: Arc<str>,
-    /// The principal as queries see it (`current_principal()`); `None` if nobody is known to send the request.
+    /// The principal of `current_principal()`; `None` for a request without one.
     pub sender: Option<Arc<QueryPrincipal>>,
     /// What the principal may read.
     pub access: Access,

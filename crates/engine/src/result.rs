@@ -89,9 +89,9 @@ pub struct TableSize {
 /// What there is to say of a query once its rows are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// How the last table wants to be shown.
+    /// How the last table is rendered.
     pub render: RenderInfo,
-    /// How each table wants to be shown, in order. It is known when the query starts.
+    /// How each table is rendered, in order. It is known when the query starts.
     pub renders: Vec<RenderInfo>,
     /// What it cost.
     pub statistics: Statistics,
@@ -119,7 +119,7 @@ pub enum Notice {
 pub struct QueryResult {
     /// One table for each tabular statement.
     pub tables: Vec<ResultTable>,
-    /// How it wants to be shown.
+    /// How it is rendered.
     pub render: RenderInfo,
     /// What it cost.
     pub statistics: Statistics,

@@ -120,7 +120,7 @@ pub struct ParameterSignature {
     pub literal: bool,
     /// The argument is optional (`[…]`).
     pub optional: bool,
-    /// The argument repeats one or more times (`any...`), at most so many times if a number follows (`any...63`); only the last
+    /// The argument repeats one or more times (`any...`), at most as often as a number after it says (`any...63`); only the last
     /// parameter can.
     pub repeated: Option<Repeated>,
 }
@@ -130,7 +130,7 @@ pub struct ParameterSignature {
 pub enum Repeated {
     /// Any number of times.
     Any,
-    /// At most so many times.
+    /// The maximum number of repetitions.
     AtMost(usize),
 }
 

@@ -1,9 +1,9 @@
-//! The principal that sends a query (`docs/semantics.md §12`): who `current_principal()` and the related functions mean.
+//! The principal that sends a query (`docs/semantics.md §12`): the identity of `current_principal()` and the related functions.
 
 use hindsight_kql_types::Encoder;
 
-/// The result of `current_principal()` when nobody is known to send the query.
-pub(crate) const NOBODY: &str = "<null identity>";
+/// The result of `current_principal()` for a query without a principal.
+pub(crate) const NULL_IDENTITY: &str = "<null identity>";
 
 /// The kinds of principals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub struct BindOptions {
     pub parameters: HashMap<String, String>,
     /// A half-open interval in ticks: every scan keeps rows whose `timestamp` (or `TimeGenerated`) is in it.
     pub timespan: Option<(i64, i64)>,
-    /// The principal that sends the query; `None` if nobody is known to.
+    /// The principal that sends the query; `None` for a query without one.
     pub principal: Option<Arc<QueryPrincipal>>,
     /// The rows that earlier attempts requested, in the order of the requests ([`crate::Binding::NeedsRows`]).
     pub discovered: Vec<Arc<HeldRows>>,

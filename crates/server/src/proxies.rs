@@ -67,7 +67,7 @@ impl TrustedProxies {
 
     /// Whether the client speaks TLS to the first proxy that it reaches; `None` if no trusted proxy says so.
     pub(crate) fn is_https(&self, peer: IpAddr, headers: &HeaderMap) -> Option<bool> {
-        let scheme = self.told(peer, headers, "proto", &X_FORWARDED_PROTO)?;
+        let scheme = self.forwarded(peer, headers, "proto", &X_FORWARDED_PROTO)?;
         match scheme.to_ascii_lowercase().as_str() {
             "https" => Some(true),
             "http" => Some(false),
@@ -77,12 +77,12 @@ impl TrustedProxies {
 
     /// The host, with its port, that the client named to the first proxy that it reaches; `None` if no trusted proxy says so.
     pub(crate) fn host(&self, peer: IpAddr, headers: &HeaderMap) -> Option<Authority> {
-        let host = self.told(peer, headers, "host", &X_FORWARDED_HOST)?;
+        let host = self.forwarded(peer, headers, "host", &X_FORWARDED_HOST)?;
         host_and_port(&host)
     }
 
     /// What the proxy that the client reaches says in a parameter of `Forwarded` or in the corresponding header.
-    fn told(
+    fn forwarded(
         &self,
         peer: IpAddr,
         headers: &HeaderMap,
@@ -115,7 +115,7 @@ impl TrustedProxies {
         match (forwarded, single) {
             // A proxy that writes one of the headers may pass on the other as the client sent it.
             (Some(one), Some(other)) if !one.eq_ignore_ascii_case(&other) => None,
-            (told, None) | (_, told) => told,
+            (value, None) | (_, value) => value,
         }
     }
 
@@ -137,7 +137,7 @@ impl TrustedProxies {
     fn first_untrusted(&self, peer: IpAddr, chain: &[String]) -> IpAddr {
         let mut client = peer;
         for node in chain.iter().rev().take(LONGEST_CHAIN) {
-            // `unknown` and hidden names (RFC 7239 §6): who told it is the last that is known.
+            // `unknown` and hidden names (RFC 7239 §6): the node that reported it is the last that is known.
             let Some(address) = node_address(node) else {
                 return client;
             };

@@ -49,7 +49,7 @@ pub(crate) struct CallLimits {
 }
 
 impl CallLimits {
-    /// The state of a call for so many rows that has not started.
+    /// The initial state of a call over a number of rows.
     pub(crate) fn new(rows: usize) -> CallLimits {
         CallLimits {
             cancellation: CancellationToken::current(),

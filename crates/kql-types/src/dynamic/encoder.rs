@@ -499,7 +499,7 @@ mod tests {
         assert_eq!(DynamicRef::new(&encoder.finish()).as_i64(), Some(7));
     }
 
-    /// A memory of so many bytes, and what is reserved of it.
+    /// A memory limit in bytes, and the bytes that are reserved.
     #[derive(Debug)]
     struct Memory(usize, Arc<AtomicUsize>);
 

@@ -6,18 +6,18 @@ use hindsight_kql_types::{Dynamic, ScalarType, Value};
 
 use super::binder::Binder;
 use crate::error::BindResult;
-use crate::principal::{NOBODY, PrincipalName};
+use crate::principal::{NULL_IDENTITY, PrincipalName};
 use crate::relation::{Relation, Scalar};
 
 impl Binder<'_> {
     /// The fully qualified name of the principal that sends the query.
     pub(crate) fn bind_principal(&self) -> Scalar {
         let principal = self.request.options.principal.as_ref();
-        let name = principal.map_or_else(|| NOBODY.to_owned(), |p| p.qualified_name());
+        let name = principal.map_or_else(|| NULL_IDENTITY.to_owned(), |p| p.qualified_name());
         Scalar::constant(Value::String(name))
     }
 
-    /// A bag of what is known of the principal; null if nobody is known to send the query.
+    /// A bag of what is known of the principal; null for a query without a principal.
     pub(crate) fn bind_principal_details(&self) -> Scalar {
         let principal = self.request.options.principal.as_ref();
         Scalar::constant(principal.map_or_else(

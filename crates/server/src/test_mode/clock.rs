@@ -11,7 +11,7 @@ pub(crate) enum Reading {
     /// That of the machine.
     #[default]
     Machine,
-    /// That of the machine and so many ticks.
+    /// The machine's clock plus an offset in ticks.
     Offset(i64),
     /// Always this one, in ticks.
     Fixed(i64),

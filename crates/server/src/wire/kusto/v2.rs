@@ -109,7 +109,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A writer that has written the header and the properties to `out`. `renders`: how each result wants to be shown.
+    /// A writer that has written the header and the properties to `out`. `renders`: how each result is rendered.
     pub(crate) fn begin(
         frames: Frames,
         stamp: Stamp,

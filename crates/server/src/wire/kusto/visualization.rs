@@ -1,4 +1,4 @@
-//! How a result wants to be shown, as the property `Visualization` says it.
+//! The property `Visualization`: how a result is rendered.
 
 use hindsight_engine::RenderInfo;
 use serde_json::{Value, json};
