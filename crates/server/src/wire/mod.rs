@@ -16,3 +16,4 @@ pub(crate) mod query;
 pub(crate) mod result;
 pub(crate) mod test_mode;
 pub(crate) mod track;
+mod visualization;

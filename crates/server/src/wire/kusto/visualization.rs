@@ -1,36 +1,21 @@
-//! The property `Visualization`: how a result is rendered.
+//! The property `Visualization` of the Kusto protocol: how a result is rendered.
 
 use hindsight_engine::RenderInfo;
 use serde_json::{Value, json};
 
-/// The object of one result.
+use crate::wire::visualization;
+
+/// The object of one result. A table is the absence of a visualization, and a bound of the y axis that is not set is NaN.
 pub(super) fn of(render: &RenderInfo) -> Value {
-    let given = |name: &str| {
-        let mut properties = render.properties.iter();
-        properties
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
-    };
-    let shown = Some(render.visualization.as_str());
-    json!({
-        "Visualization": shown.filter(|shown| !matches!(*shown, "" | "table")),
-        "Title": given("title"),
-        "XColumn": given("xcolumn"),
-        "Series": given("series"),
-        "YColumns": given("ycolumns"),
-        "AnomalyColumns": given("anomalycolumns"),
-        "XTitle": given("xtitle"),
-        "YTitle": given("ytitle"),
-        "XAxis": given("xaxis"),
-        "YAxis": given("yaxis"),
-        "Legend": given("legend"),
-        "YSplit": given("ysplit"),
-        "Accumulate": given("accumulate") == Some("true"),
-        "IsQuerySorted": render.is_query_sorted,
-        "Kind": given("kind"),
-        "Ymin": given("ymin").unwrap_or("NaN"),
-        "Ymax": given("ymax").unwrap_or("NaN"),
-        "Xmin": given("xmin"),
-        "Xmax": given("xmax"),
-    })
+    let mut object = visualization::properties(render);
+    object.shift_remove("Annotation");
+    if matches!(render.visualization.as_str(), "" | "table") {
+        object.insert("Visualization".to_owned(), Value::Null);
+    }
+    for bound in ["Ymin", "Ymax"] {
+        if object.get(bound).is_none_or(Value::is_null) {
+            object.insert(bound.to_owned(), json!("NaN"));
+        }
+    }
+    Value::Object(object)
 }

@@ -4,7 +4,7 @@ use hindsight_engine::{RenderInfo, Summary};
 use hindsight_kql_types::ScalarType;
 use serde_json::{Value, json};
 
-use super::super::json;
+use super::super::{json, visualization};
 use super::extras::resource_usage;
 
 /// What the four-table form says of the request.
@@ -53,35 +53,7 @@ pub(super) fn open_table<'c>(
 }
 
 fn properties_table(index: usize, render: &RenderInfo, out: &mut String) {
-    let given = |name: &str| {
-        render
-            .properties
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
-    };
-    let value = json!({
-        "Visualization": if render.visualization.is_empty() { "table" } else { &render.visualization },
-        "Title": given("title"),
-        "XColumn": given("xcolumn"),
-        "Series": given("series"),
-        "YColumns": given("ycolumns"),
-        "AnomalyColumns": given("anomalycolumns"),
-        "XTitle": given("xtitle"),
-        "YTitle": given("ytitle"),
-        "XAxis": given("xaxis"),
-        "YAxis": given("yaxis"),
-        "Legend": given("legend"),
-        "YSplit": given("ysplit"),
-        "Accumulate": given("accumulate") == Some("true"),
-        "IsQuerySorted": render.is_query_sorted,
-        "Kind": given("kind"),
-        "Annotation": given("annotation").unwrap_or_default(),
-        "Ymin": given("ymin"),
-        "Ymax": given("ymax"),
-        "Xmin": given("xmin"),
-        "Xmax": given("xmax"),
-    });
+    let value = Value::Object(visualization::properties(render));
     open_table(index, [("Value", ScalarType::String)].into_iter(), out);
     out.push_str("[[");
     json::string(&value.to_string(), out);
