@@ -58,19 +58,39 @@ impl Shutdown {
         self.until(Phase::Ending, work).await
     }
 
+    /// What a reply that is streamed waits for, beside its rows.
+    pub(crate) fn watch(&self) -> ShutdownWatch {
+        ShutdownWatch(self.0.subscribe())
+    }
+
     async fn until<T>(
         &self,
         phase: Phase,
         work: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
-        let mut phases = self.0.subscribe();
+        let mut phases = self.watch();
         tokio::select! {
             // Work that needs no waiting is done, whatever the phase.
             biased;
             result = work => result,
-            _ = phases.wait_for(|current| *current >= phase) => {
-                Err(ApiError::Unavailable("The server is stopping; try again later".to_owned()))
-            }
+            refused = phases.reached(phase) => Err(refused),
         }
+    }
+}
+
+/// The view that one request has of [`Shutdown`]: it outlives the request's handler.
+#[derive(Debug, Clone)]
+pub(crate) struct ShutdownWatch(watch::Receiver<Phase>);
+
+impl ShutdownWatch {
+    /// Completes once the time for running queries has passed, with what their replies then say.
+    pub(crate) async fn ended(&mut self) -> ApiError {
+        self.reached(Phase::Ending).await
+    }
+
+    async fn reached(&mut self, phase: Phase) -> ApiError {
+        // The sender lives as long as the application: without it nobody is left to be answered.
+        let _ = self.0.wait_for(|current| *current >= phase).await;
+        ApiError::Unavailable("The server is stopping; try again later".to_owned())
     }
 }

@@ -43,7 +43,11 @@ pub(crate) async fn run(mut request: Request, next: Next) -> Response {
     finish(&mut response, &id, client_id);
     let status = response.status().as_u16();
     let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
-    tracing::info!(request_id = %id, %method, url = %shown, status, milliseconds, "request");
+    if status < 400 {
+        tracing::debug!(request_id = %id, %method, url = %shown, status, milliseconds, "request");
+    } else {
+        tracing::info!(request_id = %id, %method, url = %shown, status, milliseconds, "request");
+    }
     metrics::counter!("hindsight_http_requests_total", "route" => route.clone(), "status" => status.to_string()).increment(1);
     metrics::histogram!("hindsight_http_request_seconds", "route" => route)
         .record(milliseconds / 1000.0);

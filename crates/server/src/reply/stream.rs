@@ -11,6 +11,7 @@ use hindsight_engine::{EngineError, Part, QueryStream, Summary};
 
 use super::{Made, Reads};
 use crate::error::ApiError;
+use crate::shutdown::ShutdownWatch;
 use crate::throttle::Permit;
 use crate::wire::missing;
 use crate::wire::result::{Failure, ResultWriter};
@@ -29,16 +30,18 @@ pub(crate) struct Writing {
     request_id: String,
     /// What the reply lacks, once its end was written.
     missing: Option<HeaderValue>,
+    shutdown: ShutdownWatch,
     _permit: Arc<Permit>,
 }
 
 impl Writing {
-    /// Writes `query` with the writer that `begin` makes; `permit` is held until the end.
+    /// Writes `query` with the writer that `begin` makes; `permit` is held until the end. A shutdown of the server ends the query.
     pub(crate) fn new(
         mut query: QueryStream,
         begin: impl FnOnce(&Summary, &mut String) -> Box<dyn ResultWriter>,
         request_id: String,
         permit: Arc<Permit>,
+        shutdown: ShutdownWatch,
     ) -> Writing {
         let mut out = String::with_capacity(CHUNK + CHUNK / 8);
         let writer = begin(&query.summary(), &mut out);
@@ -49,6 +52,7 @@ impl Writing {
             out,
             request_id,
             missing: None,
+            shutdown,
             _permit: permit,
         }
     }
@@ -79,24 +83,30 @@ impl Writing {
 
     /// The next bytes. A failure becomes the error object of a partial result: the status was sent long ago.
     async fn sent(&mut self) -> Option<Bytes> {
-        match self.chunk().await {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                self.end(Some(error));
-                self.take()
-            }
-        }
+        let mut shutdown = self.shutdown.clone();
+        let failure = tokio::select! {
+            biased;
+            stopping = shutdown.ended(), if self.writer.is_some() => stopping,
+            chunk = self.chunk() => match chunk {
+                Ok(bytes) => return bytes,
+                Err(error) => ApiError::from(error),
+            },
+        };
+        self.end(Some(failure));
+        self.take()
     }
 
-    fn end(&mut self, failure: Option<EngineError>) {
+    fn end(&mut self, failure: Option<ApiError>) {
         let Some(writer) = self.writer.take() else {
             return;
         };
         let summary = self.query.summary();
         self.missing = missing::header(&summary.missing);
         let request_id = self.request_id.as_str();
-        let error = failure.map(|failure| reported(request_id, failure));
-        let failure = error.as_ref().map(|error| Failure { request_id, error });
+        if let Some(error) = &failure {
+            tracing::error!(%request_id, ?error, "a query failed while its reply was sent");
+        }
+        let failure = failure.as_ref().map(|error| Failure { request_id, error });
         writer.end(&summary, failure, &mut self.out);
     }
 
@@ -107,13 +117,6 @@ impl Writing {
         let next = String::with_capacity(CHUNK + CHUNK / 8);
         Some(Bytes::from(std::mem::replace(&mut self.out, next)))
     }
-}
-
-/// The failure of a query whose status was sent, noted in the log.
-fn reported(request_id: &str, failure: EngineError) -> ApiError {
-    let failure = ApiError::from(failure);
-    tracing::error!(%request_id, error = ?failure, "a query failed while its reply was sent");
-    failure
 }
 
 /// The whole reply if it has at most `bound` bytes, else its beginning and a body that makes the rest.

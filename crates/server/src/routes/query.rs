@@ -268,7 +268,9 @@ pub(super) async fn execute(
             let query = app.engine.start(prepared).await;
             let written = match query {
                 Ok(query) => {
-                    let writing = Writing::new(query, begin, id.0.clone(), permit.clone());
+                    let shutdown = app.shutdown.watch();
+                    let writing =
+                        Writing::new(query, begin, id.0.clone(), permit.clone(), shutdown);
                     reply::make(writing, app.settings.cache_max_reply_bytes).await
                 }
                 Err(error) => Err(error.into()),

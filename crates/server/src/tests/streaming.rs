@@ -86,8 +86,8 @@ async fn a_failure_after_the_first_bytes_is_a_partial_error() {
     );
 }
 
-#[tokio::test]
-async fn a_disconnected_client_cancels_its_query() {
+/// A server that sends replies of any size, with one place for queries, and the body of a reply that does not end.
+async fn endless() -> (Server, axum::body::BodyDataStream) {
     let server = streaming(|settings| {
         settings.query_concurrency = 1;
         settings.query_max_rows = u64::MAX;
@@ -95,17 +95,33 @@ async fn a_disconnected_client_cancels_its_query() {
     })
     .await;
     let path = format!("/v1/apps/{}/query", server.shop.id);
-    let endless = "range x from 1 to 100000000000 step 1";
+    let query = "range x from 1 to 100000000000 step 1";
     let request = Request::post(path)
         .header("x-api-key", &server.key)
-        .body(Body::from(json!({ "query": endless }).to_string()));
-    let response = server
-        .router
-        .clone()
-        .oneshot(request.unwrap())
-        .await
-        .unwrap();
-    let mut body = response.into_body().into_data_stream();
+        .body(Body::from(json!({ "query": query }).to_string()));
+    let reply = server.router.clone().oneshot(request.unwrap()).await;
+    (server, reply.unwrap().into_body().into_data_stream())
+}
+
+/// What was sent is followed by a partial error, and the text is whole JSON.
+#[tokio::test]
+async fn a_stop_ends_a_streamed_reply_with_an_error() {
+    let (server, mut body) = endless().await;
+    let mut text = body.next().await.unwrap().unwrap().to_vec();
+    server.app.shutdown.end();
+    while let Some(bytes) = body.next().await {
+        text.extend_from_slice(&bytes.unwrap());
+    }
+    let reply: Value = serde_json::from_slice(&text).unwrap();
+    assert!(reply["tables"][0]["rows"].as_array().unwrap().len() > 1);
+    assert_eq!(reply["error"]["code"], "PartialError");
+    let inner = &reply["error"]["details"][0]["innererror"];
+    assert_eq!(inner["code"], "ServiceUnavailableError", "{inner}");
+}
+
+#[tokio::test]
+async fn a_disconnected_client_cancels_its_query() {
+    let (server, mut body) = endless().await;
     for _ in 0..3 {
         assert!(body.next().await.unwrap().is_ok());
     }

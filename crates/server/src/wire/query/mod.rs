@@ -148,11 +148,13 @@ impl ResultWriter for Writer {
 /// The failure as the error object of a partial result: the status was sent long ago.
 fn reported(failure: Failure<'_>) -> Value {
     let mut body = failure.error.body(None);
-    let inner = body.pointer_mut("/error/innererror");
-    failed(
-        failure.request_id,
-        inner.map(Value::take).unwrap_or_default(),
-    )
+    // What is no failure of the query, such as the end of the server, has no inner error: it is its own.
+    let place = match body.pointer("/error/innererror") {
+        Some(_) => "/error/innererror",
+        None => "/error",
+    };
+    let inner = body.pointer_mut(place).map(Value::take);
+    failed(failure.request_id, inner.unwrap_or_default())
 }
 
 fn thin_table(name: &str, columns: &[ResultColumn], out: &mut String) {
