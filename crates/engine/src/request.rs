@@ -23,6 +23,8 @@ pub struct Caller {
     pub principal: Arc<str>,
     /// The principal of `current_principal()`; `None` for a request without one.
     pub sender: Option<Arc<QueryPrincipal>>,
+    /// The host and port of `current_cluster_endpoint()`: by which the client reaches the server.
+    pub endpoint: Option<Arc<str>>,
     /// What the principal may read.
     pub access: Access,
     /// The application named in the URL; the server has checked that `access` covers it.
@@ -89,6 +91,7 @@ pub struct QueryOptions {
 
 /// What the names of all functions that read the principal begin with.
 const PRINCIPAL_FUNCTIONS: &str = "current_principal";
+const ENDPOINT_FUNCTION: &str = "current_cluster_endpoint";
 
 /// A parsed KQL query whose applications are resolved and permitted.
 #[derive(Debug)]
@@ -106,8 +109,10 @@ impl PreparedQuery {
         // A query that names a function of the principal, also in a string, is not shared between principals.
         let sender = query.contains(PRINCIPAL_FUNCTIONS);
         let sender = sender.then_some(&self.request.caller.sender);
+        let endpoint = query.contains(ENDPOINT_FUNCTION);
+        let endpoint = endpoint.then_some(&self.request.caller.endpoint);
         format!(
-            "{}\n{}\n{}\n{:?}\n{:?}\n{sender:?}\n{query}",
+            "{}\n{}\n{}\n{:?}\n{:?}\n{sender:?}\n{endpoint:?}\n{query}",
             self.request.caller.scope(),
             ids(&self.apps),
             self.request.workspace_names,

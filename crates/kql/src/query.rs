@@ -24,6 +24,8 @@ pub struct BindOptions {
     pub timespan: Option<(i64, i64)>,
     /// The principal that sends the query; `None` for a query without one.
     pub principal: Option<Arc<QueryPrincipal>>,
+    /// The host and port by which the client reaches the server; `None` within the process.
+    pub endpoint: Option<Arc<str>>,
     /// The rows that earlier attempts requested, in the order of the requests ([`crate::Binding::NeedsRows`]).
     pub discovered: Vec<Arc<HeldRows>>,
     /// The random numbers of `sample` and `sample-distinct`.
@@ -37,6 +39,7 @@ impl Default for BindOptions {
             parameters: HashMap::new(),
             timespan: None,
             principal: None,
+            endpoint: None,
             discovered: Vec::new(),
             random: RandomSource::default(),
         }

@@ -128,6 +128,7 @@ impl QueryEngine {
             limits,
             principal: Arc::clone(&caller.principal),
             sender: caller.sender.clone(),
+            endpoint: caller.endpoint.clone(),
         };
         match self.executor.start(job).await {
             // Also when the query succeeded: `union isfuzzy=true` ignores tables that it cannot read. Names are resolved

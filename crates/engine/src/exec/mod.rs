@@ -57,6 +57,8 @@ pub(crate) struct Job {
     pub(crate) principal: Arc<str>,
     /// The principal as the query sees it.
     pub(crate) sender: Option<Arc<QueryPrincipal>>,
+    /// The host and port by which the client reaches the server.
+    pub(crate) endpoint: Option<Arc<str>>,
 }
 
 /// Runs queries over shared memory, on dedicated threads.
@@ -158,6 +160,7 @@ async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
         parameters: job.parameters.into_iter().collect(),
         timespan: job.times.timespan.map(|t| (t.start, t.end)),
         principal: job.sender,
+        endpoint: job.endpoint,
         ..BindOptions::default()
     };
     let bound = run::bind_with_rows(&job.query, job.catalog.as_ref(), options, &run.context)

@@ -260,6 +260,7 @@ impl Fixture {
         Caller {
             principal: "someone".into(),
             sender: None,
+            endpoint: None,
             wait: None,
             access: Access::All,
             app: self.shop,
@@ -271,6 +272,7 @@ impl Fixture {
         Caller {
             principal: "someone".into(),
             sender: None,
+            endpoint: None,
             wait: None,
             access: Access::Only(vec![self.shop]),
             app: self.shop,

@@ -212,6 +212,7 @@ impl Binder<'_> {
                 Ok(Some(Scalar::constant(name)))
             }
             ("ingestion_time", []) => Ok(Some(ingestion_time::call())),
+            ("current_cluster_endpoint", []) => Ok(Some(self.bind_endpoint())),
             ("current_principal", []) => Ok(Some(self.bind_principal())),
             ("current_principal_details", []) => Ok(Some(self.bind_principal_details())),
             ("current_principal_is_member_of", [_, ..]) => {

@@ -1,4 +1,5 @@
-//! `current_principal()`, `current_principal_details()` and `current_principal_is_member_of(…)` (`docs/semantics.md §12`).
+//! `current_principal()`, `current_principal_details()`, `current_principal_is_member_of(…)` and `current_cluster_endpoint()`
+//! (`docs/semantics.md §12`).
 
 use hindsight_kql_syntax::Code;
 use hindsight_kql_syntax::ast::Expr;
@@ -9,7 +10,16 @@ use crate::error::BindResult;
 use crate::principal::{NULL_IDENTITY, PrincipalName};
 use crate::relation::{Relation, Scalar};
 
+/// The result of `current_cluster_endpoint()` for a query from within the process.
+const LOCAL_ENDPOINT: &str = "localhost";
+
 impl Binder<'_> {
+    /// The host and port by which the client reaches the server.
+    pub(crate) fn bind_endpoint(&self) -> Scalar {
+        let endpoint = self.request.options.endpoint.as_deref();
+        Scalar::constant(Value::String(endpoint.unwrap_or(LOCAL_ENDPOINT).to_owned()))
+    }
+
     /// The fully qualified name of the principal that sends the query.
     pub(crate) fn bind_principal(&self) -> Scalar {
         let principal = self.request.options.principal.as_ref();

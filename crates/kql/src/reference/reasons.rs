@@ -14,7 +14,7 @@ pub(super) const NOT_IMPLEMENTED: &str = "Not implemented.";
 /// The reasons of scalar functions.
 pub(super) const FUNCTIONS: &[Refused] = &[
     Refused {
-        names: "cluster current_cluster_endpoint external_table materialized_view stored_query_result",
+        names: "cluster external_table materialized_view stored_query_result",
         reason: "They name parts of a cluster, which Hindsight does not have.",
     },
     Refused {

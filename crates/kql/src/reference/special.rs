@@ -54,6 +54,10 @@ pub(super) static SCALAR: &[Special] = &[
         "The names of a table's columns as an array.",
     ),
     special(
+        "current_cluster_endpoint() -> string",
+        "The host and port by which the client reaches the server.",
+    ),
+    special(
         "current_database() -> string",
         "The name of the first application of the request.",
     ),

@@ -153,6 +153,7 @@ impl Principal {
         Caller {
             principal: Arc::clone(&self.id),
             sender: Some(Arc::clone(&self.sender)),
+            endpoint: None,
             access,
             app,
             wait,

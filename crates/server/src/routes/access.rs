@@ -65,7 +65,11 @@ pub(crate) struct Access {
 impl Access {
     /// The engine's view of the principal.
     pub(crate) fn caller(&self) -> Caller {
-        self.principal.caller(self.app.id, self.prefer.wait)
+        let host = self.base.split_once("://").map(|(_, host)| host);
+        Caller {
+            endpoint: host.map(Arc::from),
+            ..self.principal.caller(self.app.id, self.prefer.wait)
+        }
     }
 
     /// The client's address and the principal: who reads the memory of a body.

@@ -373,3 +373,18 @@ async fn a_query_that_reads_the_principal_is_answered_to_each_for_itself() {
     assert_eq!(named(shared, &server.key).await.1, "");
     assert_eq!(named(shared, &second).await.1, "0", "one reply for both");
 }
+
+/// `current_cluster_endpoint()`: a client that reaches the server by another name is told that name.
+#[tokio::test]
+async fn a_query_that_reads_the_address_is_answered_for_each_address() {
+    let (server, _) = one_trace().await;
+    let path = format!(
+        "/v1/apps/{}/query?query=print+current_cluster_endpoint()",
+        server.shop.id
+    );
+    for host in ["telemetry.example:2020", "127.0.0.1:2020"] {
+        let headers = [("x-api-key", server.key.as_str()), ("host", host)];
+        let reply = server.ask(Method::GET, &path, &headers, Body::empty());
+        assert_eq!(reply.await.json()["tables"][0]["rows"][0][0], host);
+    }
+}

@@ -64,6 +64,7 @@ impl Answer {
 pub(super) fn outcome(case: &Case) -> Outcome {
     let options = BindOptions {
         principal: Some(Arc::new(sender())),
+        endpoint: Some("help.kusto.windows.net".into()),
         ..BindOptions::default()
     };
     run(&case.query, &CaseTables(&case.tables), options)

@@ -128,6 +128,7 @@ async fn prepare(app: &App, body: Body) -> Result<(PreparedQuery, Condition), Ap
             access: Access::All,
             app: id,
             sender: None,
+            endpoint: None,
             wait: None,
         },
         query: body.query.into(),
