@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test lint fmt bench bench-compare sdk-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test lint fmt bench bench-compare ui-vendor ui-vendor-check ui-test sdk-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -40,6 +40,19 @@ test:
 sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
+
+## Makes the portal's bundles of other people's programs (ui/vendor) from ui/package-lock.json; needs npm. The second command makes them
+## elsewhere and fails where they differ from those in the repository.
+ui-vendor:
+	node ui/vendor.mjs
+
+ui-vendor-check:
+	node ui/vendor.mjs --check
+
+## The tests of the portal's functions that need no page. Without node they are skipped.
+ui-test:
+	@if command -v node >/dev/null; then node --test $$(find ui -name '*.test.js'); \
+		else echo "SKIPPED: node is not installed: the portal's functions are NOT tested"; fi
 
 ## Compares every conformance query, the type matrix and the errors of broken queries with the official parser of the language. Needs npm and the folder HINDSIGHT_SHARED. Exit code 77
 ## means that it was skipped.
