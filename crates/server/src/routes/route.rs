@@ -23,7 +23,7 @@ pub(crate) type Add = fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>;
 
 /// One method of a path.
 pub(crate) struct Operation {
-    /// `get`, `post` or `put`. A path with GET has HEAD too.
+    /// `get`, `post`, `put` or `delete`. A path with GET has HEAD too.
     pub(crate) method: &'static str,
     /// Its name in programs that are made from the document.
     pub(crate) id: &'static str,
@@ -71,6 +71,8 @@ pub(crate) enum Admission {
     Person,
     /// The bearer of one of the issuer's tokens, which the issuer checks itself.
     Bearer,
+    /// The portal's endpoints about an application: a credential with this right on it.
+    Portal(Right),
     /// The server's figures: a setting says for whom.
     Figures,
     /// Test mode: a program under test and its tests, on this machine.
@@ -84,6 +86,7 @@ impl Admission {
     pub(crate) const fn needs(self) -> Needs {
         match self {
             Admission::Query => Needs::App(Right::Read),
+            Admission::Portal(right) => Needs::App(right),
             Admission::Telemetry => Needs::Telemetry,
             Admission::SignedIn | Admission::Kusto => Needs::Credential,
             Admission::Figures => Needs::Figures,
@@ -103,6 +106,7 @@ impl Admission {
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
+            Admission::Portal(_) => "Portal",
             Admission::Test => "Test mode",
             Admission::Figures | Admission::Open => "Server",
         }
@@ -127,6 +131,12 @@ impl Admission {
                 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
             (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503],
+            (Admission::Portal(_), false) => {
+                &[400, 401, 402, 403, 404, 412, 429, 500, 502, 503, 504]
+            }
+            (Admission::Portal(_), true) => &[
+                400, 401, 402, 403, 404, 408, 412, 413, 415, 429, 500, 502, 503, 504,
+            ],
             (Admission::SignedIn, false) => &[400, 401, 403, 429, 500, 502, 503],
             (Admission::SignedIn, true) => &[400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503],
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
@@ -147,6 +157,7 @@ impl Admission {
             Admission::Person => ("text/html", "Page"),
             Admission::Query
             | Admission::SignedIn
+            | Admission::Portal(_)
             | Admission::Bearer
             | Admission::Figures
             | Admission::Test
@@ -157,7 +168,7 @@ impl Admission {
     /// The credentials that the operation takes, as OpenAPI writes them.
     pub(crate) fn security(self) -> Value {
         match self {
-            Admission::Query | Admission::SignedIn | Admission::Kusto => {
+            Admission::Query | Admission::SignedIn | Admission::Portal(_) | Admission::Kusto => {
                 json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
             }
             // Without a credential the instrumentation key is enough, unless a setting asks for more.

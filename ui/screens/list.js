@@ -1,0 +1,51 @@
+// The screens: how they are named, where they stand in the navigation, and how they are loaded.
+
+/**
+ * @typedef {object} Screen
+ * @property {string} name In addresses.
+ * @property {string} title
+ * @property {string} group Its heading in the navigation; empty for a screen that others lead to.
+ * @property {string} key After `g`; empty for none.
+ * @property {string} icon The path of a drawing of 16 by 16.
+ * @property {() => Promise<any>} load
+ */
+
+/** In the order of the navigation. @type {readonly Screen[]} */
+export const SCREENS = [
+  {
+    name: 'overview', title: 'Overview', group: 'Investigate', key: 'o', load: () => import('./overview.js'),
+    icon: 'M2 2h5v6H2zM9 2h5v3H9zM9 7h5v7H9zM2 10h5v4H2z',
+  },
+  {
+    name: 'failures', title: 'Failures', group: 'Investigate', key: 'f', load: () => import('./failures.js'),
+    icon: 'M8 1.5 15 14H1zM8 6v4M8 12v.5',
+  },
+  {
+    name: 'performance', title: 'Performance', group: 'Investigate', key: 'p', load: () => import('./performance.js'),
+    icon: 'M2 12a6 6 0 1 1 12 0M8 12l3-5',
+  },
+  {
+    name: 'live', title: 'Live', group: 'Investigate', key: 'v', load: () => import('./live.js'),
+    icon: 'M1 8h3l2-5 4 10 2-5h3',
+  },
+  {
+    name: 'search', title: 'Search', group: 'Investigate', key: 's', load: () => import('./search.js'),
+    icon: 'M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2zM11 11l3.5 3.5',
+  },
+  {
+    name: 'logs', title: 'Logs', group: 'Analyse', key: 'l', load: () => import('./logs.js'),
+    icon: 'M2 3l4 4-4 4M8 12h6',
+  },
+  {
+    name: 'operation', title: 'Operation', group: '', key: '', load: () => import('./operation.js'),
+    icon: 'M2 3h7M5 8h7M8 13h6',
+  },
+  {
+    name: 'access', title: 'API access', group: 'Configure', key: 'a', load: () => import('./access.js'),
+    icon: 'M5 6a3 3 0 1 0 0 4h4l1.5-1.5L12 10l2.5-2L13 6z',
+  },
+  {
+    name: 'applications', title: 'Applications', group: 'Configure', key: '', load: () => import('./applications.js'),
+    icon: 'M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9 9h5v5H9z',
+  },
+];
