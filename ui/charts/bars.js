@@ -17,8 +17,8 @@ export function BarList({ shape, height }) {
         ${categories.map((category, at) => html`<tr key=${category}>
           <th scope="row"><${Text} text=${category} /></th>
           <td class="bar-cell">
-            ${stacked ? html`<span class="bar-stack">${series.map((one, place) => html`<span class="bar" key=${one.name} title=${`${one.name}: ${numberText(one.values[at], yType)}`} style=${{ width: share(one.values[at] ?? 0, at), background: seriesColour(one.name, place) }}></span>`)}</span>`
-              : series.map((one, place) => html`<span class="bar" key=${one.name} title=${`${one.name}: ${numberText(one.values[at], yType)}`} style=${{ width: share(one.values[at] ?? 0, at), background: seriesColour(one.name, place) }}></span>`)}
+            ${stacked ? html`<span class="bar-stack">${series.map((one, place) => html`<span class="chart-bar" key=${one.name} title=${`${one.name}: ${numberText(one.values[at], yType)}`} style=${{ width: share(one.values[at] ?? 0, at), background: seriesColour(one.name, place) }}></span>`)}</span>`
+              : series.map((one, place) => html`<span class="chart-bar" key=${one.name} title=${`${one.name}: ${numberText(one.values[at], yType)}`} style=${{ width: share(one.values[at] ?? 0, at), background: seriesColour(one.name, place) }}></span>`)}
           </td>
           <td class="bar-number mono">${series.map((one) => numberText(one.values[at], yType)).join(' · ')}</td>
         </tr>`)}

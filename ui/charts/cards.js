@@ -8,5 +8,5 @@ import { numberText } from './shape.js';
 /** @param {{shape: import('./shape.js').Cards}} props */
 export function Cards({ shape }) {
   const text = (/** @type {{value: any, type: string}} */ { value, type }) => value === null ? 'null' : isNumeric(type) && typeof value === 'number' ? numberText(value) : cellText(value, type, zone.value);
-  return html`<dl class="cards">${shape.cards.map((card) => html`<div class="card" key=${card.name}><dt><${Text} text=${card.name} /></dt><dd><${Text} text=${text(card)} /></dd></div>`)}</dl>`;
+  return html`<dl class="value-cards">${shape.cards.map((card) => html`<div class="value-card" key=${card.name}><dt><${Text} text=${card.name} /></dt><dd><${Text} text=${text(card)} /></dd></div>`)}</dl>`;
 }

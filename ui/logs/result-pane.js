@@ -41,7 +41,7 @@ export function ResultPane({ store, onRange }) {
   };
   if (!result && !store.error.value && !running) return html`<div class="logs-empty muted"><p>Write a query, or choose a table or an example. A link to this page keeps text, time range and view.</p></div>`;
   return html`
-    <section class=${`result${running && result ? ' old' : ''}`} aria-label="Result" aria-busy=${running !== null}>
+    <section class=${`query-result${running && result ? ' old' : ''}`} aria-label="Result" aria-busy=${running !== null}>
       <${Problems} store=${store} />
       ${result && shown && html`
         <div class="result-bar">
@@ -118,7 +118,7 @@ function GridView({ store, table, onFilter }) {
       ${isOpen && html`<${Viewer} source=${table.source} place=${place} column=${column === null ? null : Number(column)} zone=${zone.value} onFilter=${onFilter} links=${links}
         onMessage=${(/** @type {string} */ text) => (store.message.value = text)} onClose=${() => {
           go({ params: { row: null, cell: null } }, { replace: true });
-          requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.result .grid'))?.focus());
+          requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.query-result .grid'))?.focus());
         }} />`}
     </div>`;
 }

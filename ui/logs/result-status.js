@@ -31,7 +31,7 @@ function Loading({ store, since }) {
     return () => clearInterval(timer);
   }, []);
   if (now - since < 150) return null;
-  return html`<div class="loading"><div class="loading-bar"></div><span class="muted">Running for ${Math.floor((now - since) / 1000)} s</span> <button type="button" class="btn" onClick=${() => store.stop()}>Stop</button></div>`;
+  return html`<div class="query-loading"><div class="query-loading-bar"></div><span class="muted">Running for ${Math.floor((now - since) / 1000)} s</span> <button type="button" class="btn" onClick=${() => store.stop()}>Stop</button></div>`;
 }
 
 /** @param {{store: import('./store.js').LogsStore, result: import('./store.js').Result, count: number}} props */

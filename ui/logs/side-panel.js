@@ -57,7 +57,7 @@ function open(store, text, title) {
 /** @param {{store: import('./store.js').LogsStore}} props */
 function ExampleList({ store }) {
   const groups = [...new Set(EXAMPLES.map((example) => example.group))];
-  return groups.map((group) => html`<h3 class="side-head" key=${group}>${group}</h3><ul class="side-list">${EXAMPLES.filter((example) => example.group === group).map((example) => html`<li key=${example.title}>
+  return groups.map((group) => html`<h2 class="side-head" key=${group}>${group}</h2><ul class="side-list">${EXAMPLES.filter((example) => example.group === group).map((example) => html`<li key=${example.title}>
     <button type="button" class="side-item" onClick=${() => open(store, example.query, '')}>${example.title}</button></li>`)}</ul>`);
 }
 

@@ -1,11 +1,11 @@
 /** The state of Logs for one application: its tabs, the result that is shown, and what runs. */
 import { batch, signal } from '../vendor/preact.js';
 import { address, go, packed, unpacked } from '../lib/address.js';
-import { ApiError, lostSince, queryRequest } from '../lib/api.js';
+import { lostSince, queryRequest } from '../lib/api.js';
+import { ApiError, errorOf } from '../lib/api-error.js';
 import { state as session, token } from '../lib/auth.js';
 import { range } from '../lib/time.js';
 import { DataWorker } from '../result/source.js';
-import { errorOf } from './errors.js';
 import { addHistory } from './history-list.js';
 import { loadTabs, saveTabs } from './tabs-list.js';
 
@@ -154,7 +154,7 @@ export class LogsStore {
       const reply = await this.send(number, text, asked.timespan, noCache);
       if (this.running.value?.number !== number) return;
       lostSince.value = null;
-      if (reply.failure) this.failed(errorOf(reply), text, noCache);
+      if (reply.isFailure) this.failed(errorOf(reply.status, reply.failure, headersOf(reply)), text, noCache);
       else this.answered(reply, number, text, asked);
     } catch (error) {
       if (this.running.value?.number !== number) return;
@@ -179,10 +179,10 @@ export class LogsStore {
     return again;
   }
 
-  /** @param {boolean} renew */
-  async credential(renew) {
+  /** @param {boolean} fresh */
+  async credential(fresh) {
     try {
-      return await token({ renew });
+      return await token({ fresh });
     } catch (error) {
       if (error instanceof TypeError) throw error;
       session.value = 'ended';
@@ -256,6 +256,14 @@ export class LogsStore {
     const last = this.result.value;
     if (last) dataWorker().call('free', { result: last.number });
   }
+}
+
+/** The headers of a reply that an error tells. @param {{requestId: string | null, retryAfter: string | null}} reply */
+function headersOf({ requestId, retryAfter }) {
+  const headers = new Headers();
+  if (requestId) headers.set('x-ms-request-id', requestId);
+  if (retryAfter) headers.set('Retry-After', retryAfter);
+  return headers;
 }
 
 /** @param {string} text @param {number} line from 1 @param {number} position in the line, from 0 */

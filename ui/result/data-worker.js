@@ -63,7 +63,7 @@ async function ask({ result, url, headers, body }) {
       requestId: reply.headers.get('x-ms-request-id'),
       retryAfter: reply.headers.get('retry-after'),
     };
-    if (!reply.ok) return { ...about, failure: failureOf(text) };
+    if (!reply.ok) return { ...about, isFailure: true, failure: failureOf(text) };
     const { tables, ...rest } = parseReply(text);
     const sets = tables.map((/** @type {any} */ table) => new RowSet(table));
     results.set(result, sets);
@@ -84,7 +84,7 @@ function failureOf(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return { error: { code: 'Unreadable', message: text.slice(0, 500) } };
+    return null;
   }
 }
 

@@ -64,8 +64,8 @@ export function heightScale(count, row) {
   return {
     height,
     rowAt,
-    /** Where to scroll so that a row is at the top. @param {number} at */
-    topOf: (at) => (isWhole ? at * row : (at / Math.max(1, count)) * height),
+    /** Where to scroll so that a row is at the top. @param {number} at @param {number} tall rows that fit */
+    topOf: (at, tall) => (isWhole ? at * row : (at / Math.max(1, count - tall)) * (height - tall * row)),
     /** Where a row is drawn. @param {number} at @param {number} first the row at the top @param {number} top */
     pixel: (at, first, top) => (isWhole ? at * row : Math.round(top) + (at - first) * row),
   };

@@ -86,8 +86,8 @@ export function Grid(props) {
     if (!element) return;
     if (row >= 0) {
       const top = scale.rowAt(element.scrollTop, tall);
-      if (row < top) element.scrollTop = scale.topOf(row);
-      else if (row >= top + tall) element.scrollTop = scale.topOf(row - tall + 1);
+      if (row < top) element.scrollTop = scale.topOf(row, tall);
+      else if (row >= top + tall) element.scrollTop = scale.topOf(row - tall + 1, tall);
     }
     const from = places[column] ?? 0, to = places[column + 1] ?? from;
     if (from < element.scrollLeft) element.scrollLeft = from;

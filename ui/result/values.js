@@ -130,19 +130,25 @@ export function bytesText(bytes) {
 }
 
 /**
- * Parses the text of a reply. Integers beyond 2^53 are kept exact, as `bigint`: the first parse is quick and loses them, so that
- * a reply which has any is parsed again with the sources of its numbers.
+ * Parses the text of a reply. Integers beyond 2^53 are kept exact, as `bigint`: the first parse is quick and loses them, so that a
+ * reply which has any is parsed again with its long numbers as texts.
  * @param {string} text
  */
 export function parseReply(text) {
   const reply = JSON.parse(text);
-  const tables = reply.tables ?? [];
-  const lost = tables.some((/** @type {Table} */ table) => table.columns.some((column, index) =>
-    column.type === 'long' && table.rows.some((row) => typeof row[index] === 'number' && !Number.isSafeInteger(row[index]))));
+  const isLost = (/** @type {any} */ value) => typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  const lost = (reply.tables ?? []).some((/** @type {Table} */ table) => table.columns.some((column, index) => column.type === 'long' && table.rows.some((row) => isLost(row[index]))));
   if (!lost) return reply;
-  /** @type {(key: string, value: any, context?: {source?: string}) => any} */
-  const exact = (_key, value, context) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && context?.source && /^-?\d+$/.test(context.source)
-      ? BigInt(context.source) : value;
-  return JSON.parse(text, exact);
+  const quoted = text.replace(/"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g, (part) => (part[0] === '"' ? part : `"${part}"`));
+  const exact = JSON.parse(quoted);
+  for (const table of exact.tables) {
+    table.columns.forEach((/** @type {Column} */ column, /** @type {number} */ index) => {
+      for (const row of table.rows) {
+        if (typeof row[index] !== 'string') continue;
+        if (column.type === 'long') row[index] = BigInt(row[index]);
+        else if (column.type === 'real' && /^-?\d{16,}$/.test(row[index])) row[index] = Number(row[index]);
+      }
+    });
+  }
+  return exact;
 }

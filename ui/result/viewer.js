@@ -37,7 +37,7 @@ export function Viewer({ source, place, column, zone, onFilter, onClose, links, 
       event.stopPropagation();
       onClose();
     }}>
-      <header class="viewer-head"><h3><${Text} text=${title} /></h3>
+      <header class="viewer-head"><h2><${Text} text=${title} /></h2>
         ${row && links?.(source.columns, row)}
         <button type="button" class="tiny" onClick=${copy}>Copy</button>
         <button type="button" class="tiny" ref=${close} aria-label="Close" onClick=${onClose}>✕</button>

@@ -22,12 +22,12 @@ export function Details({ item, columns, operation, hasFocus, onClose }) {
       event.stopPropagation();
       onClose();
     }}>
-      <header class="viewer-head"><h3><${Text} text=${item.name.slice(0, 300)} /></h3><button type="button" class="tiny" ref=${close} aria-label="Close" onClick=${onClose}>✕</button></header>
+      <header class="viewer-head"><h2><${Text} text=${item.name.slice(0, 300)} /></h2><button type="button" class="tiny" ref=${close} aria-label="Close" onClick=${onClose}>✕</button></header>
       <div class="viewer-body" tabindex="0" role="group" aria-label="Fields">
         <p class="trace-facts">${[item.itemType, item.failed ? 'failed' : '', severityText(item.severity), item.itemType === 'trace' || item.itemType === 'exception' ? '' : durationText(item.duration), time(item.start, { milliseconds: true }), item.role].filter(Boolean).map((fact) => html`<span key=${fact} class=${fact === 'failed' ? 'problem' : ''}><${Text} text=${fact} /></span>`)}</p>
-        <h4>Related, in Logs</h4>
+        <h2>Related, in Logs</h2>
         <ul class="related">${relatedOf(item, operation).map(({ title, query, around }) => html`<li key=${title}><button type="button" class="btn quiet" onClick=${() => openInLogs(query, { t: around ? between(item.start - 300_000, item.start + item.duration + 300_000) : range.peek().text })}>${title}</button></li>`)}</ul>
-        <h4>Fields</h4>
+        <h2>Fields</h2>
         <${Fields} columns=${columns} row=${item.cells} zone=${zone.value} />
       </div>
     </section>`;
