@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test lint fmt bench bench-compare ui-vendor ui-vendor-check ui-test sdk-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test portal-test lint fmt bench bench-compare ui-vendor ui-vendor-check ui-test sdk-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -34,12 +34,18 @@ test:
 	$(CARGO) test --workspace --doc
 	$(MAKE) language-test documentation-test
 	$(PYTHON) tests/sdk/run.py
+	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 
 ## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
 ## the integration tests were built with: building it apart would compile the query engine a second time.
 sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
+
+## Only the portal's journeys in a real Chromium. Exit code 77 of the program means that they were skipped.
+portal-test:
+	$(CARGO) test --workspace --no-run
+	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 
 ## Makes the portal's bundles of other people's programs (ui/vendor) from ui/package-lock.json; needs npm. The second command makes them
 ## elsewhere and fails where they differ from those in the repository.

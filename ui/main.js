@@ -122,7 +122,7 @@ function open(screen) {
 }
 
 function Header() {
-  return html`<header class="bar">
+  return html`<header class="topbar">
     <button class="btn icon quiet" aria-label="Navigation" aria-expanded=${navigation.value === 'open'} aria-controls="navigation"
       onClick=${() => { navigation.value = navigation.value === 'open' ? 'folded' : 'open'; }}>
       <${Icon} path="M2 4h12M2 8h12M2 12h12" /></button>
@@ -235,7 +235,8 @@ function Content() {
       <p>Choose another one above, or ask who administers the server.</p></div>`;
   }
   // A screen begins anew for another application.
-  return html`<${loaded.value.module.Screen} key=${`${screen} ${application.value.id}`} app=${application.value.name} />`;
+  return html`${known.plain && html`<h1 class="visually-hidden">${known.title}</h1>`}
+    <${loaded.value.module.Screen} key=${`${screen} ${application.value.id}`} app=${application.value.name} />`;
 }
 
 render(html`<${Shell} />`, /** @type {HTMLElement} */ (document.getElementById('app')));

@@ -57,8 +57,9 @@ export const zone = choice('zone', /** @type {const} */ (['local', 'utc']));
 /** Whether single letters are keys (WCAG 2.1.4). */
 export const letters = choice('letters', /** @type {const} */ (['on', 'off']));
 
-/** Whether the navigation is folded. */
-export const navigation = choice('navigation', /** @type {const} */ (['open', 'folded']));
+/** Whether the navigation is folded; at first where there is little room. */
+export const navigation = choice('navigation', matchMedia('(max-width: 48rem)').matches
+  ? /** @type {const} */ (['folded', 'open']) : /** @type {const} */ (['open', 'folded']));
 
 theme.subscribe((value) => {
   document.documentElement.dataset.theme = value;
@@ -66,4 +67,4 @@ theme.subscribe((value) => {
 });
 zone.subscribe((value) => keep('zone', value === 'local' ? null : value));
 letters.subscribe((value) => keep('letters', value === 'on' ? null : value));
-navigation.subscribe((value) => keep('navigation', value === 'open' ? null : value));
+navigation.subscribe((value) => keep('navigation', value));

@@ -45,7 +45,7 @@ export const panels = [
   {
     title: 'Exceptions by problem', whole: true,
     query: `exceptions
-| summarize n = sum(itemCount), roles = make_set(cloud_RoleName, 10), last = max(timestamp) by problemId, type, method
+| summarize n = sum(itemCount), roles = make_set(cloud_RoleName, 10), latest = max(timestamp) by problemId, type, method
 | order by n desc
 | take 50`,
   },
@@ -105,7 +105,7 @@ export function Screen({ app }) {
               key: `${row.problemId} ${row.type} ${row.method}`, chosen: row.problemId === problem,
               cells: [html`<button class="link" aria-pressed=${row.problemId === problem} onClick=${() => choose({ problem: row.problemId })}>${row.problemId || row.type || '(no problem)'}</button>
                 ${row.method !== '' && html`<div class="muted mono">${row.method}</div>`}`,
-                set(row.roles), html`<time datetime=${row.last}>${time(row.last)}</time>`, count(row.n)],
+                set(row.roles), html`<time datetime=${row.latest}>${time(row.latest)}</time>`, count(row.n)],
             }))} />`}</${Panel}>
       </div>
       <div class="stack">

@@ -7,6 +7,7 @@
  * @property {string} group Its heading in the navigation; empty for a screen that others lead to.
  * @property {string} key After `g`; empty for none.
  * @property {string} icon The path of a drawing of 16 by 16.
+ * @property {boolean} [plain] Whether the screen has no heading of its own.
  * @property {() => Promise<any>} load
  */
 
@@ -33,11 +34,11 @@ export const SCREENS = [
     icon: 'M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2zM11 11l3.5 3.5',
   },
   {
-    name: 'logs', title: 'Logs', group: 'Analyse', key: 'l', load: () => import('./logs.js'),
+    name: 'logs', title: 'Logs', group: 'Analyse', key: 'l', plain: true, load: () => import('./logs.js'),
     icon: 'M2 3l4 4-4 4M8 12h6',
   },
   {
-    name: 'operation', title: 'Operation', group: '', key: '', load: () => import('./operation.js'),
+    name: 'operation', title: 'Operation', group: '', key: '', plain: true, load: () => import('./operation.js'),
     icon: 'M2 3h7M5 8h7M8 13h6',
   },
   {

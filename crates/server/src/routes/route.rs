@@ -73,6 +73,8 @@ pub(crate) enum Admission {
     Bearer,
     /// The portal's endpoints about an application: a credential with this right on it.
     Portal(Right),
+    /// The portal's page on this machine, with the secret of a link, which the handler checks.
+    Link,
     /// The server's figures: a setting says for whom.
     Figures,
     /// Test mode: a program under test and its tests, on this machine.
@@ -93,6 +95,7 @@ impl Admission {
             Admission::Program
             | Admission::Person
             | Admission::Bearer
+            | Admission::Link
             | Admission::Test
             | Admission::Open => Needs::Nothing,
         }
@@ -106,7 +109,7 @@ impl Admission {
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
-            Admission::Portal(_) => "Portal",
+            Admission::Portal(_) | Admission::Link => "Portal",
             Admission::Test => "Test mode",
             Admission::Figures | Admission::Open => "Server",
         }
@@ -137,6 +140,7 @@ impl Admission {
             (Admission::Portal(_), true) => &[
                 400, 401, 402, 403, 404, 408, 412, 413, 415, 429, 500, 502, 503, 504,
             ],
+            (Admission::Link, _) => &[400, 403, 408, 413, 415, 500, 503],
             (Admission::SignedIn, false) => &[400, 401, 403, 429, 500, 502, 503],
             (Admission::SignedIn, true) => &[400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503],
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
@@ -158,6 +162,7 @@ impl Admission {
             Admission::Query
             | Admission::SignedIn
             | Admission::Portal(_)
+            | Admission::Link
             | Admission::Bearer
             | Admission::Figures
             | Admission::Test
@@ -178,7 +183,7 @@ impl Admission {
             }
             Admission::Program => json!([{}, { "client": [] }]),
             Admission::Bearer => json!([{ "bearer": [] }]),
-            Admission::Person | Admission::Test | Admission::Open => json!([]),
+            Admission::Person | Admission::Link | Admission::Test | Admission::Open => json!([]),
         }
     }
 }

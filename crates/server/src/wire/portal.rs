@@ -4,9 +4,9 @@ use hindsight_engine::{
     Checked, Diagnostic, Entry, ResultColumn, language_sections, refused_language, visualizations,
 };
 use hindsight_identity::{Right, Rights};
-use hindsight_kql_types::datetime::write_trimmed;
+use hindsight_kql_types::datetime::{parse, write_trimmed};
 use hindsight_store::{Application, KeyRecord, SavedQuery};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::connection_string;
 
@@ -178,6 +178,55 @@ fn name(entry: &Entry) -> &'static str {
     let form = entry.forms.first().copied().unwrap_or_default();
     let end = form.find(['(', ' ', '[']).unwrap_or(form.len());
     form.get(..end).unwrap_or_default()
+}
+
+/// An item of a tail.
+pub(crate) struct TailRow {
+    /// When it arrived, in ticks.
+    pub(crate) arrived: i64,
+    /// Its `itemId`.
+    pub(crate) id: String,
+    /// Its line.
+    pub(crate) line: String,
+}
+
+/// The items of a reply, of which the column `arrived` has the time of arrival. `None` if it is no reply with one table.
+pub(crate) fn tail_rows(reply: &str, arrived: &str) -> Option<Vec<TailRow>> {
+    let reply: Value = serde_json::from_str(reply).ok()?;
+    let table = reply.pointer("/tables/0")?;
+    let columns = table.get("columns")?.as_array()?.iter();
+    let names: Vec<&str> = columns
+        .filter_map(|column| column.get("name")?.as_str())
+        .collect();
+    let rows = table.get("rows")?.as_array()?.iter();
+    rows.map(|row| tail_row(&names, row.as_array()?, arrived))
+        .collect()
+}
+
+/// Columns without a value are left out of a line.
+fn tail_row(names: &[&str], cells: &[Value], arrived: &str) -> Option<TailRow> {
+    let cells = names.iter().zip(cells);
+    let filled = cells.filter(|(_, cell)| !cell.is_null() && cell.as_str() != Some(""));
+    let mut item: Map<String, Value> = filled
+        .map(|(name, cell)| ((*name).to_owned(), cell.clone()))
+        .collect();
+    let at = item.remove(arrived)?;
+    let id = item.get("itemId").and_then(Value::as_str);
+    Some(TailRow {
+        arrived: parse(at.as_str()?)?,
+        id: id.unwrap_or_default().to_owned(),
+        line: format!("{}\n", json!({ "item": item })),
+    })
+}
+
+/// The line that says how many items were left out. `more`: and others, which were not counted.
+pub(crate) fn tail_omitted(count: usize, more: bool) -> String {
+    format!("{}\n", json!({ "omitted": count, "more": more }))
+}
+
+/// The line that says why a tail ends.
+pub(crate) fn tail_error(message: &str) -> String {
+    format!("{}\n", json!({ "error": message }))
 }
 
 fn time(ticks: i64) -> String {

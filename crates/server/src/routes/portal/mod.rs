@@ -10,6 +10,7 @@ mod pages;
 mod queries;
 mod session;
 mod table;
+mod tail;
 
 pub(crate) use pages::is_portal;
 pub(super) use pages::{to_portal, wants_page};

@@ -5,7 +5,7 @@ use hindsight_identity::Right;
 use super::super::route::{
     Add, Admission, Operation, Reply, Route, alias, json_body, ok, open, route,
 };
-use super::{apps, check, keys, language, me, pages, queries, session};
+use super::{apps, check, keys, language, me, pages, queries, session, tail};
 
 const PAGE: &[Reply] = &[Reply {
     media: "text/html",
@@ -78,6 +78,7 @@ pub(in super::super) static ROUTES: &[Route] = &[
         "/portal/session",
         &[Operation {
             method: "post",
+            admission: Admission::Link,
             body: json_body(true, "PortalLink"),
             ..open(
                 "portalSession",
@@ -255,6 +256,26 @@ pub(in super::super) static ROUTES: &[Route] = &[
                     "Its errors with their places, or the columns of its results.",
                 )],
                 |r| r.post(check::check),
+            )
+        }],
+    ),
+    route(
+        "/portal/api/apps/{appId}/tail",
+        &[Operation {
+            method: "post",
+            body: json_body(false, "PortalTail"),
+            ..about(
+                Right::Read,
+                "portalTail",
+                "Items as they arrive, one line of JSON each.",
+                &[Reply {
+                    media: "application/x-ndjson",
+                    ..ok(
+                        "PortalTailLine",
+                        "A line for each item, and one for what was left out.",
+                    )
+                }],
+                |r| r.post(tail::tail),
             )
         }],
     ),
