@@ -93,10 +93,11 @@ api-fuzz:
 	$(PYTHON) tests/fuzz/run.py
 
 ## Fills one million requests through HTTP, seals, and times ingestion, 14 queries, cached replies, a small metric and a large
-## reply with its memory. PEERS=--peers compares the queries with peers.
+## reply with its memory; then how long the portal takes in Chromium. PEERS=--peers compares the queries with peers.
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)
+	HINDSIGHT_PROGRAM=$(abspath target/release/hindsight) $(PYTHON) tests/portal/run.py times || [ $$? = 77 ]
 
 ## Times the 14 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
 NEW ?= target/release/hindsight

@@ -107,6 +107,7 @@ class Journey(unittest.TestCase):
         page = page or self.page
         for media in ({"color_scheme": "light"}, {"color_scheme": "dark"}, {"color_scheme": "dark", "forced_colors": "active"}):
             page.emulate_media(**{"forced_colors": "none", **media})
+            page.wait_for_timeout(100)
             if not page.evaluate("() => 'axe' in window"):
                 page.evaluate(AXE.read_text())
             found = page.evaluate("async (rules) => (await axe.run(document, { runOnly: rules, resultTypes: ['violations'] })).violations", RULES)

@@ -3,6 +3,7 @@
 
 usage: run.py [unittest arguments]
        run.py pictures [--documentation]
+       run.py times
 
 Exit code 77 means that they were skipped: there is no Chromium, or no npm.
 """
@@ -49,8 +50,8 @@ def main():
     install(modules, HERE / "package.json", axe)
     os.environ["HINDSIGHT_AXE"] = str(modules / "node_modules" / "axe-core" / "axe.min.js")
     os.environ["PYTHONPATH"] = str(SDK)
-    if sys.argv[1:2] == ["pictures"]:
-        sys.exit(subprocess.call([python, HERE / "pictures.py", *sys.argv[2:]], cwd=HERE))
+    if sys.argv[1:2] in (["pictures"], ["times"]):
+        sys.exit(subprocess.call([python, HERE / f"{sys.argv[1]}.py", *sys.argv[2:]], cwd=HERE))
     arguments = sys.argv[1:] or ["discover", "-v", "-s", str(HERE)]
     sys.exit(subprocess.call([python, "-m", "unittest", *arguments], cwd=HERE))
 
