@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test portal-test lint fmt bench bench-compare ui-vendor ui-vendor-check ui-test sdk-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare ui-vendor ui-vendor-check ui-test sdk-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -46,6 +46,10 @@ sdk-test:
 portal-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
+
+## Pictures of every screen, for looking at: target/portal/pictures. ARGUMENTS=--documentation makes those of docs/pictures again.
+portal-pictures:
+	$(PYTHON) tests/portal/run.py pictures $(ARGUMENTS)
 
 ## Makes the portal's bundles of other people's programs (ui/vendor) from ui/package-lock.json; needs npm. The second command makes them
 ## elsewhere and fails where they differ from those in the repository.

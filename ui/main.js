@@ -16,20 +16,23 @@ import { Icon } from './shell/icon.js';
 
 /** The module of the screen of the address. @type {import('./vendor/preact.js').Signal<{name: string, module: any} | null>} */
 const loaded = signal(null);
-/** Why the module could not be loaded. */
-const failed = signal('');
+/** Whether the module could not be loaded. */
+const failed = signal(false);
 
-effect(() => {
-  if (state.value !== 'in' && state.value !== 'ended') return;
+function load() {
   const { screen } = address.value;
   const known = SCREENS.find(({ name }) => name === screen);
   if (known === undefined) return;
-  failed.value = '';
+  failed.value = false;
   known.load().then((module) => {
     if (address.peek().screen === known.name) loaded.value = { name: known.name, module };
   }, () => {
-    failed.value = 'A part of the page could not be loaded. Reload it; the address keeps what you see.';
+    failed.value = true;
   });
+}
+
+effect(() => {
+  if (state.value === 'in' || state.value === 'ended') load();
 });
 
 // An address without a screen or an application leads to one.
@@ -222,7 +225,9 @@ function Banner() {
 
 function Content() {
   const { screen, app } = address.value;
-  if (failed.value !== '') return html`<div class="note error" role="alert">${failed.value}</div>`;
+  if (failed.value) {
+    return html`<div class="note error" role="alert">A part of the page could not be loaded. <button class="btn" onClick=${load}>Try again</button></div>`;
+  }
   const known = SCREENS.find(({ name }) => name === screen);
   if (known === undefined) {
     return screen === '' ? null : html`<div class="screen"><h1>There is no screen “${screen}”</h1>

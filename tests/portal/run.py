@@ -2,6 +2,7 @@
 """Runs the portal's journeys in a real Chromium. Playwright and axe-core are installed into `target/portal`.
 
 usage: run.py [unittest arguments]
+       run.py pictures [--documentation]
 
 Exit code 77 means that they were skipped: there is no Chromium, or no npm.
 """
@@ -48,6 +49,8 @@ def main():
     install(modules, HERE / "package.json", axe)
     os.environ["HINDSIGHT_AXE"] = str(modules / "node_modules" / "axe-core" / "axe.min.js")
     os.environ["PYTHONPATH"] = str(SDK)
+    if sys.argv[1:2] == ["pictures"]:
+        sys.exit(subprocess.call([python, HERE / "pictures.py", *sys.argv[2:]], cwd=HERE))
     arguments = sys.argv[1:] or ["discover", "-v", "-s", str(HERE)]
     sys.exit(subprocess.call([python, "-m", "unittest", *arguments], cwd=HERE))
 

@@ -141,6 +141,11 @@ class Shell(Journey):
         expect(self.page.get_by_text("The server is stopping")).to_have_count(0)
         self.settled()
 
+        # What was loaded once needs no server.
+        self.page.get_by_role("link", name="Search", exact=True).click()
+        expect(self.page.locator("ul.items > li").first).to_be_visible()
+        self.page.get_by_role("link", name="Performance", exact=True).click()
+        self.settled()
         self.context.set_offline(True)
         self.page.get_by_role("link", name="Search", exact=True).click()
         expect(self.page.get_by_text("The server cannot be reached since")).to_be_visible()

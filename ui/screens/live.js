@@ -22,22 +22,22 @@ export const panels = [
     title: 'Requests',
     query: `requests
 | where timestamp > ago(1m)
-| summarize total = sum(itemCount), failed = sumif(itemCount, success == false) by bin(timestamp, 1s)
-| render timechart`,
+| summarize succeeded = sumif(itemCount, not(success == false)), failed = sumif(itemCount, success == false) by bin(timestamp, 1s)
+| render columnchart with (kind=stacked)`,
   },
   {
     title: 'Duration of requests',
     query: `requests
 | where timestamp > ago(1m)
 | summarize duration = avg(duration) by bin(timestamp, 1s)
-| render timechart with (ytitle="ms")`,
+| render columnchart with (ytitle="ms")`,
   },
   {
     title: 'Dependencies',
     query: `dependencies
 | where timestamp > ago(1m)
-| summarize total = sum(itemCount), failed = sumif(itemCount, success == false) by bin(timestamp, 1s)
-| render timechart`,
+| summarize succeeded = sumif(itemCount, not(success == false)), failed = sumif(itemCount, success == false) by bin(timestamp, 1s)
+| render columnchart with (kind=stacked)`,
   },
   {
     title: 'Exceptions',
@@ -50,7 +50,8 @@ export const panels = [
 
 /** How each statement is drawn; a reply tells the rendering of one result. */
 const RENDERS = [
-  { visualization: 'timechart' }, { visualization: 'timechart', yTitle: 'ms' }, { visualization: 'timechart' }, { visualization: 'columnchart' },
+  { visualization: 'columnchart', kind: 'stacked' }, { visualization: 'columnchart', yTitle: 'ms' }, { visualization: 'columnchart', kind: 'stacked' },
+  { visualization: 'columnchart' },
 ];
 
 /** Items that the list keeps. */
@@ -123,7 +124,7 @@ function said(title, table) {
   if (table.rows.length === 0) return 'Nothing in the last minute.';
   if (title === 'Duration of requests') return `${milliseconds(sum(1) / table.rows.length)} on average.`;
   if (title === 'Exceptions') return `${count(sum(1))} in the last minute.`;
-  return `${count(sum(1))} in the last minute, ${count(sum(2))} failed.`;
+  return `${count(sum(1) + sum(2))} in the last minute, ${count(sum(2))} failed.`;
 }
 
 /** What instances of SDKs measure of themselves, while somebody looks. */

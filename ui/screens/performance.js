@@ -40,14 +40,14 @@ export const details = {
     title: 'Distribution of durations',
     query: `requests
 | where duration > 0
-| summarize requests = sum(itemCount) by ms = exp10(bin(log10(duration), 0.1))
+| summarize requests = sum(itemCount) by ms = exp10(bin(log10(duration), 0.2))
 | order by ms asc`,
   },
   one: {
     title: 'Distribution of durations',
     query: `requests
 | where operation_Name == {operation} and duration > 0
-| summarize requests = sum(itemCount) by ms = exp10(bin(log10(duration), 0.1))
+| summarize requests = sum(itemCount) by ms = exp10(bin(log10(duration), 0.2))
 | order by ms asc`,
   },
   slowest: {
@@ -115,8 +115,8 @@ function Spent({ label, head, rows, name, of, chosen }) {
     }))} />`;
 }
 
-/** A tenth of a power of ten, as the query bins durations. */
-const STEP = 10 ** 0.1;
+/** A fifth of a power of ten, as the query bins durations: bars of this width are large enough to be pressed. */
+const STEP = 10 ** 0.2;
 
 /**
  * The distribution on a logarithmic axis: bars that are buttons, so that a range is chosen with keys too.

@@ -39,6 +39,8 @@ const MOST: usize = 200;
 const READ: usize = 2_000;
 /// How long before the latest item that was sent a look begins, in ticks.
 const OVERLAP: i64 = 10 * TICKS;
+/// How long before the stream begins its first items have arrived, in ticks.
+const BEFORE: i64 = 60 * TICKS;
 /// Items whose `timestamp` is older than this before now are not shown, in ticks: a look reads no more than that.
 const SPAN: i64 = 3600 * TICKS;
 /// How far `timestamp` may lie in the future, in ticks.
@@ -87,8 +89,8 @@ pub(super) async fn tail(
         reads: Reads::tables(access.app.id, tables.iter().copied()),
         source: names.join(", "),
         filter: filter.map_or(String::new(), |filter| format!("| where {filter}\n")),
-        cursor: app.now(),
-        begun: app.now(),
+        cursor: app.now() - BEFORE + OVERLAP,
+        begun: app.now() - BEFORE,
         sent: Sent::default(),
         next: Instant::now(),
         looked: None,
