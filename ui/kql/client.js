@@ -31,6 +31,7 @@ export class Language {
     // The first completion and the first check compile much: this one is for nobody.
     await this.call('complete', { text: `${about.tables[0]?.name ?? 'print'} | `, position: (about.tables[0]?.name.length ?? 5) + 3 });
     this.isReady = true;
+    performance.mark('hindsight.language');
     this.becameReady?.();
   }
 }

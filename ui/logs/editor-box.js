@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from '../vendor/preact.js';
 import { get, post } from '../lib/api.js';
 import { Text } from '../result/cell.js';
-import { isCloudLink, queryOfCloudLink } from '../kql/link.js';
+import { isCloudLink, queryOfCloudLink } from '../kql/cloud-link.js';
 import { schemaOf } from './schema-list.js';
 
 /** @param {{store: import('./store.js').LogsStore}} props */

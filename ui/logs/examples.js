@@ -14,7 +14,7 @@ export const EXAMPLES = [
   { group: 'Traces', title: 'Messages by pattern', query: 'traces\n| reduce by message with threshold=0.35\n| order by Count desc' },
   { group: 'People', title: 'People and sessions by day', query: 'union pageViews, customEvents\n| summarize people = dcount(user_Id), sessions = dcount(session_Id) by bin(timestamp, 1d)\n| render columnchart with (kind=unstacked)' },
   { group: 'People', title: 'Countries', query: 'pageViews\n| summarize n = sum(itemCount) by client_CountryOrRegion\n| render piechart' },
-  { group: 'Data', title: 'Items by table and hour', query: 'union withsource=source *\n| summarize items = sum(itemCount) by source, bin(timestamp, 1h)\n| render columnchart with (kind=stacked)' },
+  { group: 'Data', title: 'Items by table and hour', query: 'union withsource=tableName *\n| summarize items = sum(itemCount) by tableName, bin(timestamp, 1h)\n| render columnchart with (kind=stacked)' },
   { group: 'Data', title: 'Keys of custom dimensions', query: 'requests\n| mv-expand key = bag_keys(customDimensions) to typeof(string)\n| summarize n = count() by key\n| order by n desc' },
   { group: 'Series', title: 'Unusual numbers of requests', query: 'requests\n| make-series n = sum(itemCount) default=0 on timestamp from ago(1d) to now() step 30m\n| extend (anomalies, score, baseline) = series_decompose_anomalies(n)\n| render anomalychart with (anomalycolumns=anomalies)' },
 ];

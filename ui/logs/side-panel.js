@@ -43,7 +43,7 @@ function SavedList({ store }) {
   if (list === null) return null;
   if (list.length === 0) return html`<p class="muted">No query is saved yet. “Save” above the editor keeps one for everyone who reads this application.</p>`;
   return html`<ul class="side-list">${list.map((saved) => html`<li key=${saved.name}>
-    <button type="button" class="side-item" onClick=${() => open(store, saved.text, saved.name)}><strong><${Text} text=${saved.name} /></strong><span class="muted">${saved.by ?? ''}</span></button>
+    <button type="button" class="side-item" onClick=${() => store.openSaved(saved.name)}><strong><${Text} text=${saved.name} /></strong><span class="muted">${saved.by ?? ''}</span></button>
     ${asked === saved.name ? html`<button type="button" class="tiny problem" onClick=${() => removeQuery(store.app.id, saved).catch((error) => setProblem(error.message))}>Delete for everyone</button><button type="button" class="tiny" onClick=${() => setAsked('')}>Keep</button>`
       : html`<button type="button" class="tiny" aria-label=${`Delete ${saved.name}`} onClick=${() => setAsked(saved.name)}>✕</button>`}</li>`)}</ul>`;
 }

@@ -7,10 +7,13 @@ import { state as session, token } from '../lib/auth.js';
 import { range } from '../lib/time.js';
 import { DataWorker } from '../result/source.js';
 import { addHistory } from './history-list.js';
+import { savedOf } from './saved-list.js';
 import { loadTabs, saveTabs } from './tabs-list.js';
 
 /** An address is longer than this: other programs drop it. */
 export const LONGEST_ADDRESS = 8000;
+/** The parameters of a view, which are of one result. */
+const NO_VIEW = { v: null, k: null, row: null, cell: null, sort: null, hide: null, find: null };
 /** How long the page waits before it tries a lost server again, in milliseconds. */
 const AGAIN = 3000;
 
@@ -115,16 +118,35 @@ export class LogsStore {
   async follow() {
     const { params } = address.peek();
     if (address.peek().screen !== 'logs') return;
-    const key = `${params.get('q') ?? ''}\n${params.get('z') ?? ''}\n${range.peek().text}`;
+    const saved = params.get('saved');
+    const key = keyOf(params.get('q'), params.get('z'), saved);
     if (key === this.lastKey) return;
-    const text = await unpacked(params);
+    const text = saved === null ? await unpacked(params) : await this.textOfSaved(saved);
     if (text === null) {
       if (params.has('z')) this.error.value = { text: '', error: new ApiError({ status: 0, message: 'The text of this link cannot be read: it was cut or changed.' }) };
       return;
     }
     this.lastKey = key;
-    this.show(text);
+    this.show(text, saved ?? '');
     await this.execute(text, false);
+  }
+
+  /** @param {string} name @returns {Promise<string | null>} */
+  async textOfSaved(name) {
+    try {
+      const found = (await savedOf(this.app.id)).find((one) => one.name === name);
+      if (found) return found.text;
+      this.error.value = { text: '', error: new ApiError({ status: 0, message: `No query is saved under the name “${name}”.` }) };
+    } catch (error) {
+      this.error.value = { text: '', error: error instanceof ApiError ? error : new ApiError({ status: -1, message: String(error) }) };
+    }
+    return null;
+  }
+
+  /** Opens a saved query: its address is its name, which is short whatever its text is. @param {string} name */
+  openSaved(name) {
+    this.lastKey = '';
+    go({ params: { saved: name, q: null, z: null, ...NO_VIEW } });
   }
 
   /** Runs a text and writes it into the address, as a step of the history. @param {string} text @param {{noCache?: boolean}} [options] */
@@ -132,13 +154,15 @@ export class LogsStore {
     if (text.trim() === '') return;
     const { q, z } = await packed(text);
     if ((q ?? z ?? '').length > LONGEST_ADDRESS) {
-      this.lastKey = `\n\n${range.peek().text}`;
-      go({ params: { q: null, z: null, v: null, k: null, row: null, sort: null, hide: null } });
+      const name = this.tab.title || null;
+      this.lastKey = keyOf(null, null, name);
+      go({ params: { q: null, z: null, saved: name, ...NO_VIEW } });
+      if (name === null) this.message.value = 'This text is too long for an address. Save it, and its address is its name.';
     } else {
-      this.lastKey = `${q ?? ''}\n${z ?? ''}\n${range.peek().text}`;
+      this.lastKey = keyOf(q, z, null);
       const now = address.peek().params;
       const same = now.get('q') === q && now.get('z') === z;
-      go({ params: same ? { row: null } : { q, z, v: null, k: null, row: null, sort: null, hide: null } }, { replace: same });
+      go({ params: same ? { row: null } : { q, z, saved: null, ...NO_VIEW } }, { replace: same });
     }
     await this.execute(text, noCache);
   }
@@ -257,6 +281,9 @@ export class LogsStore {
     if (last) dataWorker().call('free', { result: last.number });
   }
 }
+
+/** What of the address decides what is run. @param {string | null} q @param {string | null} z @param {string | null} saved */
+const keyOf = (q, z, saved) => JSON.stringify([q, z, saved, range.peek().text]);
 
 /** The headers of a reply that an error tells. @param {{requestId: string | null, retryAfter: string | null}} reply */
 function headersOf({ requestId, retryAfter }) {

@@ -1,6 +1,6 @@
 /** What one does with a query: run, stop, save, copy, export. */
 import { html, useState } from '../vendor/preact.js';
-import { href, packed } from '../lib/address.js';
+import { address, href, packed } from '../lib/address.js';
 import { range } from '../lib/time.js';
 import { Item, Menu } from './menu.js';
 import { saveQuery } from './saved-list.js';
@@ -22,11 +22,13 @@ export function Toolbar({ store }) {
   const link = async () => {
     const { q, z } = await packed(text());
     if ((q ?? z ?? '').length > LONGEST_ADDRESS) {
-      store.message.value = 'This text is too long for a link: save it first, then the link names it.';
+      const saved = address.peek().params.get('saved');
+      if (saved !== null) return copy('the link', location.origin + href({ screen: 'logs', params: { saved, t: range.value.text } }));
+      store.message.value = 'This text is too long for a link. Save it first: the link then has its name.';
       setSaving(true);
-      return;
+      return undefined;
     }
-    await copy('the link', location.origin + href({ screen: 'logs', params: { q, z, t: range.value.text } }));
+    return copy('the link', location.origin + href({ screen: 'logs', params: { q, z, t: range.value.text } }));
   };
   const download = async (/** @type {'csv' | 'json' | 'parquet'} */ format) => {
     const table = result?.tables[0];
@@ -73,6 +75,7 @@ function SaveForm({ store, text, onClose }) {
     try {
       await saveQuery(store.app.id, name.trim(), text, range.peek().text);
       store.renameTab(store.active.peek(), name.trim());
+      if (text.length > LONGEST_ADDRESS) store.openSaved(name.trim());
       store.message.value = `Saved ${name.trim()}`;
       onClose();
     } catch (error) {

@@ -185,7 +185,7 @@ export function Grid(props) {
   const isDrawn = (active.row === -1 || (active.row >= first && active.row < last)) && active.column >= left && active.column < right;
 
   return html`
-    <div class="grid-frame" style=${{ height: props.height ?? '100%' }}>
+    <div class="grid-frame" style=${{ height: heightOf(props, rows.count) }}>
       <div class="grid" ref=${box} role="grid" tabindex="0" aria-label=${label} aria-rowcount=${rows.count + 1} aria-colcount=${columns.length}
         aria-multiselectable="true" aria-activedescendant=${isDrawn ? activeId : undefined} onScroll=${measure} onKeyDown=${onKeyDown}
         onFocus=${() => active.row === -1 && rows.count > 0 && anchor === null && setActive({ row: 0, column: active.column })}
@@ -224,6 +224,12 @@ export function Grid(props) {
         }} />`}
       ${rows.count === 0 && html`<p class="grid-empty muted">${view.needle ? 'No row contains this text.' : 'No rows.'}</p>`}
     </div>`;
+}
+
+/** A table in a panel is as tall as its rows, up to a limit; a source fills the place that it is given. @param {Props} props @param {number} count */
+function heightOf({ height, source }, count) {
+  if (height !== undefined) return typeof height === 'number' ? `${height}px` : height;
+  return source ? '100%' : `${Math.min(15, Math.max(1, count) + 1) * ROW + 20}px`;
 }
 
 /** @param {Event} event @param {() => void} action */

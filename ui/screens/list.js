@@ -34,8 +34,28 @@ export const SCREENS = [
     icon: 'M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2zM11 11l3.5 3.5',
   },
   {
+    name: 'map', title: 'Application map', group: 'Investigate', key: 'm', load: () => import('./map.js'),
+    icon: 'M1 6h4v4H1zM11 1h4v4h-4zM11 11h4v4h-4zM5 8h3M8 3v10M8 3h3M8 13h3',
+  },
+  {
+    name: 'availability', title: 'Availability', group: 'Investigate', key: '', load: () => import('./availability.js'),
+    icon: 'M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM5 8l2.2 2.2L11 6',
+  },
+  {
     name: 'logs', title: 'Logs', group: 'Analyse', key: 'l', plain: true, load: () => import('./logs.js'),
     icon: 'M2 3l4 4-4 4M8 12h6',
+  },
+  {
+    name: 'metrics', title: 'Metrics', group: 'Analyse', key: 'e', load: () => import('./metrics.js'),
+    icon: 'M2 14V2M2 14h12M5 11V8M8 11V5M11 11V7',
+  },
+  {
+    name: 'usage', title: 'Usage', group: 'Analyse', key: 'u', load: () => import('./usage.js'),
+    icon: 'M6 2a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5zM1.5 14c0-6 9-6 9 0M11 3a2.3 2.3 0 0 1 0 4M12 9.5c2 .5 2.8 2 2.8 4.5',
+  },
+  {
+    name: 'volume', title: 'Volume', group: 'Analyse', key: '', load: () => import('./volume.js'),
+    icon: 'M2 4c0-3 12-3 12 0v8c0 3-12 3-12 0zM2 4c0 3 12 3 12 0M2 8c0 3 12 3 12 0',
   },
   {
     name: 'operation', title: 'Operation', group: '', key: '', plain: true, load: () => import('./operation.js'),

@@ -43,7 +43,6 @@ function Logs({ app }) {
   }, [store]);
   return html`
     <div class=${`logs${isSideOpen ? '' : ' side-closed'}`}>
-      <h1 class="visually-hidden">Logs</h1>
       ${isSideOpen && html`<${SidePanel} store=${store} />`}
       <div class="logs-main">
         <${TabStrip} store=${store} isSideOpen=${isSideOpen} onSide=${() => setSideOpen(!isSideOpen)} />

@@ -55,7 +55,6 @@ function Recent({ app }) {
   const table = answer?.result?.tables[0];
   return html`
     <div class="operation">
-      <h1>Operation</h1>
       <form class="operation-find" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); open(id); }}>
         <label>Operation id <input class="input mono" size="36" value=${id} onInput=${(/** @type {any} */ event) => setId(event.target.value)} /></label>
         <button class="btn primary">Open</button>
@@ -102,7 +101,7 @@ function Operation({ app, id }) {
   return html`
     <div class="operation">
       <header class="operation-head">
-        <h1><${Text} text=${name || 'Operation'} /></h1>
+        <h2><${Text} text=${name || 'Operation'} /></h2>
         <span class="mono muted"><${Text} text=${id} /></span>
         ${items.length > 0 && html`<span>${time(tree.start, { milliseconds: true })}</span><span>${durationText(tree.end - tree.start)}</span><span>${countText(roles.length)} ${roles.length === 1 ? 'role' : 'roles'}</span>
           <span class=${tree.failures > 0 ? 'problem' : 'muted'}>${countText(tree.failures)} failed</span>`}
