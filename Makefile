@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test lint fmt bench bench-compare sdk-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare ui-vendor ui-vendor-check ui-test sdk-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -34,12 +34,35 @@ test:
 	$(CARGO) test --workspace --doc
 	$(MAKE) language-test documentation-test
 	$(PYTHON) tests/sdk/run.py
+	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 
 ## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
 ## the integration tests were built with: building it apart would compile the query engine a second time.
 sdk-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/sdk/run.py
+
+## Only the portal's journeys in a real Chromium. Exit code 77 of the program means that they were skipped.
+portal-test:
+	$(CARGO) test --workspace --no-run
+	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
+
+## Pictures of every screen, for looking at: target/portal/pictures. ARGUMENTS=--documentation makes those of docs/pictures again.
+portal-pictures:
+	$(PYTHON) tests/portal/run.py pictures $(ARGUMENTS)
+
+## Makes the portal's bundles of other people's programs (ui/vendor) from ui/package-lock.json; needs npm. The second command makes them
+## elsewhere and fails where they differ from those in the repository.
+ui-vendor:
+	node ui/vendor.mjs
+
+ui-vendor-check:
+	node ui/vendor.mjs --check
+
+## The tests of the portal's functions that need no page. Without node they are skipped.
+ui-test:
+	@if command -v node >/dev/null; then node --test $$(find ui -name '*.test.js'); \
+		else echo "SKIPPED: node is not installed: the portal's functions are NOT tested"; fi
 
 ## Compares every conformance query, the type matrix and the errors of broken queries with the official parser of the language. Needs npm and the folder HINDSIGHT_SHARED. Exit code 77
 ## means that it was skipped.
@@ -70,10 +93,11 @@ api-fuzz:
 	$(PYTHON) tests/fuzz/run.py
 
 ## Fills one million requests through HTTP, seals, and times ingestion, 14 queries, cached replies, a small metric and a large
-## reply with its memory. PEERS=--peers compares the queries with peers.
+## reply with its memory; then how long the portal takes in Chromium. PEERS=--peers compares the queries with peers.
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)
+	HINDSIGHT_PROGRAM=$(abspath target/release/hindsight) $(PYTHON) tests/portal/run.py times || [ $$? = 77 ]
 
 ## Times the 14 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
 NEW ?= target/release/hindsight

@@ -28,7 +28,10 @@ pub use config::EngineConfig;
 pub use engine::QueryEngine;
 pub use error::EngineError;
 pub use hindsight_kql::addresses::{AddressDatabase, AddressDatabaseError};
-pub use hindsight_kql::reference::language as language_reference;
+pub use hindsight_kql::reference::{
+    Entry, RefusedNames, Section, language as language_reference,
+    refused_names as refused_language, sections as language_sections, visualizations,
+};
 pub use hindsight_kql::{PrincipalKind, QueryPrincipal};
 pub use hindsight_kql_syntax::{Code, Diagnostic, Span};
 pub use request::*;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
+use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::{ScalarType, Value};
 use hindsight_store::MissingData;
 
@@ -15,6 +16,15 @@ pub struct ResultColumn {
     pub name: String,
     /// Its type.
     pub kind: ScalarType,
+}
+
+/// What binding a query tells of it.
+#[derive(Debug, Clone)]
+pub enum Checked {
+    /// The query is not valid.
+    Invalid(Vec<Diagnostic>),
+    /// It is valid: the name and the columns of each result, in order. `None` if columns depend on rows.
+    Valid(Option<Vec<(String, Vec<ResultColumn>)>>),
 }
 
 /// A table of a query's result.

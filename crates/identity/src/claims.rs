@@ -11,6 +11,11 @@ const SKEW: i64 = 60;
 pub const READ_SCOPE: &str = "Data.Read";
 /// The scope and role that lets a token send telemetry.
 pub const WRITE_SCOPE: &str = "Data.Write";
+/// The scope that lets the portal's tokens manage applications and keys, as far as the roles of the person do.
+pub(crate) const MANAGE_SCOPE: &str = "Data.Manage";
+/// The id of the portal's client. It is public and has one redirect address: `/portal/` of the origin by which the browser reaches
+/// the server.
+pub const PORTAL_CLIENT: &str = "hindsight-portal";
 /// The scope of users' tokens that some clients ask for instead.
 pub const USER_SCOPE: &str = "user_impersonation";
 
@@ -80,6 +85,18 @@ pub(crate) fn rights(claims: &Value) -> Rights {
         .map(granted)
         .chain(roles.filter(|role| *role != USER_SCOPE).map(granted))
         .fold(Rights::NONE, Rights::and)
+}
+
+/// The rights that one of the embedded issuer's tokens grants at most. Tokens of the portal alone may manage applications and keys.
+pub(crate) fn own_rights(claims: &Value) -> Rights {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    let scopes = text("scp").unwrap_or_default();
+    let manages = scopes.split(' ').any(|scope| scope == MANAGE_SCOPE);
+    if manages && text("appid") == Some(PORTAL_CLIENT) {
+        rights(claims).with(Right::Admin)
+    } else {
+        rights(claims)
+    }
 }
 
 /// A text, or each text of a list.
@@ -197,5 +214,22 @@ mod tests {
         check(json!({"scp": "Data.ReadWrite data.read"}), "");
         check(json!({"roles": ["user_impersonation"]}), "");
         check(json!({}), "");
+    }
+
+    #[test]
+    fn the_portal_alone_may_manage() {
+        let check = |claims: Value, expected: &str| {
+            assert_eq!(own_rights(&claims).text(), expected, "{claims}");
+            assert!(!rights(&claims).may(Right::Admin), "{claims}");
+        };
+        let scopes = "Data.Read Data.Manage";
+        check(json!({"scp": scopes, "appid": PORTAL_CLIENT}), "read,admin");
+        check(json!({"scp": scopes, "appid": "another"}), "read");
+        check(json!({"scp": scopes}), "read");
+        check(json!({"scp": "Data.Read", "appid": PORTAL_CLIENT}), "read");
+        check(
+            json!({"roles": ["Data.Manage"], "appid": PORTAL_CLIENT}),
+            "",
+        );
     }
 }

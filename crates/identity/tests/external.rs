@@ -191,6 +191,7 @@ impl Trust {
             implicit: Implicit::Off,
             tenant: None,
             attempts: 10,
+            portal: false,
         };
         let catalogue = Catalogue::open_or_create(folder.path()).await.unwrap();
         let own = Issuer::open(catalogue, clock.clone(), settings, "http://localhost")
@@ -403,6 +404,7 @@ async fn an_issuer_inside_is_refused_at_the_start() {
             implicit: Implicit::Off,
             tenant: None,
             attempts: 10,
+            portal: false,
         };
         let catalogue = Catalogue::open_or_create(folder.path()).await.unwrap();
         let own = Issuer::open(catalogue, clock.clone(), settings, "http://localhost")

@@ -207,6 +207,7 @@ async fn open_issuer(
         audiences: settings.auth_audiences.clone(),
         implicit: settings.auth_implicit,
         attempts: settings.auth_failed_sign_ins,
+        portal: settings.portal_enabled,
         tenant: settings.auth_tenant.map(|tenant| tenant.to_string()),
     };
     let addresses = [&settings.auth_url, &settings.public_url];

@@ -51,6 +51,9 @@ pub(crate) enum ApiError {
         /// The setting `apps.minimum_tier`.
         needs: &'static str,
     },
+    /// 412: what a request is based on has changed.
+    #[error("{0}")]
+    PreconditionFailed(String),
     /// 413
     #[error("{0}")]
     TooLarge(String),
@@ -112,6 +115,11 @@ pub(crate) const CODES: &[(u16, &str, &str)] = &[
         "There is no such path, application, metric or event, or the path does not support the method; the header Allow then lists those that it supports.",
     ),
     (408, "RequestTimeoutError", "The body arrived too slowly."),
+    (
+        412,
+        "PreconditionFailedError",
+        "What the request is based on (If-Match) has changed meanwhile.",
+    ),
     (413, "RequestTooLargeError", "The body is too large."),
     (
         415,
@@ -168,6 +176,7 @@ impl ApiError {
             ApiError::PathNotFound | ApiError::NotFound(_) => StatusCode::NOT_FOUND,
             ApiError::Bad { .. } | ApiError::InvalidBody(_) => StatusCode::BAD_REQUEST,
             ApiError::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+            ApiError::PreconditionFailed(_) => StatusCode::PRECONDITION_FAILED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::Slow(_) => StatusCode::REQUEST_TIMEOUT,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -238,6 +247,7 @@ impl ApiError {
                 "details": [{ "code": "InvalidJsonBody", "message": text, "target": null }],
             })),
             ApiError::PaymentRequired { .. } => (text, "PaymentRequiredError", None),
+            ApiError::PreconditionFailed(_) => (text, "PreconditionFailedError", None),
             ApiError::TooLarge(_) => (text, "RequestTooLargeError", None),
             ApiError::Slow(_) => (text, "RequestTimeoutError", None),
             ApiError::UnsupportedMedia(_) => (text, "UnsupportedMediaTypeError", None),

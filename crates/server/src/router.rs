@@ -22,16 +22,25 @@ use crate::openapi;
 use crate::routes::fallback;
 use crate::routes::kusto;
 use crate::routes::openapi::Document;
+use crate::routes::portal::is_portal;
 use crate::routes::prometheus;
 use crate::routes::route::{Admission, Operation, Route};
 use crate::routes::table;
 
 static DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| openapi::document(table::all()).to_string().into());
-static TEST_MODE_DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
+static WITHOUT_PORTAL: LazyLock<Bytes> = LazyLock::new(|| {
+    let routes = table::all().filter(|route| !is_portal(route.path));
+    openapi::document(routes).to_string().into()
+});
+static TEST_MODE: LazyLock<Bytes> = LazyLock::new(|| {
     openapi::document_of_test_mode(table::of_test_mode())
         .to_string()
         .into()
+});
+static TEST_MODE_WITHOUT_PORTAL: LazyLock<Bytes> = LazyLock::new(|| {
+    let routes = table::of_test_mode().filter(|route| !is_portal(route.path));
+    openapi::document_of_test_mode(routes).to_string().into()
 });
 
 /// The program as a service.
@@ -50,13 +59,23 @@ pub(crate) fn layered(routes: Router) -> Router {
 }
 
 fn routes(app: Arc<App>) -> Router {
-    let (routes, document): (Vec<&Route>, _) = if app.test.is_some() {
-        (table::of_test_mode().collect(), &TEST_MODE_DOCUMENT)
+    let portal = app.settings.portal_enabled;
+    let document = match (app.test.is_some(), portal) {
+        (false, true) => &DOCUMENT,
+        (false, false) => &WITHOUT_PORTAL,
+        (true, true) => &TEST_MODE,
+        (true, false) => &TEST_MODE_WITHOUT_PORTAL,
+    };
+    let routes: Vec<&Route> = if app.test.is_some() {
+        table::of_test_mode().collect()
     } else {
-        (table::all().collect(), &DOCUMENT)
+        table::all().collect()
     };
     let mut router = Router::new();
-    for route in routes {
+    let served = routes
+        .into_iter()
+        .filter(|route| portal || !is_portal(route.path));
+    for route in served {
         router = router.route(route.path, guarded(&app, route));
     }
     router

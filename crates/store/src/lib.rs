@@ -66,8 +66,8 @@ mod tests;
 pub use app_id::AppId;
 pub use catalogue::{
     Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
-    NewKey, Redeemed, RoleRecord, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord,
-    Tier, TimeMark, UserRecord,
+    NewKey, Redeemed, RoleRecord, SavedQuery, SecretRecord, SegmentRecord, SessionRecord,
+    SigningKeyRecord, Tier, TimeMark, UserRecord,
 };
 pub use check::{CheckReport, Finding, Progress, check};
 pub use chosen_rows::RowChoice;

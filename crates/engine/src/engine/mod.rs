@@ -1,5 +1,6 @@
 //! The engine: resolves applications, translates, runs, assembles. Each family of operations is a module.
 
+mod check;
 mod condition;
 mod events;
 mod metric;

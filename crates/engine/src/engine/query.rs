@@ -125,7 +125,10 @@ fn too_many(apps: usize, most: usize) -> EngineError {
 }
 
 /// The intersection of the timespans.
-fn intersection(timespans: &[String], now: i64) -> Result<Option<TimeRange>, EngineError> {
+pub(super) fn intersection(
+    timespans: &[String],
+    now: i64,
+) -> Result<Option<TimeRange>, EngineError> {
     let mut common: Option<TimeRange> = None;
     for text in timespans {
         let range = parse_period(text)?.resolve(now);

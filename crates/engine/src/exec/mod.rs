@@ -15,9 +15,13 @@ use datafusion::prelude::SessionContext;
 use hindsight_kql::addresses::AddressDatabase;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
-use hindsight_kql::{BindOptions, BoundQuery, BoundResult, Catalog, QueryPrincipal, run, session};
+use hindsight_kql::{
+    BindOptions, Binding, BoundQuery, BoundResult, Catalog, Column, QueryPrincipal, bind_or_ask,
+    run, session,
+};
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
+use tokio::sync::oneshot;
 
 use crate::catalog::{StoreLeaves, StoreRandomRows};
 use crate::config::EngineConfig;
@@ -25,6 +29,7 @@ use crate::deadline::Deadline;
 use crate::error::EngineError;
 use crate::producer::{Limits, ResultProducer, Run};
 use crate::request::TimeRange;
+use crate::result::{Checked, ResultColumn};
 use crate::stream::{QueryStream, ResultSender};
 use failure::failure;
 use memory::SharedMemory;
@@ -133,6 +138,25 @@ impl Executor {
         QueryStream::start(spawn, deadline, results, self.memory).await
     }
 
+    /// Binds a query and runs nothing. Dropping the future cancels it.
+    pub(crate) async fn check(&self, job: Job) -> Result<Checked, EngineError> {
+        let shared = Arc::clone(&self.runtime.memory_pool);
+        let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
+        let of = Work::with_addresses(pool, self.addresses.clone());
+        let (principal, deadline) = (Arc::clone(&job.principal), job.times.deadline);
+        let (sender, receiver) = oneshot::channel();
+        let work = async move {
+            // Without a receiver the check was cancelled.
+            let _ = sender.send(checked(job));
+        };
+        self.threads
+            .spawn(&principal, of, deadline, work)?
+            .end()
+            .await?;
+        let checked = receiver.await;
+        checked.map_err(|_| EngineError::Internal("a check without a result".to_owned()))
+    }
+
     /// A session for one query.
     pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
@@ -153,29 +177,55 @@ async fn work(job: Job, run: Run, sender: ResultSender) {
     }
 }
 
-/// Binds a query and runs the steps that its results depend on.
-async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
-    let options = BindOptions {
+/// What binding tells of a query.
+fn checked(job: Job) -> Checked {
+    let (query, catalog) = (job.query.clone(), Arc::clone(&job.catalog));
+    let bound = match bind_or_ask(&query, catalog.as_ref(), &options(job)) {
+        Ok(Binding::Bound(bound)) => bound,
+        Ok(Binding::NeedsRows(_)) => return Checked::Valid(None),
+        Err(diagnostics) => return Checked::Invalid(diagnostics),
+    };
+    let names = names(&query, &bound);
+    let columns = |result: BoundResult| {
+        let columns = result.columns.into_iter();
+        let column = |column: Column| ResultColumn {
+            name: column.name,
+            kind: column.kind,
+        };
+        columns.map(column).collect()
+    };
+    let results = bound.results.into_iter().map(columns);
+    Checked::Valid(Some(names.into_iter().zip(results).collect()))
+}
+
+fn options(job: Job) -> BindOptions {
+    BindOptions {
         now_ticks: job.times.now,
         parameters: job.parameters.into_iter().collect(),
         timespan: job.times.timespan.map(|t| (t.start, t.end)),
         principal: job.sender,
         endpoint: job.endpoint,
         ..BindOptions::default()
-    };
-    let bound = run::bind_with_rows(&job.query, job.catalog.as_ref(), options, &run.context)
+    }
+}
+
+/// Binds a query and runs the steps that its results depend on.
+async fn bind(job: Job, run: Run) -> Result<ResultProducer, EngineError> {
+    let (query, catalog, text) = (
+        job.query.clone(),
+        Arc::clone(&job.catalog),
+        job.text.clone(),
+    );
+    let bound = run::bind_with_rows(&query, catalog.as_ref(), options(job), &run.context)
         .await
         .map_err(|error| match error {
-            BindError::Diagnostics(diagnostics) => EngineError::Query {
-                text: job.text,
-                diagnostics,
-            },
+            BindError::Diagnostics(diagnostics) => EngineError::Query { text, diagnostics },
             BindError::Run(error) => failure(&error, run.memory),
         })?
         .with_random_rows(&StoreRandomRows)
         .and_then(|bound| bound.with_leaves(&StoreLeaves))
         .map_err(|e| failure(&e, run.memory))?;
-    let names = names(&job.query, &bound);
+    let names = names(&query, &bound);
     ResultProducer::start(bound, names, run).await
 }
 

@@ -7,6 +7,7 @@ use super::error::OAuthError;
 use super::form::Form;
 use super::mint::{Holder, LIFETIME};
 use super::pending::{Code, SignedIn};
+use super::portal::check_scope;
 use super::redirect;
 use super::scope::{Version, Wanted};
 use crate::secret;
@@ -92,10 +93,9 @@ impl Issuer {
         let client = self.find_client(form.need("client_id")?).await?;
         let given = form.get("redirect_uri")?;
         let redirect = match (given, client.redirects.as_slice()) {
-            (Some(given), known) => known
-                .iter()
-                .any(|known| redirect::matches(known, given))
-                .then(|| given.to_owned()),
+            (Some(given), known) => (known.iter().any(|known| redirect::matches(known, given))
+                || self.is_portal_redirect(&client, given))
+            .then(|| given.to_owned()),
             // Left out it can only mean the one that was registered (RFC 6749 §3.1.2.3).
             (None, [only]) => Some(only.clone()),
             (None, _) => None,
@@ -142,6 +142,7 @@ impl Issuer {
             }
         }
         let wanted = Wanted::read(form, version, &self.audiences())?;
+        check_scope(wanted.as_ref(), &client)?;
         let named = |name: &str| {
             let scope = form.get("scope").ok().flatten().unwrap_or_default();
             scope.split(' ').any(|given| given == name)

@@ -5,6 +5,7 @@ use hindsight_store::ClientRecord;
 use super::Issuer;
 use super::error::OAuthError;
 use super::form::Form;
+use crate::claims::PORTAL_CLIENT;
 use crate::secret;
 
 /// A name and password of a request's `Authorization: Basic`.
@@ -67,9 +68,15 @@ impl Issuer {
     /// The client with this id.
     pub(crate) async fn find_client(&self, id: &str) -> Result<ClientRecord, OAuthError> {
         let found = self.catalogue.client(id).await?;
-        found
-            .filter(|client| client.id.eq_ignore_ascii_case(id))
-            .ok_or_else(|| OAuthError::unknown_client(id))
+        let found = found.filter(|client| client.id.eq_ignore_ascii_case(id));
+        match found {
+            Some(client) if client.id == PORTAL_CLIENT && !self.has_portal => {
+                Err(OAuthError::unknown_client(id))
+            }
+            Some(client) => Ok(client),
+            None if id == PORTAL_CLIENT && self.has_portal => self.portal_client().await,
+            None => Err(OAuthError::unknown_client(id)),
+        }
     }
 
     fn is_secret(&self, client: &ClientRecord, shown: &str) -> bool {

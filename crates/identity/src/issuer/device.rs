@@ -4,6 +4,7 @@ use super::Issuer;
 use super::error::OAuthError;
 use super::form::Form;
 use super::pending::{DEVICE_INTERVAL, DEVICE_LIFETIME, Device, SignedIn};
+use super::portal::check_scope;
 use super::scope::{Version, Wanted};
 use crate::attempts::Source;
 use crate::secret;
@@ -46,6 +47,7 @@ impl Issuer {
             return Err(OAuthError::unauthorized_client(message));
         }
         let wanted = Wanted::read(form, version, &self.audiences())?;
+        check_scope(wanted.as_ref(), &client)?;
         let named = |name: &str| {
             let scope = form.get("scope").ok().flatten().unwrap_or_default();
             scope.split(' ').any(|given| given == name)

@@ -6,8 +6,10 @@ mod client;
 mod device;
 mod error;
 mod form;
+mod links;
 mod mint;
 mod pending;
+mod portal;
 mod redirect;
 mod scope;
 mod session;
@@ -33,6 +35,7 @@ pub use scope::Version;
 pub use session::{NewSession, SESSION_LIFETIME};
 
 use crate::attempts::Attempts;
+pub use crate::claims::PORTAL_CLIENT;
 use crate::claims::{self, Expected};
 use crate::jwt::{self, Parsed, TokenError};
 use crate::keyring::{KeyError, Keyring};
@@ -71,6 +74,8 @@ pub struct IssuerSettings {
     /// Failed sign-ins of one name at one address, and failed secrets of one client at one address, in five minutes. A name, an
     /// address and all together have multiples of it.
     pub attempts: u32,
+    /// Whether the portal is served: it has a client of its own.
+    pub portal: bool,
 }
 
 /// The embedded issuer, at one of the addresses by which clients reach it.
@@ -79,6 +84,8 @@ pub struct Issuer {
     state: Arc<State>,
     /// The address before `/{tenant}` by which a client reaches the issuer; `None` for where it is located.
     here: Option<Arc<str>>,
+    /// The origin of the browser's address, such as `http://127.0.0.1:2020`, where a request told it.
+    origin: Option<Arc<str>>,
 }
 
 /// What the issuer keeps, whatever its address.
@@ -94,6 +101,8 @@ pub struct State {
     passwords: Passwords,
     sign_ins: Attempts,
     known: Known,
+    links: links::Links,
+    has_portal: bool,
 }
 
 impl Deref for Issuer {
@@ -160,10 +169,13 @@ impl Issuer {
             passwords: Passwords::default(),
             sign_ins: Attempts::new(settings.attempts, ATTEMPTS_WINDOW),
             known: Known::default(),
+            links: links::Links::default(),
+            has_portal: settings.portal,
         };
         let issuer = Issuer {
             state: Arc::new(state),
             here: None,
+            origin: None,
         };
         issuer.locate(base, &[]);
         Ok(issuer)
@@ -188,6 +200,15 @@ impl Issuer {
         Issuer {
             state: self.state.clone(),
             here: Some(base.trim_end_matches('/').into()),
+            origin: self.origin.clone(),
+        }
+    }
+
+    /// The same issuer for a browser that reaches the server at this origin.
+    pub fn with_origin(&self, origin: &str) -> Issuer {
+        Issuer {
+            origin: Some(origin.into()),
+            ..self.clone()
         }
     }
 
@@ -265,7 +286,7 @@ impl Issuer {
             holder: text("oid").ok_or(TokenError::Missing("oid"))?,
             client: text("appid").ok_or(TokenError::Missing("appid"))?,
             grant: text("sid"),
-            rights: claims::rights(&token.claims),
+            rights: claims::own_rights(&token.claims),
             issuer: text("iss").ok_or(TokenError::Missing("iss"))?,
             tenant: self.tenant.clone(),
             name: text("upn"),

@@ -2,7 +2,7 @@
 
 use super::error::OAuthError;
 use super::form::Form;
-use crate::claims::{READ_SCOPE, USER_SCOPE, WRITE_SCOPE, is_audience};
+use crate::claims::{MANAGE_SCOPE, READ_SCOPE, USER_SCOPE, WRITE_SCOPE, is_audience};
 
 /// The two families of the issuer's addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ fn second(text: &str, audiences: &[String]) -> Result<Option<Wanted>, OAuthError
                 default = true;
                 scopes.push(READ_SCOPE);
             }
-            READ_SCOPE | WRITE_SCOPE | USER_SCOPE => scopes.push(name),
+            READ_SCOPE | WRITE_SCOPE | MANAGE_SCOPE | USER_SCOPE => scopes.push(name),
             _ => return Err(unknown_scope(part)),
         }
     }

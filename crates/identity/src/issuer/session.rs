@@ -111,7 +111,8 @@ impl Issuer {
         }
     }
 
-    async fn begin(&self, user: &UserRecord) -> Result<NewSession, OAuthError> {
+    /// Begins a session of a user.
+    pub(super) async fn begin(&self, user: &UserRecord) -> Result<NewSession, OAuthError> {
         let now = self.now();
         self.catalogue.forget_ended(now).await?;
         let text = secret::random()?;

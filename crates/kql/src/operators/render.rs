@@ -12,7 +12,8 @@ use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 
-const KINDS: &[&str] = &[
+/// The visualizations.
+pub(crate) const VISUALIZATIONS: &[&str] = &[
     "table",
     "list",
     "barchart",
@@ -85,13 +86,13 @@ fn bind(
         "Plotly" => "plotly",
         kind => kind,
     };
-    if !KINDS.contains(&kind) {
+    if !VISUALIZATIONS.contains(&kind) {
         return Err(binder.error(
             Code::Semantics,
             with_hint(
                 format!("unknown visualization '{}'", node.kind.text),
                 &node.kind.text,
-                KINDS.iter().copied(),
+                VISUALIZATIONS.iter().copied(),
             ),
             node.kind.span(),
         ));

@@ -11,9 +11,9 @@ use hindsight_kql_syntax::reference::{
     Item, JOIN_KINDS, OPERATORS, REFUSED, SCALAR_OPERATORS, STATEMENTS,
 };
 
-use hindsight_kql_library::reference::{self as library, Entry};
+use hindsight_kql_library::reference as library;
 
-use crate::{aggregates, functions, plugins};
+use crate::{aggregates, functions, operators, plugins};
 
 pub(crate) use library::has_function;
 pub(crate) use special::argument_counts;
@@ -29,6 +29,140 @@ pub(crate) fn has_plugin(name: &str) -> bool {
     names::PLUGINS.split_whitespace().any(|known| known == name)
 }
 
+/// A part of the reference.
+#[derive(Debug, Clone)]
+pub struct Section {
+    /// Its heading.
+    pub title: &'static str,
+    /// What it describes, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// A construct of the language that is supported.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its syntax or its signatures.
+    pub forms: Vec<&'static str>,
+    /// Other names of the same.
+    pub aliases: &'static [&'static str],
+    /// One sentence.
+    pub summary: &'static str,
+}
+
+/// Names of the language that are refused for one reason.
+#[derive(Debug, Clone)]
+pub struct RefusedNames {
+    /// What they are: `Functions`, `Aggregates` or `Plug-ins`.
+    pub kind: &'static str,
+    /// The names, sorted.
+    pub names: Vec<&'static str>,
+    /// A sentence.
+    pub reason: &'static str,
+}
+
+/// The visualizations of `render`.
+pub fn visualizations() -> &'static [&'static str] {
+    operators::render::VISUALIZATIONS
+}
+
+/// What is supported, by section.
+pub fn sections() -> Vec<Section> {
+    let described = |form, aliases, summary| Entry {
+        forms: vec![form],
+        aliases,
+        summary,
+    };
+    let items = |title, items: &'static [Item]| Section {
+        title,
+        entries: items
+            .iter()
+            .map(|item| described(item.form, &[], item.summary))
+            .collect(),
+    };
+    let specials = |title, items: &'static [special::Special]| Section {
+        title,
+        entries: items
+            .iter()
+            .map(|item| described(item.form, &[], item.summary))
+            .collect(),
+    };
+    let entries = |title, entries: Vec<library::Entry>| Section {
+        title,
+        entries: entries
+            .into_iter()
+            .map(|entry| Entry {
+                forms: entry.signatures.to_vec(),
+                aliases: entry.aliases,
+                summary: entry.summary,
+            })
+            .collect(),
+    };
+    vec![
+        items("Statements", STATEMENTS),
+        items("Tabular operators and sources", OPERATORS),
+        items("Kinds of join", JOIN_KINDS),
+        items("Scalar operators", SCALAR_OPERATORS),
+        entries("Scalar functions", library::scalar_functions()),
+        specials("Functions of columns and rows", special::SCALAR),
+        specials("Functions of graphs", special::GRAPH),
+        specials("Tables by call", special::TABULAR),
+        entries("Aggregates", library::aggregates()),
+        Section {
+            title: "Plug-ins of evaluate",
+            entries: plugins::all()
+                .iter()
+                .map(|plugin| described(plugin.form, &[], plugin.summary))
+                .collect(),
+        },
+    ]
+}
+
+/// The names of the language that the library does not implement: those of functions, aggregates and plug-ins.
+pub fn refused_names() -> Vec<RefusedNames> {
+    let scalar = |name: &&str| {
+        functions::registry().find(name).is_some()
+            || special::SCALAR.iter().any(|s| s.name() == *name)
+    };
+    let aggregate = |name: &&str| aggregates::find(name).is_some();
+    let plugin = |name: &&str| plugins::find(name).is_some();
+    let functions = missing(
+        "Functions",
+        library::known_functions(),
+        scalar,
+        reasons::FUNCTIONS,
+    );
+    let aggregates = missing("Aggregates", library::known_aggregates(), aggregate, &[]);
+    let plugins = missing(
+        "Plug-ins",
+        names::PLUGINS.split_whitespace(),
+        plugin,
+        reasons::PLUGINS,
+    );
+    [functions, aggregates, plugins].concat()
+}
+
+/// The names of KQL that the library does not implement, by reason.
+fn missing(
+    kind: &'static str,
+    known: impl Iterator<Item = &'static str>,
+    supported: impl Fn(&&str) -> bool,
+    reasons: &'static [reasons::Refused],
+) -> Vec<RefusedNames> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for name in known.filter(|name| !supported(name)) {
+        let reason = reasons::reason(reasons, name);
+        found.entry(reason).or_default().insert(name);
+    }
+    found
+        .into_iter()
+        .map(|(reason, names)| RefusedNames {
+            kind,
+            names: names.into_iter().collect(),
+            reason,
+        })
+        .collect()
+}
+
 /// The reference as Markdown: each supported construct with its form and a summary, and the names of the unsupported ones.
 pub fn language() -> String {
     let mut page = Page::default();
@@ -38,16 +172,9 @@ pub fn language() -> String {
          times, `const` and `literal` require a constant, and `$1` is the type of the first argument. `text` accepts any type and converts it to text; `number`, \
          `integer`, `time` and `orderable` accept several types.",
     );
-    page.items("Statements", STATEMENTS);
-    page.items("Tabular operators and sources", OPERATORS);
-    page.items("Kinds of join", JOIN_KINDS);
-    page.items("Scalar operators", SCALAR_OPERATORS);
-    page.entries("Scalar functions", &library::scalar_functions());
-    page.specials("Functions of columns and rows", special::SCALAR);
-    page.specials("Functions of graphs", special::GRAPH);
-    page.specials("Tables by call", special::TABULAR);
-    page.entries("Aggregates", &library::aggregates());
-    page.plugins();
+    for section in sections() {
+        page.described(&section);
+    }
     page.refused();
     page.out
 }
@@ -77,77 +204,40 @@ impl Page {
         let _ = writeln!(self.out, ": {summary}");
     }
 
-    fn items(&mut self, title: &str, items: &[Item]) {
-        self.section(title);
-        for item in items {
-            self.line(&[item.form], &[], item.summary);
-        }
-    }
-
-    fn entries(&mut self, title: &str, entries: &[Entry]) {
-        self.section(title);
-        for entry in entries {
-            self.line(entry.signatures, entry.aliases, entry.summary);
-        }
-    }
-
-    fn specials(&mut self, title: &str, items: &[special::Special]) {
-        self.section(title);
-        for item in items {
-            self.line(&[item.form], &[], item.summary);
-        }
-    }
-
-    fn plugins(&mut self) {
-        self.section("Plug-ins of evaluate");
-        for plugin in plugins::all() {
-            self.line(&[plugin.form], &[], plugin.summary);
+    fn described(&mut self, section: &Section) {
+        self.section(section.title);
+        for entry in &section.entries {
+            self.line(&entry.forms, entry.aliases, entry.summary);
         }
     }
 
     fn refused(&mut self) {
-        self.items("Refused by name", REFUSED);
-        let scalar = |name: &&str| {
-            functions::registry().find(name).is_some()
-                || special::SCALAR.iter().any(|s| s.name() == *name)
-        };
-        let aggregate = |name: &&str| aggregates::find(name).is_some();
-        let plugin = |name: &&str| plugins::find(name).is_some();
-        self.missing(
-            "Functions",
-            library::known_functions(),
-            scalar,
-            reasons::FUNCTIONS,
-        );
-        self.missing("Aggregates", library::known_aggregates(), aggregate, &[]);
+        self.section("Refused by name");
+        for item in REFUSED {
+            self.line(&[item.form], &[], item.summary);
+        }
+        let names = refused_names();
+        let (plugins, others): (Vec<_>, Vec<_>) =
+            names.iter().partition(|refused| refused.kind == "Plug-ins");
+        for refused in others {
+            self.names(refused);
+        }
         for (call, reason) in reasons::ARGUMENTS {
             let _ = writeln!(self.out, "- `{call}` {reason}");
         }
-        self.missing(
-            "Plug-ins",
-            names::PLUGINS.split_whitespace(),
-            plugin,
-            reasons::PLUGINS,
-        );
+        for refused in plugins {
+            self.names(refused);
+        }
     }
 
-    /// The names of KQL that the library does not implement, a line for each reason.
-    fn missing(
-        &mut self,
-        what: &str,
-        known: impl Iterator<Item = &'static str>,
-        supported: impl Fn(&&str) -> bool,
-        reasons: &'static [reasons::Refused],
-    ) {
-        let mut lines: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        for name in known.filter(|name| !supported(name)) {
-            let names = lines.entry(reasons::reason(reasons, name)).or_default();
-            names.insert(format!("`{name}`"));
-        }
-        for (reason, names) in lines {
-            let names: Vec<String> = names.into_iter().collect();
-            let _ = writeln!(self.out, "- {what} {}: {reason}", names.join(", "));
-        }
+    fn names(&mut self, refused: &RefusedNames) {
+        let names: Vec<String> = refused
+            .names
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let (kind, reason) = (refused.kind, refused.reason);
+        let _ = writeln!(self.out, "- {kind} {}: {reason}", names.join(", "));
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Principal {
     apps: HashMap<AppId, Rights>,
     /// Whether the credential was a token: refusals then follow RFC 6750.
     pub(crate) by_token: bool,
+    /// The family of tokens that the credential belongs to, where a person signed in at the embedded issuer.
+    pub(crate) grant: Option<Arc<str>>,
     /// What queries see of it (`current_principal()`, `docs/semantics.md §12`).
     sender: Arc<QueryPrincipal>,
 }
@@ -33,6 +35,7 @@ impl Principal {
             everywhere: Rights::NONE.with(Right::Admin),
             apps: HashMap::new(),
             by_token: false,
+            grant: None,
             sender: Arc::new(without_tenant(PrincipalKind::Local, "admin", None)),
         }
     }
@@ -45,6 +48,7 @@ impl Principal {
             everywhere: Rights::NONE,
             apps: HashMap::from([(key.app, rights)]),
             by_token: false,
+            grant: None,
             sender: Arc::new(without_tenant(
                 PrincipalKind::ApiKey,
                 &key.id,
@@ -65,6 +69,7 @@ impl Principal {
                 .map(|(app, rights)| (*app, limited(rights)))
                 .collect(),
             by_token: true,
+            grant: token.grant.as_deref().map(Arc::from),
             sender: Arc::new(QueryPrincipal {
                 // A family of tokens begins with a person who signs in.
                 kind: user_or_application(token.grant.is_some()),
@@ -84,6 +89,7 @@ impl Principal {
             everywhere: Rights::NONE,
             apps: HashMap::new(),
             by_token: true,
+            grant: None,
             sender: Arc::new(QueryPrincipal {
                 kind: user_or_application(token.is_person),
                 id: token.subject.clone(),
@@ -101,6 +107,27 @@ impl Principal {
             }
         }
         principal
+    }
+
+    /// What people call the principal: the name with which a person signs in, a key's name, or an id.
+    pub(crate) fn name(&self) -> &str {
+        let sender = &self.sender;
+        let named = sender
+            .sign_in_name
+            .as_ref()
+            .or(sender.display_name.as_ref());
+        named.filter(|name| !name.is_empty()).unwrap_or(&sender.id)
+    }
+
+    /// The rights on every application.
+    pub(crate) fn everywhere(&self) -> Rights {
+        self.everywhere
+    }
+
+    /// The rights on an application.
+    pub(crate) fn rights_on(&self, app: AppId) -> Rights {
+        let own = self.apps.get(&app).copied().unwrap_or_default();
+        self.everywhere.and(own)
     }
 
     /// Whether the principal has this right on every application.

@@ -13,6 +13,7 @@ mod key;
 pub(crate) mod listen;
 mod output;
 mod place;
+mod portal;
 mod query;
 mod retention;
 mod roles;
@@ -53,6 +54,8 @@ enum Command {
     /// Manage clients of the embedded OAuth issuer, their secrets and roles. Works while a server runs.
     #[command(subcommand)]
     Client(client::ClientCommand),
+    /// Print a link that signs the owner of this machine in to the portal of the running server: good once, for ten minutes.
+    Portal(portal::Portal),
     /// Show the audit log: sign-ins, issued tokens and administrative changes.
     Audit(audit::Audit),
     /// Run a KQL query.
@@ -97,6 +100,7 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Key(command) => command.run().await?,
             Command::User(command) => command.run().await?,
             Command::Client(command) => command.run().await?,
+            Command::Portal(command) => command.run().await?,
             Command::Audit(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use hindsight_store::Application;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::data::{client_url, environment};
 use super::listen::Encryption;
+use super::portal::{portal_link, portal_origin};
 use super::test_mode::TestFlags;
 use super::{audit, banner, demo, listen, output};
 use crate::app::{App, connection_string, create_app, create_key};
@@ -45,6 +46,9 @@ pub(super) struct Serve {
     /// Validate the settings and exit.
     #[arg(long)]
     check_config: bool,
+    /// Do not serve the portal.
+    #[arg(long)]
+    no_portal: bool,
     #[command(flatten)]
     test: TestFlags,
 }
@@ -64,6 +68,9 @@ impl Serve {
         }
         if self.dev_tls {
             settings.set("tls.dev", "true")?;
+        }
+        if self.no_portal {
+            settings.set("portal.enabled", "false")?;
         }
         Ok(settings)
     }
@@ -146,6 +153,7 @@ async fn introduction(
     } else {
         None
     };
+    text += &portal_text(app, &listeners.url)?;
     text += &listeners.tls_text();
     text += &format!(
         "  issuer       {}/{}\n",
@@ -153,6 +161,21 @@ async fn introduction(
         app.issuer.tenant()
     );
     Ok((text, shop))
+}
+
+/// What the greeting says of the portal.
+fn portal_text(app: &App, url: &str) -> anyhow::Result<String> {
+    if !app.settings.portal_enabled {
+        return Ok(String::new());
+    }
+    let address = match portal_origin(url) {
+        Some(origin) if app.settings.portal_sign_in => {
+            let link = app.issuer.new_link();
+            portal_link(&origin, &link.map_err(|error| anyhow!(error.message))?)
+        }
+        _ => format!("{}/portal/", client_url(&app.settings, url, None)),
+    };
+    Ok(format!("\n  portal       {address}\n"))
 }
 
 /// The sockets that the server listens on.

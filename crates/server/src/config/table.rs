@@ -266,6 +266,15 @@ settings! {
     "auth.failed_sign_ins" = "10" => auth_failed_sign_ins: u32, number,
     "Maximum wrong passwords for one user name from one address, and wrong secrets of one client from one address, within five minutes. Ten times as many are allowed for one name or one address, and a hundred times as many in total; addresses where the name signed in within 30 days are exempt from these. Further attempts get 429.";
 
+    "portal.enabled" = "true" => portal_enabled: bool, yes_or_no,
+    "Serve the portal: the pages at `/portal/` and `/docs`, and the endpoints below `/portal/api/`.";
+
+    "portal.sign_in" = "true" => portal_sign_in: bool, yes_or_no,
+    "Let the owner of this machine sign in to the portal with the link that `hindsight serve` and `hindsight portal` print: good once, for ten minutes, from this machine.";
+
+    "portal.folder" = "" => portal_folder: Option<PathBuf>, optional_path,
+    "Folder from which the portal's files are served, for who develops them. Empty: those in the program.";
+
     "ingest.require_credential" = "false" => ingest_require_credential: bool, yes_or_no,
     "Require an API key or token with the right `ingest` beside the instrumentation key.";
 }

@@ -6,9 +6,10 @@ use crate::error::CODES;
 use crate::routes::route::{Admission, Operation, Route};
 
 /// The shapes of bodies, by name.
-const SCHEMAS: [&str; 2] = [
+const SCHEMAS: [&str; 3] = [
     include_str!("schemas.json"),
     include_str!("oauth_schemas.json"),
+    include_str!("portal_schemas.json"),
 ];
 /// Those of test mode.
 const TEST_MODE_SCHEMAS: &str = include_str!("test_mode_schemas.json");
@@ -25,8 +26,8 @@ pub(crate) fn document<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
 
 /// The document of the routes of test mode.
 pub(crate) fn document_of_test_mode<'r>(routes: impl Iterator<Item = &'r Route>) -> Value {
-    let [first, second] = SCHEMAS;
-    described_with(routes, &[first, second, TEST_MODE_SCHEMAS])
+    let [first, second, third] = SCHEMAS;
+    described_with(routes, &[first, second, third, TEST_MODE_SCHEMAS])
 }
 
 /// The document of these routes with the schemas of these texts.

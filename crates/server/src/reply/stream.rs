@@ -144,6 +144,7 @@ fn streamed(head: Vec<Bytes>, writing: Writing) -> Body {
     let rest = futures::stream::unfold(writing, |mut writing| async move {
         writing.sent().await.map(|bytes| (bytes, writing))
     });
-    let all = futures::stream::iter(head).chain(rest);
+    // The compression of replies polls a body again after its end.
+    let all = futures::stream::iter(head).chain(rest.fuse());
     Body::from_stream(all.map(Ok::<_, std::convert::Infallible>))
 }

@@ -1,6 +1,7 @@
 //! The handlers: one file for each family of URLs.
 
 pub(crate) mod access;
+mod asked;
 mod batch;
 mod body;
 pub(crate) mod events;
@@ -15,6 +16,7 @@ pub(crate) mod metadata;
 pub(crate) mod metrics;
 mod oauth;
 pub(crate) mod openapi;
+pub(crate) mod portal;
 pub(crate) mod prometheus;
 pub(crate) mod query;
 mod replies;

@@ -23,7 +23,7 @@ pub(crate) type Add = fn(MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>>;
 
 /// One method of a path.
 pub(crate) struct Operation {
-    /// `get`, `post` or `put`. A path with GET has HEAD too.
+    /// `get`, `post`, `put` or `delete`. A path with GET has HEAD too.
     pub(crate) method: &'static str,
     /// Its name in programs that are made from the document.
     pub(crate) id: &'static str,
@@ -71,6 +71,10 @@ pub(crate) enum Admission {
     Person,
     /// The bearer of one of the issuer's tokens, which the issuer checks itself.
     Bearer,
+    /// The portal's endpoints about an application: a credential with this right on it.
+    Portal(Right),
+    /// The portal's page on this machine, with the secret of a link, which the handler checks.
+    Link,
     /// The server's figures: a setting says for whom.
     Figures,
     /// Test mode: a program under test and its tests, on this machine.
@@ -84,12 +88,14 @@ impl Admission {
     pub(crate) const fn needs(self) -> Needs {
         match self {
             Admission::Query => Needs::App(Right::Read),
+            Admission::Portal(right) => Needs::App(right),
             Admission::Telemetry => Needs::Telemetry,
             Admission::SignedIn | Admission::Kusto => Needs::Credential,
             Admission::Figures => Needs::Figures,
             Admission::Program
             | Admission::Person
             | Admission::Bearer
+            | Admission::Link
             | Admission::Test
             | Admission::Open => Needs::Nothing,
         }
@@ -103,6 +109,7 @@ impl Admission {
             Admission::Telemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
+            Admission::Portal(_) | Admission::Link => "Portal",
             Admission::Test => "Test mode",
             Admission::Figures | Admission::Open => "Server",
         }
@@ -127,6 +134,13 @@ impl Admission {
                 400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504,
             ],
             (Admission::Telemetry, _) => &[400, 401, 402, 403, 408, 413, 415, 429, 500, 502, 503],
+            (Admission::Portal(_), false) => {
+                &[400, 401, 402, 403, 404, 412, 429, 500, 502, 503, 504]
+            }
+            (Admission::Portal(_), true) => &[
+                400, 401, 402, 403, 404, 408, 412, 413, 415, 429, 500, 502, 503, 504,
+            ],
+            (Admission::Link, _) => &[400, 403, 408, 413, 415, 500, 503],
             (Admission::SignedIn, false) => &[400, 401, 403, 429, 500, 502, 503],
             (Admission::SignedIn, true) => &[400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503],
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
@@ -147,6 +161,8 @@ impl Admission {
             Admission::Person => ("text/html", "Page"),
             Admission::Query
             | Admission::SignedIn
+            | Admission::Portal(_)
+            | Admission::Link
             | Admission::Bearer
             | Admission::Figures
             | Admission::Test
@@ -157,7 +173,7 @@ impl Admission {
     /// The credentials that the operation takes, as OpenAPI writes them.
     pub(crate) fn security(self) -> Value {
         match self {
-            Admission::Query | Admission::SignedIn | Admission::Kusto => {
+            Admission::Query | Admission::SignedIn | Admission::Portal(_) | Admission::Kusto => {
                 json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
             }
             // Without a credential the instrumentation key is enough, unless a setting asks for more.
@@ -167,7 +183,7 @@ impl Admission {
             }
             Admission::Program => json!([{}, { "client": [] }]),
             Admission::Bearer => json!([{ "bearer": [] }]),
-            Admission::Person | Admission::Test | Admission::Open => json!([]),
+            Admission::Person | Admission::Link | Admission::Test | Admission::Open => json!([]),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::route::{
 };
 use super::{
     batch, events, health, ingest, kusto, live, management, metadata, metrics, oauth, openapi,
-    prometheus, resource, sdk, test_mode,
+    portal, prometheus, resource, sdk, test_mode,
 };
 use crate::app::App;
 
@@ -186,6 +186,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
         .chain(kusto::ROUTES)
         .chain(management::ROUTES)
         .chain(oauth::ROUTES)
+        .chain(portal::ROUTES)
 }
 
 /// Every route of the program in test mode.

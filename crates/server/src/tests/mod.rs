@@ -15,6 +15,7 @@ mod metadata;
 mod oauth;
 mod openapi;
 mod origin;
+mod portal;
 mod query;
 mod questions;
 mod recordings;
@@ -168,9 +169,11 @@ impl Server {
     async fn send(&self, request: Request<Body>) -> Reply {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        // A stream of events has no end.
+        // A stream of events or items has no end.
         let media = parts.headers.get("content-type");
-        let body = if media.is_some_and(|media| media == "text/event-stream") {
+        let body = if media
+            .is_some_and(|media| media == "text/event-stream" || media == "application/x-ndjson")
+        {
             Body::empty()
         } else {
             body

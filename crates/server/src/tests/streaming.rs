@@ -30,6 +30,23 @@ async fn a_streamed_reply_is_the_same_as_a_whole_one() {
 }
 
 #[tokio::test]
+async fn a_streamed_reply_ends_where_it_is_compressed() {
+    let server = streaming(|_| {}).await;
+    let path = format!("/v1/apps/{}/query", server.shop.id);
+    for encoding in ["gzip", "br", "zstd"] {
+        let headers = [
+            ("x-api-key", server.key.as_str()),
+            ("accept-encoding", encoding),
+        ];
+        let body = json!({ "query": MANY }).to_string();
+        let reply = server.ask(Method::POST, &path, &headers, body).await;
+        assert_eq!(reply.status, StatusCode::OK);
+        assert_eq!(reply.header("content-encoding"), encoding);
+        assert!(!reply.bytes.is_empty());
+    }
+}
+
+#[tokio::test]
 async fn statistics_follow_the_rows() {
     let server = streaming(|_| {}).await;
     let path = format!("/v1/apps/{}/query", server.shop.id);

@@ -44,12 +44,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("hindsight-identity", &["hindsight-store"]),
+    ("hindsight-portal", &[]),
     (
         "hindsight-server",
         &[
             "hindsight-engine",
             "hindsight-identity",
             "hindsight-kql-types",
+            "hindsight-portal",
             "hindsight-store",
         ],
     ),

@@ -1,6 +1,7 @@
 //! Who did what.
 
 use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
 
 use super::Catalogue;
 use super::write::Commit;
@@ -57,6 +58,18 @@ impl Catalogue {
         .await
     }
 
+    /// All notes of an action, the oldest first.
+    pub async fn notes_of(&self, action: &str) -> Result<Vec<AuditRecord>> {
+        self.named(async {
+            let rows = sqlx::query("SELECT * FROM audit WHERE action = ? ORDER BY id")
+                .bind(action)
+                .fetch_all(&self.pool)
+                .await?;
+            rows.iter().map(record).collect()
+        })
+        .await
+    }
+
     /// The latest `limit` notes at or after `since`, the newest first.
     pub async fn audit(&self, since: i64, limit: u32) -> Result<Vec<AuditRecord>> {
         self.named(async {
@@ -65,18 +78,18 @@ impl Catalogue {
                 .bind(limit)
                 .fetch_all(&self.pool)
                 .await?;
-            rows.iter()
-                .map(|row| {
-                    Ok(AuditRecord {
-                        at: row.try_get("at")?,
-                        actor: row.try_get("actor")?,
-                        action: row.try_get("action")?,
-                        subject: row.try_get("subject")?,
-                        address: row.try_get("address")?,
-                    })
-                })
-                .collect()
+            rows.iter().map(record).collect()
         })
         .await
     }
+}
+
+fn record(row: &SqliteRow) -> sqlx::Result<AuditRecord> {
+    Ok(AuditRecord {
+        at: row.try_get("at")?,
+        actor: row.try_get("actor")?,
+        action: row.try_get("action")?,
+        subject: row.try_get("subject")?,
+        address: row.try_get("address")?,
+    })
 }

@@ -9,7 +9,7 @@ use crate::connection::Connection;
 
 /// Which cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cookie {
+pub(in super::super) enum Cookie {
     /// Who is signed in.
     Session,
     /// Which browser asked for a form.
@@ -17,7 +17,7 @@ pub(super) enum Cookie {
 }
 
 /// Whether a browser sees this server over TLS: then cookies are sent over nothing else.
-pub(super) fn is_secure(app: &App, connection: Connection) -> bool {
+pub(in super::super) fn is_secure(app: &App, connection: Connection) -> bool {
     connection.tls || app.settings.public_url.starts_with("https://")
 }
 
@@ -33,7 +33,7 @@ impl Cookie {
     }
 
     /// What the browser sent.
-    pub(super) fn read(self, headers: &HeaderMap, secure: bool) -> Option<String> {
+    pub(in super::super) fn read(self, headers: &HeaderMap, secure: bool) -> Option<String> {
         let name = self.name(secure);
         let values = headers.get_all(header::COOKIE).iter();
         let pairs = values
@@ -46,7 +46,7 @@ impl Cookie {
     }
 
     /// `Set-Cookie`. The session may come along when another site sends the browser here; the form's may not.
-    pub(super) fn write(self, value: &str, secure: bool) -> Option<HeaderValue> {
+    pub(in super::super) fn write(self, value: &str, secure: bool) -> Option<HeaderValue> {
         let age = if value.is_empty() {
             0
         } else {

@@ -1,7 +1,7 @@
 //! The embedded issuer's addresses (`{auth_url}`).
 
 mod authorize;
-mod cookies;
+pub(super) mod cookies;
 mod device;
 mod discovery;
 mod pages;
@@ -30,7 +30,8 @@ pub(super) use table::ROUTES;
 /// The issuer at the address by which a request reaches it.
 fn issuer_at(app: &App, head: &Head) -> Issuer {
     let located = app.issuer.base();
-    app.issuer.at(&head.issuer_base(&app.settings, &located))
+    let issuer = app.issuer.at(&head.issuer_base(&app.settings, &located));
+    issuer.with_origin(&head.origin(&app.settings))
 }
 
 /// The parameters of a form.

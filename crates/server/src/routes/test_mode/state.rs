@@ -7,10 +7,11 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::request::{Asked, application, test_mode};
+use super::request::{application, test_mode};
 use super::values::invalid;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::routes::asked::Asked;
 use crate::test_mode::TestMode;
 use crate::wire::test_mode as wire;
 

@@ -15,12 +15,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::request::{Asked, application, test_mode};
+use super::request::{application, test_mode};
 use super::values::{duration, invalid};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::reply::Reads;
 use crate::routes::JSON;
+use crate::routes::asked::Asked;
 use crate::wire::query::{self, Extras, Form, Writer};
 use crate::wire::test_mode as wire;
 
