@@ -1,6 +1,7 @@
 //! The server's own logs and metrics.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
@@ -38,6 +39,18 @@ pub(crate) fn start_logs(filter: &str, json: bool) -> WorkerGuard {
 /// Log lines that were dropped because the log was blocked.
 pub(crate) fn dropped_lines() -> usize {
     DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
+}
+
+/// How often what histograms were given is added up.
+const UPKEEP: Duration = Duration::from_secs(10);
+
+/// Adds up what histograms were given, again and again: the recorder keeps every value until then, also where nobody reads `/metrics`.
+pub(crate) async fn keep_up(recorder: PrometheusHandle) {
+    let mut ticks = tokio::time::interval(UPKEEP);
+    loop {
+        ticks.tick().await;
+        recorder.run_upkeep();
+    }
 }
 
 /// The recorder of all metrics; one for the process.

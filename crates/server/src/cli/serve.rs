@@ -240,6 +240,7 @@ impl Listeners {
     ) -> anyhow::Result<()> {
         let (stop, stopped) = watch::channel(false);
         let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
+        let upkeep = tokio::spawn(crate::telemetry::keep_up(app.prometheus.clone()));
         let stopping = app.clone();
         let signal = tokio::spawn(async move {
             asked_to_stop.await;
@@ -276,6 +277,7 @@ impl Listeners {
             None => run(self.main, Encryption::None).await,
         }
         signal.abort();
+        upkeep.abort();
         if let Some(feeding) = feeding {
             feeding.await?;
         }

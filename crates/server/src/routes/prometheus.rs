@@ -40,7 +40,6 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     });
     gauge!("hindsight_queries_running").set(app.engine.running_queries() as f64);
     gauge!("hindsight_log_lines_dropped").set(crate::telemetry::dropped_lines() as f64);
-    app.prometheus.run_upkeep();
     let text = app.prometheus.render();
     (
         [(
