@@ -63,6 +63,14 @@ def slope(samples):
     return above / below * 3600 * 1.048576
 
 
+def minutes(samples):
+    """The mean memory of each minute."""
+    found = collections.defaultdict(list)
+    for seconds, rss, _ in samples:
+        found[int(seconds // 60)].append(rss)
+    return [sum(values) / len(values) for _, values in sorted(found.items())]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="release", choices=["debug", "release"])
@@ -115,6 +123,7 @@ def main():
         load.stop()
         for (name, answer), count in sorted(load.replies.items(), key=str):
             print(f"{name:20} {answer!s:20} {count}")
+        print("memory by minute, MiB: " + " ".join(f"{mean:.0f}" for mean in minutes(samples)))
         growth = slope([(seconds, rss) for seconds, rss, _ in samples])
         most = max(rss for _, rss, _ in samples)
         limit = process.memory_limit(SETTINGS)
