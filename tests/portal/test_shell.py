@@ -10,8 +10,9 @@ from playwright.sync_api import expect
 
 from portal import Journey
 
-#: Every screen with its address; `{operation}` is the id of one.
-SCREENS = ["demo/overview", "demo/failures", "demo/performance", "demo/live", "demo/search", "demo/logs", "demo/operation", "demo/access", "applications"]
+#: The address of every screen.
+SCREENS = ["demo/overview", "demo/failures", "demo/performance", "demo/live", "demo/search", "demo/map", "demo/availability", "demo/logs",
+           "demo/metrics", "demo/usage", "demo/volume", "demo/operation", "demo/access", "applications"]
 
 
 class Empty(Journey):
