@@ -137,11 +137,14 @@ function timeOrFirst(columns) {
   return measure >= 0 ? measure : 0;
 }
 
+/** Columns stand over times where there are some, else over the first column. @param {Column[]} columns */
+const timeOrText = (columns) => Math.max(0, columns.findIndex((column) => column.type === 'datetime'));
+
 /** @param {Table} given @param {Render} render @param {string} kind @returns {Shape} */
 function plotOrBars(given, render, kind) {
   const table = expanded(given);
   const isColumn = kind === 'columnchart';
-  const { x, y, series, anomalies } = roles(table, render, isColumn ? () => 0 : timeOrFirst);
+  const { x, y, series, anomalies } = roles(table, render, isColumn ? timeOrText : timeOrFirst);
   if (x < 0) return none(`There is no column “${render.xColumn}”: the rows are shown as a table.`);
   if (y.length === 0) return none(`A ${NAMES[/** @type {keyof NAMES} */ (kind)].toLowerCase()} needs a column of numbers: the rows are shown as a table.`);
   const column = table.columns[x];
