@@ -32,7 +32,9 @@ test:
 		then $(CARGO) nextest run --workspace $(WITH_SHARED_NEXTEST); \
 		else $(CARGO) test --workspace $(WITH_SHARED_TEST); fi
 	$(CARGO) test --workspace --doc
-	$(MAKE) language-test documentation-test
+	$(MAKE) language-test documentation-test ui-test
+	@if command -v npm >/dev/null; then $(MAKE) ui-vendor-check ui-types; \
+		else echo "SKIPPED: npm is not installed: the portal's bundles and types are NOT checked"; fi
 	$(PYTHON) tests/sdk/run.py
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 
