@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare ui-vendor ui-vendor-check ui-test sdk-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare ui-vendor ui-vendor-check ui-types ui-test sdk-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -32,7 +32,9 @@ test:
 		then $(CARGO) nextest run --workspace $(WITH_SHARED_NEXTEST); \
 		else $(CARGO) test --workspace $(WITH_SHARED_TEST); fi
 	$(CARGO) test --workspace --doc
-	$(MAKE) language-test documentation-test
+	$(MAKE) language-test documentation-test ui-test
+	@if command -v npm >/dev/null; then $(MAKE) ui-vendor-check ui-types; \
+		else echo "SKIPPED: npm is not installed: the portal's bundles and types are NOT checked"; fi
 	$(PYTHON) tests/sdk/run.py
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
 
@@ -58,6 +60,10 @@ ui-vendor:
 
 ui-vendor-check:
 	node ui/vendor.mjs --check
+
+## Checks the types of the portal's sources, which are in their comments; needs npm.
+ui-types:
+	node ui/vendor.mjs --types
 
 ## The tests of the portal's functions that need no page. Without node they are skipped.
 ui-test:

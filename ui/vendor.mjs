@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Makes ui/vendor from the packages of package-lock.json: `make ui-vendor`. With --check it makes them in a folder of their own and
-// fails where they differ from those in the repository: `make ui-vendor-check`. The same lock file gives the same bytes.
-import { execFileSync } from 'node:child_process';
+// fails where they differ from those in the repository: `make ui-vendor-check`. With --types it checks the types of the portal's sources. The same lock file gives the same bytes.
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -129,7 +129,10 @@ function differences(folder) {
 }
 
 install();
-if (process.argv.includes('--check')) {
+if (process.argv.includes('--types')) {
+  const { status } = spawnSync(join(INSTALLED, 'node_modules', '.bin', 'tsc'), ['--project', join(UI, 'tsconfig.json')], { stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+} else if (process.argv.includes('--check')) {
   const folder = mkdtempSync(join(tmpdir(), 'ui-vendor-'));
   try {
     await make(folder);

@@ -21,7 +21,7 @@ class Pictures(Journey):
         logs = "demo/logs?q=" + urllib.parse.quote(CHART)
         if "--documentation" in sys.argv:
             DOCUMENTED.mkdir(exist_ok=True)
-            for name, address in (("logs", logs), ("operation", operation), ("overview", "demo/overview")):
+            for name, address in (("logs", logs), ("operation", operation), ("map", "demo/map")):
                 self.picture(DOCUMENTED / f"{name}.png", address, "light", 1280)
             return
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -41,5 +41,5 @@ class Pictures(Journey):
 
 if __name__ == "__main__":
     import unittest
-    ended = unittest.TextTestRunner().run(Pictures())
+    ended = unittest.TextTestRunner().run(unittest.TestSuite([Pictures()]))
     sys.exit(0 if ended.wasSuccessful() else 1)

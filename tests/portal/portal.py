@@ -2,6 +2,7 @@
 import os
 import pathlib
 import shutil
+import time
 import unittest
 import urllib.parse
 
@@ -41,15 +42,11 @@ class Journey(unittest.TestCase):
     @classmethod
     def wait_for_demo(cls):
         """The demo fills in a day at its start."""
-        import time
         app = next(app for app in cls.server.command("app", "list") if app["name"] == "demo")
         key = cls.server.command("key", "create", "--app", "demo")["key"]
-        cls.demo, before = (app, key), -1
-        while True:
-            count = cls.server.query(app, key, "requests | where timestamp < ago(1m) | count")[0]["Count"]
-            if count == before and count > 0:
-                return
-            before = count
+        cls.demo = (app, key)
+        # The oldest comes first.
+        while cls.server.query(app, key, "union requests, traces | where timestamp > ago(15m) | count")[0]["Count"] == 0:
             time.sleep(0.5)
 
     def setUp(self):

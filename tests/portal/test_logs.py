@@ -55,9 +55,10 @@ class Logs(Analysis):
         page.keyboard.press("Control+Space")
         page.wait_for_selector(".cm-tooltip-autocomplete")
         page.keyboard.press("Enter")
-        page.keyboard.type("\n| wher ")
+        # The name of a table brings the pipe after it.
+        page.keyboard.type("wher ")
         page.wait_for_selector(".cm-lintRange-error")
-        self.assertIn("wher", page.inner_text(".editor-foot"))
+        page.wait_for_function("() => document.querySelector('.editor-foot').innerText.includes('wher')")
         for _ in range(2):
             page.keyboard.press("Backspace")
         page.keyboard.type("re success == false | summarize n = count() by name")
@@ -93,6 +94,7 @@ class Logs(Analysis):
     def test_7_a_large_result(self):
         query = ("range i from 1 to 600000 step 1 | extend " + ", ".join(f"c{n} = i * {n}" for n in range(1, 7))
                  + ", text = iff(i % 1000 == 0, '=cmd|calc', strcat('row ', i))")
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.server.url)
         page = self.visit(self.logs(query))
         self.assertIn("500,000 rows of more", self.rows(page))
         self.assertIn("500000", page.inner_text(".query-result .note.warn").replace(",", ""))
@@ -118,7 +120,7 @@ class Logs(Analysis):
         page.get_by_role("button", name="Export").click()
         with page.expect_download(timeout=60_000) as download:
             page.get_by_role("menuitem", name="CSV", exact=True).click()
-        lines = pathlib.Path(download.value.path()).read_text("utf-8-sig").split("\r\n")
+        lines = pathlib.Path(download.value.path()).read_bytes().decode("utf-8-sig").split("\r\n")
         self.assertEqual(len(lines), 500_002)
         self.assertEqual(lines[1].split(",")[-1], "'=cmd|calc")
         page.get_by_role("button", name="Export").click()
@@ -150,7 +152,7 @@ class Logs(Analysis):
         page.wait_for_function("() => location.search.includes('name+!%3D') || decodeURIComponent(location.search).replaceAll('+', ' ').includes('name != ')")
 
     def test_9_each_kind_of_render_with_its_table(self):
-        page = self.visit("logs")
+        page, seen = self.visit("logs"), set()
         for query, drawn, name in CHARTS:
             with self.subTest(query):
                 self.visit(self.logs(query))
@@ -161,7 +163,9 @@ class Logs(Analysis):
                 page.wait_for_selector("figure.chart .grid [role=gridcell]")
                 page.get_by_role("button", name="Show as chart").click()
                 page.wait_for_selector(drawn)
-                self.check_accessibility(name=self.id())
+                if drawn not in seen:
+                    seen.add(drawn)
+                    self.check_accessibility(name=query)
         for kind in REFUSED:
             with self.subTest(kind):
                 self.visit(self.logs(f"requests | take 5 | render {kind}"))
@@ -188,16 +192,18 @@ class Logs(Analysis):
                                    " | summarize sum(hash(strcat(a, b)))"))
         stop = page.locator(".query-loading button")
         stop.wait_for()
-        running = self.running()
-        self.assertEqual(running, 1)
+        self.wait_for_running(1)
         self.content(page).focus()
         page.keyboard.press("Escape")
         page.wait_for_selector(".query-loading", state="detached")
-        deadline = time.monotonic() + 10
-        while self.running() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertEqual(self.running(), 0, "the server ended the query")
+        self.wait_for_running(0)
         self.check_accessibility(name=self.id())
+
+    def wait_for_running(self, count):
+        deadline = time.monotonic() + 20
+        while self.running() != count and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(self.running(), count, "queries that the server runs")
 
     def running(self):
         with urllib.request.urlopen(self.server.url + "/metrics") as reply:
@@ -218,6 +224,7 @@ HOSTILE = {
 
 class Hostile(Analysis):
     ARGUMENTS = ()
+    SETTINGS = {"ingest_max_item_bytes": 4 << 20}
 
     def test_15_hostile_telemetry_is_text(self):
         app, _ = self.server.new_app("hostile")

@@ -1,4 +1,5 @@
 """The shell and its screens: the first item, addresses, keys, small windows, failures of the server."""
+import datetime
 import json
 import subprocess
 import time
@@ -10,8 +11,9 @@ from playwright.sync_api import expect
 
 from portal import Journey
 
-#: Every screen with its address; `{operation}` is the id of one.
-SCREENS = ["demo/overview", "demo/failures", "demo/performance", "demo/live", "demo/search", "demo/logs", "demo/operation", "demo/access", "applications"]
+#: The address of every screen.
+SCREENS = ["demo/overview", "demo/failures", "demo/performance", "demo/live", "demo/search", "demo/map", "demo/availability", "demo/logs",
+           "demo/metrics", "demo/usage", "demo/volume", "demo/operation", "demo/access", "applications"]
 
 
 class Empty(Journey):
@@ -101,6 +103,20 @@ class Shell(Journey):
                 self.open(screen)
                 self.page.wait_for_timeout(500)
                 self.check_accessibility(name=screen)
+
+    def test_an_empty_range_leads_to_the_newest_item(self):
+        self.server.new_app("old")
+        app = self.server.command("app", "show", "old")
+        from shop_telemetry import envelopes
+        then = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=20)
+        status, verdict = self.server.track(envelopes(app["instrumentationKey"], then))
+        self.assertEqual(status, 200, verdict)
+        self.sign_in()
+        self.open("old/search")
+        expect(self.page.get_by_text("There is no telemetry in this time range")).to_be_visible()
+        self.page.get_by_role("button", name="Show its hour").click()
+        expect(self.page.locator("ul.items > li").first).to_be_visible()
+        expect(self.page.get_by_text("There is no telemetry in this time range")).to_have_count(0)
 
     def test_14_small_windows_and_large_text_cut_nothing(self):
         self.sign_in()

@@ -42,5 +42,5 @@ class Times(Journey):
 
 
 if __name__ == "__main__":
-    ended = unittest.TextTestRunner().run(Times())
+    ended = unittest.TextTestRunner().run(unittest.TestSuite([Times()]))
     sys.exit(0 if ended.wasSuccessful() else 1)

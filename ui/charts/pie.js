@@ -27,7 +27,7 @@ export function Pie({ shape, height, label }) {
     </div>`;
 }
 
-/** @param {number} from share of the whole @param {number} to */
+/** @param {number} from share of the whole @param {number} to @returns {string} */
 function ring(from, to) {
   // A whole ring has no two ends: it is drawn as two halves.
   if (to - from > 0.9999) return `${ring(0, 0.5)} ${ring(0.5, 0.9999)}`;

@@ -143,7 +143,10 @@ function drawAnomalies(u, shape, colour) {
 
 /** @param {import('./shape.js').Plot} shape @param {Options} options */
 function xRange(shape, options) {
-  return (/** @type {any} */ _u, /** @type {number} */ low, /** @type {number} */ high) => {
+  return (/** @type {any} */ _u, /** @type {number} */ low, /** @type {number} */ high) => /** @type {[number, number]} */ (bounds(low, high));
+
+  /** @param {number} low @param {number} high @returns {number[]} */
+  function bounds(low, high) {
     const { values } = shape.x;
     let [from, to] = [options.xMin ?? low, options.xMax ?? high];
     if (options.logX) return [Math.max(from, 1e-9), Math.max(to, from * 1.1)];
@@ -156,12 +159,15 @@ function xRange(shape, options) {
       to += gap * 0.55;
     }
     return to > from ? [from, to] : [from - 0.5, to + 0.5];
-  };
+  }
 }
 
 /** @param {import('./shape.js').Plot} shape @param {Options} options */
 function yRange(shape, options) {
-  return (/** @type {any} */ _u, /** @type {number | null} */ low, /** @type {number | null} */ high) => {
+  return (/** @type {any} */ _u, /** @type {number | null} */ low, /** @type {number | null} */ high) => /** @type {[number, number]} */ (bounds(low, high));
+
+  /** @param {number | null} low @param {number | null} high @returns {number[]} */
+  function bounds(low, high) {
     if (low === null || high === null) return options.log ? [0.1, 1] : [0, 1];
     if (options.log) {
       // Without a positive lower end the axis would never end.
@@ -173,7 +179,7 @@ function yRange(shape, options) {
     const to = options.yMax ?? Math.max(0, high);
     const room = (to - from) * 0.06 || 1;
     return [options.yMin ?? (from < 0 ? from - room : from), options.yMax ?? to + room];
-  };
+  }
 }
 
 /** @param {import('./shape.js').Plot} shape */

@@ -40,6 +40,9 @@ export const NAMES = {
   timepivot: 'Time pivot', timeline: 'Timeline',
 };
 
+/** @param {string} kind */
+export const wordOf = (kind) => /** @type {Record<string, string>} */ (NAMES)[kind] ?? 'Table';
+
 /** @param {Table} table @param {Render} render @returns {Shape} */
 export function shape(table, render) {
   const kind = (render.visualization ?? '').toLowerCase();
@@ -137,13 +140,16 @@ function timeOrFirst(columns) {
   return measure >= 0 ? measure : 0;
 }
 
+/** Columns stand over times where there are some, else over the first column. @param {Column[]} columns */
+const timeOrText = (columns) => Math.max(0, columns.findIndex((column) => column.type === 'datetime'));
+
 /** @param {Table} given @param {Render} render @param {string} kind @returns {Shape} */
 function plotOrBars(given, render, kind) {
   const table = expanded(given);
   const isColumn = kind === 'columnchart';
-  const { x, y, series, anomalies } = roles(table, render, isColumn ? () => 0 : timeOrFirst);
+  const { x, y, series, anomalies } = roles(table, render, isColumn ? timeOrText : timeOrFirst);
   if (x < 0) return none(`There is no column “${render.xColumn}”: the rows are shown as a table.`);
-  if (y.length === 0) return none(`A ${NAMES[/** @type {keyof NAMES} */ (kind)].toLowerCase()} needs a column of numbers: the rows are shown as a table.`);
+  if (y.length === 0) return none(`A ${wordOf(kind).toLowerCase()} needs a column of numbers: the rows are shown as a table.`);
   const column = table.columns[x];
   /** @type {string[]} */
   const notes = [];
@@ -418,7 +424,7 @@ export function numberText(value, type = 'number') {
  */
 export function sentence(shape, render, time) {
   const kind = render.visualization?.toLowerCase() ?? '';
-  const word = NAMES[/** @type {keyof NAMES} */ (kind)] ?? 'Table';
+  const word = wordOf(kind);
   const head = render.title ? `${word} “${render.title}”` : word;
   switch (shape.form) {
     case 'plot': {
@@ -428,7 +434,7 @@ export function sentence(shape, render, time) {
       const extent = `${countText(x.values.length)} points of “${x.name}” from ${at(0)} to ${at(x.values.length - 1)}`;
       return `${head}: ${listed(series.map((one) => one.name))}, ${extent}. ${extreme(shape, at)}`;
     }
-    case 'bars': return `${head}: ${listed(shape.series.map((one) => one.name))} for ${countText(shape.categories.length)} categories. ${extreme({ ...shape, x: null }, (index) => shape.categories[index])}`;
+    case 'bars': return `${head}: ${listed(shape.series.map((one) => one.name))} for ${countText(shape.categories.length)} categories. ${extreme(shape, (index) => shape.categories[index])}`;
     case 'slices': {
       const total = shape.slices.reduce((sum, slice) => sum + slice.value, 0);
       const first = shape.slices[0];

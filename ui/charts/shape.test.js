@@ -42,6 +42,11 @@ test('columns over text keep the order of the rows and stand on each other', () 
   assert.deepEqual(stack(series, 'stacked100').map((one) => one[0]), [25, 100]);
 });
 
+test('columns stand over times where there are some', () => {
+  const { x, series } = shape(table({ name: 'string', t: 'datetime', n: 'long' }, [['a', hour(1), 1], ['b', hour(2), 2]]), { visualization: 'columnchart' });
+  assert.deepEqual([x.type, x.values, series.map((one) => one.name)], ['time', [at(1), at(2)], ['a', 'b']]);
+});
+
 test('bars, pies, treemaps, cards, spans and pivots', () => {
   const named = table({ name: 'string', n: 'long' }, [['a', 1], ['b', 3], ['', 0]]);
   assert.deepEqual(shape(named, { visualization: 'barchart' }).categories, ['a', 'b', '(empty)']);

@@ -251,7 +251,8 @@ export class Editor {
     const diagnostics = problems.map((problem) => {
       const from = Math.max(0, Math.min(problem.start, length));
       const to = Math.min(length, Math.max(from + Math.max(1, problem.length), from));
-      return { from: from === length && from > 0 ? from - 1 : from, to, severity: problem.severity === 'error' ? 'error' : problem.severity === 'warning' ? 'warning' : 'info', message: problem.message };
+      const severity = /** @type {'error' | 'warning' | 'info'} */ (problem.severity === 'error' || problem.severity === 'warning' ? problem.severity : 'info');
+      return { from: from === length && from > 0 ? from - 1 : from, to, severity, message: problem.message };
     });
     this.view.dispatch(setDiagnostics(this.view.state, diagnostics));
     this.options.onProblems?.(problems);

@@ -8,7 +8,7 @@ export const EXAMPLES = [
   { group: 'Requests', title: 'Result codes by operation', query: 'requests\n| summarize n = sum(itemCount) by name, resultCode\n| render barchart with (kind=stacked)' },
   { group: 'Dependencies', title: 'Calls by target', query: 'dependencies\n| summarize n = sum(itemCount), failed = sumif(itemCount, success == false), percentile(duration, 95) by target, type\n| order by n desc' },
   { group: 'Dependencies', title: 'Duration of calls over time', query: 'dependencies\n| summarize percentile(duration, 95) by bin(timestamp, 15m), target\n| render timechart' },
-  { group: 'Exceptions', title: 'Most frequent problems', query: 'exceptions\n| summarize n = sum(itemCount), roles = make_set(cloud_RoleName, 10), last = max(timestamp) by problemId, type\n| order by n desc' },
+  { group: 'Exceptions', title: 'Most frequent problems', query: 'exceptions\n| summarize n = sum(itemCount), roles = make_set(cloud_RoleName, 10), latest = max(timestamp) by problemId, type\n| order by n desc' },
   { group: 'Exceptions', title: 'Exceptions with the request that they failed', query: 'exceptions\n| project timestamp, type, outerMessage, operation_Id\n| join kind=leftouter (requests | project operation_Id, request = name, resultCode) on operation_Id\n| project-away operation_Id1\n| order by timestamp desc\n| take 100' },
   { group: 'Traces', title: 'Warnings and errors', query: 'traces\n| where severityLevel >= 2\n| project timestamp, severityLevel, message, cloud_RoleName, operation_Id\n| order by timestamp desc\n| take 200' },
   { group: 'Traces', title: 'Messages by pattern', query: 'traces\n| reduce by message with threshold=0.35\n| order by Count desc' },

@@ -5,7 +5,7 @@ import { bind } from '../lib/keys.js';
 import { zone } from '../lib/preferences.js';
 import { between } from '../lib/time.js';
 import { Chart } from '../charts/chart.js';
-import { NAMES } from '../charts/shape.js';
+import { NAMES, wordOf } from '../charts/shape.js';
 import { predicate, withWhere } from '../kql/text.js';
 import { Grid } from '../result/grid.js';
 import { Viewer } from '../result/viewer.js';
@@ -26,7 +26,7 @@ export function ResultPane({ store, onRange }) {
   useEffect(() => setTable(0), [result]);
   const shown = result?.tables[Math.min(table, result.tables.length - 1)];
   const isChart = shown !== undefined && (params.get('v') ?? (isDrawn(result?.render) && table === 0 ? 'chart' : 'table')) === 'chart';
-  const filter = (/** @type {any} */ column, /** @type {any} */ value, /** @type {boolean} */ without, path = []) => {
+  const filter = (/** @type {any} */ column, /** @type {any} */ value, /** @type {boolean} */ without, /** @type {(string | number)[]} */ path = []) => {
     if (!result) return;
     const condition = predicate(column, value, without, path);
     const whole = store.editor?.text() ?? store.tab.text, at = whole.indexOf(result.text);
@@ -80,7 +80,7 @@ function ChartView({ result, table, onRange }) {
   if (!whole) return null;
   return html`
     <div class="chart-view">
-      <${Menu} label=${NAMES[/** @type {keyof NAMES} */ (render.visualization)] ?? render.visualization} kind="btn quiet" title="Kind of chart">${(/** @type {() => void} */ close) => Object.entries(NAMES).map(([name, word]) => html`
+      <${Menu} label=${wordOf(render.visualization)} kind="btn quiet" title="Kind of chart">${(/** @type {() => void} */ close) => Object.entries(NAMES).map(([name, word]) => html`
         <${Item} key=${name} checked=${name === render.visualization} onClick=${() => { go({ params: { k: name, v: 'chart' } }, { replace: true }); close(); }}>${word}<//>`)}<//>
       ${table.count > MOST_POINTS && html`<p class="note warn">The first ${countText(MOST_POINTS)} of ${countText(table.count)} rows are drawn.</p>`}
       <${Chart} key=${render.visualization} table=${whole} render=${render} label="Result" height=${340} onBrush=${(/** @type {number} */ from, /** @type {number} */ to) => onRange(between(Math.floor(from), Math.ceil(to)))} />

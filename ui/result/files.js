@@ -36,6 +36,6 @@ export async function fileOf(rows, format, options = {}) {
   if (format === 'csv') return new Blob(['\ufeff', ...csv(rows.columns, inOrder(rows), options)], { type });
   if (format === 'json') return new Blob([...json(rows.columns, inOrder(rows))], { type });
   const { parquetWriteBuffer } = await import('../vendor/parquet.js');
-  const buffer = parquetWriteBuffer({ columnData: parquetColumns(rows.columns, [...inOrder(rows)]) });
+  const buffer = parquetWriteBuffer({ columnData: /** @type {any} */ (parquetColumns(rows.columns, [...inOrder(rows)])) });
   return new Blob([buffer], { type });
 }

@@ -52,6 +52,6 @@ function Leaf({ name, value, path, onFilter }) {
 
 /** @param {{label: string, onFilter: (without: boolean) => void}} props */
 export function FilterButtons({ label, onFilter }) {
-  return html`<span class="filter-buttons"><button type="button" class="tiny" aria-label=${`Filter for this ${label}`} title="Filter for this value" onClick=${() => onFilter(false)}>＝</button
+  return html`<span class="filter-buttons"><button type="button" class="tiny" aria-label=${`Filter for this ${label}`} title="Filter for this value" onClick=${() => onFilter(false)}>=</button
     ><button type="button" class="tiny" aria-label=${`Filter without this ${label}`} title="Filter without this value" onClick=${() => onFilter(true)}>≠</button></span>`;
 }

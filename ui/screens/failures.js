@@ -4,6 +4,7 @@ import { html } from '../vendor/preact.js';
 import { address, go } from '../lib/address.js';
 import { count, time } from '../lib/time.js';
 import { Link, operation } from '../shell/link.js';
+import { Newest } from '../shell/newest.js';
 import { Panel } from '../shell/panel.js';
 import { objects } from '../shell/run.js';
 import { Table } from '../shell/table.js';
@@ -89,6 +90,7 @@ export function Screen({ app }) {
     <header><h1>Failures</h1>
       ${(chosen ?? problem) !== null && html`<span>Samples of <strong>${chosen ?? problem}</strong>
         <button class="btn quiet" onClick=${() => choose({})}>Show all</button></span>`}</header>
+    <${Newest} app=${app} />
     <div class="two">
       <div class="stack">
         <${Panel} app=${app} panel=${overTime} empty="No failures in this time range." />

@@ -10,7 +10,7 @@ import { Text } from '../result/cell.js';
 
 export const title = 'Metrics';
 
-/** Numbers come from the metrics API, which says the query that gives the same. */
+/** Numbers come from the metrics API, which says the query that gives the same. @type {{title: string, query: string}[]} */
 export const panels = [];
 
 const FIRST = 'requests/count';
@@ -46,7 +46,7 @@ export function Screen({ app }) {
   const choose = (/** @type {Record<string, string | null>} */ what) => go({ params: what });
   return html`<div class="screen">
     <header><h1>Metrics</h1></header>
-    <form class="operation-find" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+    <form class="form-row" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <label>Metric <select class="input" value=${metric} onChange=${(/** @type {any} */ event) => choose({ metric: event.target.value, aggregation: null, split: null })}>
         ${Object.entries(metadata?.metrics ?? { [metric]: {} }).map(([id, one]) => html`<option key=${id} value=${id}>${/** @type {any} */ (one).displayName ?? id} (${id})</option>`)}</select></label>
       <label>Aggregation <select class="input" value=${aggregation} onChange=${(/** @type {any} */ event) => choose({ aggregation: event.target.value })}>

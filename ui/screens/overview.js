@@ -3,6 +3,7 @@
 import { html } from '../vendor/preact.js';
 import { time } from '../lib/time.js';
 import { Link, operation } from '../shell/link.js';
+import { Newest } from '../shell/newest.js';
 import { Panel } from '../shell/panel.js';
 import { objects } from '../shell/run.js';
 import { SendSomething, useHasTelemetry } from '../shell/send-something.js';
@@ -59,6 +60,7 @@ export function Screen({ app }) {
   const [latest] = panels.slice(-1);
   return html`<div class="screen">
     <header><h1>Overview</h1></header>
+    <${Newest} app=${app} />
     <div class="panels">
       ${panels.slice(0, -1).map((panel) => html`<${Panel} key=${panel.title} app=${app} panel=${panel} />`)}
       <${Panel} app=${app} panel=${latest} empty="No failures in this time range.">

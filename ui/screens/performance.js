@@ -4,6 +4,7 @@ import { html } from '../vendor/preact.js';
 import { address, go } from '../lib/address.js';
 import { count, milliseconds, time } from '../lib/time.js';
 import { Link, operation } from '../shell/link.js';
+import { Newest } from '../shell/newest.js';
 import { Panel } from '../shell/panel.js';
 import { objects } from '../shell/run.js';
 import { Table } from '../shell/table.js';
@@ -77,6 +78,7 @@ export function Screen({ app }) {
     <header><h1>Performance</h1>
       ${chosen !== null && html`<span><strong>${chosen}</strong>
         <button class="btn quiet" onClick=${() => choose({ operation: null, ms: null })}>Show all</button></span>`}</header>
+    <${Newest} app=${app} />
     <div class="two">
       <div class="stack">
         <${Panel} app=${app} panel=${overTime} />

@@ -7,6 +7,7 @@ import { literal } from '../lib/kql-text.js';
 import { binOf, range } from '../lib/time.js';
 import { Item } from '../shell/item.js';
 import { Chart } from '../shell/lazy.js';
+import { Newest } from '../shell/newest.js';
 import { objects, useQuery } from '../shell/run.js';
 import { Failure, Loading, QueryLink, Said } from '../shell/said.js';
 
@@ -93,6 +94,7 @@ export function Screen({ app }) {
         <label class="check"><input type="checkbox" checked=${failuresOnly} onChange=${() => go({ params: { failures: failuresOnly ? null : '1' } })} /> Failures only</label>
       </fieldset>
     </search>
+    <${Newest} app=${app} />
     <section class="panel" aria-label="Items by type" data-old=${histogram.old}><div class="body">
       <${Loading} run=${histogram} />
       ${histogram.error !== null ? html`<${Failure} error=${histogram.error} />`

@@ -50,11 +50,23 @@ export function SendSomething({ app }) {
   </section>`;
 }
 
+/** Whether the server takes OpenTelemetry as exporters of OTLP send it: its own document says so. */
+function useTakesOtlp() {
+  const [takes, setTakes] = useState(false);
+  useEffect(() => {
+    fetch('/openapi.json').then((reply) => reply.json()).then(({ paths }) => setTakes('/v1/traces' in paths), () => {
+      // The other lines work all the same.
+    });
+  }, []);
+  return takes;
+}
+
 /**
  * The lines that make an application send.
  * @param {{of: import('../lib/apps.js').Application}} properties
  */
 export function Lines({ of }) {
+  const takesOtlp = useTakesOtlp();
   const item = {
     name: 'Microsoft.ApplicationInsights.Message', time: 'NOW', iKey: of.instrumentationKey,
     data: { baseType: 'MessageData', baseData: { ver: 2, message: 'Hello from curl', severityLevel: 1 } },
@@ -63,6 +75,9 @@ export function Lines({ of }) {
   return html`
     <h3>An Application Insights SDK, or the OpenTelemetry distribution of Azure Monitor</h3>
     <${Copy} label="Connection string" text=${`APPLICATIONINSIGHTS_CONNECTION_STRING="${of.connectionString}"`} />
+    ${takesOtlp && html`<h3>Any OpenTelemetry SDK, over OTLP</h3>
+      <${Copy} label="OTLP" text=${`OTEL_EXPORTER_OTLP_ENDPOINT="${location.origin}"
+OTEL_EXPORTER_OTLP_HEADERS="x-instrumentation-key=${of.instrumentationKey}"`} />`}
     <h3>Python with OpenTelemetry</h3>
     <${Copy} label="OpenTelemetry in Python" text=${`pip install azure-monitor-opentelemetry
 

@@ -20,6 +20,7 @@ export const RECENT = 'requests\n| top 200 by timestamp desc\n| project timestam
  * @returns {{title: string, query: string, around?: boolean}[]} `around`: within some minutes of the item
  */
 export function relatedOf(item, operation) {
+  /** @type {{title: string, query: string, around?: boolean}[]} */
   const out = [{ title: 'All items of this operation', query: operationQuery(operation), around: true }];
   out.push({ title: 'Traces of this operation', query: `traces\n| where operation_Id == ${literal(operation)}\n| order by timestamp asc`, around: true });
   const table = TABLE_OF[item.itemType];

@@ -42,6 +42,7 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
   // What is selected from elsewhere is unfolded and shown.
   useEffect(() => {
     if (selected === null) return;
+    /** @type {number[]} */
     const above = [];
     for (let at = parents.get(selected); at !== undefined; at = parents.get(at)) if (folded.has(at)) above.push(at);
     if (above.length > 0) setFolded(new Set([...folded].filter((index) => !above.includes(index))));
@@ -151,7 +152,7 @@ function Row({ node, match, at, span, isFolded, isActive, role, onFold, onSelect
       aria-expanded=${hasChildren ? !isFolded : undefined} style=${{ transform: `translateY(${at * ROW}px)` }} onClick=${onSelect}>
       <span class="trace-name" role="gridcell" style=${{ paddingLeft: `${Math.min(node.depth, DEEPEST) * 14}px` }}>
         ${hasChildren ? html`<button type="button" class="trace-fold" tabindex="-1" aria-label=${isFolded ? 'Unfold' : 'Fold'} onClick=${(/** @type {Event} */ event) => { event.stopPropagation(); onFold(); }}>${isFolded ? '▸' : '▾'}</button>` : html`<span class="trace-fold" aria-hidden="true"></span>`}
-        <span class=${`trace-kind kind-${item.itemType}`}>${KINDS[/** @type {keyof KINDS} */ (item.itemType)] ?? item.itemType}</span>
+        <span class=${`trace-kind kind-${item.itemType}`}>${/** @type {Record<string, string>} */ (KINDS)[item.itemType] ?? item.itemType}</span>
         ${item.failed && html`<span class="trace-failed"><span aria-hidden="true">✕</span><span class="visually-hidden">failed</span></span>`}
         ${node.orphan && html`<span class="trace-orphan" title="Its parent is not among the items">orphan</span>`}
         <span class="trace-label" title=${item.name}><${Text} text=${item.name.length > 200 ? item.name.slice(0, 200) + '…' : item.name} /></span>

@@ -231,11 +231,12 @@ impl Page {
     }
 
     fn names(&mut self, refused: &RefusedNames) {
-        let names: Vec<String> = refused
+        let names: BTreeSet<String> = refused
             .names
             .iter()
             .map(|name| format!("`{name}`"))
             .collect();
+        let names: Vec<String> = names.into_iter().collect();
         let (kind, reason) = (refused.kind, refused.reason);
         let _ = writeln!(self.out, "- {kind} {}: {reason}", names.join(", "));
     }
