@@ -74,6 +74,7 @@ api-fuzz:
 bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)
+	$(PYTHON) bench/otlp.py
 
 ## Times the 14 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
 NEW ?= target/release/hindsight

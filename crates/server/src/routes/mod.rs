@@ -15,6 +15,7 @@ pub(crate) mod metadata;
 pub(crate) mod metrics;
 mod oauth;
 pub(crate) mod openapi;
+mod otlp;
 pub(crate) mod prometheus;
 pub(crate) mod query;
 mod replies;

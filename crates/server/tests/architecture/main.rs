@@ -45,11 +45,21 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("hindsight-identity", &["hindsight-store"]),
     (
+        "hindsight-otlp",
+        &["hindsight-kql-types", "hindsight-rows", "hindsight-store"],
+    ),
+    (
+        "hindsight-rows",
+        &["hindsight-kql-types", "hindsight-store"],
+    ),
+    (
         "hindsight-server",
         &[
             "hindsight-engine",
             "hindsight-identity",
             "hindsight-kql-types",
+            "hindsight-otlp",
+            "hindsight-rows",
             "hindsight-store",
         ],
     ),
@@ -119,6 +129,8 @@ const READ: &[&str] = &[
     "kql-library",
     "kql-syntax",
     "kql-types",
+    "otlp",
+    "rows",
     "server",
     "store",
 ];

@@ -296,7 +296,7 @@ const MAP: &[Row] = &[
         41,
         "OTLP: it is not spoken here, and says so; what holds for any telemetry holds for its kin",
         &[
-            (INGESTION, "row_41_there_is_no_otlp"),
+            (INGESTION, "row_41_malformed_otlp_is_refused"),
             (ITEMS, "an_item_that_is_too_large_is_refused"),
             (ITEMS, "times_outside_the_window_are_refused_as_recorded"),
         ],
