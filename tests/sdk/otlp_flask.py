@@ -44,7 +44,7 @@ metering = MeterProvider(metric_readers=[reader], resource=resource)
 metrics.set_meter_provider(metering)
 logs = LoggerProvider(resource=resource)
 logs.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter(**options("logs"))))
-logger = logging.getLogger("bakery")
+logger = logging.getLogger("oven")
 logger.addHandler(LoggingHandler(logger_provider=logs))
 
 app = Flask("bakery")

@@ -45,7 +45,7 @@ class Senders(unittest.TestCase):
         """Each request and dependency with its parent's name."""
         return self.query("union requests, dependencies | join kind=leftouter "
                           "(union requests, dependencies | project parent = name, id) on $left.operation_ParentId == $right.id "
-                          "| project itemType, name, success, parent, operation_Name, operation_Id | order by itemType, name")
+                          "| project itemType, name, success, parent, operation_Name, operation_Id | order by itemType desc, name desc")
 
     def run_flask(self, form, endpoint):
         subprocess.run([sys.executable, HERE / "otlp_flask.py", form, endpoint, self.ikey], check=True, timeout=120)
@@ -53,14 +53,13 @@ class Senders(unittest.TestCase):
         self.assertEqual(len({row["operation_Id"] for row in rows}), 1, rows)
         found = [(row["itemType"], row["success"], row["parent"], row["operation_Name"]) for row in rows]
         bread, flour = "GET /bread/<kind>", "GET /flour"
-        self.assertEqual(found, [("request", "True", "", bread), ("request", "False", flour, flour),
-                                 ("dependency", "True", bread, bread)])
+        self.assertEqual(found, [("request", "False", flour, flour), ("request", "True", "", bread), ("dependency", "False", bread, bread)])
         self.assertEqual(self.query("exceptions | project type, outerMessage, operation_Name, cloud_RoleName"),
                          [{"type": "ValueError", "outerMessage": "out of flour", "operation_Name": flour,
                            "cloud_RoleName": f"bakery-{form}"}])
         self.assertEqual(self.query("traces | join kind=inner (requests | project id, name) on $left.operation_ParentId == $right.id "
                                     "| project message, severityLevel, name, logger = tostring(customDimensions.logger_name)"),
-                         [{"message": "the oven is cold", "severityLevel": 2, "name": bread, "logger": "bakery"}])
+                         [{"message": "the oven is cold", "severityLevel": 2, "name": bread, "logger": "oven"}])
         self.assertEqual(self.query("customMetrics | where name == 'loaves' | project valueSum, valueCount, kind = tostring(customDimensions.kind)"),
                          [{"valueSum": 2.0, "valueCount": 1, "kind": "rye"}])
 
@@ -119,6 +118,7 @@ class Senders(unittest.TestCase):
 
         shown = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
         threading.Thread(target=shown.serve_forever, daemon=True).start()
+        self.addCleanup(shown.server_close)
         self.addCleanup(shown.shutdown)
         options = webdriver.ChromeOptions()
         options.binary_location = CHROMIUM
