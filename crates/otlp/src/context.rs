@@ -31,6 +31,17 @@ pub struct Browser {
     pub user_agent: String,
 }
 
+/// Where an item comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'r> {
+    /// The columns of its application.
+    pub(crate) app: AppColumns<'r>,
+    /// Who sent it.
+    pub(crate) resource: &'r Resource<'r>,
+    /// The request.
+    pub(crate) context: &'r Context,
+}
+
 /// A text of the payload as a column.
 pub(crate) fn column(text: Cow<'_, str>) -> Cow<'_, str> {
     cut(text, limits::NAME)
@@ -38,12 +49,12 @@ pub(crate) fn column(text: Cow<'_, str>) -> Cow<'_, str> {
 
 /// The row of an item with the columns that the application, the resource and the request tell. `client_Browser` and `client_OS`
 /// are told by the user agent of the item, or else by the resource, or else by the browser that sends.
-pub(crate) fn row<'r>(
-    app: AppColumns<'r>,
-    resource: &'r Resource<'_>,
-    context: &'r Context,
-    user_agent: &str,
-) -> Row<'r> {
+pub(crate) fn row<'r>(origin: Origin<'r>, user_agent: &str) -> Row<'r> {
+    let Origin {
+        app,
+        resource,
+        context,
+    } = origin;
     let sender = context.browser.as_ref().filter(|_| resource.is_browser);
     let sender = sender.map_or("", |browser| browser.user_agent.as_str());
     let first = |told: &'r str, found: fn(&str) -> String| -> Cow<'r, str> {

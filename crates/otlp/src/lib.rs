@@ -27,6 +27,9 @@ mod url;
 mod value;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 
 pub use context::{Browser, Context};

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use hindsight_kql_types::BagBuilder;
 use hindsight_rows::limits::{self, cut};
-use hindsight_rows::{AppColumns, Exception, Row, clock_milliseconds};
+use hindsight_rows::{Exception, Row, clock_milliseconds};
 use hindsight_store::Table;
 
 use crate::attributes::Attributes;
 use crate::classic;
-use crate::context::{self, Context, column};
+use crate::context::{self, Context, Origin, column};
 use crate::dimensions::{dimensions, measurements};
 use crate::error::{Malformed, Rejection};
 use crate::ids;
 use crate::names::{added, context as names, dropped, exception, log};
-use crate::resource::{Resource, Scope};
+use crate::resource::Scope;
 use crate::sampling;
 use crate::time;
 use crate::value::Value;
@@ -94,11 +94,10 @@ impl<'a> Record<'a> {
 pub(crate) fn row<'r>(
     record: &Record<'r>,
     scope: Scope<'r>,
-    app: AppColumns<'r>,
-    resource: &'r Resource<'r>,
-    context: &'r Context,
+    origin: Origin<'r>,
     bag: &mut BagBuilder,
 ) -> Result<Result<(Table, Row<'r>), Rejection>, Malformed> {
+    let context = origin.context;
     let attributes = &record.attributes;
     let (timestamp, item_count) = match record
         .timestamp(context)
@@ -108,7 +107,7 @@ pub(crate) fn row<'r>(
         Err(rejection) => return Ok(Err(rejection)),
     };
     let agent = attributes.text(names::USER_AGENT)?.unwrap_or_default();
-    let mut row = context::row(app, resource, context, &agent);
+    let mut row = context::row(origin, &agent);
     row.timestamp = timestamp;
     row.item_count = item_count;
     context::set_person(&mut row, attributes, names::CLIENT, &agent, context)?;

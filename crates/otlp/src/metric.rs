@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 
 use hindsight_kql_types::BagBuilder;
-use hindsight_rows::{AppColumns, Point, Row};
+use hindsight_rows::{Point, Row};
 use hindsight_store::Table;
 use sha2::{Digest, Sha256};
 
 use crate::attributes::Attributes;
-use crate::context::{self, Context};
+use crate::context::{self, Origin};
 use crate::dimensions::dimensions;
 use crate::error::{Malformed, Rejection};
 use crate::names::dropped;
-use crate::resource::{Resource, Scope};
+use crate::resource::Scope;
 use crate::series::{Key, Number, Staged, Total};
 use crate::time;
 use crate::wire::fields;
@@ -284,27 +284,16 @@ impl Identity {
     }
 }
 
-/// What a metric's points are mapped with.
-pub(crate) struct Mapper<'m, 'r> {
-    /// The application's columns.
-    pub(crate) app: AppColumns<'r>,
-    /// Who sends.
-    pub(crate) resource: &'r Resource<'r>,
-    /// The request.
-    pub(crate) context: &'r Context,
-    /// The series of the metric's scope.
-    pub(crate) identity: &'m Identity,
-}
-
 /// The row of a point; `Ok(Ok(None))` if it has none, or why it is not stored.
 pub(crate) fn row<'r>(
-    mapper: &Mapper<'_, 'r>,
+    origin: Origin<'r>,
+    identity: &Identity,
     metric: &Metric<'r>,
     message: &'r [u8],
     series: &mut Staged<'_>,
     bag: &mut BagBuilder,
 ) -> Result<Result<Option<(Table, Row<'r>)>, Rejection>, Malformed> {
-    let context = mapper.context;
+    let context = origin.context;
     if message.len() > context.max_item_bytes {
         return Ok(Err(Rejection::TooLarge {
             what: "data point",
@@ -336,8 +325,10 @@ pub(crate) fn row<'r>(
     let (sum, count, has_bounds) = match temporality {
         Temporality::Own => (value.as_f64(), point.count.unwrap_or(1), true),
         Temporality::Cumulative => {
-            let identity = mapper.identity.with_metric(metric);
-            let key = identity.with_attributes(&point.attributes)?.key();
+            let key = identity
+                .with_metric(metric)
+                .with_attributes(&point.attributes)?
+                .key();
             let total = Total {
                 start: point.start,
                 time: point.time,
@@ -352,7 +343,7 @@ pub(crate) fn row<'r>(
         }
     };
     let bound = |value: Option<f64>| value.filter(|value| has_bounds && value.is_finite());
-    let mut row = context::row(mapper.app, mapper.resource, context, "");
+    let mut row = context::row(origin, "");
     row.timestamp = timestamp;
     row.tags.synthetic_source = context::synthetic_source(&point.attributes, "")?;
     row.dimensions = dimensions(&point.attributes, dropped::keeps_of_point, &[], bag)?;

@@ -6,11 +6,11 @@ use hindsight_kql_types::BagBuilder;
 use hindsight_rows::{AppColumns, Gathered};
 use hindsight_store::AppId;
 
-use crate::context::Context;
+use crate::context::{Context, Origin};
 use crate::dimensions::long_bytes;
 use crate::error::{Malformed, Rejection};
 use crate::log::{self, Record};
-use crate::metric::{self, Identity, Mapper, Metric};
+use crate::metric::{self, Identity, Metric};
 use crate::resource::{self, Resource, Scope};
 use crate::sampling;
 use crate::series::Staged;
@@ -184,9 +184,12 @@ pub fn map(
         let Some(owner) = owner else { continue };
         let resource = Resource::read(parts.resource)?;
         let of = OfResource {
-            owner: *owner,
-            resource: &resource,
-            context,
+            app: owner.app,
+            origin: Origin {
+                app: owner.columns,
+                resource: &resource,
+                context,
+            },
         };
         let identity = match signal {
             Signal::Metrics => Some(Identity::of_resource(parts.resource)?),
@@ -275,9 +278,8 @@ impl<'a> Parts<'a, ()> {
 
 /// What the items of a resource are mapped with.
 struct OfResource<'r> {
-    owner: Owner<'r>,
-    resource: &'r Resource<'r>,
-    context: &'r Context,
+    app: AppId,
+    origin: Origin<'r>,
 }
 
 impl<'r> OfResource<'r> {
@@ -289,7 +291,7 @@ impl<'r> OfResource<'r> {
         attributes: u32,
         events: Option<u32>,
     ) -> Result<Result<(), Rejection>, Malformed> {
-        let limit = self.context.max_item_bytes;
+        let limit = self.origin.context.max_item_bytes;
         if message.len() <= limit {
             return Ok(Ok(()));
         }
@@ -324,10 +326,10 @@ impl<'r> OfResource<'r> {
             sink.report.reject(Rejection::NoId);
             return Ok(());
         };
-        let timestamp = match time::within(span.start, &self.context.window) {
+        let timestamp = match time::within(span.start, &self.origin.context.window) {
             Ok(timestamp) => timestamp,
             Err(outside) => {
-                let (what, window) = ("span", self.context.window);
+                let (what, window) = ("span", self.origin.context.window);
                 sink.report.reject(Rejection::Time {
                     what,
                     outside,
@@ -344,18 +346,10 @@ impl<'r> OfResource<'r> {
             }
         };
         let operation = operations.name(&span);
-        let (app, context) = (self.owner.columns, self.context);
-        let (table, row) = span::row(
-            &span,
-            timestamp,
-            item_count,
-            operation,
-            app,
-            self.resource,
-            context,
-            &mut sink.bag,
-        )?;
-        sink.rows.push(index, self.owner.app, table, &row);
+        let origin = self.origin;
+        let bag = &mut sink.bag;
+        let (table, row) = span::row(&span, timestamp, item_count, operation, origin, bag)?;
+        sink.rows.push(index, self.app, table, &row);
         let parent = span::Parent {
             span: &span,
             row: &row,
@@ -365,12 +359,10 @@ impl<'r> OfResource<'r> {
         } = sink;
         span::event_rows(
             &parent,
-            app,
-            self.resource,
-            context,
+            origin,
             bag,
             |rejection| report.warn(rejection),
-            |table, row| rows.push(index, self.owner.app, table, row),
+            |table, row| rows.push(index, self.app, table, row),
         )
     }
 
@@ -387,9 +379,8 @@ impl<'r> OfResource<'r> {
             return Ok(());
         }
         let record = Record::read(message)?;
-        let (app, bag) = (self.owner.columns, &mut sink.bag);
-        match log::row(&record, scope, app, self.resource, self.context, bag)? {
-            Ok((table, row)) => sink.rows.push(index, self.owner.app, table, &row),
+        match log::row(&record, scope, self.origin, &mut sink.bag)? {
+            Ok((table, row)) => sink.rows.push(index, self.app, table, &row),
             Err(rejection) => sink.report.reject(rejection),
         }
         Ok(())
@@ -402,12 +393,6 @@ impl<'r> OfResource<'r> {
         sink: &mut Sink<'_>,
     ) -> Result<(), Malformed> {
         let metric = Metric::read(message)?;
-        let mapper = Mapper {
-            app: self.owner.columns,
-            resource: self.resource,
-            context: self.context,
-            identity,
-        };
         let Sink {
             rows,
             report,
@@ -416,14 +401,14 @@ impl<'r> OfResource<'r> {
             next,
             ..
         } = sink;
-        let app = self.owner.app;
+        let app = self.app;
         let Some((_, series)) = series.iter_mut().find(|(of, _)| *of == app) else {
             return Ok(());
         };
         for point in metric.points() {
             let index = *next;
             *next += 1;
-            match metric::row(&mapper, &metric, point?, series, bag)? {
+            match metric::row(self.origin, identity, &metric, point?, series, bag)? {
                 Ok(Some((table, row))) => rows.push(index, app, table, &row),
                 Ok(None) => {}
                 Err(rejection) => report.reject(rejection),

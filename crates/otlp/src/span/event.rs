@@ -4,15 +4,14 @@ use std::borrow::Cow;
 
 use hindsight_kql_types::BagBuilder;
 use hindsight_rows::limits::{self, cut};
-use hindsight_rows::{AppColumns, Exception, Row};
+use hindsight_rows::{Exception, Row};
 use hindsight_store::Table;
 
 use super::message::{Event, Span};
-use crate::context::{self, Context, column};
+use crate::context::{self, Origin, column};
 use crate::dimensions::{dimensions, measurements};
 use crate::error::{Malformed, Rejection};
 use crate::names::{context as names, dropped, exception};
-use crate::resource::Resource;
 use crate::time;
 
 /// What an event has from its span.
@@ -26,13 +25,12 @@ pub(crate) struct Parent<'s, 'r> {
 /// The rows of a span's events, each given to `take`. `reject` is told which are not stored.
 pub(crate) fn rows<'r>(
     parent: &Parent<'_, 'r>,
-    app: AppColumns<'r>,
-    resource: &'r Resource<'r>,
-    context: &'r Context,
+    origin: Origin<'r>,
     bag: &mut BagBuilder,
     mut reject: impl FnMut(Rejection),
     mut take: impl FnMut(Table, &Row<'_>),
 ) -> Result<(), Malformed> {
+    let context = origin.context;
     for message in &parent.span.events {
         if message.len() > context.max_item_bytes {
             reject(Rejection::TooLarge {
@@ -45,7 +43,7 @@ pub(crate) fn rows<'r>(
         let event = Event::read(message)?;
         match time::within(event.time, &context.window) {
             Ok(timestamp) => {
-                let (table, row) = row(&event, timestamp, parent, app, resource, context, bag)?;
+                let (table, row) = row(&event, timestamp, parent, origin, bag)?;
                 take(table, &row);
             }
             Err(outside) => reject(Rejection::Time {
@@ -62,13 +60,11 @@ fn row<'r>(
     event: &Event<'r>,
     timestamp: i64,
     parent: &Parent<'_, 'r>,
-    app: AppColumns<'r>,
-    resource: &'r Resource<'r>,
-    context: &'r Context,
+    origin: Origin<'r>,
     bag: &mut BagBuilder,
 ) -> Result<(Table, Row<'r>), Malformed> {
     let attributes = &event.attributes;
-    let mut row = context::row(app, resource, context, "");
+    let mut row = context::row(origin, "");
     row.timestamp = timestamp;
     row.item_count = parent.row.item_count;
     row.tags.operation_id = parent.row.tags.operation_id.clone();

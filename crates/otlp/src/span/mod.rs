@@ -15,30 +15,27 @@ pub(crate) use operation::Operations;
 use std::borrow::Cow;
 
 use hindsight_kql_types::BagBuilder;
-use hindsight_rows::{AppColumns, Row};
+use hindsight_rows::Row;
 use hindsight_store::Table;
 
-use crate::context::{self, Context, column};
+use crate::context::{self, Origin, column};
 use crate::dimensions::{dimensions, measurements};
 use crate::error::Malformed;
 use crate::names::{added, context as names, dropped, http};
-use crate::resource::Resource;
 use crate::time;
 use message::Status;
 
 /// The row of a span. `timestamp` are the ticks of its start, `item_count` says how many spans it stands for, and `operation` is
 /// the name of the request above it.
-#[expect(clippy::too_many_arguments, reason = "what a row is made of")]
 pub(crate) fn row<'r>(
     span: &Span<'r>,
     timestamp: i64,
     item_count: i32,
     operation: &'r str,
-    app: AppColumns<'r>,
-    resource: &'r Resource<'r>,
-    context: &'r Context,
+    origin: Origin<'r>,
     bag: &mut BagBuilder,
 ) -> Result<(Table, Row<'r>), Malformed> {
+    let context = origin.context;
     let attributes = &span.attributes;
     let agent = attributes.text(names::USER_AGENT)?.unwrap_or_default();
     // The user agent of other spans is that of what they call.
@@ -47,7 +44,7 @@ pub(crate) fn row<'r>(
     } else {
         ""
     };
-    let mut row = context::row(app, resource, context, shown);
+    let mut row = context::row(origin, shown);
     row.timestamp = timestamp;
     row.item_count = item_count;
     row.set_duration(Some(time::milliseconds(span.start, span.end)));

@@ -121,9 +121,6 @@ async fn take(
 ) -> Result<Exported, Refused> {
     let key = key(head)?;
     let principal = admitted.map(|Extension(admitted)| admitted.principal);
-    if key.is_none() && principal.is_none() && app.settings.ingest_require_credential {
-        return Err((401, "A credential is required".to_owned()));
-    }
     let body = packed(form, app, head, body).await?;
     let export = Export {
         signal,
