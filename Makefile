@@ -104,6 +104,7 @@ bench:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/run.py $(PEERS)
 	HINDSIGHT_PROGRAM=$(abspath target/release/hindsight) $(PYTHON) tests/portal/run.py times || [ $$? = 77 ]
+	$(PYTHON) bench/otlp.py
 
 ## Times the 14 queries on two builds in turn, and fails if one became more than a quarter slower: `make bench-compare OLD=path`.
 NEW ?= target/release/hindsight

@@ -17,6 +17,7 @@ use crate::bodies::{BodyLimits, BodyMemory};
 use crate::caps::DailyUse;
 use crate::config::Settings;
 use crate::directory::Directory;
+use crate::intake::series::AllSeries;
 use crate::live::LiveMetrics;
 use crate::reply::ReplyCache;
 use crate::shutdown::Shutdown;
@@ -50,6 +51,8 @@ pub(crate) struct App {
     pub(crate) throttle: Throttle,
     /// The memory of request bodies.
     pub(crate) bodies: BodyMemory,
+    /// Cumulative series of OpenTelemetry.
+    pub(crate) series: AllSeries,
     /// Bytes that each application ingested today.
     pub(crate) daily: DailyUse,
     /// The time.
@@ -138,6 +141,7 @@ impl App {
                 queue: settings.ingest_queue,
                 queue_time: settings.ingest_queue_time,
             }),
+            series: AllSeries::open(&settings.data, clock.now_ticks()),
             daily: DailyUse::open(&settings.data),
             clock,
             prometheus: crate::telemetry::prometheus(),
@@ -283,6 +287,19 @@ pub(crate) fn connection_string(base: &str, app: &Application) -> String {
         "InstrumentationKey={};IngestionEndpoint={base}/;LiveEndpoint={base}/;ApplicationId={}",
         app.instrumentation_key, app.id
     )
+}
+
+/// The environment variables with which an application of OpenTelemetry sends to this server.
+pub(crate) fn otlp_environment(base: &str, app: &Application) -> [(&'static str, String); 3] {
+    let key = app.instrumentation_key;
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", base.to_owned()),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf".to_owned()),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            format!("x-instrumentation-key={key}"),
+        ),
+    ]
 }
 
 fn token_path(data: &Path) -> PathBuf {

@@ -20,6 +20,7 @@ use crate::error::ApiError;
 use crate::middleware::outer;
 use crate::openapi;
 use crate::routes::fallback;
+use crate::routes::health;
 use crate::routes::kusto;
 use crate::routes::openapi::Document;
 use crate::routes::portal::is_portal;
@@ -56,6 +57,21 @@ pub(crate) fn layered(routes: Router) -> Router {
         .layer(cors())
         .layer(from_fn(without_origin))
         .layer(from_fn(outer::run))
+}
+
+/// The routes of OpenTelemetry, and those that tell the server's health, for ports of their own.
+pub(crate) fn open_telemetry_router(app: Arc<App>) -> Router {
+    let mut router = Router::new();
+    let health = table::all().filter(|route| health::PATHS.contains(&route.path));
+    for route in table::OPEN_TELEMETRY.iter().chain(health) {
+        router = router.route(route.path, guarded(&app, route));
+    }
+    layered(
+        router
+            .fallback(fallback::unknown)
+            .method_not_allowed_fallback(fallback::wrong_method)
+            .with_state(app),
+    )
 }
 
 fn routes(app: Arc<App>) -> Router {

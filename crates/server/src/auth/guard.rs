@@ -17,7 +17,7 @@ use crate::config::FiguresAccess;
 use crate::connection::Connection;
 use crate::error::ApiError;
 use crate::origin::Head;
-use crate::wire::track;
+use crate::wire::{otlp, track};
 
 /// What a route needs of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(crate) enum Needs {
     /// The right to send telemetry: checked for each item, and only where a credential is shown or the setting
     /// `ingest.require_credential` asks for one, because an instrumentation key is what SDKs have.
     Telemetry,
+    /// The same for OpenTelemetry, whose refusals have another form.
+    OpenTelemetry,
 }
 
 /// The principal of a request without a route.
@@ -81,9 +83,15 @@ pub(crate) async fn guard(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let headers = match needs {
+        // The form of a refusal is that of the request.
+        Needs::OpenTelemetry => request.headers().clone(),
+        _ => HeaderMap::new(),
+    };
     match let_in(&app, needs, &mut request).await {
         Ok(()) => next.run(request).await,
         Err(error) if needs == Needs::Telemetry => track::refused(error),
+        Err(error) if needs == Needs::OpenTelemetry => otlp::refused_at_the_gate(&headers, error),
         Err(error) => error.into_response(),
     }
 }
@@ -93,7 +101,7 @@ async fn let_in(app: &Arc<App>, needs: Needs, request: &mut Request) -> Result<(
     let address = Connection::of(request.extensions()).address();
     let admitted = match needs {
         Needs::Nothing => return Ok(()),
-        Needs::Telemetry
+        Needs::Telemetry | Needs::OpenTelemetry
             if credential == Credential::Absent && !app.settings.ingest_require_credential =>
         {
             return Ok(());
@@ -107,7 +115,9 @@ async fn let_in(app: &Arc<App>, needs: Needs, request: &mut Request) -> Result<(
             FiguresAccess::Local => return Err(ApiError::Forbidden { by_token: false }),
             FiguresAccess::Credential => app.gate.admit(credential, None, address).await?,
         },
-        Needs::Telemetry | Needs::Credential => app.gate.admit(credential, None, address).await?,
+        Needs::Telemetry | Needs::OpenTelemetry | Needs::Credential => {
+            app.gate.admit(credential, None, address).await?
+        }
         Needs::App(right) => {
             let path = request.extract_parts::<RawPathParams>().await;
             let path = path.map_err(|_| ApiError::PathNotFound)?;

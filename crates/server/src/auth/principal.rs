@@ -135,6 +135,21 @@ impl Principal {
         self.everywhere.may(right)
     }
 
+    /// Whether the principal has this right anywhere.
+    pub(crate) fn may_somewhere(&self, right: Right) -> bool {
+        self.everywhere.may(right) || self.apps.values().any(|rights| rights.may(right))
+    }
+
+    /// The one application on which the principal has this right; `None` if there are several, or none.
+    pub(crate) fn only_app(&self, right: Right) -> Option<AppId> {
+        if self.everywhere.may(right) {
+            return None;
+        }
+        let mut apps = self.apps.iter().filter(|(_, rights)| rights.may(right));
+        let first = apps.next().map(|(app, _)| *app);
+        first.filter(|_| apps.next().is_none())
+    }
+
     /// Whether the principal has this right on an application.
     pub(crate) fn may(&self, app: AppId, right: Right) -> bool {
         self.everywhere.may(right) || self.apps.get(&app).is_some_and(|rights| rights.may(right))

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::data::{DataFolder, open};
 use super::{audit, output};
-use crate::app::{connection_string, create_app};
+use crate::app::{connection_string, create_app, otlp_environment};
 use crate::config::bytes;
 
 /// `hindsight app …`
@@ -198,6 +198,7 @@ fn shape(app: &Application, base: &str) -> Value {
         "appId": app.id.to_string(),
         "instrumentationKey": app.instrumentation_key.to_string(),
         "connectionString": connection_string(base, app),
+        "openTelemetry": otlp_environment(base, app).into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect::<serde_json::Map<String, Value>>(),
         "tier": app.tier.name(),
         "dailyCapBytes": app.daily_cap_bytes,
         "retentionDays": app.retention_days,
@@ -208,8 +209,10 @@ fn show(app: &Application, base: &str, json: bool) -> anyhow::Result<()> {
     if json {
         return output::print(&format!("{}\n", shape(app, base)));
     }
+    let environment = otlp_environment(base, app);
+    let environment = environment.map(|(name, value)| format!("{name}={value}\n"));
     output::print(&format!(
-        "name                 {}\napplication id       {}\ninstrumentation key  {}\nconnection string    {}\npricing tier         {}\ndaily cap, bytes     {}\nretention, days      {}\n",
+        "name                 {}\napplication id       {}\ninstrumentation key  {}\nconnection string    {}\npricing tier         {}\ndaily cap, bytes     {}\nretention, days      {}\n\nOpenTelemetry:\n{}",
         app.name,
         app.id,
         app.instrumentation_key,
@@ -217,6 +220,7 @@ fn show(app: &Application, base: &str, json: bool) -> anyhow::Result<()> {
         app.tier.name(),
         or_none(app.daily_cap_bytes),
         or_none(app.retention_days),
+        environment.concat(),
     ))
 }
 

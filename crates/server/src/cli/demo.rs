@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use hindsight_otlp::{Encoding, Signal};
 use hindsight_store::Application;
 use jiff::SignedDuration;
 use tokio::sync::watch;
 
 use super::listen::stopped;
 use crate::app::{App, create_app};
-use crate::demo::{LIVE_STEP, Shop, bodies};
+use crate::demo::{LIVE_STEP, Sent, Shop, bodies};
 use crate::ingest::Sender;
+use crate::intake::otlp::Export;
 use crate::intake::{self, PackedBody};
 
 /// The application's name.
@@ -57,11 +59,11 @@ pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receive
     }
     loop {
         let now = app.timestamp();
-        for body in bodies(&mut shop, at, now) {
+        for sent in bodies(&mut shop, at, now) {
             if *stop.borrow() {
                 return;
             }
-            if let Err(error) = send(&app, body).await {
+            if let Err(error) = send(&app, sent, &ikey).await {
                 tracing::warn!(error = %format!("{error:#}"), "demo telemetry was not taken");
             }
         }
@@ -78,12 +80,26 @@ pub(super) async fn feed(app: Arc<App>, demo: DemoShop, mut stop: watch::Receive
     }
 }
 
-async fn send(app: &Arc<App>, body: Vec<u8>) -> anyhow::Result<()> {
+async fn send(app: &Arc<App>, sent: Sent, ikey: &str) -> anyhow::Result<()> {
+    if let Some(spans) = sent.spans {
+        let export = Export {
+            signal: Signal::Traces,
+            encoding: Encoding::Json,
+            key: Some(ikey.to_owned()),
+            principal: None,
+            browser: None,
+        };
+        let exported = intake::otlp::take(app, PackedBody::plain(spans.into()), export).await;
+        let exported = exported.map_err(|refusal| anyhow::anyhow!("{}", refusal.message))?;
+        if let Some(message) = exported.message {
+            anyhow::bail!("spans were refused: {message}");
+        }
+    }
     let sender = Sender {
         address: "127.0.0.1".to_owned(),
         user_agent: String::new(),
     };
-    let verdict = intake::take(app, PackedBody::plain(body.into()), sender, None).await?;
+    let verdict = intake::take(app, PackedBody::plain(sent.envelopes.into()), sender, None).await?;
     match verdict.errors.first() {
         None => Ok(()),
         Some(first) => Err(anyhow::anyhow!("{}", first.message))

@@ -155,6 +155,7 @@ async fn introduction(
     };
     text += &portal_text(app, &listeners.url)?;
     text += &listeners.tls_text();
+    text += &listeners.otlp_text();
     text += &format!(
         "  issuer       {}/{}\n",
         app.issuer.base(),
@@ -178,9 +179,24 @@ fn portal_text(app: &App, url: &str) -> anyhow::Result<String> {
     Ok(format!("\n  portal       {address}\n"))
 }
 
+/// The usual ports of OpenTelemetry.
+const OTLP_HTTP: u16 = 4318;
+const OTLP_GRPC: u16 = 4317;
+/// Each of these ports accepts this share of the connections of the main one.
+const OTLP_SHARE: usize = 8;
+
+/// A port of OpenTelemetry: a socket, or why there is none.
+struct OtlpPort {
+    protocol: &'static str,
+    address: String,
+    socket: anyhow::Result<TcpListener>,
+}
+
 /// The sockets that the server listens on.
 struct Listeners {
     main: TcpListener,
+    /// Those of OpenTelemetry. What they take, `main` takes too, so the server starts without them.
+    otlp: Vec<OtlpPort>,
     /// The address of `main` for plain HTTP.
     url: String,
     tls: Option<Encrypted>,
@@ -213,9 +229,25 @@ impl Listeners {
         };
         Ok(Listeners {
             url: format!("http://{address}"),
+            otlp: otlp_ports(&app.settings, test).await,
             main,
             tls,
         })
+    }
+
+    /// What the greeting says of OpenTelemetry.
+    fn otlp_text(&self) -> String {
+        let line = |port: &OtlpPort| match &port.socket {
+            Ok(_) => format!("  OTLP         {}   ({})\n", port.address, port.protocol),
+            Err(error) => format!(
+                "  OTLP         {} is not available for {}: {}; {} takes it too\n",
+                port.address,
+                port.protocol,
+                error.root_cause(),
+                self.url
+            ),
+        };
+        self.otlp.iter().map(line).collect()
     }
 
     fn tls_url(&self) -> Option<&str> {
@@ -259,23 +291,23 @@ impl Listeners {
             let (router, stopped) = (router.clone(), stopped.clone());
             listen::run(listener, encryption, router, stopped, settings)
         };
-        match self.tls {
-            Some(Encrypted { tls, separate, .. }) => {
-                let renewal = tls.renewal.map(|renewal| tokio::spawn(renewal.run()));
-                let main = run(self.main, Encryption::Accepted(tls.acceptor.clone()));
-                match separate {
-                    Some(listener) => {
-                        let separate = run(listener, Encryption::Required(tls.acceptor));
-                        tokio::join!(main, separate);
-                    }
-                    None => main.await,
-                }
-                if let Some(renewal) = renewal {
-                    renewal.abort();
-                }
-            }
-            None => run(self.main, Encryption::None).await,
-        }
+        let encryption = match &self.tls {
+            Some(encrypted) => Encryption::Accepted(encrypted.tls.acceptor.clone()),
+            None => Encryption::None,
+        };
+        let otlp = crate::router::open_telemetry_router(app.clone());
+        let few = Settings {
+            max_connections: (settings.max_connections / OTLP_SHARE).max(1),
+            ..settings.clone()
+        };
+        let few = &few;
+        let otlp_ports = self.otlp.into_iter().filter_map(|port| port.socket.ok());
+        let otlp_ports = futures::future::join_all(otlp_ports.map(|socket| {
+            let (router, stopped) = (otlp.clone(), stopped.clone());
+            listen::run(socket, encryption.clone(), router, stopped, few)
+        }));
+        let main = serve_main(self.main, self.tls, run);
+        tokio::join!(main, otlp_ports);
         signal.abort();
         upkeep.abort();
         if let Some(feeding) = feeding {
@@ -283,6 +315,61 @@ impl Listeners {
         }
         Ok(())
     }
+}
+
+/// Serves at the main socket, and at another one for TLS if there is one.
+async fn serve_main<F: Future<Output = ()>>(
+    main: TcpListener,
+    tls: Option<Encrypted>,
+    run: impl Fn(TcpListener, Encryption) -> F,
+) {
+    let Some(Encrypted { tls, separate, .. }) = tls else {
+        return run(main, Encryption::None).await;
+    };
+    let renewal = tls.renewal.map(|renewal| tokio::spawn(renewal.run()));
+    let main = run(main, Encryption::Accepted(tls.acceptor.clone()));
+    match separate {
+        Some(listener) => {
+            let separate = run(listener, Encryption::Required(tls.acceptor));
+            tokio::join!(main, separate);
+        }
+        None => main.await,
+    }
+    if let Some(renewal) = renewal {
+        renewal.abort();
+    }
+}
+
+/// The ports of OpenTelemetry that the settings name. One that cannot be had is told and not waited for.
+async fn otlp_ports(settings: &Settings, test: &TestFlags) -> Vec<OtlpPort> {
+    let wanted = [
+        (
+            "HTTP",
+            settings
+                .otlp_http_listen
+                .beside(&settings.listen, OTLP_HTTP),
+        ),
+        (
+            "gRPC",
+            settings
+                .otlp_grpc_listen
+                .beside(&settings.listen, OTLP_GRPC),
+        ),
+    ];
+    let mut ports = Vec::new();
+    for (protocol, address) in wanted {
+        let Some(address) = address else { continue };
+        let socket = bind(&address, test).await;
+        if let Err(error) = &socket {
+            tracing::warn!(%address, protocol, error = ?error, "OpenTelemetry has no port of its own; the main port takes it");
+        }
+        ports.push(OtlpPort {
+            protocol,
+            address,
+            socket,
+        });
+    }
+    ports
 }
 
 /// Connections that wait to be accepted. The operating system resets some of those beyond it, and may lower it.

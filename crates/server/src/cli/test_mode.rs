@@ -13,6 +13,9 @@ use crate::test_mode::TestMode;
 const DEFAULTS: &[(&str, &str)] = &[
     // A free port.
     ("listen", "127.0.0.1:0"),
+    // The main port takes OpenTelemetry too.
+    ("otlp.http_listen", ""),
+    ("otlp.grpc_listen", ""),
     ("log.filter", "warn"),
     // What was acknowledged is in the next reply, and so is the time.
     ("cache.lifetime", "0s"),

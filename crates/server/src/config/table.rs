@@ -11,8 +11,8 @@ use hindsight_store::Tier;
 use uuid::Uuid;
 
 use super::values::{
-    address, bytes, choice, duration, list, number, optional, optional_path, optional_string, path,
-    positive, size, string, yes_or_no,
+    Listen, address, bytes, choice, duration, list, listen, number, optional, optional_path,
+    optional_string, path, positive, size, string, yes_or_no,
 };
 use crate::proxies::TrustedProxies;
 use crate::wire::metrics::LeafForm;
@@ -157,6 +157,21 @@ settings! {
 
     "ingest.max_ahead" = "10m" => ingest_max_ahead: Duration, duration,
     "How far the time of an item may lie in the future. An item further ahead is refused.";
+
+    "otlp.http_listen" = "auto" => otlp_http_listen: Listen, listen,
+    "Address and port for OpenTelemetry over HTTP, beside `listen`, which takes it too. `auto`: port 4318 of the address of `listen`, unless that selects a free port; empty: none. The server starts without it if the port is taken.";
+
+    "otlp.grpc_listen" = "auto" => otlp_grpc_listen: Listen, listen,
+    "The same for OpenTelemetry over gRPC. `auto`: port 4317.";
+
+    "otlp.application" = "" => otlp_application: Option<String>, optional_string,
+    "Name or id of the application that takes OpenTelemetry data which names none: by an API key, by an instrumentation key in a header or in the URL, or by an attribute of a resource. Empty: such data are refused.";
+
+    "otlp.max_series" = "100000" => otlp_max_series: usize, positive,
+    "Maximum cumulative series of metrics of one application, each of about 100 bytes of memory. Points of further series are refused. Senders with delta temporality need none.";
+
+    "otlp.series_idle" = "24h" => otlp_series_idle: Duration, duration,
+    "How long a cumulative series is remembered that is not sent.";
 
     "ingest.concurrency" = "16" => ingest_concurrency: usize, positive,
     "Maximum ingestion requests of one application that are decoded and stored at once. Further requests wait. Requests without a known instrumentation key count as those of one application.";

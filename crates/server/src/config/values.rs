@@ -49,6 +49,41 @@ pub(super) fn optional<T>(
     }
 }
 
+/// Where a listener beside the main one listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Listen {
+    /// Nowhere.
+    Off,
+    /// At its usual port of the main listener's address.
+    Auto,
+    /// At an address and port.
+    At(String),
+}
+
+/// `auto`, an address and port, or nothing.
+pub(super) fn listen(text: &str) -> anyhow::Result<Listen> {
+    Ok(match text.trim() {
+        "" => Listen::Off,
+        "auto" => Listen::Auto,
+        address => Listen::At(address.to_owned()),
+    })
+}
+
+impl Listen {
+    /// The address to listen at, with `port` where the main listener is at `main`. A main listener that selects a free port has
+    /// no neighbour: many such servers run on one machine.
+    pub(crate) fn beside(&self, main: &str, port: u16) -> Option<String> {
+        match self {
+            Listen::Off => None,
+            Listen::At(address) => Some(address.clone()),
+            Listen::Auto => {
+                let (host, of_main) = main.rsplit_once(':')?;
+                (of_main != "0").then(|| format!("{host}:{port}"))
+            }
+        }
+    }
+}
+
 pub(super) fn string(text: &str) -> anyhow::Result<String> {
     Ok(text.to_owned())
 }

@@ -1,12 +1,16 @@
 //! `--demo`: a web shop's telemetry, a day of it at once and then live, through the same ingestion as everyone's.
 
 mod envelope;
+mod items;
+mod payment;
 mod shop;
 mod visit;
 
 use std::time::Duration;
 
 use jiff::{Span, Timestamp};
+
+use items::Items;
 
 pub(crate) use shop::Shop;
 
@@ -16,7 +20,15 @@ pub(crate) const LIVE_STEP: Duration = Duration::from_secs(5);
 /// How many envelopes a body holds at most.
 const BODY_ITEMS: usize = 2_000;
 
-/// The telemetry of `from..to` as NDJSON bodies, oldest first.
+/// The telemetry of a stretch of time.
+pub(crate) struct Sent {
+    /// Envelopes as NDJSON; empty if there are none.
+    pub(crate) envelopes: Vec<u8>,
+    /// Spans of the payment service in OTLP's JSON, if there are any.
+    pub(crate) spans: Option<Vec<u8>>,
+}
+
+/// The telemetry of `from..to`, oldest first.
 pub(crate) fn bodies(shop: &mut Shop, from: Timestamp, to: Timestamp) -> Bodies<'_> {
     Bodies { shop, at: from, to }
 }
@@ -29,16 +41,20 @@ pub(crate) struct Bodies<'a> {
 }
 
 impl Iterator for Bodies<'_> {
-    type Item = Vec<u8>;
+    type Item = Sent;
 
-    fn next(&mut self) -> Option<Vec<u8>> {
-        let mut items = Vec::new();
-        while self.at < self.to && items.len() < BODY_ITEMS {
+    fn next(&mut self) -> Option<Sent> {
+        let mut items = Items::default();
+        while self.at < self.to && items.envelopes.len() < BODY_ITEMS {
             self.shop.second(self.at, &mut items);
             self.at = self.at.checked_add(Span::new().seconds(1)).ok()?;
         }
-        let lines: Vec<String> = items.iter().map(serde_json::Value::to_string).collect();
-        (!lines.is_empty()).then(|| lines.join("\n").into_bytes())
+        let Items { envelopes, spans } = items;
+        let lines: Vec<String> = envelopes.iter().map(serde_json::Value::to_string).collect();
+        (!lines.is_empty()).then(|| Sent {
+            envelopes: lines.join("\n").into_bytes(),
+            spans: (!spans.is_empty()).then(|| payment::request(&spans)),
+        })
     }
 }
 
@@ -56,7 +72,7 @@ mod tests {
         let mut shop = Shop::new("11111111-2222-3333-4444-555555555555", 7);
         bodies(&mut shop, from, to)
             .flat_map(|body| {
-                let text = String::from_utf8(body).expect("text");
+                let text = String::from_utf8(body.envelopes).expect("text");
                 text.lines()
                     .map(|l| serde_json::from_str(l).expect("JSON"))
                     .collect::<Vec<serde_json::Value>>()

@@ -6,6 +6,7 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
 use super::envelope::{Context, duration, envelope, random_hex};
+use super::items::Items;
 use super::visit::Visit;
 
 /// Seconds between two measurements of the machines.
@@ -38,7 +39,7 @@ impl Shop {
     }
 
     /// Appends the telemetry of the second that begins at `at`.
-    pub(crate) fn second(&mut self, at: Timestamp, items: &mut Vec<Value>) {
+    pub(super) fn second(&mut self, at: Timestamp, items: &mut Items) {
         let second = at.as_second();
         if self.random.random_bool(visits_per_second(second)) {
             Visit::new(&self.key, at, &mut self.random).record(items);
@@ -54,7 +55,7 @@ impl Shop {
         }
     }
 
-    fn measure(&mut self, at: Timestamp, items: &mut Vec<Value>) {
+    fn measure(&mut self, at: Timestamp, items: &mut Items) {
         for (role, instance) in INSTANCES {
             let context = Context {
                 role: role.to_owned(),
@@ -131,7 +132,7 @@ impl Shop {
         envelope(&self.key, at, context, "", "MetricData", data)
     }
 
-    fn availability(&mut self, at: Timestamp, items: &mut Vec<Value>) {
+    fn availability(&mut self, at: Timestamp, items: &mut Items) {
         for location in ["West Europe", "East US", "Southeast Asia"] {
             let passed = !self.random.random_bool(0.02);
             let took = self.random.random_range(90.0..420.0);
@@ -155,7 +156,7 @@ impl Shop {
     }
 
     /// A smoke test from a city called `x` whose operation's name holds the word `a`: one item of every type.
-    fn probe(&mut self, at: Timestamp, items: &mut Vec<Value>) {
+    fn probe(&mut self, at: Timestamp, items: &mut Items) {
         let operation_id = self.id(32);
         let person = [
             ("ai.location.city", "x"),

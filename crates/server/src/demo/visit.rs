@@ -6,6 +6,8 @@ use rand::rngs::SmallRng;
 use serde_json::{Value, json};
 
 use super::envelope::{Context, duration, envelope, random_hex};
+use super::items::Items;
+use super::payment::Payment;
 
 const PLACES: [(&str, &str, &str); 6] = [
     ("Germany", "Bavaria", "Munich"),
@@ -74,7 +76,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Appends everything that the visit leaves behind.
-    pub(super) fn record(mut self, items: &mut Vec<Value>) {
+    pub(super) fn record(mut self, items: &mut Items) {
         let page = any_of(&PAGES, self.random.random_range(0..PAGES.len()));
         let operation_id = random_hex(self.random, 32);
         let failed = self.random.random_bool(0.04);
@@ -120,7 +122,7 @@ impl<'a> Visit<'a> {
         page: (&str, &str, &str),
         operation_id: &str,
         failed: bool,
-        items: &mut Vec<Value>,
+        items: &mut Items,
     ) -> f64 {
         let (_, name, path) = page;
         let id = random_hex(self.random, 16);
@@ -183,11 +185,22 @@ impl<'a> Visit<'a> {
         (kind, target, name): (&str, &str, &str),
         typical: f64,
         failed: bool,
-        items: &mut Vec<Value>,
+        items: &mut Items,
     ) -> f64 {
         let took = typical * self.random.random_range(0.5..2.0);
+        let id = random_hex(self.random, 16);
+        if kind == "HTTP" {
+            let payment = Payment {
+                operation_id: &context.operation_id,
+                parent: &id,
+                at: self.at,
+                took,
+                failed,
+            };
+            payment.record(self.random, items);
+        }
         let data = json!({
-            "ver": 2, "id": random_hex(self.random, 16), "name": name, "type": kind, "target": target,
+            "ver": 2, "id": id, "name": name, "type": kind, "target": target,
             "data": if kind == "SQL" { "SELECT id, price FROM products WHERE tag = @p0" } else { "https://payments.example/charge" },
             "duration": duration(took), "success": !failed, "resultCode": if failed { "503" } else { "0" },
             "properties": self.properties(),
@@ -203,7 +216,7 @@ impl<'a> Visit<'a> {
         took
     }
 
-    fn trace(&mut self, context: &Context, parent: &str, failed: bool, items: &mut Vec<Value>) {
+    fn trace(&mut self, context: &Context, parent: &str, failed: bool, items: &mut Items) {
         let (severity, message) = if failed {
             (3, "Payment provider timed out, the order was not placed")
         } else {
@@ -220,7 +233,7 @@ impl<'a> Visit<'a> {
         ));
     }
 
-    fn exception(&mut self, context: &Context, parent: &str, items: &mut Vec<Value>) {
+    fn exception(&mut self, context: &Context, parent: &str, items: &mut Items) {
         let frame = |level: u32, method: &str| json!({ "level": level, "method": method, "assembly": "Shop.Web, Version=3.2.0.0", "fileName": "Payments.cs", "line": 40 + level });
         let stack = [
             frame(0, "Shop.Payments.Charge"),
@@ -248,7 +261,7 @@ impl<'a> Visit<'a> {
         operation_id: &str,
         took: f64,
         failed: bool,
-        items: &mut Vec<Value>,
+        items: &mut Items,
     ) {
         let (title, _, path) = page;
         let context = self.context(operation_id, path, "browser", "Browser");
@@ -283,7 +296,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    fn checkout(&mut self, operation_id: &str, items: &mut Vec<Value>) {
+    fn checkout(&mut self, operation_id: &str, items: &mut Items) {
         let context = self.context(operation_id, "POST Orders/Create", "orders", "PC");
         let value = (self.random.random_range(10.0..400.0_f64) * 100.0).round() / 100.0;
         let data = json!({ "ver": 2, "name": "CheckoutCompleted", "properties": self.properties(),

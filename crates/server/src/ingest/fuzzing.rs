@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hindsight_rows::Window;
 use hindsight_store::{AppId, Tier};
 
 use super::body::{self, BodyError, Codec};
@@ -49,9 +50,11 @@ pub(crate) fn track(input: &[u8]) -> (usize, usize) {
         Err(error) => assert_eq!(error, BodyError::NeedsRoom { bytes: plain.len() }),
     }
     let rules = ItemRules {
-        now: NOW,
-        max_age: 2 * DAY,
-        max_ahead: DAY,
+        window: Window {
+            now: NOW,
+            max_age: 2 * DAY,
+            max_ahead: DAY,
+        },
         max_item_bytes: 65_536,
         clock_is_trusted: true,
     };

@@ -1,11 +1,11 @@
 //! One item: its envelope's own rules, and its row.
 
 use hindsight_kql_types::{BagBuilder, datetime};
+use hindsight_rows::{AppColumns, MIN_SAMPLE_RATE, OutsideWindow, Row};
 use hindsight_store::{Table, time_ordered_id};
 
 use super::decode;
 use super::envelope::Envelope;
-use super::row::{AppColumns, Row};
 use super::rules::ItemRules;
 use super::tags::{self, Sender};
 use super::tolerant::Loose;
@@ -14,8 +14,6 @@ use crate::directory::AppRecord;
 /// Why an item is refused: status and message.
 type Refusal = (u16, String);
 
-/// The smallest share of items that may have been sent, in percent: one of a million.
-const MIN_SAMPLE_RATE: f64 = 0.0001;
 /// Ticks in a millisecond.
 const TICKS_PER_MS: i64 = 10_000;
 
@@ -56,9 +54,10 @@ pub(super) fn row<'a>(
     if base_type.as_str().is_empty() {
         return Err(missing("baseType", "Data", "string"));
     }
+    let (tags, properties) = tags::read(envelope.tags, sender);
     let mut row = Row {
         timestamp,
-        item_id: time_ordered_id(rules.now).to_string(),
+        item_id: time_ordered_id(rules.window.now).to_string(),
         item_count: item_count(&envelope.sample_rate)?,
         app: AppColumns {
             id: &app.id_text,
@@ -66,10 +65,10 @@ pub(super) fn row<'a>(
             ikey: &app.ikey,
             resource_id: &app.resource_id,
         },
-        tags: tags::read(envelope.tags, sender),
+        tags,
         ..Row::default()
     };
-    match decode::read(base_type.as_str(), base_data, &mut row, bag) {
+    match decode::read(base_type.as_str(), base_data, properties, &mut row, bag) {
         Some(table) => Ok((table, row)),
         None => {
             let name: String = base_type.as_str().chars().take(100).collect();
@@ -100,26 +99,28 @@ fn time(time: Option<&Loose<'_>>, rules: &ItemRules) -> Result<i64, Refusal> {
     let Some(ticks) = parse_time(text) else {
         return Err((400, not_a_time(&text.chars().take(100).collect::<String>())));
     };
-    let age = rules.now.saturating_sub(ticks);
-    if age > rules.max_age {
-        let (limit, age) = (rules.max_age / TICKS_PER_MS, age / TICKS_PER_MS);
-        return Err(outside(
-            rules,
-            format!(
-                "103: Field 'time' on type 'Envelope' is older than the allowed min date. Expected: now - {limit}ms, Actual: now - {age}ms"
-            ),
-        ));
+    let window = &rules.window;
+    match window.check(ticks) {
+        Ok(()) => Ok(ticks),
+        Err(OutsideWindow::TooOld(age)) => {
+            let (limit, age) = (window.max_age / TICKS_PER_MS, age / TICKS_PER_MS);
+            Err(outside(
+                rules,
+                format!(
+                    "103: Field 'time' on type 'Envelope' is older than the allowed min date. Expected: now - {limit}ms, Actual: now - {age}ms"
+                ),
+            ))
+        }
+        Err(OutsideWindow::TooNew(ahead)) => {
+            let (limit, ahead) = (window.max_ahead / TICKS_PER_MS, ahead / TICKS_PER_MS);
+            Err(outside(
+                rules,
+                format!(
+                    "104: Field 'time' on type 'Envelope' is newer than the allowed max date. Expected: now + {limit}ms, Actual: now + {ahead}ms"
+                ),
+            ))
+        }
     }
-    if age < -rules.max_ahead {
-        let (limit, ahead) = (rules.max_ahead / TICKS_PER_MS, -age / TICKS_PER_MS);
-        return Err(outside(
-            rules,
-            format!(
-                "104: Field 'time' on type 'Envelope' is newer than the allowed max date. Expected: now + {limit}ms, Actual: now + {ahead}ms"
-            ),
-        ));
-    }
-    Ok(ticks)
 }
 
 /// The refusal of an item outside of the window. It may be sent again while the clock is suspect: 503.
@@ -145,17 +146,14 @@ fn not_a_time(actual: &str) -> String {
     )
 }
 
-/// How many items stand behind this one: `100 / sampleRate`, at least one. A rate near zero would let one item outweigh
-/// all others.
+/// How many items stand behind this one.
 fn item_count(sample_rate: &Loose<'_>) -> Result<i32, Refusal> {
-    match sample_rate.number() {
-        Some(rate) if rate > 0.0 && rate < MIN_SAMPLE_RATE => Err((
-            400,
-            format!(
-                "Field 'sampleRate' on type 'Envelope' is too small. Expected: at least {MIN_SAMPLE_RATE}, Actual: {rate}"
-            ),
-        )),
-        Some(rate) if rate > 0.0 && rate < 100.0 => Ok((100.0 / rate).round() as i32),
-        _ => Ok(1),
-    }
+    let rate = sample_rate.number();
+    hindsight_rows::item_count(rate).ok_or_else(|| {
+        let rate = rate.unwrap_or_default();
+        let message = format!(
+            "Field 'sampleRate' on type 'Envelope' is too small. Expected: at least {MIN_SAMPLE_RATE}, Actual: {rate}"
+        );
+        (400, message)
+    })
 }

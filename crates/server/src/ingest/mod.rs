@@ -2,15 +2,11 @@
 
 mod bags;
 pub(crate) mod body;
-mod client;
-mod columns;
 mod decode;
 mod envelope;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 mod item;
-mod limits;
-mod row;
 mod rules;
 mod split;
 mod tags;
@@ -20,29 +16,17 @@ mod verdict;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use hindsight_kql_types::BagBuilder;
-use hindsight_store::{AppId, Table};
+use hindsight_rows::{AppBatches, Gathered};
 
 use crate::directory::AppRecord;
 use body::Codec;
-use columns::TableRows;
 use split::RawItem;
 
 pub(crate) use rules::ItemRules;
 pub(crate) use split::{Next, next_item};
 pub(crate) use tags::Sender;
 pub(crate) use verdict::{ItemError, KeyRefusal, Verdict};
-
-/// The rows of one application that a request brought.
-pub(crate) struct AppBatches {
-    /// Whose they are.
-    pub(crate) app: AppId,
-    /// The places of its items in the request.
-    pub(crate) items: Vec<usize>,
-    /// A batch for each table.
-    pub(crate) batches: Vec<(Table, RecordBatch)>,
-}
 
 /// A decoded request: what is to be stored, and what was refused.
 pub(crate) struct Decoded {
@@ -109,7 +93,9 @@ pub(crate) fn decode(
                     (refusal.status(), refusal.to_string())
                 })?;
                 bag.clear();
-                gathered.push(index, envelope, &app, sender, &mut bag, rules)
+                let (table, row) = item::row(envelope, &app, sender, &mut bag, rules)?;
+                gathered.push(index, app.id, table, &row);
+                Ok(())
             }),
         };
         if let Err((status, message)) = outcome {
@@ -126,57 +112,6 @@ pub(crate) fn decode(
         errors,
         unknown_key,
     })
-}
-
-/// Rows by application and table.
-#[derive(Default)]
-struct Gathered {
-    apps: HashMap<AppId, AppRows>,
-}
-
-#[derive(Default)]
-struct AppRows {
-    items: Vec<usize>,
-    tables: HashMap<Table, TableRows>,
-}
-
-impl Gathered {
-    fn push(
-        &mut self,
-        index: usize,
-        envelope: envelope::Envelope<'_>,
-        app: &AppRecord,
-        sender: &Sender,
-        bag: &mut BagBuilder,
-        rules: &ItemRules,
-    ) -> Result<(), (u16, String)> {
-        let (table, row) = item::row(envelope, app, sender, bag, rules)?;
-        let rows = self.apps.entry(app.id).or_default();
-        rows.items.push(index);
-        rows.tables
-            .entry(table)
-            .or_insert_with(|| TableRows::new(table))
-            .push(&row);
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Vec<AppBatches>, arrow::error::ArrowError> {
-        let mut apps: Vec<AppBatches> = Vec::with_capacity(self.apps.len());
-        for (app, rows) in self.apps {
-            let batches = rows
-                .tables
-                .into_values()
-                .map(TableRows::finish)
-                .collect::<Result<_, _>>()?;
-            apps.push(AppBatches {
-                app,
-                items: rows.items,
-                batches,
-            });
-        }
-        apps.sort_by_key(|app| app.app);
-        Ok(apps)
-    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::client;
-use super::limits::{self, cut};
-use super::row::Tags;
-use super::tolerant::Pairs;
+use hindsight_rows::limits::{self, cut};
+use hindsight_rows::{Tags, client};
+
+use super::tolerant::{Loose, Pairs};
 
 /// What a request tells about its sender, where an item does not.
 #[derive(Debug, Clone, Default)]
@@ -24,18 +24,21 @@ const PROPERTIES: [&str; 4] = [
     "ai.cloud.location",
 ];
 
-/// The context of an envelope.
-pub(crate) fn read<'a>(pairs: Pairs<'a>, sender: &Sender) -> Tags<'a> {
-    let mut tags = Tags::default();
+/// The context of an envelope, and the tags that become properties.
+pub(crate) fn read<'a>(
+    pairs: Pairs<'a>,
+    sender: &Sender,
+) -> (Tags<'a>, Vec<(Cow<'a, str>, Loose<'a>)>) {
+    let (mut tags, mut properties) = (Tags::default(), Vec::new());
     for (key, value) in pairs.0 {
         if let Some(field) = field(&mut tags, &key) {
             *field = cut(value.into_text(), limits::NAME);
         } else if PROPERTIES.contains(&&*key) {
-            tags.properties.push((key, value));
+            properties.push((key, value));
         }
     }
     complete(&mut tags, sender);
-    tags
+    (tags, properties)
 }
 
 fn field<'t, 'a>(tags: &'t mut Tags<'a>, key: &str) -> Option<&'t mut Cow<'a, str>> {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::wire::cell::{Cells, DynamicForm};
 use hindsight_kql_types::datetime;
-use hindsight_store::Tier;
+use hindsight_rows::Window;
+use hindsight_store::{AppId, Table, Tier};
 use serde_json::{Value, json};
 
 const IKEY: &str = "aaaaaaaa-0000-0000-0000-000000000001";
@@ -25,9 +26,11 @@ fn app(ikey: &str) -> Arc<AppRecord> {
 fn decode_text(body: &str) -> Decoded {
     let rules = ItemRules {
         clock_is_trusted: true,
-        now: datetime::parse(NOW).unwrap(),
-        max_age: 48 * 36_000_000_000,
-        max_ahead: 6_000_000_000,
+        window: Window {
+            now: datetime::parse(NOW).unwrap(),
+            max_age: 48 * 36_000_000_000,
+            max_ahead: 6_000_000_000,
+        },
         max_item_bytes: 65_536,
     };
     let sender = Sender {

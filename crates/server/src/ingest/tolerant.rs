@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use hindsight_rows::clock_milliseconds;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -105,27 +106,6 @@ fn severity_word(word: &str) -> Option<i32> {
         "critical" | "fatal" | "4" => Some(4),
         _ => None,
     }
-}
-
-/// `[-][d.]hh:mm:ss[.f…]` in milliseconds.
-fn clock_milliseconds(text: &str) -> Option<f64> {
-    let (sign, text) = text
-        .strip_prefix('-')
-        .map_or((1.0, text), |rest| (-1.0, rest));
-    let mut parts = text.split(':');
-    let (first, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
-    if parts.next().is_some() {
-        return None;
-    }
-    let (days, hours) = first.split_once('.').unwrap_or(("0", first));
-    let whole = |part: &str| part.parse::<u32>().ok().map(f64::from);
-    let seconds: f64 = seconds
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
-    let minutes = (whole(days)? * 24.0 + whole(hours)?) * 60.0 + whole(minutes)?;
-    // Seconds are counted in ticks first, so that 0.018 s is 18 ms and not 17.999…
-    Some(sign * (minutes * 60_000.0 + (seconds * 10_000_000.0).round() / 10_000.0))
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {

@@ -16,6 +16,7 @@ pub(crate) mod metadata;
 pub(crate) mod metrics;
 mod oauth;
 pub(crate) mod openapi;
+mod otlp;
 pub(crate) mod portal;
 pub(crate) mod prometheus;
 pub(crate) mod query;

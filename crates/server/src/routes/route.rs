@@ -61,6 +61,8 @@ pub(crate) enum Admission {
     Query,
     /// Telemetry, which carries its instrumentation key.
     Telemetry,
+    /// Telemetry of OpenTelemetry: its application is named in one of several ways.
+    OpenTelemetry,
     /// About no application: any good credential.
     SignedIn,
     /// A request of the Kusto protocol, which names its application in the body: any good credential.
@@ -90,6 +92,7 @@ impl Admission {
             Admission::Query => Needs::App(Right::Read),
             Admission::Portal(right) => Needs::App(right),
             Admission::Telemetry => Needs::Telemetry,
+            Admission::OpenTelemetry => Needs::OpenTelemetry,
             Admission::SignedIn | Admission::Kusto => Needs::Credential,
             Admission::Figures => Needs::Figures,
             Admission::Program
@@ -106,7 +109,7 @@ impl Admission {
         match self {
             Admission::Query => "Queries",
             Admission::Kusto => "Kusto protocol",
-            Admission::Telemetry => "Telemetry",
+            Admission::Telemetry | Admission::OpenTelemetry => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
             Admission::Portal(_) | Admission::Link => "Portal",
@@ -141,6 +144,7 @@ impl Admission {
                 400, 401, 402, 403, 404, 408, 412, 413, 415, 429, 500, 502, 503, 504,
             ],
             (Admission::Link, _) => &[400, 403, 408, 413, 415, 500, 503],
+            (Admission::OpenTelemetry, _) => &[400, 401, 403, 413, 415, 429, 500, 502, 503],
             (Admission::SignedIn, false) => &[400, 401, 403, 429, 500, 502, 503],
             (Admission::SignedIn, true) => &[400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503],
             (Admission::Program | Admission::Person, false) => &[400, 401, 429, 500],
@@ -156,6 +160,7 @@ impl Admission {
     pub(crate) const fn error(self) -> (&'static str, &'static str) {
         match self {
             Admission::Telemetry => ("application/json", "TrackReply"),
+            Admission::OpenTelemetry => ("application/json", "RpcStatus"),
             Admission::Kusto => ("application/json", "KustoError"),
             Admission::Program => ("application/json", "OAuthError"),
             Admission::Person => ("text/html", "Page"),
@@ -178,7 +183,7 @@ impl Admission {
             }
             // Without a credential the instrumentation key is enough, unless a setting asks for more.
             // Likewise the figures.
-            Admission::Telemetry | Admission::Figures => {
+            Admission::Telemetry | Admission::OpenTelemetry | Admission::Figures => {
                 json!([{}, { "apiKey": [] }, { "bearer": [] }, { "basic": [] }])
             }
             Admission::Program => json!([{}, { "client": [] }]),

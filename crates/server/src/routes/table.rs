@@ -10,7 +10,7 @@ use super::route::{
 };
 use super::{
     batch, events, health, ingest, kusto, live, management, metadata, metrics, oauth, openapi,
-    portal, prometheus, resource, sdk, test_mode,
+    otlp, portal, prometheus, resource, sdk, test_mode,
 };
 use crate::app::App;
 
@@ -57,6 +57,65 @@ const fn track(id: &'static str) -> Operation {
         add: |route| route.post(ingest::track),
     }
 }
+
+const EXPORTED: &[Reply] = &[
+    ok(
+        "OtlpReply",
+        "All items are on disk, but for those that `partialSuccess` counts.",
+    ),
+    Reply {
+        media: "application/x-protobuf",
+        ..ok("Protobuf", "The same in protobuf.")
+    },
+];
+
+/// A signal of OpenTelemetry.
+const fn export(id: &'static str, schema: &'static str, add: Add) -> Operation {
+    Operation {
+        method: "post",
+        id,
+        summary: "Take in telemetry of OpenTelemetry (OTLP). 200 means that all items are on disk that are not counted as rejected.",
+        admission: Admission::OpenTelemetry,
+        parameters: &["x-instrumentation-key", "exportKey"],
+        body: Some(RequestBody {
+            required: true,
+            media: &["application/json", "application/x-protobuf"],
+            schema,
+        }),
+        replies: EXPORTED,
+        add,
+    }
+}
+
+const TRACES: Operation = export("exportTraces", "OtlpTraces", |route| {
+    route.post(otlp::traces)
+});
+const LOGS: Operation = export("exportLogs", "OtlpLogs", |route| route.post(otlp::logs));
+const POINTS: Operation = export("exportMetrics", "OtlpMetrics", |route| {
+    route.post(otlp::metrics)
+});
+
+/// OpenTelemetry, on the main port and on ports of its own. gRPC has paths of its own.
+pub(crate) static OPEN_TELEMETRY: &[Route] = &[
+    route("/v1/traces", &[TRACES]),
+    route("/v1/logs", &[LOGS]),
+    route("/v1/metrics", &[POINTS]),
+    alias("//v1/traces", &[TRACES]),
+    alias("//v1/logs", &[LOGS]),
+    alias("//v1/metrics", &[POINTS]),
+    alias(
+        "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+        &[TRACES],
+    ),
+    alias(
+        "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+        &[LOGS],
+    ),
+    alias(
+        "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+        &[POINTS],
+    ),
+];
 
 const SUBSCRIBED: &[Reply] = &[Reply {
     media: "",
@@ -182,6 +241,7 @@ const ODATA: &[&str] = &[
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     ROUTES
         .iter()
+        .chain(OPEN_TELEMETRY)
         .chain(resource::ROUTES)
         .chain(kusto::ROUTES)
         .chain(management::ROUTES)

@@ -17,9 +17,19 @@ async fn server_with_the_demo() -> Server {
     let server = Server::at(clock, |settings| settings.query_rate = 1_000_000).await;
     let key = server.shop.instrumentation_key.to_string();
     let mut shop = Shop::new(&key, 1);
-    for body in demo::bodies(&mut shop, from, to) {
-        let reply = server.track(body).await;
+    for sent in demo::bodies(&mut shop, from, to) {
+        let reply = server.track(sent.envelopes).await;
         assert_eq!(reply.status, 200);
+        let headers = [("content-type", "application/json"), ("ikey", &key)];
+        if let Some(spans) = sent.spans {
+            let reply = server
+                .ask(Method::POST, "/v1/traces", &headers, spans)
+                .await;
+            assert_eq!(
+                (reply.status.as_u16(), reply.bytes.as_slice()),
+                (200, b"{}".as_slice())
+            );
+        }
     }
     server
 }
@@ -51,4 +61,17 @@ async fn the_demo_has_values_of_every_metric_and_dimension() {
         };
         assert!(segments.iter().any(told), "{dimension}: {reply}");
     }
+}
+
+#[tokio::test]
+async fn one_operation_of_the_demo_has_rows_of_both_protocols() {
+    let server = server_with_the_demo().await;
+    let kql = "requests | where cloud_RoleName == 'payments' \
+        | join kind=inner (dependencies | project id, operation_Id, caller = cloud_RoleName, sdkVersion) \
+          on $left.operation_ParentId == $right.id, operation_Id \
+        | where sdkVersion startswith 'otlp_python' and sdkVersion1 startswith 'dotnet' | summarize count() by caller";
+    let reply = server.query(kql).await.json();
+    let rows = reply["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{reply}");
+    assert_eq!(rows[0][0], "orders");
 }

@@ -15,6 +15,7 @@ mod metadata;
 mod oauth;
 mod openapi;
 mod origin;
+mod otlp;
 mod portal;
 mod query;
 mod questions;

@@ -12,6 +12,7 @@ pub(crate) mod metadata;
 pub(crate) mod metrics;
 pub(crate) mod missing;
 pub(crate) mod oauth;
+pub(crate) mod otlp;
 pub(crate) mod portal;
 pub(crate) mod query;
 pub(crate) mod result;

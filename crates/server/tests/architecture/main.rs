@@ -46,12 +46,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("hindsight-identity", &["hindsight-store"]),
     ("hindsight-portal", &[]),
     (
+        "hindsight-otlp",
+        &["hindsight-kql-types", "hindsight-rows", "hindsight-store"],
+    ),
+    (
+        "hindsight-rows",
+        &["hindsight-kql-types", "hindsight-store"],
+    ),
+    (
         "hindsight-server",
         &[
             "hindsight-engine",
             "hindsight-identity",
             "hindsight-kql-types",
             "hindsight-portal",
+            "hindsight-otlp",
+            "hindsight-rows",
             "hindsight-store",
         ],
     ),
@@ -121,6 +131,8 @@ const READ: &[&str] = &[
     "kql-library",
     "kql-syntax",
     "kql-types",
+    "otlp",
+    "rows",
     "server",
     "store",
 ];

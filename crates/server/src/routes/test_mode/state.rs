@@ -32,7 +32,7 @@ pub(super) struct Named {
     name: String,
 }
 
-/// `POST /test/reset`. Applications and keys stay; the count of the daily cap begins again.
+/// `POST /test/reset`. Applications and keys stay; the count of the daily cap and cumulative series begin again.
 pub(super) async fn reset(
     State(app): State<Arc<App>>,
     Asked(body): Asked<Reset>,
@@ -44,6 +44,7 @@ pub(super) async fn reset(
     };
     app.store.reset(which);
     app.daily.forget(which);
+    app.series.forget(which);
     app.replies.clear();
     Ok(Json(wire::done()))
 }

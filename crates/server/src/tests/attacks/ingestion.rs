@@ -141,18 +141,18 @@ async fn row_40_each_hostile_item_is_refused_alone_with_its_place() {
 }
 
 #[tokio::test]
-async fn row_41_there_is_no_otlp() {
+async fn row_41_malformed_otlp_is_refused() {
     let server = Server::start().await;
-    let key = server.key.as_str();
+    let key = server.shop.instrumentation_key.to_string();
     for path in ["/v1/traces", "/v1/logs", "/v1/metrics"] {
         let headers = [
             ("content-type", "application/x-protobuf"),
-            ("x-api-key", key),
+            ("x-instrumentation-key", &key),
         ];
         // A length of 2³¹ in the first field.
         let bytes = b"\x0a\x80\x80\x80\x80\x08".to_vec();
         let reply = server.ask(Method::POST, path, &headers, bytes).await;
-        assert_eq!(reply.status, 404, "{path}");
+        assert_eq!(reply.status, 400, "{path}");
     }
     let bytes = b"\x0a\x80\x80\x80\x80\x08".to_vec();
     assert_eq!(server.track(bytes).await.status, 400);

@@ -13,6 +13,7 @@ struct Row(u8, &'static str, &'static [(&'static str, &'static str)]);
 const IDENTITY: &str = "crates/server/src/tests/attacks/identity.rs";
 const ISOLATION: &str = "crates/server/src/tests/attacks/isolation.rs";
 const INGESTION: &str = "crates/server/src/tests/attacks/ingestion.rs";
+const OTLP: &str = "crates/server/src/tests/otlp/protocol.rs";
 const LIMITS: &str = "crates/server/src/tests/attacks/limits.rs";
 const OAUTH: &str = "crates/server/src/tests/oauth/attacks.rs";
 const PAGES: &str = "crates/server/src/tests/oauth/pages.rs";
@@ -294,9 +295,11 @@ const MAP: &[Row] = &[
     ),
     Row(
         41,
-        "OTLP: it is not spoken here, and says so; what holds for any telemetry holds for its kin",
+        "OTLP: lengths of 2³¹, a million attributes, groups, texts that are not UTF-8, impossible times, large events",
         &[
-            (INGESTION, "row_41_there_is_no_otlp"),
+            (INGESTION, "row_41_malformed_otlp_is_refused"),
+            (OTLP, "hostile_payloads_are_refused_or_clamped"),
+            (OTLP, "what_is_refused_in_part_is_counted_and_named"),
             (ITEMS, "an_item_that_is_too_large_is_refused"),
             (ITEMS, "times_outside_the_window_are_refused_as_recorded"),
         ],

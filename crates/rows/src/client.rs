@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 
 /// The address with its last octet zero; an IPv6 address keeps nothing (`docs/api-facts.md §3`).
-pub(crate) fn mask_ip(address: &str) -> Cow<'static, str> {
+pub fn mask_ip(address: &str) -> Cow<'static, str> {
     let bare = address.trim();
     // `1.2.3.4:5678` is an address with a port; `::1` is not.
     let bare = match bare.rsplit_once(':') {
@@ -40,7 +40,7 @@ const BROWSERS: &[(&str, &str)] = &[
 ];
 
 /// `Chrome 119.0` of a user agent; empty where it names none.
-pub(crate) fn browser(agent: &str) -> String {
+pub fn browser(agent: &str) -> String {
     for (mark, name) in BROWSERS {
         if *mark == "Version/" && !agent.contains("Safari/") {
             continue;
@@ -63,7 +63,7 @@ pub(crate) fn browser(agent: &str) -> String {
 }
 
 /// `Windows 10` of a user agent; empty where it names none.
-pub(crate) fn operating_system(agent: &str) -> String {
+pub fn operating_system(agent: &str) -> String {
     let version = |mark: &str| -> Option<String> {
         let (_, after) = agent.split_once(mark)?;
         let text: String = after

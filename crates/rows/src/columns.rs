@@ -159,17 +159,27 @@ impl Column {
         })
     }
 
-    fn push(&mut self, row: &Row<'_>) {
+    /// Adds the row's value; returns the bytes of a text or dynamic value.
+    fn push(&mut self, row: &Row<'_>) -> usize {
         match self {
-            Column::Text(builder, read) => builder.append_value(read(row)),
+            Column::Text(builder, read) => {
+                let text = read(row);
+                builder.append_value(text);
+                return text.len();
+            }
             Column::Int(builder, read) => {
                 builder
                     .append_option(read(row).map(|value| i32::try_from(value).unwrap_or(i32::MAX)));
             }
             Column::Long(builder, read) => builder.append_option(read(row)),
             Column::Real(builder, read) => builder.append_option(read(row)),
-            Column::Dynamic(builder, read) => builder.append_option(read(row)),
+            Column::Dynamic(builder, read) => {
+                let value = read(row);
+                builder.append_option(value);
+                return value.map_or(0, <[u8]>::len);
+            }
         }
+        0
     }
 
     fn finish(&mut self) -> ArrayRef {
@@ -201,11 +211,10 @@ impl TableRows {
         TableRows { table, columns }
     }
 
-    /// Adds a row.
-    pub(crate) fn push(&mut self, row: &Row<'_>) {
-        for column in &mut self.columns {
-            column.push(row);
-        }
+    /// Adds a row; returns the bytes of its texts and dynamic values.
+    pub(crate) fn push(&mut self, row: &Row<'_>) -> usize {
+        let columns = self.columns.iter_mut();
+        columns.map(|column| column.push(row)).sum()
     }
 
     /// The batch in the table's schema.

@@ -3,24 +3,24 @@
 use std::borrow::Cow;
 
 /// Keys of properties and measurements.
-pub(crate) const KEY: usize = 150;
+pub const KEY: usize = 150;
 /// Values of properties.
-pub(crate) const PROPERTY: usize = 8192;
+pub const PROPERTY: usize = 8192;
 /// Ids, and names of custom events.
-pub(crate) const ID: usize = 512;
+pub const ID: usize = 512;
 /// Other names, result codes, sources, targets, types, locations and tags.
-pub(crate) const NAME: usize = 1024;
+pub const NAME: usize = 1024;
 /// Addresses.
-pub(crate) const URL: usize = 2048;
+pub const URL: usize = 2048;
 /// A dependency's data, a test's message.
-pub(crate) const DATA: usize = 8192;
+pub const DATA: usize = 8192;
 /// Messages and stacks.
-pub(crate) const MESSAGE: usize = 32_768;
+pub const MESSAGE: usize = 32_768;
 /// Properties and measurements of one item; the rest is dropped so that one item cannot make thousands of columns.
-pub(crate) const PAIRS: usize = 1024;
+pub const PAIRS: usize = 1024;
 
 /// At most `limit` characters of a text.
-pub(crate) fn cut(text: Cow<'_, str>, limit: usize) -> Cow<'_, str> {
+pub fn cut(text: Cow<'_, str>, limit: usize) -> Cow<'_, str> {
     // A text of `limit` bytes has no more characters than that.
     if text.len() <= limit {
         return text;
