@@ -52,7 +52,8 @@ class GeneratedClients(unittest.TestCase):
         self.assertEqual(left_out, ["WARNING parsing POST /v2/track within telemetry.",
                                     "WARNING parsing POST /v2.1/track within telemetry.",
                                     "WARNING parsing GET /{version}/apps/{appId}/events/$metadata within queries.",
-                                    "WARNING parsing GET /{version}/apps/{appId}/events/{eventType}/$metadata within queries."])
+                                    "WARNING parsing GET /{version}/apps/{appId}/events/{eventType}/$metadata within queries.",
+                                    "WARNING parsing POST /portal/api/apps/{appId}/tail within portal."])
         sys.path.insert(0, str(self.file.parent))
         try:
             generated = importlib.import_module("hindsight_client")
