@@ -275,6 +275,14 @@ class Hostile(Analysis):
             {"name": "x", "time": now, "iKey": app["instrumentationKey"], "tags": tags, "data": {"baseType": "RequestData", "baseData": {
                 **base, "id": "r", "name": HOSTILE["markup"], "duration": "00:00:01", "success": False, "responseCode": HOSTILE["formula"], "url": "javascript:window.hurt=1"}}},
         ]
+        named = {**base, "name": HOSTILE["markup"]}
+        for kind, data in (
+            ("RemoteDependencyData", {**named, "id": "d", "target": HOSTILE["markup"], "type": HOSTILE["bidi"], "duration": "00:00:01", "success": False}),
+            ("PageViewData", {**named, "duration": "00:00:01", "url": "javascript:window.hurt=1"}),
+            ("EventData", named),
+            ("AvailabilityData", {**named, "id": "a", "runLocation": HOSTILE["markup"], "message": HOSTILE["markup"], "duration": "00:00:01", "success": False}),
+        ):
+            items.append({"name": "x", "time": now, "iKey": app["instrumentationKey"], "tags": tags, "data": {"baseType": kind, "baseData": data}})
         status, verdict = self.server.track(items)
         self.assertEqual(status, 200, verdict)
         page = self.visit(self.logs("union requests, traces | project name, message, resultCode, url, cloud_RoleName, customDimensions, big = tostring(customDimensions.long)"), "hostile")
@@ -307,6 +315,14 @@ class Hostile(Analysis):
         page.wait_for_selector(".trace-details")
         self.assertEqual(page.locator(".operation :is(script, img, b)").count(), 0)
         self.check_accessibility(name=self.id())
+        for screen, shown in (("map", ".map-node"), ("usage", ".grid [role=gridcell]"), ("availability", ".grid [role=gridcell]"), ("volume", ".plot canvas"),
+                              ("metrics?split=cloud/roleName", ".plot canvas")):
+            with self.subTest(screen):
+                page = self.visit(screen, "hostile")
+                page.wait_for_selector(shown)
+                self.settled(page)
+                self.assertEqual(page.locator("#content :is(script, img, b)").count(), 0)
+                self.assertIn("<script>", page.locator("#content").inner_text() + page.locator("#content").inner_html().replace("&lt;", "<"))
         self.assertIsNone(page.evaluate("() => window.hurt ?? null"))
 
 
