@@ -1,5 +1,6 @@
 """Journeys in Logs: writing a query, reading its result, and what may go wrong."""
 import pathlib
+import random
 import time
 import unittest
 import urllib.request
@@ -187,6 +188,44 @@ class Logs(Analysis):
         page.go_back()
         page.wait_for_function("() => !new URLSearchParams(location.search).get('t')?.includes('/')")
 
+    def test_16_a_throttled_query_is_sent_again_and_a_lost_server_is_said(self):
+        self.permit("status of 429", "net::ERR_FAILED", "Failed to load resource")
+        page = self.visit("logs")
+        page.wait_for_selector(".cm-content")
+        answers = [
+            lambda route: route.fulfill(status=429, headers={"Retry-After": "2", "Content-Type": "application/json"},
+                                        body='{"error": {"code": "ThrottledError", "message": "Rate limit is exceeded"}}'),
+            lambda route: route.abort(),
+        ]
+        self.context.route("**/v1/apps/*/query", lambda route: answers.pop(0)(route) if answers else route.continue_())
+        page.locator(".cm-content").focus()
+        page.keyboard.type("print kept = 7")
+        page.keyboard.press("Escape")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_function("() => /It is sent again in \\d s/.test(document.querySelector('[role=alert]')?.innerText)")
+        self.assertIn("Rate limit is exceeded", page.inner_text(".query-result [role=alert]"))
+        page.wait_for_function("() => document.querySelector('.query-result [role=alert]')?.innerText.includes('cannot be reached')")
+        page.wait_for_selector(".query-result .grid [data-row='0']")
+        self.assertEqual(page.locator(".query-result [role=alert]").count(), 0)
+
+    def test_5_a_long_text_is_saved_before_it_has_an_address(self):
+        page = self.visit("logs")
+        page.wait_for_selector(".cm-content")
+        noise = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=16_000))
+        page.locator(".cm-content").focus()
+        page.keyboard.insert_text(f"print length = strlen('{noise}')")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(".query-result .grid [data-row='0']")
+        self.assertLess(len(page.url), 300)
+        self.assertNotIn("saved=", page.url)
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.keyboard.type("long one")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**saved=long+one**")
+        page.reload()
+        page.wait_for_selector(".query-result .grid [data-row='0']")
+        self.assertIn("16000", page.inner_text(".grid").replace(",", ""))
+
     def test_13_a_slow_query_is_stopped(self):
         page = self.visit(self.logs("range a from 1 to 3000000 step 1 | extend k = 1 | join kind=inner (range b from 1 to 30000 step 1 | extend k = 1) on k"
                                    " | summarize sum(hash(strcat(a, b)))"))
@@ -236,6 +275,14 @@ class Hostile(Analysis):
             {"name": "x", "time": now, "iKey": app["instrumentationKey"], "tags": tags, "data": {"baseType": "RequestData", "baseData": {
                 **base, "id": "r", "name": HOSTILE["markup"], "duration": "00:00:01", "success": False, "responseCode": HOSTILE["formula"], "url": "javascript:window.hurt=1"}}},
         ]
+        named = {**base, "name": HOSTILE["markup"]}
+        for kind, data in (
+            ("RemoteDependencyData", {**named, "id": "d", "target": HOSTILE["markup"], "type": HOSTILE["bidi"], "duration": "00:00:01", "success": False}),
+            ("PageViewData", {**named, "duration": "00:00:01", "url": "javascript:window.hurt=1"}),
+            ("EventData", named),
+            ("AvailabilityData", {**named, "id": "a", "runLocation": HOSTILE["markup"], "message": HOSTILE["markup"], "duration": "00:00:01", "success": False}),
+        ):
+            items.append({"name": "x", "time": now, "iKey": app["instrumentationKey"], "tags": tags, "data": {"baseType": kind, "baseData": data}})
         status, verdict = self.server.track(items)
         self.assertEqual(status, 200, verdict)
         page = self.visit(self.logs("union requests, traces | project name, message, resultCode, url, cloud_RoleName, customDimensions, big = tostring(customDimensions.long)"), "hostile")
@@ -268,6 +315,14 @@ class Hostile(Analysis):
         page.wait_for_selector(".trace-details")
         self.assertEqual(page.locator(".operation :is(script, img, b)").count(), 0)
         self.check_accessibility(name=self.id())
+        for screen, shown in (("map", ".map-node"), ("usage", ".grid [role=gridcell]"), ("availability", ".grid [role=gridcell]"), ("volume", ".plot canvas"),
+                              ("metrics?split=cloud/roleName", ".plot canvas")):
+            with self.subTest(screen):
+                page = self.visit(screen, "hostile")
+                page.wait_for_selector(shown)
+                self.settled(page)
+                self.assertEqual(page.locator("#content :is(script, img, b)").count(), 0)
+                self.assertIn("<script>", page.locator("#content").inner_text() + page.locator("#content").inner_html().replace("&lt;", "<"))
         self.assertIsNone(page.evaluate("() => window.hurt ?? null"))
 
 

@@ -1,4 +1,5 @@
 """Journeys in Operation: from a failure to everything that its operation did."""
+import datetime
 import unittest
 
 from analysis import Analysis
@@ -66,6 +67,43 @@ class Operation(Analysis):
         page.get_by_role("button", name="Latest operations").click()
         page.wait_for_selector(".operation-list [role=gridcell]")
         self.check_accessibility(name=self.id())
+
+
+class Large(Analysis):
+    ARGUMENTS = ()
+
+    def test_an_operation_of_more_items_than_are_shown(self):
+        app, _ = self.server.new_app("large")
+        begin = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=5)
+
+        def item(number):
+            # A tree of hundreds, and the last items without a parent.
+            parent = "gone" if number > 9_990 else f"n{(number - 1) // 10}" if number else "op"
+            return {"name": "x", "time": (begin + datetime.timedelta(milliseconds=number)).isoformat(), "iKey": app["instrumentationKey"],
+                    "tags": {"ai.operation.id": "op", "ai.operation.parentId": parent, "ai.cloud.role": f"role{number % 7}"},
+                    "data": {"baseType": "RemoteDependencyData", "baseData": {"ver": 2, "id": f"n{number}", "name": f"call {number}", "duration": "00:00:00.005",
+                                                                             "success": number % 1000 != 999, "type": "HTTP", "target": "there"}}}
+        for start in range(0, 10_050, 1_000):
+            status, verdict = self.server.track([item(number) for number in range(start, min(start + 1_000, 10_050))])
+            self.assertEqual(status, 200, verdict)
+        page = self.visit("operation?id=op", "large")
+        page.wait_for_selector(".waterfall [role=gridcell]")
+        notes = page.locator(".operation .note").all_inner_texts()
+        self.assertIn("first 10,000 items", notes[0])
+        self.assertIn("9 items name parents that are not here", notes[1])
+        tree = page.locator(".waterfall")
+        self.assertEqual(tree.get_attribute("aria-rowcount"), "10001")
+        self.assertLess(page.locator(".trace-row").count(), 80)
+        tree.focus()
+        page.keyboard.press("End")
+        page.wait_for_function("() => document.querySelector('.trace-row.active')?.innerText.includes('orphan')")
+        page.keyboard.press("Home")
+        page.keyboard.press("e")
+        page.wait_for_function("() => document.querySelector('.trace-row.active')?.classList.contains('failed')")
+        self.assertRegex(page.inner_text(".trace-row.active"), r"call \d*999\b")
+        page.keyboard.press("[")
+        page.wait_for_function("() => Number(document.querySelector('.waterfall').getAttribute('aria-rowcount')) < 10001")
+        self.check_accessibility(name="large operation")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 import { EditorView } from '../vendor/codemirror.js';
 
 export const editorTheme = EditorView.theme({
-  '&': { height: '100%', fontSize: '13px', backgroundColor: 'var(--bg-raised)', color: 'var(--fg)' },
+  '&': { height: '100%', fontSize: '0.929rem', backgroundColor: 'var(--bg-raised)', color: 'var(--fg)' },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
   '.cm-scroller': { fontFamily: 'var(--font-mono)', lineHeight: '1.55' },
   '.cm-gutters': { backgroundColor: 'var(--bg-sunken)', color: 'var(--fg-muted)', border: 'none', borderRight: '1px solid var(--line)' },
@@ -22,8 +22,8 @@ export const editorTheme = EditorView.theme({
   '.kql-comment': { color: 'var(--fg-muted)', fontStyle: 'italic' },
   '.cm-tooltip, .cm-panels': { backgroundColor: 'var(--bg-raised)', color: 'var(--fg)', border: '1px solid var(--line)' },
   '.cm-tooltip': { boxShadow: '0 4px 14px rgb(0 0 0 / 25%)', maxWidth: 'min(560px, 92vw)' },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--font-mono)', fontSize: '12px', maxHeight: '240px' },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { minHeight: '24px', lineHeight: '24px', padding: '0 8px' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--font-mono)', fontSize: '0.857rem', maxHeight: '240px' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { minHeight: '24px', lineHeight: '1.8', padding: '0 8px' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--accent-fg)' },
   '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: 'bold' },
   '.cm-completionIcon': { opacity: '.7' },
@@ -32,7 +32,7 @@ export const editorTheme = EditorView.theme({
   '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--failed)', textUnderlineOffset: '3px' },
   '.cm-lintRange-warning, .cm-lintRange-info': { backgroundImage: 'none', textDecoration: 'underline wavy var(--warn)', textUnderlineOffset: '3px' },
   '.cm-button, .cm-textfield': { backgroundImage: 'none', backgroundColor: 'var(--bg-sunken)', color: 'var(--fg)', border: '1px solid var(--line)', borderRadius: '3px', minHeight: '24px' },
-  '.kql-info': { padding: '6px 10px', fontFamily: 'var(--font-ui)', fontSize: '12px', maxHeight: '260px', overflow: 'auto' },
+  '.kql-info': { padding: '6px 10px', fontFamily: 'var(--font-ui)', fontSize: '0.857rem', maxHeight: '260px', overflow: 'auto' },
   '.kql-info code': { display: 'block', fontFamily: 'var(--font-mono)', overflowWrap: 'anywhere' },
   '.kql-info p': { margin: '4px 0 0' },
 });

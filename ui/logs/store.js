@@ -143,6 +143,12 @@ export class LogsStore {
     return null;
   }
 
+  /** The name under which exactly this text is saved. @param {string} text @returns {Promise<string | null>} */
+  async nameOfSaved(text) {
+    const saved = await savedOf(this.app.id).catch(() => []);
+    return saved.find((one) => one.text === text)?.name ?? null;
+  }
+
   /** Opens a saved query: its address is its name, which is short whatever its text is. @param {string} name */
   openSaved(name) {
     this.lastKey = '';
@@ -154,7 +160,7 @@ export class LogsStore {
     if (text.trim() === '') return;
     const { q, z } = await packed(text);
     if ((q ?? z ?? '').length > LONGEST_ADDRESS) {
-      const name = this.tab.title || null;
+      const name = await this.nameOfSaved(text);
       this.lastKey = keyOf(null, null, name);
       go({ params: { q: null, z: null, saved: name, ...NO_VIEW } });
       if (name === null) this.message.value = 'This text is too long for an address. Save it, and its address is its name.';

@@ -7,14 +7,20 @@ const TALLEST = 15_000_000;
 const LETTER = 7.3;
 const NARROWEST = 64;
 const WIDEST = 380;
+/** The text size for which all sizes in pixels are given. */
+const TEXT = 14;
+
+/** How much larger the text of the page is than sizes in pixels are for. @param {string} fontSize of the page, such as `14px` */
+export const textScale = (fontSize) => Math.max(1, (parseFloat(fontSize) || TEXT) / TEXT);
 
 /**
  * The width of each column, from its name and a sample of rows.
  * @param {import('./values.js').Column[]} columns
  * @param {any[][]} sample
  * @param {'local' | 'utc'} zone
+ * @param {number} [scale] of the text
  */
-export function widthsOf(columns, sample, zone) {
+export function widthsOf(columns, sample, zone, scale = 1) {
   return columns.map((column, index) => {
     let letters = column.name.length + 4;
     for (const row of sample) {
@@ -22,7 +28,7 @@ export function widthsOf(columns, sample, zone) {
       const text = value && typeof value === 'object' && 'cut' in value ? value.cut : cellText(value, column.type, zone);
       letters = Math.max(letters, Math.min(text.length, 80));
     }
-    return Math.round(Math.min(WIDEST, Math.max(NARROWEST, letters * LETTER + 18)));
+    return Math.round(scale * Math.min(WIDEST, Math.max(NARROWEST, letters * LETTER + 18)));
   });
 }
 

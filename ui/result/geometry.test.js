@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { heightScale, offsets, visibleColumns, widthsOf } from './geometry.js';
+import { heightScale, offsets, textScale, visibleColumns, widthsOf } from './geometry.js';
 
 test('columns on screen, and some beside them', () => {
   const places = offsets([100, 100, 100, 100]);
@@ -27,4 +27,6 @@ test('widths are those of name and values, within bounds', () => {
   const [narrow, wide] = widthsOf([{ name: 'a', type: 'long' }, { name: 'b', type: 'string' }], [[1, 'x'.repeat(500)]], 'utc');
   assert.equal(narrow, 64);
   assert.equal(wide, 380);
+  assert.equal(widthsOf([{ name: 'a', type: 'long' }], [], 'utc', 2)[0], 128);
+  assert.deepEqual(['14px', '32px', '7px', ''].map(textScale), [1, 32 / 14, 1, 1]);
 });

@@ -6,14 +6,15 @@
 import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { Cell } from './cell.js';
 import { ColumnMenu } from './column-menu.js';
-import { heightScale, offsets, visibleColumns, widthsOf } from './geometry.js';
+import { heightScale, offsets, textScale, visibleColumns, widthsOf } from './geometry.js';
 import { sourceOfTable } from './source.js';
 import { stylesheet } from './style.js';
 import { cellText, countText } from './values.js';
 
 stylesheet(new URL('./grid.css', import.meta.url));
 
-const ROW = 24;
+/** The height of a row at the usual text size, in pixels. */
+const ROW_HEIGHT = 24;
 const PAGE = 100;
 /** Columns on either side that are drawn beside the visible ones. */
 const OVER = 1;
@@ -47,16 +48,18 @@ export function Grid(props) {
   const id = useMemo(() => `grid-${++grids}`, []);
   const rows = useRows(source, view);
   const columns = useMemo(() => source.columns.flatMap((_, index) => (view.hidden.includes(index) ? [] : [index])), [source, view.hidden]);
+  const [text, setText] = useState(1);
+  const ROW = Math.round(ROW_HEIGHT * text);
   const [widths, setWidths] = useState(/** @type {number[]} */ ([]));
   useEffect(() => setWidths([]), [source]);
-  const allWidths = useMemo(() => (widths.length > 0 ? widths : widthsOf(source.columns, rows.sample, zone)), [widths, source, rows.sample, zone]);
+  const allWidths = useMemo(() => (widths.length > 0 ? widths : widthsOf(source.columns, rows.sample, zone, text)), [widths, source, rows.sample, zone, text]);
   const places = useMemo(() => offsets(columns.map((index) => allWidths[index])), [columns, allWidths]);
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [port, setPort] = useState({ top: 0, left: 0, width: 800, height: 400 });
   const [active, setActive] = useState({ row: -1, column: 0 });
   const [anchor, setAnchor] = useState(/** @type {{row: number, column: number} | null} */ (null));
   const [menu, setMenu] = useState(/** @type {number | null} */ (null));
-  const scale = useMemo(() => heightScale(rows.count, ROW), [rows.count]);
+  const scale = useMemo(() => heightScale(rows.count, ROW), [rows.count, ROW]);
   const tall = Math.max(1, Math.floor((port.height - ROW) / ROW));
 
   useEffect(() => {
@@ -67,12 +70,15 @@ export function Grid(props) {
 
   const measure = useCallback(() => {
     const element = box.current;
+    setText(textScale(getComputedStyle(document.documentElement).fontSize));
     if (element) setPort({ top: element.scrollTop, left: element.scrollLeft, width: element.clientWidth, height: element.clientHeight });
   }, []);
   useLayoutEffect(() => {
     measure();
     const observer = new ResizeObserver(measure);
     if (box.current) observer.observe(box.current);
+    // The page grows with its text.
+    observer.observe(document.body);
     return () => observer.disconnect();
   }, [measure]);
 
@@ -185,7 +191,7 @@ export function Grid(props) {
   const isDrawn = (active.row === -1 || (active.row >= first && active.row < last)) && active.column >= left && active.column < right;
 
   return html`
-    <div class="grid-frame" style=${{ height: heightOf(props, rows.count) }}>
+    <div class="grid-frame" style=${{ height: heightOf(props, rows.count, ROW), '--row': `${ROW}px` }}>
       <div class="grid" ref=${box} role="grid" tabindex="0" aria-label=${label} aria-rowcount=${rows.count + 1} aria-colcount=${columns.length}
         aria-multiselectable="true" aria-activedescendant=${isDrawn ? activeId : undefined} onScroll=${measure} onKeyDown=${onKeyDown}
         onFocus=${() => active.row === -1 && rows.count > 0 && anchor === null && setActive({ row: 0, column: active.column })}
@@ -226,10 +232,10 @@ export function Grid(props) {
     </div>`;
 }
 
-/** A table in a panel is as tall as its rows, up to a limit; a source fills the place that it is given. @param {Props} props @param {number} count */
-function heightOf({ height, source }, count) {
+/** A table in a panel is as tall as its rows, up to a limit; a source fills the place that it is given. @param {Props} props @param {number} count @param {number} row height */
+function heightOf({ height, source }, count, row) {
   if (height !== undefined) return typeof height === 'number' ? `${height}px` : height;
-  return source ? '100%' : `${Math.min(15, Math.max(1, count) + 1) * ROW + 20}px`;
+  return source ? '100%' : `${Math.min(15, Math.max(1, count) + 1) * row + 20}px`;
 }
 
 /** @param {Event} event @param {() => void} action */

@@ -49,7 +49,7 @@ function Map({ result }) {
   };
   return html`
     <div class="map-box" tabindex="0" role="group" aria-label="Application map">
-      <svg role="img" aria-label=${label} width=${width} height=${height + 12} viewBox=${`0 0 ${width} ${height + 12}`}>
+      <svg role="img" aria-label=${label} style=${{ width: `${width / 14}rem`, height: `${(height + 12) / 14}rem` }} viewBox=${`0 0 ${width} ${height + 12}`}>
         <defs><marker id="map-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path class="map-arrow" d="M 0 0 L 8 4 L 0 8 z" /></marker></defs>
         ${edges.map((edge, index) => html`<path key=${index} class=${`map-edge${edge.failed > 0 ? ' failing' : ''}`} d=${line(at(edge.caller), at(edge.callee))} stroke-width=${1 + (3 * Math.log1p(edge.calls)) / Math.log1p(most)} marker-end="url(#map-arrow)" />`)}
         ${nodes.map((node) => html`<g key=${node.name} class=${`map-node${node.isRole ? ' role' : ''}${node.failed > 0 ? ' failing' : ''}`} transform=${`translate(${node.x} ${node.y})`}>

@@ -1,13 +1,15 @@
 /** The items of an operation as a tree over time: a treegrid, of which only the rows on screen are in the page. */
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../vendor/preact.js';
 import { Text } from '../result/cell.js';
+import { textScale } from '../result/geometry.js';
 import { stylesheet } from '../result/style.js';
 import { countText, durationText } from '../result/values.js';
 import { DEEPEST, foldedBelow, shownOf } from './tree.js';
 
 stylesheet(new URL('./trace.css', import.meta.url));
 
-const ROW = 26;
+/** The height of a row at the usual text size, in pixels. */
+const ROW_HEIGHT = 26;
 
 /** How kinds of items are called on a row. */
 export const KINDS = { request: 'REQ', dependency: 'DEP', exception: 'EXC', trace: 'LOG', pageView: 'PAGE', customEvent: 'EVT', availabilityResult: 'TEST', browserTiming: 'TIME' };
@@ -25,17 +27,22 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
   const [folded, setFolded] = useState(/** @type {Set<number>} */ (new Set()));
   const [depth, setDepth] = useState(Infinity);
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const [port, setPort] = useState({ top: 0, height: 400 });
+  const [port, setPort] = useState({ top: 0, height: 400, row: ROW_HEIGHT });
+  const ROW = port.row;
   const matches = useMemo(() => matcher(needle), [needle]);
   const rows = useMemo(() => shownOf(tree.roots, { folded, matches }), [tree, folded, matches]);
   const places = useMemo(() => new Map(rows.map(({ node }, at) => [node.item.index, at])), [rows]);
   const active = selected === null ? -1 : places.get(selected) ?? -1;
   const parents = useMemo(() => parentsOf(tree.roots), [tree]);
-  const measure = () => box.current && setPort({ top: box.current.scrollTop, height: box.current.clientHeight });
+  const measure = () => box.current && setPort({
+    top: box.current.scrollTop, height: box.current.clientHeight, row: Math.round(ROW_HEIGHT * textScale(getComputedStyle(document.documentElement).fontSize)),
+  });
   useLayoutEffect(() => {
     measure();
     const observer = new ResizeObserver(measure);
     if (box.current) observer.observe(box.current);
+    // The page grows with its text.
+    observer.observe(document.body);
     return () => observer.disconnect();
   }, []);
   useEffect(() => setFolded(new Set()), [tree]);
@@ -125,7 +132,7 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
       <button type="button" class="btn quiet" onClick=${() => onSpan(null)} title="0">Whole</button>
       <span class="muted">${needle ? `${countText(rows.filter((row) => row.match).length)} of ${countText(countOf(tree.roots))} items match` : `${countText(countOf(tree.roots))} items`}</span>
     </div>
-    <div class="waterfall" role="treegrid" aria-label="Items of the operation" aria-rowcount=${rows.length + 1} aria-colcount="4" tabindex="0" ref=${box} onScroll=${measure} onKeyDown=${onKeyDown}
+    <div class="waterfall" role="treegrid" aria-label="Items of the operation" aria-rowcount=${rows.length + 1} aria-colcount="4" tabindex="0" ref=${box} style=${{ '--row': `${ROW}px` }} onScroll=${measure} onKeyDown=${onKeyDown}
       aria-activedescendant=${active >= first && active < last ? `item-${rows[active].node.item.index}` : undefined} onFocus=${() => active < 0 && to(0)}>
       <div class="trace-head trace-row" role="row" aria-rowindex="1">
         <span role="columnheader">Item</span><span role="columnheader">Role</span><span role="columnheader" class="number">Duration</span>
@@ -133,13 +140,13 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
       </div>
       <div class="trace-space" role="rowgroup" style=${{ height: `${rows.length * ROW}px` }}>
         ${rows.slice(first, last).map(({ node, match }, index) => html`<${Row} key=${node.item.index} node=${node} match=${match} at=${first + index} span=${span} isFolded=${folded.has(node.item.index) && !needle} isActive=${node.item.index === selected}
-          role=${roles.indexOf(node.item.role)} onFold=${() => fold(node.item.index, !folded.has(node.item.index))} onSelect=${() => onSelect(node.item.index, true)} />`)}
+          role=${roles.indexOf(node.item.role)} row=${ROW} onFold=${() => fold(node.item.index, !folded.has(node.item.index))} onSelect=${() => onSelect(node.item.index, true)} />`)}
       </div>
     </div>`;
 }
 
-/** @param {{node: import('./tree.js').Node, match: boolean, at: number, span: Span, isFolded: boolean, isActive: boolean, role: number, onFold: () => void, onSelect: () => void}} props */
-function Row({ node, match, at, span, isFolded, isActive, role, onFold, onSelect }) {
+/** @param {{node: import('./tree.js').Node, match: boolean, at: number, span: Span, isFolded: boolean, isActive: boolean, role: number, row: number, onFold: () => void, onSelect: () => void}} props */
+function Row({ node, match, at, span, isFolded, isActive, role, row, onFold, onSelect }) {
   const { item } = node;
   const hasChildren = node.children.length > 0;
   const left = share(item.start, span), width = (100 * item.duration) / (span.to - span.from);
@@ -149,7 +156,7 @@ function Row({ node, match, at, span, isFolded, isActive, role, onFold, onSelect
   const isSeen = end >= 0 && begin <= 100 && left + width >= 0;
   return html`
     <div class=${`trace-row${isActive ? ' active' : ''}${match ? '' : ' dim'}${item.failed ? ' failed' : ''}`} role="row" id=${`item-${item.index}`} aria-rowindex=${at + 2} aria-level=${node.depth + 1} aria-selected=${isActive}
-      aria-expanded=${hasChildren ? !isFolded : undefined} style=${{ transform: `translateY(${at * ROW}px)` }} onClick=${onSelect}>
+      aria-expanded=${hasChildren ? !isFolded : undefined} style=${{ transform: `translateY(${at * row}px)` }} onClick=${onSelect}>
       <span class="trace-name" role="gridcell" style=${{ paddingLeft: `${Math.min(node.depth, DEEPEST) * 14}px` }}>
         ${hasChildren ? html`<button type="button" class="trace-fold" tabindex="-1" aria-label=${isFolded ? 'Unfold' : 'Fold'} onClick=${(/** @type {Event} */ event) => { event.stopPropagation(); onFold(); }}>${isFolded ? '▸' : '▾'}</button>` : html`<span class="trace-fold" aria-hidden="true"></span>`}
         <span class=${`trace-kind kind-${item.itemType}`}>${/** @type {Record<string, string>} */ (KINDS)[item.itemType] ?? item.itemType}</span>
