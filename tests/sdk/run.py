@@ -42,24 +42,26 @@ def python():
     return program
 
 
-def node():
-    folder = FOLDER / "node"
+def node(name, variable):
+    """Installs the packages of the folder `name`, and names their folder in the environment variable."""
+    folder = FOLDER / name
     if shutil.which("npm") is None or shutil.which("node") is None:
-        print("npm is not installed: the tests with the Node.js SDK are skipped", flush=True)
+        print(f"npm is not installed: the tests with the Node.js SDKs of {name} are skipped", flush=True)
         return
 
     def install():
-        print("installing the Node.js SDK …", flush=True)
-        shutil.copy(HERE / "node" / "package.json", folder)
+        print(f"installing the Node.js SDKs of {name} …", flush=True)
+        shutil.copy(HERE / name / "package.json", folder)
         subprocess.check_call(["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-update-notifier"], cwd=folder)
 
-    stamped(folder, HERE / "node" / "package.json", install)
-    os.environ["HINDSIGHT_NODE_MODULES"] = str(folder / "node_modules")
+    stamped(folder, HERE / name / "package.json", install)
+    os.environ[variable] = str(folder / "node_modules")
 
 
 def main():
     program = python()
-    node()
+    node("node", "HINDSIGHT_NODE_MODULES")
+    node("node_otlp", "HINDSIGHT_OTLP_MODULES")
     arguments = sys.argv[1:] or ["discover", "-v", "-s", str(HERE)]
     sys.exit(subprocess.call([program, "-m", "unittest", *arguments], cwd=HERE))
 

@@ -16,7 +16,7 @@ import urllib.request
 from server import Server
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODULES = os.environ.get("HINDSIGHT_NODE_MODULES")
+MODULES = os.environ.get("HINDSIGHT_OTLP_MODULES")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 
@@ -73,7 +73,7 @@ class Senders(unittest.TestCase):
         self.run_flask("grpc", self.server.url)
 
     def run_express(self, form, endpoint):
-        subprocess.run(["node", HERE / "node" / "otlp_express.cjs", form, endpoint, self.ikey],
+        subprocess.run(["node", HERE / "node_otlp" / "express.cjs", form, endpoint, self.ikey],
                        env={**os.environ, "NODE_PATH": MODULES}, check=True, timeout=120)
         rows = self.tree()
         self.assertEqual(len({row["operation_Id"] for row in rows}), 1, rows)
@@ -101,7 +101,7 @@ class Senders(unittest.TestCase):
     def test_a_browser(self):
         from selenium import webdriver
         bundler = pathlib.Path(MODULES) / ".bin" / "esbuild"
-        script = subprocess.run([bundler, HERE / "node" / "otlp_browser.mjs", "--bundle", "--format=iife"], check=True, capture_output=True,
+        script = subprocess.run([bundler, HERE / "node_otlp" / "browser.mjs", "--bundle", "--format=iife"], check=True, capture_output=True,
                                 env={**os.environ, "NODE_PATH": MODULES}).stdout
         page = (f"<!doctype html><title>page</title><script>window.ENDPOINT='{self.server.url}';window.KEY='{self.ikey}'</script>"
                 "<script>").encode() + script.replace(b"</script", b"<\\/script") + b"</script>"

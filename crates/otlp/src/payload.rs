@@ -53,13 +53,13 @@ pub fn outline(
 
 fn outline_of(signal: Signal, message: &[u8]) -> Result<ResourceOutline<'_>, Malformed> {
     let mut found = ResourceOutline::default();
-    let parts = Parts::read(message)?;
-    found.key = resource::key(parts.resource)?;
-    let mut scopes = 0;
-    for scope in parts.scopes {
-        let (told, items) = scope?;
-        scopes = told.name.len().max(scopes);
-        for item in items {
+    let resource = resource_of(message)?;
+    found.key = resource::key(resource)?;
+    let mut longest = 0;
+    for scope in scopes(message) {
+        let scope = scope?;
+        longest = scope.scope.name.len().max(longest);
+        for item in scope.items() {
             let item = item?;
             let (items, rows) = match signal {
                 Signal::Traces => (1, 1 + messages(item, 11).count()),
@@ -73,7 +73,7 @@ fn outline_of(signal: Signal, message: &[u8]) -> Result<ResourceOutline<'_>, Mal
             found.rows += rows;
         }
     }
-    found.repeated = parts.resource.len() + scopes;
+    found.repeated = resource.len() + longest;
     Ok(found)
 }
 
@@ -180,9 +180,10 @@ pub fn map(
         Signal::Logs | Signal::Metrics => None,
     };
     for (message, owner) in messages(payload, 1).zip(owners) {
-        let parts = Parts::read(message?)?;
+        let message = message?;
         let Some(owner) = owner else { continue };
-        let resource = Resource::read(parts.resource)?;
+        let told = resource_of(message)?;
+        let resource = Resource::read(told)?;
         let of = OfResource {
             app: owner.app,
             origin: Origin {
@@ -192,17 +193,19 @@ pub fn map(
             },
         };
         let identity = match signal {
-            Signal::Metrics => Some(Identity::of_resource(parts.resource)?),
-            _ => None,
+            Signal::Metrics => Some(Identity::of_resource(told)?),
+            Signal::Traces | Signal::Logs => None,
         };
-        for scope in parts.scopes {
-            let (scope, items) = scope?;
-            let identity = identity.as_ref().map(|resource| resource.with_scope(scope));
-            for item in items {
+        for scope in scopes(message) {
+            let scope = scope?;
+            let identity = identity
+                .as_ref()
+                .map(|resource| resource.with_scope(scope.scope));
+            for item in scope.items() {
                 match (&operations, &identity) {
                     (Some(operations), _) => of.span(item?, operations, sink)?,
                     (None, Some(identity)) => of.metric(item?, identity, sink)?,
-                    (None, None) => of.log(item?, scope, sink)?,
+                    (None, None) => of.log(item?, scope.scope, sink)?,
                 }
                 sink.check()?;
             }
@@ -215,8 +218,8 @@ pub fn map(
 fn operations(payload: &[u8]) -> Result<Operations<'_>, Malformed> {
     let mut spans = Vec::new();
     for message in messages(payload, 1) {
-        for scope in Parts::read(message?)?.scopes {
-            for span in scope?.1 {
+        for scope in scopes(message?) {
+            for span in scope?.items() {
                 spans.push(span?);
             }
         }
@@ -224,55 +227,39 @@ fn operations(payload: &[u8]) -> Result<Operations<'_>, Malformed> {
     Operations::of(spans.into_iter())
 }
 
-/// The parts of a message of a resource's telemetry.
-struct Parts<'a, I> {
-    resource: &'a [u8],
-    scopes: I,
+/// The resource of a message of a resource's telemetry.
+fn resource_of(message: &[u8]) -> Result<&[u8], Malformed> {
+    messages(message, 1).last().unwrap_or(Ok(&[]))
 }
 
-impl<'a> Parts<'a, ()> {
-    #[expect(
-        clippy::type_complexity,
-        reason = "iterators over iterators, so that nothing is collected"
-    )]
-    fn read(
-        message: &'a [u8],
-    ) -> Result<
-        Parts<
-            'a,
-            impl Iterator<
-                Item = Result<
-                    (
-                        Scope<'a>,
-                        impl Iterator<Item = Result<&'a [u8], Malformed>> + use<'a>,
-                    ),
-                    Malformed,
-                >,
-            > + use<'a>,
-        >,
-        Malformed,
-    > {
-        let mut resource: &[u8] = &[];
-        for field in fields(message) {
-            if let (1, field) = field? {
-                resource = field.bytes()?;
-            }
+/// The scopes of a message of a resource's telemetry.
+fn scopes(message: &[u8]) -> impl Iterator<Item = Result<ScopeItems<'_>, Malformed>> {
+    // 1000 is where old senders have their scopes, in the same form.
+    fields(message).filter_map(|field| match field {
+        Ok((2 | 1000, field)) => Some(field.bytes().and_then(ScopeItems::read)),
+        Ok(_) => None,
+        Err(malformed) => Some(Err(malformed)),
+    })
+}
+
+/// A scope with its items.
+struct ScopeItems<'a> {
+    scope: Scope<'a>,
+    message: &'a [u8],
+}
+
+impl<'a> ScopeItems<'a> {
+    fn read(message: &'a [u8]) -> Result<ScopeItems<'a>, Malformed> {
+        let mut scope = Scope::default();
+        for told in messages(message, 1) {
+            scope = Scope::read(told?)?;
         }
-        // 1000 is where old senders have their scopes, in the same form.
-        let scopes = fields(message).filter_map(|field| match field {
-            Ok((2 | 1000, field)) => Some(field.bytes()),
-            Ok(_) => None,
-            Err(malformed) => Some(Err(malformed)),
-        });
-        let scopes = scopes.map(|message| {
-            let message = message?;
-            let mut scope = Scope::default();
-            for told in messages(message, 1) {
-                scope = Scope::read(told?)?;
-            }
-            Ok((scope, messages(message, 2)))
-        });
-        Ok(Parts { resource, scopes })
+        Ok(ScopeItems { scope, message })
+    }
+
+    /// The messages of its spans, log records or metrics.
+    fn items(&self) -> impl Iterator<Item = Result<&'a [u8], Malformed>> + use<'a> {
+        messages(self.message, 2)
     }
 }
 

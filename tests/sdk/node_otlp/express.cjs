@@ -1,5 +1,5 @@
 // An Express application that the official instrumentations watch. It serves one request, which calls itself, and sends the
-// spans of both: node otlp_express.cjs <protobuf|json|grpc> <endpoint> <instrumentation key>
+// spans of both: node express.cjs <protobuf|json|grpc> <endpoint> <instrumentation key>
 const [form, endpoint, key] = process.argv.slice(2)
 const { NodeSDK } = require('@opentelemetry/sdk-node')
 const { ExpressInstrumentation } = require('@opentelemetry/instrumentation-express')
