@@ -34,7 +34,7 @@ impl SegmentAccess {
             None => {
                 let file = SegmentFileReader::open(segment)?;
                 self.footers
-                    .read(id, &file)
+                    .read(segment, &file)
                     .map_err(|error| file.unparsable(error))
             }
         }

@@ -1,15 +1,16 @@
 //! Parsed footers in memory: reading one takes longer than most lookups need altogether.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use parquet::errors::Result;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
 
-use super::SegmentFileReader;
+use super::{Segment, SegmentFileReader};
 
-/// The footers that were used last, up to a number of bytes.
+/// The footers that were used last, up to a number of bytes. Those of segments that are gone, such as merged ones, are forgotten with
+/// the next one that is kept.
 #[derive(Debug)]
 pub(crate) struct FooterCache {
     limit: usize,
@@ -28,6 +29,7 @@ struct Entry {
     footer: Arc<ParquetMetaData>,
     bytes: usize,
     used: u64,
+    segment: Weak<()>,
 }
 
 impl FooterCache {
@@ -50,45 +52,77 @@ impl FooterCache {
     /// Reads a segment's footer with its page index, and keeps it.
     pub(crate) fn read(
         &self,
-        segment: i64,
+        segment: &Segment,
         file: &SegmentFileReader,
     ) -> Result<Arc<ParquetMetaData>> {
         let footer = ParquetMetaDataReader::new()
             .with_page_index_policy(PageIndexPolicy::Optional)
             .parse_and_finish(file)?;
         let footer = Arc::new(footer);
-        self.put(segment, footer.clone());
+        self.put(segment.record.id, segment.alive(), footer.clone());
         Ok(footer)
     }
 
-    fn put(&self, segment: i64, footer: Arc<ParquetMetaData>) {
-        let bytes = footer.memory_size();
+    fn put(&self, id: i64, segment: Weak<()>, footer: Arc<ParquetMetaData>) {
         let mut state = self.state.lock();
         state.clock += 1;
-        let used = state.clock;
-        if let Some(old) = state.entries.insert(
+        let entry = Entry {
+            bytes: footer.memory_size(),
+            footer,
+            used: state.clock,
             segment,
-            Entry {
-                footer,
-                bytes,
-                used,
-            },
-        ) {
-            state.bytes -= old.bytes;
-        }
-        state.bytes += bytes;
+        };
+        state.entries.insert(id, entry);
+        state
+            .entries
+            .retain(|_, entry| entry.segment.strong_count() > 0);
+        state.bytes = state.entries.values().map(|entry| entry.bytes).sum();
         while state.bytes > self.limit && state.entries.len() > 1 {
-            let Some(oldest) = state
-                .entries
-                .iter()
-                .min_by_key(|(_, entry)| entry.used)
-                .map(|(id, _)| *id)
-            else {
+            let oldest = state.entries.iter().min_by_key(|(_, entry)| entry.used);
+            let Some(oldest) = oldest.map(|(id, _)| *id) else {
                 break;
             };
             if let Some(entry) = state.entries.remove(&oldest) {
                 state.bytes -= entry.bytes;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::metadata::FileMetaData;
+    use parquet::schema::types::{SchemaDescriptor, Type};
+
+    fn footer() -> Arc<ParquetMetaData> {
+        let schema = Type::group_type_builder("schema").build();
+        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema.expect("a schema"))));
+        let file = FileMetaData::new(2, 0, None, None, schema, None);
+        Arc::new(ParquetMetaData::new(file, Vec::new()))
+    }
+
+    #[test]
+    fn footers_of_segments_that_are_gone_are_forgotten() {
+        let cache = FooterCache::new(1 << 20);
+        let (first, second) = (Arc::new(()), Arc::new(()));
+        cache.put(1, Arc::downgrade(&first), footer());
+        drop(first);
+        cache.put(2, Arc::downgrade(&second), footer());
+        assert!(cache.get(1).is_none() && cache.get(2).is_some());
+        assert_eq!(cache.state.lock().bytes, footer().memory_size());
+    }
+
+    #[test]
+    fn beyond_the_limit_the_footer_that_was_not_used_longest_is_forgotten() {
+        let cache = FooterCache::new(2 * footer().memory_size());
+        let segment = Arc::new(());
+        for id in [1, 2] {
+            cache.put(id, Arc::downgrade(&segment), footer());
+        }
+        assert!(cache.get(1).is_some());
+        cache.put(3, Arc::downgrade(&segment), footer());
+        let kept = [1, 2, 3].map(|id| cache.get(id).is_some());
+        assert_eq!(kept, [true, false, true]);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) use verify::{
 pub(crate) use writer::{SegmentFile, SegmentSettings, SegmentWriter, TEMPORARY};
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
@@ -41,6 +41,7 @@ pub(crate) struct Segment {
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
     retired: Mutex<Option<Retired>>,
+    alive: Arc<()>,
 }
 
 /// What becomes of the file of a segment that is no longer data, once its last reader is done.
@@ -59,6 +60,7 @@ impl Segment {
             path: folder.join(&record.path),
             record,
             retired: Mutex::new(None),
+            alive: Arc::default(),
         }
     }
 
@@ -68,6 +70,11 @@ impl Segment {
 
     pub(crate) fn vfs(&self) -> &dyn Vfs {
         &*self.vfs
+    }
+
+    /// What is kept beside the segment lasts as long as this can be upgraded: until the last reference to the segment is gone.
+    pub(crate) fn alive(&self) -> Weak<()> {
+        Arc::downgrade(&self.alive)
     }
 
     /// Says what becomes of the file of a segment that the catalogue no longer lists as data: it happens with the last reference.

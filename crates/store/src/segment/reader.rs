@@ -109,11 +109,11 @@ impl AsyncFileReader for SegmentReader {
             if let Some(footer) = self.access.footers.get(id) {
                 return Ok(footer);
             }
-            let access = self.access.clone();
+            let (access, segment) = (self.access.clone(), self.segment.clone());
             self.with_file(move |file| {
                 access
                     .footers
-                    .read(id, file)
+                    .read(&segment, file)
                     .map_err(|error| file.unparsable(error))
             })
             .await
