@@ -17,7 +17,7 @@ from server import PROGRAM, ROOT
 
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 # What these documents show is run by the tests below; the files of docs/testing.md (`file=…`) by test_packages.py.
-RUN = {"README.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/testing.md"}
+RUN = {"README.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/otlp.md", "docs/testing.md"}
 AZURE_CLI = "test_azure_cli.py"
 
 
@@ -123,7 +123,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(shown, RUN)
 
     def test_readme(self):
-        make, query, export, server, sign_in = blocks("README.md", "sh")
+        make, query, otlp, sdk, server, sign_in = blocks("README.md", "sh")
         for command in commands(make):
             subprocess.check_output(["make", "--dry-run", *command.split("#")[0].split()[1:]], cwd=ROOT)
         session = Session(self)
@@ -139,7 +139,7 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(len(rows["tables"][0]["rows"]), 2)
         self.assertIn("timestamp", session.run(re.search(r"`(target/debug/hindsight query [^`]*)`", read("README.md"))[1]))
         self.assertIn(app["instrumentationKey"], session.run(re.search(r"`(hindsight app show [^`]*)`", read("README.md"))[1]))
-        session.all(export)
+        session.all(otlp + sdk)
 
         items = shop_telemetry.envelopes("")
         with gzip.open(session.folder / "envelopes.ndjson.gz", "wt") as file:
@@ -218,6 +218,16 @@ class Documents(unittest.TestCase):
             session.run("curl -s $URL/v2.1/track --data @item.json")
         for reply in map(json.loads, session.all(wait)):
             self.assertNotIn("error", reply)
+
+    def test_otlp(self):
+        """Senders with these variables are in test_otlp.py; `hindsight app show` prints the same names."""
+        session = Session(self)
+        session.serve("hindsight serve")
+        [variables] = blocks("docs/otlp.md", "sh")
+        session.all(variables)
+        shown = session.run("hindsight app show default")
+        for name in re.findall(r"export (\w+)=", variables):
+            self.assertIn(name, shown)
 
     def test_limits(self):
         session = Session(self)

@@ -97,7 +97,7 @@ class LiveMetrics(unittest.TestCase):
             time.sleep(0.1)
 
     def test_python(self):
-        with Server() as server:
+        with Server(log_filter="debug") as server:
             sample = self.check(server, [sys.executable, "-c", PYTHON_SCRIPT], {"OTEL_SERVICE_NAME": "bakery"}, "bakery")
         names = {metric["name"] for metric in sample["metrics"]}
         self.assertLessEqual({r"\Process\Physical Bytes", r"\ApplicationInsights\Requests/Sec",
@@ -107,7 +107,7 @@ class LiveMetrics(unittest.TestCase):
     @unittest.skipUnless(MODULES, "npm is not installed")
     def test_node(self):
         """The Node.js SDK of today speaks TLS alone."""
-        with Server("--dev-tls") as server:
+        with Server("--dev-tls", log_filter="debug") as server:
             environment = {"NODE_PATH": MODULES, "NODE_EXTRA_CA_CERTS": server.authority, "OTEL_SERVICE_NAME": "till"}
             sample = self.check(server, ["node", NODE_SCRIPT], environment, "till")
             self.assertGreater(requests_of(sample), 0)
