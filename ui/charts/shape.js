@@ -20,7 +20,7 @@
  */
 import { countText, durationText, isNumeric, numberOf } from '../result/values.js';
 
-/** More series are not told apart by colour or legend: the largest are drawn, and the chart says so. */
+/** More series cannot be distinguished by colour or legend: the largest are drawn, and the chart says so. */
 export const MOST_SERIES = 60;
 /** More bars or slices are not read: the first are drawn, and the chart says so. */
 export const MOST_BARS = 500;

@@ -28,7 +28,7 @@ export class Language {
   /** @param {{tables: {name: string, columns: {name: string, type: string}[]}[], language: any}} about */
   async configure(about) {
     await this.call('configure', about);
-    // The first completion and the first check compile much: this one is for nobody.
+    // The first completion and the first check compile much: the result of this one is dropped.
     await this.call('complete', { text: `${about.tables[0]?.name ?? 'print'} | `, position: (about.tables[0]?.name.length ?? 5) + 3 });
     this.isReady = true;
     performance.mark('hindsight.language');

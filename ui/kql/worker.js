@@ -10,7 +10,7 @@ importScripts('../vendor/kusto.js', './service.js');
 const waiting = [];
 let isBusy = false;
 
-/** Requests whose answer nobody reads once a later one came. */
+/** Requests whose answer is dropped once a later one came. */
 const REPLACED = new Set(['complete', 'diagnose', 'hover']);
 
 addEventListener('message', ({ data }) => {

@@ -291,7 +291,7 @@ export class LogsStore {
 /** What of the address decides what is run. @param {string | null} q @param {string | null} z @param {string | null} saved */
 const keyOf = (q, z, saved) => JSON.stringify([q, z, saved, range.peek().text]);
 
-/** The headers of a reply that an error tells. @param {{requestId: string | null, retryAfter: string | null}} reply */
+/** The headers of a reply that an error carries. @param {{requestId: string | null, retryAfter: string | null}} reply */
 function headersOf({ requestId, retryAfter }) {
   const headers = new Headers();
   if (requestId) headers.set('x-ms-request-id', requestId);

@@ -48,7 +48,7 @@ function withoutCycles(names, edges) {
   /** @type {Set<Edge>} */
   const back = new Set();
   const from = (/** @type {string} */ name) => edges.filter((edge) => edge.caller === name);
-  // What nobody calls comes first: a cycle is then cut where it is entered.
+  // Roles without callers come first: a cycle is then cut where it is entered.
   const called = new Set(edges.filter(({ caller, callee }) => caller !== callee).map(({ callee }) => callee));
   for (const root of [...names].sort((a, b) => Number(called.has(a)) - Number(called.has(b)))) {
     if (state.has(root)) continue;

@@ -48,7 +48,7 @@ export const panels = [
   },
 ];
 
-/** How each statement is drawn; a reply tells the rendering of one result. */
+/** How each statement is drawn; a reply names the rendering of one result. */
 const RENDERS = [
   { visualization: 'columnchart', kind: 'stacked' }, { visualization: 'columnchart', yTitle: 'ms' }, { visualization: 'columnchart', kind: 'stacked' },
   { visualization: 'columnchart' },

@@ -11,7 +11,7 @@ use crate::error::Malformed;
 use crate::names::context as names;
 use crate::resource::Resource;
 
-/// The request, as its transport tells it.
+/// The request, as its transport delivers it.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The times that items may have.
@@ -48,7 +48,7 @@ pub(crate) fn column(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The row of an item with the columns that the application, the resource and the request tell. `client_Browser` and `client_OS`
-/// are told by the user agent of the item, or else by the resource, or else by the browser that sends.
+/// are given by the user agent of the item, or else by the resource, or else by the browser that sends.
 pub(crate) fn row<'r>(origin: Origin<'r>, user_agent: &str) -> Row<'r> {
     let Origin {
         app,
@@ -57,11 +57,11 @@ pub(crate) fn row<'r>(origin: Origin<'r>, user_agent: &str) -> Row<'r> {
     } = origin;
     let sender = context.browser.as_ref().filter(|_| resource.is_browser);
     let sender = sender.map_or("", |browser| browser.user_agent.as_str());
-    let first = |told: &'r str, found: fn(&str) -> String| -> Cow<'r, str> {
-        match (user_agent, told, sender) {
+    let first = |given: &'r str, found: fn(&str) -> String| -> Cow<'r, str> {
+        match (user_agent, given, sender) {
             ("", "", "") => Cow::Borrowed(""),
             ("", "", sender) => Cow::Owned(found(sender)),
-            ("", told, _) => column(Cow::Borrowed(told)),
+            ("", given, _) => column(Cow::Borrowed(given)),
             (agent, _, _) => Cow::Owned(found(&cut(Cow::Borrowed(agent), limits::NAME))),
         }
     };
@@ -85,15 +85,15 @@ pub(crate) fn row<'r>(origin: Origin<'r>, user_agent: &str) -> Row<'r> {
     }
 }
 
-/// `client_IP`: the address that an attribute tells, or that of the browser that sends. A collector's address is nobody's.
-pub(crate) fn client_ip(told: Option<&str>, context: &Context) -> Cow<'static, str> {
+/// `client_IP`: the address that an attribute gives, or that of the browser that sends. The address of a collector is not kept.
+pub(crate) fn client_ip(given: Option<&str>, context: &Context) -> Cow<'static, str> {
     let sent = || {
         context
             .browser
             .as_ref()
             .map(|browser| browser.address.as_str())
     };
-    client::mask_ip(told.or_else(sent).unwrap_or_default())
+    client::mask_ip(given.or_else(sent).unwrap_or_default())
 }
 
 /// Fills the user, the session, the client and the synthetic source from attributes.

@@ -78,8 +78,8 @@ pub(crate) fn measurements(
     added: &[(&str, f64)],
     bag: &mut BagBuilder,
 ) -> Result<Option<Vec<u8>>, Malformed> {
-    let told = attributes.get(context::MEASUREMENTS);
-    if told.is_none() && added.is_empty() {
+    let given = attributes.get(context::MEASUREMENTS);
+    if given.is_none() && added.is_empty() {
         return Ok(None);
     }
     bag.clear();
@@ -90,7 +90,7 @@ pub(crate) fn measurements(
             pairs += 1;
         }
     };
-    match told {
+    match given {
         Some(Value::Text(text)) => {
             // What is no JSON object has no measurements, as in the exporters.
             let object: serde_json::Map<String, serde_json::Value> =

@@ -49,7 +49,7 @@ pub enum Rejection {
     SampleRate,
     /// A metric without a name.
     NoName,
-    /// A metric whose temporality is not told.
+    /// A metric whose temporality is not given.
     NoTemporality,
     /// The application has too many cumulative series.
     TooManySeries {

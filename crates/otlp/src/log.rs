@@ -23,7 +23,7 @@ use crate::wire::fields;
 /// A log record.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
-    /// Nanoseconds since 1970; 0 if it is not told.
+    /// Nanoseconds since 1970; 0 if it is not given.
     time: u64,
     observed: u64,
     severity: u32,
@@ -65,13 +65,13 @@ impl<'a> Record<'a> {
 
     /// Ticks of the time of the record, or of its observation, or of its arrival.
     fn timestamp(&self, context: &Context) -> Result<i64, Rejection> {
-        let told = [self.time, self.observed]
+        let given = [self.time, self.observed]
             .into_iter()
             .find(|time| *time > 0);
-        let Some(told) = told else {
+        let Some(given) = given else {
             return Ok(context.window.now);
         };
-        time::within(told, &context.window).map_err(|outside| Rejection::Time {
+        time::within(given, &context.window).map_err(|outside| Rejection::Time {
             what: "log record",
             outside,
             window: context.window,
@@ -181,9 +181,9 @@ fn fill_exception<'r>(
     let attributes = &record.attributes;
     let body = record.body.text()?.filter(|body| !body.is_empty());
     let kind = attributes.text(exception::TYPE)?;
-    let told = attributes.text(exception::MESSAGE)?;
+    let given = attributes.text(exception::MESSAGE)?;
     let stack = attributes.text(exception::STACK)?;
-    let message = told.as_deref().or(body.as_deref());
+    let message = given.as_deref().or(body.as_deref());
     let thrown = Exception {
         type_name: kind.as_deref().unwrap_or(exception::UNKNOWN),
         message: message.unwrap_or(exception::UNKNOWN),
@@ -192,7 +192,7 @@ fn fill_exception<'r>(
     };
     row.severity = Some(record.level());
     row.set_exceptions(&[thrown], "");
-    if told.is_some()
+    if given.is_some()
         && let Some(body) = body
     {
         more.push((added::LOGGER_MESSAGE, body));

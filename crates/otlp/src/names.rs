@@ -14,7 +14,7 @@ pub(crate) mod resource {
         "k8s.cronjob.name",
         "k8s.daemonset.name",
     ];
-    /// What a service is called that nobody named.
+    /// What a service is called that has no name.
     pub(crate) const UNNAMED: &str = "unknown_service";
     pub(crate) const INSTANCE: &[&str] = &["k8s.pod.name", "service.instance.id", "host.name"];
     pub(crate) const MODEL: &[&str] = &["device.model.name"];
@@ -46,7 +46,7 @@ pub(crate) mod context {
         "http.client_ip",
         "net.peer.ip",
     ];
-    /// The client of a dependency: only what is told for this purpose.
+    /// The client of a dependency: only what is given for this purpose.
     pub(crate) const DEPENDENCY_CLIENT: &[&str] = &["microsoft.client.ip"];
     pub(crate) const OPERATION: &[&str] = &["ai.operation.name"];
     pub(crate) const SAMPLE_RATE: &[&str] = &["microsoft.sample_rate", "_MS.sampleRate"];
@@ -157,7 +157,7 @@ pub(crate) mod exception {
     pub(crate) const TYPE: &[&str] = &["exception.type"];
     pub(crate) const MESSAGE: &[&str] = &["exception.message"];
     pub(crate) const STACK: &[&str] = &["exception.stacktrace"];
-    /// The type and the message where none is told.
+    /// The type and the message where none is given.
     pub(crate) const UNKNOWN: &str = "Exception";
 }
 

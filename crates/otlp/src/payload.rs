@@ -182,8 +182,8 @@ pub fn map(
     for (message, owner) in messages(payload, 1).zip(owners) {
         let message = message?;
         let Some(owner) = owner else { continue };
-        let told = resource_of(message)?;
-        let resource = Resource::read(told)?;
+        let given = resource_of(message)?;
+        let resource = Resource::read(given)?;
         let of = OfResource {
             app: owner.app,
             origin: Origin {
@@ -193,7 +193,7 @@ pub fn map(
             },
         };
         let identity = match signal {
-            Signal::Metrics => Some(Identity::of_resource(told)?),
+            Signal::Metrics => Some(Identity::of_resource(given)?),
             Signal::Traces | Signal::Logs => None,
         };
         for scope in scopes(message) {
@@ -251,8 +251,8 @@ struct ScopeItems<'a> {
 impl<'a> ScopeItems<'a> {
     fn read(message: &'a [u8]) -> Result<ScopeItems<'a>, Malformed> {
         let mut scope = Scope::default();
-        for told in messages(message, 1) {
-            scope = Scope::read(told?)?;
+        for given in messages(message, 1) {
+            scope = Scope::read(given?)?;
         }
         Ok(ScopeItems { scope, message })
     }

@@ -9,7 +9,7 @@ use crate::error::Malformed;
 use crate::names::resource as names;
 use crate::wire::fields;
 
-/// What a resource tells of each of its items.
+/// What a resource says of each of its items.
 #[derive(Debug, Default)]
 pub(crate) struct Resource<'a> {
     /// `cloud_RoleName`
@@ -24,25 +24,25 @@ pub(crate) struct Resource<'a> {
     pub(crate) sdk_version: String,
     /// Whether a browser sends.
     pub(crate) is_browser: bool,
-    /// `client_OS`, if the resource tells it.
+    /// `client_OS`, if the resource has it.
     pub(crate) client_os: Cow<'a, str>,
-    /// `client_Browser`, if the resource tells it.
+    /// `client_Browser`, if the resource has it.
     pub(crate) client_browser: String,
 }
 
 impl<'a> Resource<'a> {
-    /// What the message tells.
+    /// What the message contains.
     pub(crate) fn read(message: &'a [u8]) -> Result<Resource<'a>, Malformed> {
-        let told = attributes(message)?;
-        let text = |names: &[&str]| Ok::<_, Malformed>(told.text(names)?.unwrap_or_default());
+        let given = attributes(message)?;
+        let text = |names: &[&str]| Ok::<_, Malformed>(given.text(names)?.unwrap_or_default());
         let language = text(names::SDK_LANGUAGE)?;
         let is_browser = language == names::WEB
-            || told
+            || given
                 .iter()
                 .any(|(name, _)| name.starts_with(names::BROWSER));
         let agent = text(names::USER_AGENT)?;
         Ok(Resource {
-            role_name: role_name(&told)?,
+            role_name: role_name(&given)?,
             role_instance: text(names::INSTANCE)?,
             version: text(names::VERSION)?,
             model: text(names::MODEL)?,
@@ -77,24 +77,24 @@ pub(crate) fn key(message: &[u8]) -> Result<Option<Cow<'_, str>>, Malformed> {
     attributes(message)?.text(names::KEY)
 }
 
-/// `service.namespace` and `service.name`; the workload where nobody named the service.
-fn role_name(told: &Attributes<'_>) -> Result<String, Malformed> {
-    let name = told.text(names::NAME)?.unwrap_or_default();
+/// `service.namespace` and `service.name`; the workload where the service has no name.
+fn role_name(given: &Attributes<'_>) -> Result<String, Malformed> {
+    let name = given.text(names::NAME)?.unwrap_or_default();
     if name.is_empty() || name.starts_with(names::UNNAMED) {
-        if let Some(workload) = told.text(names::WORKLOAD)? {
+        if let Some(workload) = given.text(names::WORKLOAD)? {
             return Ok(workload.into_owned());
         }
         if name.is_empty() {
             return Ok(String::new());
         }
     }
-    Ok(match told.text(names::NAMESPACE)? {
+    Ok(match given.text(names::NAMESPACE)? {
         Some(namespace) => format!("{namespace}.{name}"),
         None => name.into_owned(),
     })
 }
 
-/// `otlp_<language>:<version>`, as far as they are told.
+/// `otlp_<language>:<version>`, as far as they are given.
 fn sdk_version(language: &str, version: &str) -> String {
     match (language, version) {
         ("", _) => "otlp".to_owned(),
@@ -113,7 +113,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// What the message tells.
+    /// What the message contains.
     pub(crate) fn read(message: &'a [u8]) -> Result<Scope<'a>, Malformed> {
         let mut scope = Scope::default();
         for field in fields(message) {

@@ -14,7 +14,7 @@ pub(crate) fn item_count(attributes: &Attributes<'_>, trace_state: &str) -> Resu
     hindsight_rows::item_count(rate).ok_or(Rejection::SampleRate)
 }
 
-/// The share in percent that `ot=th:<hex>` of a trace state tells: of 2⁵⁶ random values, those below the threshold are dropped.
+/// The share in percent that `ot=th:<hex>` of a trace state means: of 2⁵⁶ random values, those below the threshold are dropped.
 fn threshold(trace_state: &str) -> Option<f64> {
     /// Digits of a threshold.
     const DIGITS: usize = 14;

@@ -45,7 +45,7 @@ impl Number {
 /// What a series has counted up to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Total {
-    /// When it began to count, nanoseconds since 1970; 0 if it is not told.
+    /// When it began to count, nanoseconds since 1970; 0 if it is not given.
     pub(crate) start: u64,
     /// When it had counted this, nanoseconds since 1970.
     pub(crate) time: u64,
@@ -69,7 +69,7 @@ impl Total {
 pub(crate) struct Difference {
     pub(crate) sum: f64,
     pub(crate) count: u64,
-    /// Whether the point tells the whole life of its series, so that its minimum and maximum hold for the row.
+    /// Whether the point covers the whole life of its series, so that its minimum and maximum hold for the row.
     pub(crate) is_whole: bool,
 }
 
@@ -291,8 +291,8 @@ mod tests {
         assert_eq!(first(0, 10), Some(5.0));
         assert_eq!(first(10, 10), Some(5.0));
         assert_eq!(first(11, 10), None);
-        assert_eq!(first(0, 0), None, "the start is not told");
-        assert_eq!(first(0, 20), None, "the start tells nothing");
+        assert_eq!(first(0, 0), None, "the start is not given");
+        assert_eq!(first(0, 20), None, "the start says nothing");
         // What was remembered then gives differences.
         let found = differences(&mut Series::new(99), &[sum(10, 20, 5), sum(10, 30, 6)]);
         assert_eq!(found, [None, Some(1.0)]);

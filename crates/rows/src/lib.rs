@@ -2,7 +2,7 @@
 //!
 //! Every ingestion protocol maps its items to a [`Row`] and adds it to [`Gathered`]. Which field of a row fills which column is
 //! stated once, in `columns.rs`. The rules that the protocols share are here too: limits of texts, the window of accepted times,
-//! the weight of sampled items, metric points, exceptions, and what an address or a user agent tells.
+//! the weight of sampled items, metric points, exceptions, and what follows from an address or a user agent.
 
 mod bags;
 pub mod client;

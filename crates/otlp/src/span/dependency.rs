@@ -161,7 +161,7 @@ fn http_target<'a>(address: &str, attributes: &Attributes<'a>) -> Result<Text<'a
     })
 }
 
-/// The host of a database, without the default port of its system, and the database's name; the system if neither is told.
+/// The host of a database, without the default port of its system, and the database's name; the system if neither is given.
 fn database_target<'a>(
     system: &Text<'a>,
     attributes: &Attributes<'a>,
@@ -199,7 +199,7 @@ fn message_target<'a>(attributes: &Attributes<'a>) -> Result<Text<'a>, Malformed
     )
 }
 
-/// The other end as it is told, with its port. Within the application `server.address` is not the other end.
+/// The other end as it is given, with its port. Within the application `server.address` is not the other end.
 fn peer_target<'a>(
     attributes: &Attributes<'a>,
     with_server: bool,

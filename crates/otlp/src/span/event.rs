@@ -22,7 +22,7 @@ pub(crate) struct Parent<'s, 'r> {
     pub(crate) row: &'s Row<'r>,
 }
 
-/// The rows of a span's events, each given to `take`. `reject` is told which are not stored.
+/// The rows of a span's events, each given to `take`. `reject` receives those that are not stored.
 pub(crate) fn rows<'r>(
     parent: &Parent<'_, 'r>,
     origin: Origin<'r>,

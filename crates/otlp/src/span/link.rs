@@ -38,10 +38,10 @@ pub(super) fn dimension(links: &[&[u8]]) -> Result<Option<String>, Malformed> {
 }
 
 /// The mean of the milliseconds from the time when each linked message was put into its queue to `start`, at least 0; `None` if no
-/// link tells that time.
+/// link has that time.
 pub(super) fn mean_time_in_queue(links: &[&[u8]], start: u64) -> Result<Option<f64>, Malformed> {
     let start = start as f64 / 1_000_000.0;
-    let (mut total, mut told) = (0.0, false);
+    let (mut total, mut given) = (0.0, false);
     for link in links {
         let mut attributes = Attributes::default();
         for field in fields(link) {
@@ -51,8 +51,8 @@ pub(super) fn mean_time_in_queue(links: &[&[u8]], start: u64) -> Result<Option<f
         }
         if let Some(Value::Int(enqueued)) = attributes.get(messaging::ENQUEUED) {
             total += start - enqueued as f64;
-            told = true;
+            given = true;
         }
     }
-    Ok(told.then(|| (total / links.len() as f64).max(0.0)))
+    Ok(given.then(|| (total / links.len() as f64).max(0.0)))
 }

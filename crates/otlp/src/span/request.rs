@@ -63,7 +63,7 @@ pub(super) fn name<'a>(span: &Span<'a>) -> Result<Cow<'a, str>, Malformed> {
     Ok(named(Cow::Owned(text)))
 }
 
-/// The URL: whole, or of its scheme, host and target; empty where one of them is not told.
+/// The URL: whole, or of its scheme, host and target; empty where one of them is not given.
 fn address<'a>(attributes: &Attributes<'a>) -> Result<Cow<'a, str>, Malformed> {
     if let Some(url) = attributes.text(http::URL)? {
         return Ok(url);

@@ -4,7 +4,7 @@ use prost::encoding::{WireType, decode_key, decode_varint};
 
 use crate::error::Malformed;
 
-/// The value of a field, as the wire format tells it.
+/// The value of a field, in the wire format.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Field<'a> {
     /// `int64`, `uint32`, `bool`, an enum.

@@ -33,7 +33,7 @@ const KEY_NAMES: [&[u8]; 2] = [b"microsoft.instrumentation_key", b"ai.instrument
 /// Characters of an instrumentation key.
 const KEY: usize = 36;
 
-/// A request, as its transport tells it.
+/// A request, as its transport delivers it.
 pub(crate) struct Export {
     /// What it carries.
     pub(crate) signal: Signal,

@@ -88,7 +88,7 @@ pub(crate) fn saved_query(saved: &SavedQuery) -> Value {
     })
 }
 
-/// What binding tells of the query `text`. `columns` are those of its first result.
+/// The result of binding the query `text`. `columns` are those of its first result.
 pub(crate) fn checked(text: &str, checked: &Checked) -> Value {
     let (diagnostics, results) = match checked {
         Checked::Invalid(diagnostics) => (diagnostics.as_slice(), None),
