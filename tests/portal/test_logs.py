@@ -131,7 +131,7 @@ class Logs(Analysis):
         self.check_accessibility(name=self.id())
 
     def test_8_a_dynamic_cell_filters_by_a_key(self):
-        page = self.visit(self.logs("requests | project timestamp, name, customDimensions | take 200"))
+        page = self.visit(self.logs("requests | project timestamp, name, customDimensions | order by tostring(customDimensions.plan) desc | take 200"))
         self.rows(page)
         page.locator(".grid").focus()
         page.keyboard.press("End")
@@ -285,7 +285,7 @@ class Hostile(Analysis):
             items.append({"name": "x", "time": now, "iKey": app["instrumentationKey"], "tags": tags, "data": {"baseType": kind, "baseData": data}})
         status, verdict = self.server.track(items)
         self.assertEqual(status, 200, verdict)
-        page = self.visit(self.logs("union requests, traces | project name, message, resultCode, url, cloud_RoleName, customDimensions, big = tostring(customDimensions.long)"), "hostile")
+        page = self.visit(self.logs("union requests, traces | project name, message, resultCode, url, cloud_RoleName, customDimensions, big = tostring(customDimensions.long) | order by name desc"), "hostile")
         page.wait_for_selector(".grid [data-row='1']")
         page.locator(".grid").focus()
         for key in ("Enter", " "):
