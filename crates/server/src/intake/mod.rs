@@ -74,7 +74,7 @@ enum Refused {
     Body(BodyError),
     /// All of it, for one reason.
     Whole(Verdict),
-    /// So many bytes of memory are needed.
+    /// The request needs a reservation of this number of bytes.
     Needs(usize),
 }
 

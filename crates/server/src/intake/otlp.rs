@@ -413,7 +413,11 @@ fn map_within(
         .map(|(_, staged)| Staged::into_changes(staged))
         .collect();
     if changes.iter().any(|changes| !changes.is_empty()) {
-        app.series.mark();
+        app.series.mark().map_err(|error| {
+            tracing::error!(%error, "the file that marks cumulative series cannot be written");
+            let message = "Cumulative metrics cannot be taken: the data folder is not writable";
+            Unmapped::Refused(Refusal::new(503, message).into_refused())
+        })?;
     }
     let rows = rows.finish().map_err(|error| {
         tracing::error!(%error, "telemetry does not fit its schema");

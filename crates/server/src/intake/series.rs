@@ -58,17 +58,21 @@ impl AllSeries {
         series.blocking_lock_owned()
     }
 
-    /// Notes that there are series, before the first of them is counted.
-    pub(crate) fn mark(&self) {
+    /// Notes durably that there are series, before the first of them is counted.
+    ///
+    /// # Errors
+    /// The file cannot be written or synced. The points must then not be counted: after a restart they would be counted again.
+    pub(crate) fn mark(&self) -> std::io::Result<()> {
         if self.is_marked.load(Ordering::Acquire) {
-            return;
+            return Ok(());
         }
-        match std::fs::write(&self.path, []) {
-            Ok(()) => self.is_marked.store(true, Ordering::Release),
-            Err(error) => {
-                tracing::warn!(%error, path = %self.path.display(), "after a restart cumulative metrics may be counted twice");
-            }
+        std::fs::File::create(&self.path)?.sync_all()?;
+        // The entry of the file is durable once its folder is synced.
+        if let Some(folder) = self.path.parent() {
+            std::fs::File::open(folder)?.sync_all()?;
         }
+        self.is_marked.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Forgets the series of one application, or of all, whose telemetry is removed.
@@ -91,8 +95,15 @@ mod tests {
         let now = EPOCH + 10;
         let first = AllSeries::open(folder.path(), now);
         assert_eq!(first.forgotten_before, 0);
-        first.mark();
-        first.mark();
+        first.mark().unwrap();
+        first.mark().unwrap();
         assert_eq!(AllSeries::open(folder.path(), now).forgotten_before, 1000);
+    }
+
+    #[test]
+    fn a_mark_that_cannot_be_written_is_an_error_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let series = AllSeries::open(&folder.path().join("missing"), EPOCH);
+        assert!(series.mark().is_err() && series.mark().is_err());
     }
 }
