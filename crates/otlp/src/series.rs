@@ -85,7 +85,7 @@ struct Remembered {
 pub struct SeriesLimits {
     /// The most series.
     pub most: usize,
-    /// A series that was not sent for so many ticks is forgotten.
+    /// The idle time, in ticks, after which a series is forgotten.
     pub idle: i64,
 }
 

@@ -14,9 +14,9 @@ pub struct Window {
 /// An item's time lies outside of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutsideWindow {
-    /// It is so many ticks older than now.
+    /// It is older than now, by this number of ticks.
     TooOld(i64),
-    /// It is so many ticks ahead of now.
+    /// It is ahead of now, by this number of ticks.
     TooNew(i64),
 }
 

@@ -41,10 +41,10 @@ pub(crate) fn dropped_lines() -> usize {
     DROPPED.get().map_or(0, ErrorCounter::dropped_lines)
 }
 
-/// How often what histograms were given is added up.
+/// How often the values of histograms are aggregated.
 const UPKEEP: Duration = Duration::from_secs(10);
 
-/// Adds up what histograms were given, again and again: the recorder keeps every value until then, also where nobody reads `/metrics`.
+/// Aggregates the values of histograms periodically: the recorder keeps each value until then, also where `/metrics` is not scraped.
 pub(crate) async fn keep_up(recorder: PrometheusHandle) {
     let mut ticks = tokio::time::interval(UPKEEP);
     loop {

@@ -94,7 +94,7 @@ async fn export(
     }
 }
 
-/// Counts what was taken and tells the log what was not: many SDKs do not tell it.
+/// Counts the items, and logs why some were rejected: many SDKs do not log it.
 fn note(exported: &Exported, id: &RequestId) {
     ::metrics::counter!("hindsight_ingest_items_total", "outcome" => "accepted")
         .increment(exported.accepted as u64);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::connection_string;
 
-/// Who asks.
+/// The principal.
 pub(crate) fn me(name: &str, everywhere: Rights) -> Value {
     json!({ "name": name, "rights": rights(everywhere), "version": env!("CARGO_PKG_VERSION") })
 }

@@ -9,7 +9,7 @@ use crate::auth::Principal;
 use crate::directory::{AppRecord, Snapshot};
 use crate::error::ApiError;
 
-/// The name that clients send where nobody chose a database.
+/// The name of the default database, which clients send if none is configured.
 const DEFAULT: &str = "NetDefaultDB";
 
 /// The applications that the principal may read, by name.

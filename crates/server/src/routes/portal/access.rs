@@ -1,4 +1,4 @@
-//! What the portal's requests share: who asks, about which application, and the form of replies.
+//! What the portal's requests share: the principal, the application, and the form of replies.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -15,7 +15,7 @@ use crate::error::ApiError;
 use crate::origin::Head;
 use crate::routes::JSON;
 
-/// Who asks, and from where.
+/// The admitted principal and the head of its request.
 pub(super) struct Asker {
     pub(super) admitted: Admitted,
     pub(super) head: Head,

@@ -54,7 +54,9 @@ pub(super) async fn create(
 ) -> Result<Response, ApiError> {
     let name = new.name.trim();
     if name.is_empty() || name.len() > LONGEST_NAME || name.contains(char::is_control) {
-        return Err(ApiError::bad("A key's name has 1 to 128 characters"));
+        return Err(ApiError::bad(
+            "A key's name has 1 to 128 bytes and no control characters",
+        ));
     }
     let rights = new.rights.join(",");
     let rights = Rights::parse(&rights).map_err(|unknown| {

@@ -1,4 +1,4 @@
-//! `GET /portal/api/me`: who asks, and what they may do everywhere.
+//! `GET /portal/api/me`: the principal, and its rights on every application.
 
 use axum::response::Response;
 

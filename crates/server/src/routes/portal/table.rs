@@ -116,7 +116,7 @@ pub(in super::super) static ROUTES: &[Route] = &[
         "/portal/api/me",
         &[signed_in(
             "portalMe",
-            "Who asks, and what they may do with every application.",
+            "The principal, and its rights on every application.",
             &[ok("PortalMe", "Name and rights.")],
             |r| r.get(me::me),
         )],
