@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Union};
-use hindsight_kql_syntax::Span;
+use hindsight_kql_syntax::{Code, Diagnostic, Span};
 use hindsight_kql_types::{ScalarType, Value};
 
 use crate::error::{BindResult, plan_error};
@@ -34,6 +34,15 @@ pub(crate) fn union_plan(
     span: Span,
 ) -> BindResult<Relation> {
     let columns = merge(&legs, inner);
+    if let Some(name) = source.filter(|name| columns.iter().any(|c| c.name == *name)) {
+        return Err(Diagnostic::new(
+            Code::Semantics,
+            format!(
+                "The column '{name}' for the names of the tables cannot be added: a table has a column of that name. Give it another name."
+            ),
+            span,
+        ));
+    }
     // Inside `mv-apply` and `partition` every leg has the subtable keys.
     let subtables = legs.first().map_or(Vec::new(), |leg| groups(&leg.relation));
     let mut plans = Vec::with_capacity(legs.len());
