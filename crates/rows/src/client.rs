@@ -41,6 +41,9 @@ const BROWSERS: &[(&str, &str)] = &[
 
 /// `Chrome 119.0` of a user agent; empty where it names none.
 pub fn browser(agent: &str) -> String {
+    if agent.is_empty() {
+        return String::new();
+    }
     for (mark, name) in BROWSERS {
         if *mark == "Version/" && !agent.contains("Safari/") {
             continue;
@@ -64,6 +67,9 @@ pub fn browser(agent: &str) -> String {
 
 /// `Windows 10` of a user agent; empty where it names none.
 pub fn operating_system(agent: &str) -> String {
+    if agent.is_empty() {
+        return String::new();
+    }
     let version = |mark: &str| -> Option<String> {
         let (_, after) = agent.split_once(mark)?;
         let text: String = after

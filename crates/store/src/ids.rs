@@ -2,20 +2,47 @@
 
 use hindsight_kql_types::ticks::to_unix_millis;
 use parking_lot::Mutex;
-use uuid::{ContextV7, Timestamp, Uuid};
+use rand::Rng;
+use uuid::{Builder, Uuid};
 
-/// Counts the ids of one millisecond, so that they sort in the order in which they are made.
-static CONTEXT: Mutex<ContextV7> = Mutex::new(ContextV7::new());
+/// Bits of the counter, of the 74 bits behind the time.
+const COUNTER_BITS: u32 = 42;
+/// Random bits behind the counter.
+const RANDOM_BITS: u32 = 32;
+
+/// The last id's time in milliseconds and its counter.
+static LAST: Mutex<(u64, u64)> = Mutex::new((0, 0));
 
 /// A new UUID of version 7 (RFC 9562 §5.7) made at `now`, in ticks of 100 ns since 0001-01-01. Times before 1970 count as 1970.
+///
+/// The ids of one millisecond sort in the order in which they are made: a counter of 42 bits that begins at a random number stands
+/// before 32 random bits (RFC 9562 §6.2, method 1). The random numbers are those of the thread's generator: a system call for
+/// each id took 3% of the time of ingestion.
 pub fn time_ordered_id(now: i64) -> Uuid {
-    let millis = u64::try_from(to_unix_millis(now)).unwrap_or(0);
-    let (seconds, millis) = (millis / 1000, (millis % 1000) as u32);
-    Uuid::new_v7(Timestamp::from_unix(
-        &*CONTEXT.lock(),
-        seconds,
-        millis * 1_000_000,
-    ))
+    let now = u64::try_from(to_unix_millis(now)).unwrap_or(0);
+    let mut random = rand::rng();
+    let (millis, counter) = {
+        let mut last = LAST.lock();
+        *last = match *last {
+            (millis, counter) if now <= millis && counter + 1 < 1 << COUNTER_BITS => {
+                (millis, counter + 1)
+            }
+            // The highest bit is free, so that the counter does not overflow soon.
+            (millis, _) => (
+                now.max(millis + u64::from(now <= millis)),
+                random.random_range(0..1 << (COUNTER_BITS - 1)),
+            ),
+        };
+        *last
+    };
+    let tail = (u128::from(counter) << RANDOM_BITS) | u128::from(random.random::<u32>());
+    // The builder overwrites the version and variant, so the 74 bits are laid around them: 12, and 62.
+    let (high, low) = ((tail >> 62) as u16, (tail & ((1 << 62) - 1)) as u64);
+    let mut bytes = [0; 10];
+    let (first, second) = bytes.split_at_mut(2);
+    first.copy_from_slice(&high.to_be_bytes());
+    second.copy_from_slice(&low.to_be_bytes());
+    Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid()
 }
 
 #[cfg(test)]

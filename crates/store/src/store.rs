@@ -32,6 +32,9 @@ use crate::store_id::StoreId;
 use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
 use crate::view::{ViewCell, ViewSink};
 
+/// Bytes from which on a request is encoded on a thread for blocking work.
+const ENCODED_ASIDE: usize = 256 << 10;
+
 /// How much of the memtable's memory one application may hold, as a multiple of what is free.
 const MEMORY_FACTOR: usize = 3;
 
@@ -167,7 +170,7 @@ impl Store {
         if batches.is_empty() {
             return Ok(Ack { sequence: 0 });
         }
-        let payload = log::encode_batches(request.app, &batches)?;
+        let (batches, payload) = encode(request.app, batches).await?;
         let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
         let sequence = writer.append(request.app, batches, payload).await?;
         self.note_arrival();
@@ -402,6 +405,23 @@ impl Drop for Store {
 
 /// Removes the segments of a seal that failed before they were registered: the disk may be full, and the next seal writes
 /// them again.
+/// Encodes a request for the log. A large one takes milliseconds, in which no other task of the same thread would run: it is encoded on
+/// a thread for blocking work.
+async fn encode(
+    app: AppId,
+    batches: Vec<(Table, RecordBatch)>,
+) -> Result<(Vec<(Table, RecordBatch)>, Vec<u8>)> {
+    let bytes: usize = batches
+        .iter()
+        .map(|(_, batch)| batch.get_array_memory_size())
+        .sum();
+    let encode = move || log::encode_batches(app, &batches).map(|payload| (batches, payload));
+    if bytes < ENCODED_ASIDE {
+        return encode();
+    }
+    blocking(encode).await
+}
+
 fn remove_unregistered(settings: &SegmentSettings, records: &[SegmentRecord]) {
     for record in records {
         // What is left is moved to the quarantine at the next start.

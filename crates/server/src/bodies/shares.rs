@@ -70,6 +70,15 @@ pub(crate) struct Share<K: Eq + Hash + Clone> {
     log: Arc<Semaphore>,
 }
 
+/// Where a request waits among those of its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Before the others, however many there are: it has run, and needs more memory than was expected.
+    First,
+    /// After the others.
+    Last,
+}
+
 /// Why a request gets no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoMemory {
@@ -128,11 +137,22 @@ impl<K: Eq + Hash + Clone> Shares<K> {
         bytes: usize,
         body: usize,
     ) -> Result<Share<K>, NoMemory> {
+        self.enter_at(Place::Last, owner, bytes, body).await
+    }
+
+    /// As [`Shares::enter`], waiting at a place of its own.
+    pub(crate) async fn enter_at(
+        self: &Arc<Shares<K>>,
+        place: Place,
+        owner: K,
+        bytes: usize,
+        body: usize,
+    ) -> Result<Share<K>, NoMemory> {
         let limit = self.limits.bytes;
         if bytes > limit {
             return Err(NoMemory::TooLarge { limit });
         }
-        let mut queued = self.join(owner, bytes, body)?;
+        let mut queued = self.join(place, owner, bytes, body)?;
         match tokio::time::timeout(self.limits.queue_time, &mut queued.granted).await {
             Ok(Ok(())) => queued.share().ok_or(NoMemory::Full),
             // The place was given up for an owner with less.
@@ -143,6 +163,7 @@ impl<K: Eq + Hash + Clone> Shares<K> {
 
     fn join(
         self: &Arc<Shares<K>>,
+        place: Place,
         owner: K,
         bytes: usize,
         body: usize,
@@ -155,17 +176,22 @@ impl<K: Eq + Hash + Clone> Shares<K> {
             .owners
             .entry(owner.clone())
             .or_insert_with(Account::new);
-        account.waiting.push_back(Waiter {
+        let waiter = Waiter {
             number,
             bytes,
             body,
             grant,
-        });
+        };
+        match place {
+            Place::First => account.waiting.push_front(waiter),
+            Place::Last => account.waiting.push_back(waiter),
+        }
         account.waiting_bytes += body;
         state.waiting_bytes += body;
         self.grant(&mut state);
         let account = state.owners.get(&owner);
-        if account.is_some_and(|account| account.waiting.len() > self.limits.queue) {
+        let is_full = |account: &Account| account.waiting.len() > self.limits.queue;
+        if place == Place::Last && account.is_some_and(is_full) {
             state.give_up(&owner, number);
             return Err(NoMemory::Full);
         }
@@ -429,6 +455,30 @@ mod tests {
         for _ in 0..19 {
             assert_eq!(told.recv().await.map(|(owner, _)| owner), Some("flood"));
         }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_has_begun_waits_before_the_others_and_beside_a_full_queue() {
+        let limits = Limits {
+            queue: 1,
+            queue_time: Duration::from_secs(60),
+            ..LIMITS
+        };
+        let shares = shares(limits);
+        let held = shares.enter("a", 100, 0).await.ok().unwrap();
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        for place in [Place::Last, Place::First] {
+            let (shares, tell) = (shares.clone(), tell.clone());
+            tokio::spawn(async move {
+                let share = shares.enter_at(place, "a", 100, 0).await;
+                let _ = tell.send((place, share.map(drop)));
+            });
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(shares.enter("a", 1, 0).await.err(), Some(NoMemory::Full));
+        drop(held);
+        assert_eq!(told.recv().await, Some((Place::First, Ok(()))));
+        assert_eq!(told.recv().await, Some((Place::Last, Ok(()))));
     }
 
     #[tokio::test]

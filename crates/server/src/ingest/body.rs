@@ -16,7 +16,7 @@ pub(crate) enum BodyError {
     },
     /// An encoding that is not known, or more than one: 415.
     #[error(
-        "The content encoding '{0}' is not supported; send one of identity, gzip, deflate, br, zstd, and only one"
+        "The content encoding '{0}' is not supported; send one of identity, gzip, deflate, br, zstd, snappy, and only one"
     )]
     Unsupported(String),
     /// The bytes are not in the encoding that the header names: 400.
@@ -43,6 +43,8 @@ pub(crate) enum Codec {
     Brotli,
     /// RFC 8878.
     Zstd,
+    /// Snappy, as one block or as a stream in its framing format: collectors send both under this name.
+    Snappy,
 }
 
 impl Codec {
@@ -54,6 +56,7 @@ impl Codec {
             "deflate" => Ok(Codec::Deflate),
             "br" => Ok(Codec::Brotli),
             "zstd" => Ok(Codec::Zstd),
+            "snappy" | "x-snappy-framed" => Ok(Codec::Snappy),
             other => Err(BodyError::Unsupported(other.chars().take(100).collect())),
         }
     }
@@ -65,6 +68,7 @@ impl Codec {
             Codec::Deflate => "deflate",
             Codec::Brotli => "br",
             Codec::Zstd => "zstd",
+            Codec::Snappy => "snappy",
         }
     }
 }
@@ -108,6 +112,8 @@ pub(crate) fn decode_within(
     room: usize,
 ) -> Result<Cow<'_, [u8]>, BodyError> {
     let limit = Limit { limit, room };
+    // One more, so that the end of the body is found without more room.
+    let expected = expected_size(codec, body).saturating_add(1);
     let corrupt = || BodyError::Corrupt(codec.name());
     // What follows the end of a stream would be lost silently; gzip and zstd take it for the next member.
     let (plain, is_end) = match codec {
@@ -115,21 +121,21 @@ pub(crate) fn decode_within(
         Codec::Identity => return Ok(Cow::Borrowed(body)),
         Codec::Gzip => {
             let open = || Ok(flate2::bufread::MultiGzDecoder::new(body));
-            (read(open, codec, limit)?.0, true)
+            (read(open, codec, expected, limit)?.0, true)
         }
         Codec::Deflate if is_zlib(body) => {
             let open = || Ok(flate2::bufread::ZlibDecoder::new(body));
-            let (plain, decoder) = read(open, codec, limit)?;
+            let (plain, decoder) = read(open, codec, expected, limit)?;
             (plain, decoder.into_inner().is_empty())
         }
         Codec::Deflate => {
             let open = || Ok(flate2::bufread::DeflateDecoder::new(body));
-            let (plain, decoder) = read(open, codec, limit)?;
+            let (plain, decoder) = read(open, codec, expected, limit)?;
             (plain, decoder.into_inner().is_empty())
         }
         Codec::Brotli => {
             let open = || Ok(brotli::Decompressor::new(body, 4096));
-            let (plain, mut decoder) = read(open, codec, limit)?;
+            let (plain, mut decoder) = read(open, codec, expected, limit)?;
             // Asked once more, it complains about bytes that it took from the body and did not need.
             let is_end = decoder.read(&mut [0]).is_ok() && decoder.get_ref().is_empty();
             (plain, is_end)
@@ -140,10 +146,40 @@ pub(crate) fn decode_within(
                 decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                 Ok(decoder)
             };
-            (read(open, codec, limit)?.0, true)
+            (read(open, codec, expected, limit)?.0, true)
         }
+        Codec::Snappy if is_snappy_stream(body) => {
+            let open = || Ok(snap::read::FrameDecoder::new(body));
+            (read(open, codec, expected, limit)?.0, true)
+        }
+        Codec::Snappy => (snappy_block(body, limit)?, true),
     };
     is_end.then_some(Cow::Owned(plain)).ok_or_else(corrupt)
+}
+
+/// How much larger Snappy can make a block at most, rounded up: a copy of 64 bytes takes three.
+const MOST_OF_SNAPPY: usize = 22;
+
+/// Whether the bytes begin as a stream in the framing format of Snappy; a block cannot. A stream of nothing has no bytes.
+fn is_snappy_stream(body: &[u8]) -> bool {
+    body.is_empty() || body.starts_with(b"\xff\x06\x00\x00sNaPpY")
+}
+
+/// The plain bytes of a block of Snappy, which begins with their number.
+fn snappy_block(body: &[u8], limit: Limit) -> Result<Vec<u8>, BodyError> {
+    let corrupt = |_| BodyError::Corrupt(Codec::Snappy.name());
+    let bytes = snap::raw::decompress_len(body).map_err(corrupt)?;
+    if bytes > body.len().saturating_mul(MOST_OF_SNAPPY) {
+        return Err(BodyError::Corrupt(Codec::Snappy.name()));
+    }
+    if bytes > limit.limit {
+        return Err(limit.too_large());
+    }
+    if bytes > limit.room {
+        return Err(BodyError::NeedsRoom { bytes });
+    }
+    let mut decoder = snap::raw::Decoder::new();
+    decoder.decompress_vec(body).map_err(corrupt)
 }
 
 /// Whether the bytes begin with a zlib header; `deflate` is sent with and without one.
@@ -159,12 +195,14 @@ fn is_zlib(body: &[u8]) -> bool {
 fn read<D: Read>(
     open: impl Fn() -> std::io::Result<D>,
     codec: Codec,
+    expected: usize,
     limit: Limit,
 ) -> Result<(Vec<u8>, D), BodyError> {
     let corrupt = |_| BodyError::Corrupt(codec.name());
     let mut decoder = open().map_err(corrupt)?;
-    let mut plain = Vec::new();
-    let few = bound(BLIND.min(limit.limit).min(limit.room));
+    let few = BLIND.min(limit.limit).min(limit.room);
+    let mut plain = Vec::with_capacity(few.min(expected));
+    let few = bound(few);
     let held = decoder.by_ref().take(few).read_to_end(&mut plain);
     // Fewer than were asked for: these are all.
     if bound(held.map_err(corrupt)?) < few {
@@ -197,6 +235,31 @@ fn read<D: Read>(
         .ok_or_else(|| limit.too_large())
 }
 
+/// How much larger a body becomes where nothing in it tells.
+const EXPANSION: usize = 16;
+/// How much larger DEFLATE (RFC 1951) can make a body at most, rounded up.
+const MOST_EXPANSION: usize = 1040;
+
+/// How many plain bytes a body says or is expected to have. The size in a trailer of gzip or a header of zstd may be wrong.
+pub(crate) fn expected_size(codec: Codec, body: &[u8]) -> usize {
+    let told = match codec {
+        Codec::Identity => return body.len(),
+        // RFC 1952 §2.3.1: the size modulo 2³² of the last member.
+        Codec::Gzip => body
+            .last_chunk::<4>()
+            .and_then(|size| usize::try_from(u32::from_le_bytes(*size)).ok()),
+        Codec::Zstd => zstd::zstd_safe::get_frame_content_size(body)
+            .ok()
+            .flatten()
+            .and_then(|size| usize::try_from(size).ok()),
+        Codec::Snappy if !is_snappy_stream(body) => snap::raw::decompress_len(body).ok(),
+        Codec::Deflate | Codec::Brotli | Codec::Snappy => None,
+    };
+    let usual = body.len().saturating_mul(EXPANSION);
+    let most = body.len().saturating_mul(MOST_EXPANSION);
+    told.map_or(usual, |told| told.clamp(body.len(), most))
+}
+
 /// The first plain bytes of a body, at most `few`; what is broken ends them.
 pub(crate) fn beginning(codec: Codec, body: &[u8], few: usize) -> Vec<u8> {
     let mut plain = Vec::with_capacity(few);
@@ -220,6 +283,11 @@ pub(crate) fn beginning(codec: Codec, body: &[u8], few: usize) -> Vec<u8> {
             decoder.window_log_max(ZSTD_WINDOW_LOG)?;
             decoder.take(few).read_to_end(&mut plain)
         }),
+        Codec::Snappy if is_snappy_stream(body) => snap::read::FrameDecoder::new(body)
+            .take(few)
+            .read_to_end(&mut plain),
+        // A block is decompressed whole; a large one tells nothing.
+        Codec::Snappy => Ok(0),
     };
     plain
 }
@@ -234,7 +302,13 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    const CODECS: [Codec; 4] = [Codec::Gzip, Codec::Deflate, Codec::Brotli, Codec::Zstd];
+    const CODECS: [Codec; 5] = [
+        Codec::Gzip,
+        Codec::Deflate,
+        Codec::Brotli,
+        Codec::Zstd,
+        Codec::Snappy,
+    ];
 
     fn encode(codec: Codec, plain: &[u8]) -> Vec<u8> {
         match codec {
@@ -260,6 +334,11 @@ mod tests {
                 out
             }
             Codec::Zstd => zstd::encode_all(plain, 3).unwrap(),
+            Codec::Snappy => {
+                let mut encoder = snap::write::FrameEncoder::new(Vec::new());
+                encoder.write_all(plain).unwrap();
+                encoder.into_inner().unwrap()
+            }
         }
     }
 
@@ -285,11 +364,49 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_snappy_are_read_too() {
+        let plain = b"resourceSpans ".repeat(100);
+        let block = snap::raw::Encoder::new().compress_vec(&plain).unwrap();
+        let read = |limit, room| decode_within(Codec::Snappy, &block, limit, room);
+        assert_eq!(read(2000, 2000).unwrap().as_ref(), plain);
+        assert!(matches!(
+            read(1399, 1399),
+            Err(BodyError::TooLarge { limit: 1399, .. })
+        ));
+        assert_eq!(read(2000, 1000), Err(BodyError::NeedsRoom { bytes: 1400 }));
+        assert_eq!(expected_size(Codec::Snappy, &block), 1400);
+        assert_eq!(Codec::parse("x-snappy-framed"), Ok(Codec::Snappy));
+    }
+
+    #[test]
+    fn the_expected_size_is_what_the_body_says_within_what_is_possible() {
+        let plain = b"[{}]".repeat(1000);
+        for codec in [Codec::Gzip, Codec::Zstd] {
+            let packed = encode(codec, &plain);
+            // `zstd::encode_all` writes a stream, whose header says no size.
+            let expected = match codec {
+                Codec::Gzip => 4000.min(packed.len() * MOST_EXPANSION),
+                _ => packed.len() * EXPANSION,
+            };
+            assert_eq!(expected_size(codec, &packed), expected, "{codec:?}");
+        }
+        let told = zstd::bulk::compress(&plain, 1).unwrap();
+        assert_eq!(expected_size(Codec::Zstd, &told), 4000);
+        let liar = [&[0; 20][..], &u32::MAX.to_le_bytes()].concat();
+        assert_eq!(expected_size(Codec::Gzip, &liar), 24 * MOST_EXPANSION);
+        assert_eq!(expected_size(Codec::Gzip, b""), 0);
+    }
+
+    #[test]
     fn a_bomb_of_every_codec_stops_at_the_limit() {
         let zeros = vec![0_u8; 32 << 20];
         for codec in CODECS {
             let bomb = encode(codec, &zeros);
-            assert!(bomb.len() < 200_000, "{codec:?} is no bomb: {}", bomb.len());
+            assert!(
+                bomb.len() < 2_000_000,
+                "{codec:?} is no bomb: {}",
+                bomb.len()
+            );
             let error = decode(codec, &bomb, 1 << 20).unwrap_err();
             assert!(
                 matches!(error, BodyError::TooLarge { limit, .. } if limit == 1 << 20),

@@ -6,7 +6,7 @@ use hindsight_rows::Window;
 use hindsight_store::{AppId, Tier};
 
 use super::body::{self, BodyError, Codec};
-use super::{ItemRules, KeyRefusal, Sender, count, decode, first_key};
+use super::{ItemRules, KeyRefusal, Sender, decode, outlook, split};
 use crate::directory::AppRecord;
 
 /// Bytes that a body may have after decompression.
@@ -36,7 +36,8 @@ pub(crate) fn track(input: &[u8]) -> (usize, usize) {
     ];
     let codec = codecs.into_iter().cycle().nth(usize::from(*codec));
     let codec = codec.unwrap_or(Codec::Identity);
-    let _ = first_key(codec, packed);
+    let outlook = outlook(codec, packed, LIMIT);
+    assert!(outlook.plain <= LIMIT && outlook.items <= LIMIT + 1);
     let small = body::decode_within(codec, packed, LIMIT, LIMIT / 16);
     let plain = match body::decode(codec, packed, LIMIT) {
         Ok(plain) => plain,
@@ -65,7 +66,8 @@ pub(crate) fn track(input: &[u8]) -> (usize, usize) {
             Err(KeyRefusal::Unknown)
         }
     };
-    let decoded = decode(&plain, &rules, &Sender::default(), &find)
+    let (items, received) = split(&plain, usize::MAX);
+    let decoded = decode(&items, &rules, &Sender::default(), &find)
         .unwrap_or_else(|error| unreachable!("{error}"));
     let accepted: usize = decoded.apps.iter().map(|app| app.items.len()).sum();
     let rows: usize = decoded
@@ -75,7 +77,7 @@ pub(crate) fn track(input: &[u8]) -> (usize, usize) {
         .map(|(_, batch)| batch.num_rows())
         .sum();
     assert_eq!(rows, accepted, "each accepted item is a row");
-    assert_eq!(decoded.received, count(&plain));
+    assert_eq!(decoded.received, received);
     assert_eq!(accepted + decoded.errors.len(), decoded.received);
     (accepted, decoded.errors.len())
 }

@@ -21,10 +21,9 @@ use hindsight_rows::{AppBatches, Gathered};
 
 use crate::directory::AppRecord;
 use body::Codec;
-use split::RawItem;
 
 pub(crate) use rules::ItemRules;
-pub(crate) use split::{Next, next_item};
+pub(crate) use split::{Next, RawItem, next_item, split};
 pub(crate) use tags::Sender;
 pub(crate) use verdict::{ItemError, KeyRefusal, Verdict};
 
@@ -49,11 +48,34 @@ pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, KeyRefusal>
 /// Bytes at the beginning of a body in which its first instrumentation key is looked for.
 const BEGINNING: usize = 8 << 10;
 
-/// The first instrumentation key of a body, as a guess of whose telemetry it is: the text after the first `"iKey":`.
-pub(crate) fn first_key(codec: Codec, body: &[u8]) -> Option<String> {
+/// What the beginning of a body tells of the whole. All of it is a guess: a body is judged when it is decoded.
+pub(crate) struct Outlook {
+    /// The first instrumentation key: whose telemetry it is.
+    pub(crate) key: Option<String>,
+    /// Bytes when it is decompressed.
+    pub(crate) plain: usize,
+    /// Items.
+    pub(crate) items: usize,
+}
+
+/// The size of an item, where the beginning of a body does not tell it.
+const USUAL_ITEM: usize = 512;
+
+/// Looks at the beginning of a body of which at most `limit` bytes are decompressed.
+pub(crate) fn outlook(codec: Codec, body: &[u8], limit: usize) -> Outlook {
+    let beginning = body::beginning(codec, body, BEGINNING);
+    let plain = body::expected_size(codec, body).min(limit);
+    Outlook {
+        key: first_key(&beginning),
+        plain,
+        items: plain / split::mean_size(&beginning).unwrap_or(USUAL_ITEM) + 1,
+    }
+}
+
+/// The text after the first `"iKey":`.
+fn first_key(text: &[u8]) -> Option<String> {
     const NAME: &[u8] = b"\"iKey\"";
-    let text = body::beginning(codec, body, BEGINNING);
-    let at = text.windows(NAME.len()).position(|part| part == NAME)?;
+    let at = memchr::memmem::find(text, NAME)?;
     let value = text.get(at + NAME.len()..)?.trim_ascii_start();
     let value = value.strip_prefix(b":")?.trim_ascii_start();
     let value = value.strip_prefix(b"\"")?;
@@ -61,19 +83,13 @@ pub(crate) fn first_key(codec: Codec, body: &[u8]) -> Option<String> {
     String::from_utf8(value.get(..end)?.to_vec()).ok()
 }
 
-/// How many items a body holds, without parsing them.
-pub(crate) fn count(body: &[u8]) -> usize {
-    split::count(body)
-}
-
-/// Decodes a request's plain body.
+/// Decodes the items of a request.
 pub(crate) fn decode(
-    body: &[u8],
+    items: &[RawItem<'_>],
     rules: &ItemRules,
     sender: &Sender,
     find: &FindApp<'_>,
 ) -> Result<Decoded, arrow::error::ArrowError> {
-    let items = split::split(body);
     let mut gathered = Gathered::default();
     let (mut errors, mut unknown_key) = (Vec::new(), false);
     let mut bag = BagBuilder::new();

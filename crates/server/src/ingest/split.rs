@@ -14,29 +14,33 @@ pub(crate) enum RawItem<'a> {
 /// Nesting that an item may have. An envelope of an SDK has less than ten levels.
 const MAX_DEPTH: usize = 64;
 
-/// The items of a body in order.
-pub(crate) fn split(body: &[u8]) -> Vec<RawItem<'_>> {
+/// The first `most` items of a body in order, and how many items it has.
+pub(crate) fn split(body: &[u8], most: usize) -> (Vec<RawItem<'_>>, usize) {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    let mut items = Vec::new();
+    let (mut items, mut count) = (Vec::new(), 0);
     let mut rest = skip_separators(body);
     while !rest.is_empty() {
         let (item, after) = next(rest);
-        items.extend(item);
+        if let Some(item) = item {
+            count += 1;
+            if items.len() < most {
+                items.push(item);
+            }
+        }
         rest = skip_separators(after);
     }
-    items
+    (items, count)
 }
 
-/// How many items a body has.
-pub(super) fn count(body: &[u8]) -> usize {
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    let (mut items, mut rest) = (0, skip_separators(body));
-    while !rest.is_empty() {
-        let (item, after) = next(rest);
-        items += usize::from(item.is_some());
-        rest = skip_separators(after);
+/// The mean size of the whole items in the beginning of a body, separators included; `None` where it holds none.
+pub(super) fn mean_size(beginning: &[u8]) -> Option<usize> {
+    let (mut count, mut used, mut rest) = (0, 0, beginning);
+    while let Next::Item(place) = next_item(rest, false) {
+        count += 1;
+        used += place.end;
+        rest = rest.get(place.end..).unwrap_or_default();
     }
-    items
+    used.checked_div(count)
 }
 
 /// What comes next in a text of which more may follow.
@@ -102,22 +106,26 @@ fn next(text: &[u8]) -> (Option<RawItem<'_>>, &[u8]) {
 
 /// The object that `text` begins with, found by counting braces outside strings.
 fn object(text: &[u8]) -> (Option<RawItem<'_>>, &[u8]) {
-    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0_usize, false, false);
-    for (index, byte) in text.iter().enumerate() {
-        match (in_string, byte) {
-            (true, _) if escaped => escaped = false,
-            (true, b'\\') => escaped = true,
-            (true, b'"') => in_string = false,
-            (true, _) => {}
-            (false, b'"') => in_string = true,
-            (false, b'{' | b'[') => {
+    let cut = (
+        Some(RawItem::Bad("The item ends before its closing brace")),
+        &[] as &[u8],
+    );
+    let (mut depth, mut deepest, mut index) = (0_usize, 0_usize, 0);
+    while let Some(byte) = text.get(index) {
+        index += 1;
+        match byte {
+            b'"' => match text.get(index..).and_then(string_length) {
+                Some(length) => index += length,
+                None => return cut,
+            },
+            b'{' | b'[' => {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
-            (false, b'}' | b']') => {
+            b'}' | b']' => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    let (item, after) = text.split_at(index + 1);
+                    let (item, after) = text.split_at(index);
                     let item = if deepest > MAX_DEPTH {
                         RawItem::Bad("The item is nested more than 64 levels deep")
                     } else {
@@ -126,13 +134,23 @@ fn object(text: &[u8]) -> (Option<RawItem<'_>>, &[u8]) {
                     return (Some(item), after);
                 }
             }
-            (false, _) => {}
+            _ => {}
         }
     }
-    (
-        Some(RawItem::Bad("The item ends before its closing brace")),
-        &[],
-    )
+    cut
+}
+
+/// The bytes of a string up to and with its closing quote; `text` begins behind the opening one.
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut begin = 0;
+    loop {
+        let at = begin + memchr::memchr2(b'"', b'\\', text.get(begin..)?)?;
+        if text.get(at) == Some(&b'"') {
+            return Some(at + 1);
+        }
+        // The byte behind a backslash is no end of the string.
+        begin = at + 2;
+    }
 }
 
 #[cfg(test)]
@@ -140,7 +158,8 @@ mod tests {
     use super::*;
 
     fn check(body: &str, expected: &[Result<&str, &str>]) {
-        let items: Vec<_> = split(body.as_bytes())
+        let (items, count) = split(body.as_bytes(), usize::MAX);
+        let items: Vec<_> = items
             .into_iter()
             .map(|item| match item {
                 RawItem::Item(text) => Ok(std::str::from_utf8(text).unwrap()),
@@ -148,7 +167,20 @@ mod tests {
             })
             .collect();
         assert_eq!(items, expected, "{body}");
-        assert_eq!(count(body.as_bytes()), expected.len(), "{body}");
+        assert_eq!(count, expected.len(), "{body}");
+        let (first, count) = split(body.as_bytes(), 1);
+        assert_eq!(
+            (first.len(), count),
+            (count.min(1), expected.len()),
+            "{body}"
+        );
+    }
+
+    #[test]
+    fn the_mean_size_counts_whole_items() {
+        assert_eq!(mean_size(br#"[{"a":1},{"a":2},{"a"#), Some(8));
+        assert_eq!(mean_size(br#"[{"a":"#), None);
+        assert_eq!(mean_size(b""), None);
     }
 
     #[test]

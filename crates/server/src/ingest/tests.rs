@@ -44,7 +44,13 @@ fn decode_text(body: &str) -> Decoded {
             Err(KeyRefusal::Unknown)
         }
     };
-    decode(body.as_bytes(), &rules, &sender, &find).unwrap()
+    decode(
+        &split(body.as_bytes(), usize::MAX).0,
+        &rules,
+        &sender,
+        &find,
+    )
+    .unwrap()
 }
 
 fn envelope(base_type: &str, base_data: Value) -> Value {

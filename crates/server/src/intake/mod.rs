@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::auth::Principal;
 use crate::bodies::Owner;
 use crate::bodies::receiving::Arriving;
-use crate::bodies::shares::{NoMemory, Share};
+use crate::bodies::shares::{NoMemory, Place, Share};
 use crate::config::Settings;
 use crate::directory::{AppRecord, Snapshot};
 use crate::ingest::body::{self, BodyError, Codec};
@@ -44,8 +44,6 @@ fn window(settings: &Settings, now: i64) -> Window {
 const ITEM: usize = 1536;
 /// Memory of a request beside its body.
 const BASE: usize = 64 << 10;
-/// How much larger a packed body is expected to be when it is decompressed.
-const EXPANSION: usize = 16;
 
 /// A body as it was received.
 pub(crate) struct PackedBody {
@@ -91,14 +89,15 @@ where
     F: Future<Output = Result<T, Refused>>,
 {
     let mut needed = expected.min(app.bodies.telemetry.limit());
-    for _ in 0..2 {
-        let share = enter(app, owner, needed, body).await?;
+    // The work of a request that has begun is lost if it is refused: it waits before those that have not.
+    for place in [Place::Last, Place::First] {
+        let share = enter(app, owner, needed, body, place).await?;
         match work(share).await {
             Err(Refused::Needs(bytes)) => needed = bytes,
             outcome => return outcome,
         }
     }
-    work(enter(app, owner, needed, body).await?).await
+    work(enter(app, owner, needed, body, Place::First).await?).await
 }
 
 async fn enter(
@@ -106,8 +105,10 @@ async fn enter(
     owner: Owner,
     needed: usize,
     body: usize,
+    place: Place,
 ) -> Result<Share<Owner>, Refused> {
-    let entered = app.bodies.telemetry.enter(owner, needed, body).await;
+    let shares = &app.bodies.telemetry;
+    let entered = shares.enter_at(place, owner, needed, body).await;
     entered.map_err(|why| Refused::Whole(no_memory(why)))
 }
 
@@ -144,12 +145,9 @@ fn unreachable(error: StoreError) -> Refused {
 }
 
 /// The memory that a packed body is expected to need.
-fn expected_memory(codec: Codec, packed: usize, limit: usize) -> usize {
-    let plain = match codec {
-        Codec::Identity => packed,
-        _ => limit.min(packed.saturating_mul(EXPANSION)),
-    };
-    memory(packed, plain, plain / 512)
+fn expected_memory(codec: Codec, packed: &[u8], limit: usize) -> usize {
+    let plain = body::expected_size(codec, packed).min(limit);
+    memory(packed.len(), plain, plain / 512)
 }
 
 /// The plain bytes that fit into so much memory.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use hindsight_identity::Right;
 use hindsight_otlp::{
-    Browser, Changes, Context, Encoding, MapError, Owner as Taker, Report, ResourceOutline,
-    SeriesLimits, Signal, Sink, Staged,
+    Browser, Changes, Context, Encoding, MapError, Owner as Taker, Report,
+    ResourceOutline, SeriesLimits, Signal, Sink, Staged,
 };
 use hindsight_rows::{AppBatches, AppColumns};
 use hindsight_store::AppId;
@@ -146,12 +146,9 @@ struct Request {
 async fn run(app: &Arc<App>, request: Arc<Request>) -> Result<Exported, Refused> {
     let directory = app.directory.snapshot().await.map_err(unreachable)?;
     let owner = request.owner(app, &directory);
-    let (body, limit) = (
-        request.body.len(),
-        app.settings.ingest_max_decompressed_bytes,
-    );
-    let expected = expected_memory(request.codec, body, limit);
-    with_share(app, owner, expected, body, |share| {
+    let limit = app.settings.ingest_max_decompressed_bytes;
+    let expected = expected_memory(request.codec, &request.body, limit);
+    with_share(app, owner, expected, request.body.len(), |share| {
         let (app, request, directory) = (app.clone(), request.clone(), directory.clone());
         async move {
             let mapped = map_fresh(&app, request, directory, &share).await?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::body::Bytes;
 
 use super::{
-    PackedBody, Refused, append, decoding, decompress, expected_memory, find_app, memory,
-    no_memory, unreachable, window, with_share,
+    ITEM, PackedBody, Refused, append, decoding, decompress, find_app, memory, no_memory,
+    unreachable, window, with_share,
 };
 use crate::app::App;
 use crate::auth::Principal;
@@ -26,9 +26,8 @@ struct Request {
 
 impl Request {
     /// The application whose share of the memory the request uses: that of its first item, if it takes telemetry of this sender.
-    fn owner(&self, app: &App, directory: &Snapshot) -> Owner {
-        let key = ingest::first_key(self.codec, &self.body)?;
-        let found = find_app(app, directory, self.principal.as_ref(), &key, app.now());
+    fn owner(&self, app: &App, directory: &Snapshot, key: Option<&str>) -> Owner {
+        let found = find_app(app, directory, self.principal.as_ref(), key?, app.now());
         found.ok().map(|record| record.id)
     }
 }
@@ -62,12 +61,14 @@ pub(crate) async fn take(
 
 async fn run(app: &Arc<App>, request: Arc<Request>) -> Result<Verdict, Refused> {
     let directory = app.directory.snapshot().await.map_err(unreachable)?;
-    let owner = request.owner(app, &directory);
     let (body, limit) = (
         request.body.len(),
         app.settings.ingest_max_decompressed_bytes,
     );
-    let expected = expected_memory(request.codec, body, limit);
+    let outlook = ingest::outlook(request.codec, &request.body, limit);
+    let owner = request.owner(app, &directory, outlook.key.as_deref());
+    let items = outlook.items.min(app.settings.ingest_max_items);
+    let expected = memory(body, outlook.plain, items);
     with_share(app, owner, expected, body, |share| {
         let (app, request, directory) = (app.clone(), request.clone(), directory.clone());
         async move {
@@ -117,7 +118,9 @@ fn decode(
     let settings = &app.settings;
     let packed = request.body.len();
     let plain = decompress(app, request.codec, &request.body, granted)?;
-    let received = ingest::count(&plain);
+    let fixed = memory(packed, plain.len(), 0);
+    let fitting = granted.saturating_sub(fixed) / ITEM;
+    let (items, received) = ingest::split(&plain, fitting.min(settings.ingest_max_items));
     if received == 0 {
         return Err(Refused::Whole(Verdict::refused(
             0,
@@ -132,9 +135,8 @@ fn decode(
         );
         return Err(Refused::Whole(Verdict::refused(received, 413, message)));
     }
-    let needed = memory(packed, plain.len(), received);
-    if needed > granted {
-        return Err(Refused::Needs(needed));
+    if items.len() < received {
+        return Err(Refused::Needs(memory(packed, plain.len(), received)));
     }
     let now = app.now();
     let rules = ItemRules {
@@ -144,7 +146,7 @@ fn decode(
     };
     let principal = request.principal.as_ref();
     let find = |ikey: &str| find_app(app, directory, principal, ikey, now);
-    let decoded = ingest::decode(&plain, &rules, &request.sender, &find).map_err(|error| {
+    let decoded = ingest::decode(&items, &rules, &request.sender, &find).map_err(|error| {
         tracing::error!(%error, "telemetry does not fit its schema");
         Refused::Whole(Verdict::refused(
             received,

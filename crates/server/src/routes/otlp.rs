@@ -220,7 +220,9 @@ fn message(headers: &HeaderMap, body: &Bytes) -> Result<(Codec, Bytes), Refused>
     let encoding = headers.get("grpc-encoding");
     let encoding = encoding.map_or("?", |value| value.to_str().unwrap_or("?"));
     match Codec::parse(encoding) {
-        Ok(codec @ (Codec::Gzip | Codec::Deflate | Codec::Zstd)) => Ok((codec, message)),
+        Ok(codec @ (Codec::Gzip | Codec::Deflate | Codec::Zstd | Codec::Snappy)) => {
+            Ok((codec, message))
+        }
         _ => Err((
             415,
             format!("The encoding '{encoding}' of messages is not supported"),

@@ -39,7 +39,7 @@ const RETRY: u64 = 5;
 /// Characters of an error message: a small request must not get a large reply.
 const LONGEST_MESSAGE: usize = 1024;
 /// The encodings of messages that gRPC clients may choose from.
-const GRPC_ENCODINGS: &str = "identity,gzip,deflate,zstd";
+const GRPC_ENCODINGS: &str = "identity,gzip,deflate,zstd,snappy";
 
 impl Form {
     /// The form that a `Content-Type` names; `None` for others.

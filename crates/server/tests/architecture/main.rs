@@ -187,6 +187,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("kql-library", "functions/math/rand"),
     ("server", "cli/data"),
     ("store", "clock"),
+    ("store", "ids"),
     ("store", "store_id"),
 ];
 

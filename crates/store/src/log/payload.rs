@@ -32,7 +32,8 @@ pub(crate) struct Payload {
 pub(crate) fn encode_batches(app: AppId, batches: &[(Table, RecordBatch)]) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     for (table, batch) in batches {
-        let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema())?;
+        let expected = batch.get_array_memory_size();
+        let mut stream = StreamWriter::try_new(Vec::with_capacity(expected), &batch.schema())?;
         stream.write(batch)?;
         let stream = stream.into_inner()?;
         let length = u32::try_from(stream.len()).map_err(|_| StoreError::BadBatch {
