@@ -123,7 +123,7 @@ CUTS ?= 100000
 prove:
 	HINDSIGHT_PROVE=1 HINDSIGHT_POWER_CUTS=$(CUTS) HINDSIGHT_SEED=$(SEED) $(CARGO) test --workspace --lib simulation -- --nocapture --test-threads=1
 
-## Fuzzes TARGET (parse, bind, odata, track, jwt, log, segment) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`;
+## Fuzzes TARGET (parse, bind, odata, track, otlp, jwt, log, segment) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`;
 ## the first build of bind and odata compiles the query engine with instrumentation and takes long. No sanitizer: the code is safe Rust.
 TARGET ?= parse
 SECONDS ?= 600

@@ -78,6 +78,9 @@ def main():
     write("odata", ODATA + found("odata"))
     # The first byte of a body selects its encoding: 0 is none.
     write("track", ["\0" + text for text in kept("track")])
+    # The first byte of a payload selects its signal and its encoding.
+    payloads = dict(zip(("logs", "metrics", "traces"), kept("otlp")))
+    write("otlp", [first + payloads[signal] for first, signal in (("B", "traces"), ("@", "logs"), ("A", "metrics"))])
     write("jwt", kept("jwt"))
     copy("log")
     copy("segment")

@@ -10,6 +10,7 @@ use crate::attributes::Attributes;
 use crate::error::Malformed;
 use crate::names::context as names;
 use crate::resource::Resource;
+use crate::rules::DimensionRules;
 
 /// The request, as its transport delivers it.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct Context {
     pub max_item_bytes: usize,
     /// The browser that sends, if one does.
     pub browser: Option<Browser>,
+    /// Which attributes become custom dimensions.
+    pub dimensions: DimensionRules,
 }
 
 /// A browser that sends its telemetry itself.

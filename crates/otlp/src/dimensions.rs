@@ -7,6 +7,7 @@ use hindsight_rows::limits::{self, cut};
 use hindsight_rows::{finish, measurement, note_dropped};
 
 use crate::attributes::Attributes;
+use crate::context::Origin;
 use crate::error::Malformed;
 use crate::names::context;
 use crate::value::{Value, pair};
@@ -37,21 +38,25 @@ pub(crate) fn long_bytes(field: Field<'_>) -> Result<usize, Malformed> {
     Ok(text.map_or(0, str::len))
 }
 
-/// The attributes that `keeps` selects, then those of `added` that no attribute names. A name that is too long drops its attribute.
+/// The attributes that `keeps` or the rules of the request select, then those of `added` that no attribute names, then those of
+/// the resource that nothing before names. A name that is too long drops its attribute.
 pub(crate) fn dimensions(
     attributes: &Attributes<'_>,
     keeps: fn(&str) -> bool,
     added: &[(&str, Cow<'_, str>)],
+    origin: Origin<'_>,
     bag: &mut BagBuilder,
 ) -> Result<Option<Vec<u8>>, Malformed> {
     bag.clear();
+    let keeps_all = origin.context.dimensions.keep_semantic;
+    let is_too_long = |name: &str| cut(Cow::Borrowed(name), limits::KEY).len() < name.len();
     let (mut pairs, mut dropped) = (0, 0);
     for (name, value) in attributes.iter() {
-        if !keeps(name) {
+        if !keeps_all && !keeps(name) {
             continue;
         }
         let Some(text) = value.text()? else { continue };
-        if pairs == limits::PAIRS || cut(Cow::Borrowed(name), limits::KEY).len() < name.len() {
+        if pairs == limits::PAIRS || is_too_long(name) {
             dropped += 1;
             continue;
         }
@@ -67,6 +72,17 @@ pub(crate) fn dimensions(
         if attributes.get(name).is_none() {
             bag.string(name, &cut(Cow::Borrowed(text), limits::PROPERTY));
         }
+    }
+    for (name, text) in &origin.resource.dimensions {
+        if attributes.get(name).is_some() || added.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        if pairs == limits::PAIRS || is_too_long(name) {
+            dropped += 1;
+            continue;
+        }
+        bag.string(name, &cut(Cow::Borrowed(text), limits::PROPERTY));
+        pairs += 1;
     }
     note_dropped(dropped);
     Ok(finish(bag))

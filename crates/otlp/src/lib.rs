@@ -12,12 +12,15 @@ mod classic;
 mod context;
 mod dimensions;
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod ids;
 mod log;
 mod metric;
 mod names;
 mod payload;
 mod resource;
+mod rules;
 mod sampling;
 mod series;
 mod signal;
@@ -35,6 +38,7 @@ use std::borrow::Cow;
 pub use context::{Browser, Context};
 pub use error::{Malformed, Rejection};
 pub use payload::{MapError, Owner, Report, ResourceOutline, Sink, map, outline};
+pub use rules::{DimensionRules, ResourceDimensions};
 pub use series::{Changes, Series, SeriesLimits, Staged};
 pub use signal::Signal;
 

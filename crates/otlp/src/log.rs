@@ -124,7 +124,7 @@ pub(crate) fn row<'r>(
     if !record.event_name.is_empty() {
         more.push((added::EVENT_NAME, Cow::Borrowed(record.event_name)));
     }
-    row.dimensions = dimensions(attributes, dropped::keeps_of_log, &more, bag)?;
+    row.dimensions = dimensions(attributes, dropped::keeps_of_log, &more, origin, bag)?;
     row.measurements = measurements(attributes, &[], bag)?;
     Ok(Ok((table, row)))
 }

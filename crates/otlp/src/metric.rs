@@ -346,7 +346,7 @@ pub(crate) fn row<'r>(
     let mut row = context::row(origin, "");
     row.timestamp = timestamp;
     row.tags.synthetic_source = context::synthetic_source(&point.attributes, "")?;
-    row.dimensions = dimensions(&point.attributes, dropped::keeps_of_point, &[], bag)?;
+    row.dimensions = dimensions(&point.attributes, dropped::keeps_of_point, &[], origin, bag)?;
     let table = row.set_metric(Point {
         name: Cow::Borrowed(metric.shown_name()),
         sum: Some(sum),

@@ -183,7 +183,7 @@ pub fn map(
         let message = message?;
         let Some(owner) = owner else { continue };
         let given = resource_of(message)?;
-        let resource = Resource::read(given)?;
+        let resource = Resource::read(given, &context.dimensions.resource)?;
         let of = OfResource {
             app: owner.app,
             origin: Origin {

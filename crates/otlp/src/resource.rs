@@ -7,6 +7,7 @@ use hindsight_rows::client;
 use crate::attributes::Attributes;
 use crate::error::Malformed;
 use crate::names::resource as names;
+use crate::rules::ResourceDimensions;
 use crate::wire::fields;
 
 /// What a resource says of each of its items.
@@ -28,11 +29,16 @@ pub(crate) struct Resource<'a> {
     pub(crate) client_os: Cow<'a, str>,
     /// `client_Browser`, if the resource has it.
     pub(crate) client_browser: String,
+    /// The attributes that become custom dimensions of each item.
+    pub(crate) dimensions: Vec<(&'a str, Cow<'a, str>)>,
 }
 
 impl<'a> Resource<'a> {
-    /// What the message contains.
-    pub(crate) fn read(message: &'a [u8]) -> Result<Resource<'a>, Malformed> {
+    /// What the message contains. `selection`: of the attributes that become custom dimensions.
+    pub(crate) fn read(
+        message: &'a [u8],
+        selection: &ResourceDimensions,
+    ) -> Result<Resource<'a>, Malformed> {
         let given = attributes(message)?;
         let text = |names: &[&str]| Ok::<_, Malformed>(given.text(names)?.unwrap_or_default());
         let language = text(names::SDK_LANGUAGE)?;
@@ -58,8 +64,22 @@ impl<'a> Resource<'a> {
             } else {
                 String::new()
             },
+            dimensions: selected(&given, selection)?,
         })
     }
+}
+
+fn selected<'a>(
+    given: &Attributes<'a>,
+    selection: &ResourceDimensions,
+) -> Result<Vec<(&'a str, Cow<'a, str>)>, Malformed> {
+    let mut dimensions = Vec::new();
+    for (name, value) in given.iter().filter(|(name, _)| selection.has(name)) {
+        if let Some(text) = value.text()? {
+            dimensions.push((name, text));
+        }
+    }
+    Ok(dimensions)
 }
 
 fn attributes(message: &[u8]) -> Result<Attributes<'_>, Malformed> {

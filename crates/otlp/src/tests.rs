@@ -1,33 +1,16 @@
 //! Payloads of the official types against what is read of them, and mutated ones.
 
-use hindsight_rows::{AppColumns, Window};
-use hindsight_store::AppId;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 
+use super::fuzzing::mapped;
 use super::*;
 
-const TRACES: &str = r#"{"resourceSpans": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
-    "scopeSpans": [{"scope": {"name": "s", "version": "1"}, "spans": [
-    {"traceId": "0102030405060708090A0b0c0d0e0f10", "spanId": "0102030405060708", "name": "GET /", "kind": 2, "flags": 256,
-     "startTimeUnixNano": "1000", "endTimeUnixNano": 2000, "traceState": "ot=th:8", "status": {"code": "STATUS_CODE_ERROR", "message": "m"},
-     "attributes": [{"key": "http.request.method", "value": {"stringValue": "GET"}}, {"key": "n", "value": {"intValue": "-7"}},
-        {"key": "d", "value": {"doubleValue": "NaN"}}, {"key": "b", "value": {"bytesValue": "AQI="}}, {"key": "t", "value": {"boolValue": true}},
-        {"key": "l", "value": {"arrayValue": {"values": [{"doubleValue": 1.5}, {}]}}},
-        {"key": "m", "value": {"kvlistValue": {"values": [{"key": "k", "value": {"stringValue": ""}}]}}}],
-     "events": [{"timeUnixNano": "1500", "name": "exception", "attributes": [{"key": "exception.type", "value": {"stringValue": "E"}}]}],
-     "links": [{"traceId": "0102030405060708090a0b0c0d0e0f10", "spanId": "0102030405060709"}]}]}]}]}"#;
-const LOGS: &str = r#"{"resourceLogs": [{"scopeLogs": [{"logRecords": [{"timeUnixNano": "1000", "severityNumber": "SEVERITY_NUMBER_WARN",
-    "body": {"kvlistValue": {"values": [{"key": "a", "value": {"intValue": 1}}]}}, "eventName": "e", "observedTimeUnixNano": 5,
-    "attributes": [{"key": "exception.message", "value": {"stringValue": "m"}}]}]}]}]}"#;
-const METRICS: &str = r#"{"resourceMetrics": [{"scopeMetrics": [{"metrics": [
-    {"name": "c", "unit": "1", "sum": {"aggregationTemporality": 2, "isMonotonic": true, "dataPoints": [{"startTimeUnixNano": "1", "timeUnixNano": "1000", "asInt": "-5"}]}},
-    {"name": "g", "gauge": {"dataPoints": [{"timeUnixNano": "1000", "asDouble": 2, "flags": 1}]}},
-    {"name": "h", "histogram": {"aggregationTemporality": 1, "dataPoints": [{"timeUnixNano": "1000", "count": "3", "sum": 6, "min": 1, "max": 3}]}},
-    {"name": "x", "exponentialHistogram": {"aggregationTemporality": 1, "dataPoints": [{"timeUnixNano": "1000", "count": 2, "sum": 4.5, "min": 1, "max": 3.5}]}},
-    {"name": "s", "summary": {"dataPoints": [{"timeUnixNano": "1000", "count": "2", "sum": 4, "quantileValues": [{"quantile": 1, "value": 3}]}]}}]}]}]}"#;
+const TRACES: &str = include_str!("../../../fuzz/seeds/otlp/traces.json");
+const LOGS: &str = include_str!("../../../fuzz/seeds/otlp/logs.json");
+const METRICS: &str = include_str!("../../../fuzz/seeds/otlp/metrics.json");
 
 const SIGNALS: [(Signal, &str); 3] = [
     (Signal::Traces, TRACES),
@@ -90,39 +73,6 @@ fn json_is_what_the_official_types_read() {
     ] {
         assert!(shown.contains(text), "{text} in {shown}");
     }
-}
-
-/// Maps a payload whose items may have any time; answers items, rows and rejected items.
-fn mapped(signal: Signal, payload: &[u8]) -> Result<(usize, usize, usize), MapError> {
-    let resources = outline(signal, payload, 1000)?.unwrap_or_default();
-    let owner = Owner {
-        app: "11111111-2222-3333-4444-555555555555"
-            .parse::<AppId>()
-            .unwrap(),
-        columns: AppColumns::default(),
-    };
-    let owners: Vec<Option<Owner<'_>>> = resources.iter().map(|_| Some(owner)).collect();
-    let context = Context {
-        window: Window {
-            now: 0,
-            max_age: i64::MAX,
-            max_ahead: i64::MAX,
-        },
-        max_item_bytes: 65_536,
-        browser: None,
-    };
-    let series = Series::new(0);
-    let limits = SeriesLimits { most: 100, idle: 1 };
-    let mut sink = Sink::new(1 << 24, vec![(owner.app, series.stage(0, limits))]);
-    map(signal, payload, &owners, &context, &mut sink)?;
-    let (rows, report, _) = sink.finish();
-    let batches = rows.finish().unwrap();
-    let rows = batches
-        .iter()
-        .flat_map(|app| &app.batches)
-        .map(|(_, batch)| batch.num_rows());
-    let items = resources.iter().map(|resource| resource.items).sum();
-    Ok((items, rows.sum(), report.rejected))
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn row<'r>(
         Table::Traces
     };
     row.item_type = table.item_type();
-    row.dimensions = dimensions(attributes, dropped::keeps_of_span, &[], bag)?;
+    row.dimensions = dimensions(attributes, dropped::keeps_of_span, &[], origin, bag)?;
     row.measurements = measurements(attributes, &[], bag)?;
     Ok((table, row))
 }

@@ -82,7 +82,7 @@ pub(crate) fn row<'r>(
     {
         more.push((added::STATUS, Cow::Borrowed(message)));
     }
-    row.dimensions = dimensions(attributes, dropped::keeps_of_span, &more, bag)?;
+    row.dimensions = dimensions(attributes, dropped::keeps_of_span, &more, origin, bag)?;
     let enqueued: Vec<(&str, f64)> = enqueued
         .map(|mean| ("timeSinceEnqueued", mean))
         .into_iter()

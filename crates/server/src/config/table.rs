@@ -7,12 +7,13 @@ use std::time::Duration;
 use anyhow::Context;
 use hindsight_identity::issuer::Implicit;
 use hindsight_identity::{TrustedIssuer, parse_trusted};
+use hindsight_otlp::ResourceDimensions;
 use hindsight_store::Tier;
 use uuid::Uuid;
 
 use super::values::{
     Listen, address, bytes, choice, duration, list, listen, number, optional, optional_path,
-    optional_string, path, positive, size, string, yes_or_no,
+    optional_string, path, positive, resource_dimensions, size, string, yes_or_no,
 };
 use crate::proxies::TrustedProxies;
 use crate::wire::metrics::LeafForm;
@@ -166,6 +167,12 @@ settings! {
 
     "otlp.application" = "" => otlp_application: Option<String>, optional_string,
     "Name or id of the application that takes OpenTelemetry data which names none: by an API key, by an instrumentation key in a header or in the URL, or by an attribute of a resource. Empty: such data are refused.";
+
+    "otlp.keep_semantic_attributes" = "false" => otlp_keep_semantic_attributes: bool, yes_or_no,
+    "Whether the attributes that fill columns, such as `http.route`, are custom dimensions as well, as the exporter of the OpenTelemetry Collector has it.";
+
+    "otlp.resource_dimensions" = "none" => otlp_resource_dimensions: ResourceDimensions, resource_dimensions,
+    "Attributes of a resource that are custom dimensions of each of its items: `none`, `all`, or a list of names separated by commas.";
 
     "otlp.max_series" = "100000" => otlp_max_series: usize, positive,
     "Maximum cumulative series of metrics of one application, each of about 100 bytes of memory. Points of further series are refused. Senders with delta temporality need none.";

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use hindsight_otlp::ResourceDimensions;
 
 pub(super) fn number<T: std::str::FromStr>(text: &str) -> anyhow::Result<T> {
     text.trim()
@@ -112,6 +113,15 @@ pub(super) fn list(text: &str) -> anyhow::Result<Vec<String>> {
         .filter(|part| !part.is_empty())
         .map(str::to_owned)
         .collect())
+}
+
+/// `none`, `all`, or names.
+pub(super) fn resource_dimensions(text: &str) -> anyhow::Result<ResourceDimensions> {
+    Ok(match text.trim() {
+        "" | "none" => ResourceDimensions::None,
+        "all" => ResourceDimensions::All,
+        names => ResourceDimensions::Named(list(names)?),
+    })
 }
 
 pub(super) fn yes_or_no(text: &str) -> anyhow::Result<bool> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use hindsight_identity::Right;
 use hindsight_otlp::{
-    Browser, Changes, Context, Encoding, MapError, Owner as Taker, Report,
+    Browser, Changes, Context, DimensionRules, Encoding, MapError, Owner as Taker, Report,
     ResourceOutline, SeriesLimits, Signal, Sink, Staged,
 };
 use hindsight_rows::{AppBatches, AppColumns};
@@ -394,6 +394,10 @@ fn map_within(
         window: window(&app.settings, now),
         max_item_bytes: app.settings.ingest_max_item_bytes,
         browser: request.export.browser.clone(),
+        dimensions: DimensionRules {
+            keep_semantic: app.settings.otlp_keep_semantic_attributes,
+            resource: app.settings.otlp_resource_dimensions.clone(),
+        },
     };
     let mut sink = Sink::new(budget, staged);
     let mapped = hindsight_otlp::map(request.export.signal, payload, &owners, &context, &mut sink);

@@ -76,6 +76,12 @@ fn spans(attributes: Vec<KeyValue>, spans: Vec<Span>) -> ExportTraceServiceReque
     }
 }
 
+fn snappy_stream(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = snap::write::FrameEncoder::new(Vec::new());
+    encoder.write_all(plain).unwrap();
+    encoder.into_inner().unwrap()
+}
+
 /// The bytes of a gRPC request.
 fn framed(compressed: bool, message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap().to_be_bytes();
@@ -128,6 +134,16 @@ async fn every_form_and_encoding_gives_the_same_rows() {
             vec![PROTOBUF, ("content-encoding", "zstd")],
             zstd.clone(),
         ),
+        (
+            TRACES,
+            vec![PROTOBUF, ("content-encoding", "snappy")],
+            snap::raw::Encoder::new().compress_vec(&plain).unwrap(),
+        ),
+        (
+            TRACES,
+            vec![PROTOBUF, ("content-encoding", "snappy")],
+            snappy_stream(&plain),
+        ),
         ("//v1/traces", vec![PROTOBUF], plain.clone()),
         (TRACES, vec![JSON], json.to_string().into_bytes()),
         (SERVICE, vec![GRPC], framed(false, &plain)),
@@ -135,6 +151,11 @@ async fn every_form_and_encoding_gives_the_same_rows() {
             SERVICE,
             vec![GRPC, ("grpc-encoding", "gzip")],
             framed(true, &gzip(&plain)),
+        ),
+        (
+            SERVICE,
+            vec![GRPC, ("grpc-encoding", "snappy")],
+            framed(true, &snappy_stream(&plain)),
         ),
         (
             SERVICE,
@@ -270,27 +291,27 @@ async fn refusals_have_the_form_of_the_request() {
             415
         );
     }
-    let snappy = server
+    let unknown = server
         .export(
             TRACES,
-            &[PROTOBUF, key, ("content-encoding", "snappy")],
+            &[PROTOBUF, key, ("content-encoding", "lz4")],
             none.clone(),
         )
         .await;
-    assert_eq!(snappy.status, 415);
-    let snappy = server
+    assert_eq!(unknown.status, 415);
+    let unknown = server
         .export(
             SERVICE,
-            &[GRPC, key, ("grpc-encoding", "snappy")],
+            &[GRPC, key, ("grpc-encoding", "lz4")],
             framed(true, &none),
         )
         .await;
     assert_eq!(
         (
-            snappy.header("grpc-status"),
-            snappy.header("grpc-accept-encoding")
+            unknown.header("grpc-status"),
+            unknown.header("grpc-accept-encoding")
         ),
-        ("12", "identity,gzip,deflate,zstd")
+        ("12", "identity,gzip,deflate,zstd,snappy")
     );
     assert_eq!(server.rows_of("requests").await, 0);
     // Nothing in a request is no error.
@@ -298,6 +319,50 @@ async fn refusals_have_the_form_of_the_request() {
         server.export(TRACES, &[PROTOBUF, key], vec![]).await.status,
         200
     );
+}
+
+#[tokio::test]
+async fn settings_add_semantic_attributes_and_those_of_resources_to_the_dimensions() {
+    let resource = || {
+        vec![
+            text("service.name", "shop"),
+            text("deployment.environment.name", "test"),
+            text("own", "resource"),
+        ]
+    };
+    let cases = [
+        (false, "none", json!({"own": "span"})),
+        (true, "none", json!({"own": "span", "http.route": "/cart"})),
+        (
+            false,
+            "own, deployment.environment.name",
+            json!({"own": "span", "deployment.environment.name": "test"}),
+        ),
+        (
+            false,
+            "all",
+            json!({"own": "span", "service.name": "shop", "deployment.environment.name": "test"}),
+        ),
+    ];
+    for (keep, selection, expected) in cases {
+        let server = Server::with(|settings| {
+            settings.otlp_keep_semantic_attributes = keep;
+            settings.set("otlp.resource_dimensions", selection).unwrap();
+        })
+        .await;
+        let key = server.ikey();
+        let mut attributes = resource();
+        attributes.push(text("microsoft.instrumentation_key", &key));
+        let mut span = a_span(now(&server), 1);
+        span.attributes = vec![text("http.route", "/cart"), text("own", "span")];
+        let body = spans(attributes, vec![span]).encode_to_vec();
+        let reply = server.export(TRACES, &[PROTOBUF], body).await;
+        assert_eq!(reply.status, 200);
+        let rows = rows(&server, &server.shop, "requests", &[]).await;
+        let found: Value =
+            serde_json::from_str(rows[0]["customDimensions"].as_str().unwrap()).unwrap();
+        assert_eq!(found, expected, "{keep} {selection}");
+    }
 }
 
 #[tokio::test]
