@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare ui-vendor ui-vendor-check ui-types ui-test sdk-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -37,6 +37,7 @@ test:
 		else echo "SKIPPED: npm is not installed: the portal's bundles and types are NOT checked"; fi
 	$(PYTHON) tests/sdk/run.py
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
+	$(PYTHON) tests/packages/run.py
 
 ## Only the tests with real SDKs, installed from their registries into a folder of their own. They run the program that
 ## the integration tests were built with: building it apart would compile the query engine a second time.
@@ -48,6 +49,18 @@ sdk-test:
 portal-test:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/portal/run.py || [ $$? = 77 ]
+
+## The packages of the release program, in target/packages: a wheel, npm packages, a Debian package, a Helm chart, and the context of a
+## container image (packaging/README.md). Then each is installed on a clean root, from its file, and started.
+packages:
+	$(CARGO) build --release --bin hindsight
+	$(PYTHON) packaging/build.py target/release/hindsight target/packages
+	HINDSIGHT_PROGRAM=$(abspath target/release/hindsight) $(PYTHON) tests/packages/run.py
+
+## Only the tests of packages, of the program that the integration tests were built with.
+packages-test:
+	$(CARGO) test --workspace --no-run
+	$(PYTHON) tests/packages/run.py
 
 ## Pictures of every screen, for looking at: target/portal/pictures. ARGUMENTS=--documentation makes those of docs/pictures again.
 portal-pictures:

@@ -19,7 +19,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 /// Ends of the names of files that browsers get.
-const SERVED: [&str; 4] = [".js", ".css", ".svg", ".txt"];
+const SERVED: [&str; 5] = [".js", ".css", ".svg", ".txt", ".workbook"];
 /// Folders of `ui` that browsers get nothing of: what makes and tests the others.
 const LEFT_OUT: [&str; 3] = ["node_modules", "build", "tests"];
 

@@ -1,6 +1,8 @@
 """Pictures of every screen, light and dark, wide and narrow, over the demo: `make portal-pictures`. They are for looking at, in
-`target/portal/pictures`. With `--documentation` those that the documentation shows are made again, in docs/pictures."""
+`target/portal/pictures`. With `--documentation` those that the documentation shows are made again, in docs/pictures; `--only=TEXT` makes
+those of the addresses with this text."""
 import pathlib
+import re
 import sys
 import urllib.parse
 
@@ -25,16 +27,20 @@ class Pictures(Journey):
                 self.picture(DOCUMENTED / f"{name}.png", address, "light", 1280)
             return
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for address in [*SCREENS, operation, logs]:
-            name = address.split("?")[0].replace("/", "-") + ("-of" if "?" in address else "")
-            for scheme, width in (("light", 1280), ("dark", 1280), ("light", 320)):
-                self.picture(FOLDER / f"{name}-{scheme}-{width}.png", address, scheme, width)
+        only = next((argument.removeprefix("--only=") for argument in sys.argv if argument.startswith("--only=")), "")
+        for address in [*SCREENS, "demo/workbooks?sample=failures", "demo/workbooks?sample=usage", operation, logs]:
+            if only not in address:
+                continue
+            name = re.sub(r"[^a-z]+", "-", address.split("?q=")[0].split("id=")[0]).strip("-")
+            for scheme, width, size in (("light", 1280, 100), ("dark", 1280, 100), ("light", 320, 100), ("light", 1280, 200)):
+                self.picture(FOLDER / f"{name}-{scheme}-{width}{'-large' if size > 100 else ''}.png", address, scheme, width, size)
         print(f"the pictures are in {FOLDER}")
 
-    def picture(self, path, address, scheme, width):
+    def picture(self, path, address, scheme, width, size=100):
         self.page.set_viewport_size({"width": width, "height": 800})
         self.page.emulate_media(color_scheme=scheme)
         self.open(address)
+        self.page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", "" if size == 100 else f"{size}%")
         self.page.wait_for_timeout(2500)
         self.page.screenshot(path=path)
 

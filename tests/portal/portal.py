@@ -29,8 +29,7 @@ class Journey(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Server(*cls.ARGUMENTS, query_rate=100_000, **cls.SETTINGS)
-        cls.server.start()
+        cls.start_server()
         cls.addClassCleanup(cls.server.__exit__)
         playwright = sync_playwright().start()
         cls.addClassCleanup(playwright.stop)
@@ -38,6 +37,11 @@ class Journey(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
         if "--demo" in cls.ARGUMENTS:
             cls.wait_for_demo()
+
+    @classmethod
+    def start_server(cls):
+        cls.server = Server(*cls.ARGUMENTS, query_rate=100_000, **cls.SETTINGS)
+        cls.server.start()
 
     @classmethod
     def wait_for_demo(cls):

@@ -13,7 +13,7 @@ from portal import Journey
 
 #: The address of every screen.
 SCREENS = ["demo/overview", "demo/failures", "demo/performance", "demo/live", "demo/search", "demo/map", "demo/availability", "demo/logs",
-           "demo/metrics", "demo/usage", "demo/volume", "demo/operation", "demo/access", "applications"]
+           "demo/metrics", "demo/usage", "demo/volume", "demo/workbooks", "demo/workbooks?sample=requests", "demo/operation", "demo/access", "applications"]
 
 
 class Empty(Journey):

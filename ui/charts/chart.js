@@ -158,8 +158,8 @@ function PlotChart({ shape, render, height, label, onBrush }) {
   return html`
     <div class="plot" role="application" aria-roledescription="chart" aria-label=${label} tabindex="0" onKeyDown=${onKeyDown} ref=${box} style=${{ minHeight: `${height}px` }}></div>
     <div class="plot-foot">
-      <p class="plot-read mono">${cursor === null || cursor >= shape.x.values.length ? html`<span class="muted">${canBrush ? 'Drag to choose a time range. Arrow keys read values, Shift+arrows and Enter choose.' : 'Arrow keys read values.'}</span>`
-        : html`<strong>${place(cursor)}</strong>${anchor !== null && anchor !== cursor && ` … ${place(anchor)} (Enter chooses)`}`}</p>
+      <p class="plot-read">${cursor === null || cursor >= shape.x.values.length ? html`<span class="muted">${canBrush ? 'Drag to choose a time range. Arrow keys read values, Shift+arrows and Enter choose.' : 'Arrow keys read values.'}</span>`
+        : html`<strong class="mono">${place(cursor)}</strong>${anchor !== null && anchor !== cursor && ` … ${place(anchor)} (Enter chooses)`}`}</p>
       ${canBrush && html`<span class="plot-zoom"><button type="button" class="btn quiet" onClick=${() => zoom(0.5)}>Zoom in</button><button type="button" class="btn quiet" onClick=${() => zoom(2)}>Zoom out</button></span>`}
     </div>
     <span class="visually-hidden" aria-live="polite">${spoken}</span>

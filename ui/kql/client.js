@@ -1,8 +1,9 @@
 /** The page's end of the language worker. It starts when the first editor is shown; typing never waits for it. */
+import { scriptAddress } from '../lib/trusted.js';
 
 export class Language {
   constructor() {
-    this.worker = new Worker(new URL('./worker.js', import.meta.url));
+    this.worker = new Worker(scriptAddress(new URL('./worker.js', import.meta.url)));
     /** @type {Map<number, (value: any) => void>} */
     this.waiting = new Map();
     this.last = 0;

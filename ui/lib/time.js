@@ -2,9 +2,10 @@
 
 import { computed } from '../vendor/preact.js';
 import { address, go } from './address.js';
+import { DAY, HOUR, MINUTE, SECOND, words } from './length.js';
 import { zone } from './preferences.js';
 
-export { zone };
+export { words, zone };
 
 /**
  * @typedef {object} Range
@@ -16,11 +17,6 @@ export { zone };
  * @property {number | null} to
  * @property {string} label
  */
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** What Logs and every panel begin with; it is shown. */
 export const DEFAULT_RANGE = 'PT24H';
@@ -98,14 +94,6 @@ export function binOf({ length }) {
   const wanted = length / 60;
   const found = BINS.find(([width]) => width >= wanted * 0.8);
   return (found ?? BINS[BINS.length - 1])[1];
-}
-
-/** A length in words: `90 minutes`, `2 days`. @param {number} length Milliseconds. */
-export function words(length) {
-  const units = /** @type {[number, string][]} */ ([[DAY, 'day'], [HOUR, 'hour'], [MINUTE, 'minute'], [SECOND, 'second']]);
-  const [width, unit] = units.find(([width]) => length >= width && length % width === 0) ?? [SECOND, 'second'];
-  const count = Math.round(length / width);
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 const two = (/** @type {number} */ number) => String(number).padStart(2, '0');

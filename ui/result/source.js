@@ -15,6 +15,7 @@
  *   file: (format: 'csv' | 'json' | 'parquet', options?: {formulas?: boolean}) => Promise<Blob>,
  * }} RowSource
  */
+import { scriptAddress } from '../lib/trusted.js';
 import { columnsOf, fileOf } from './files.js';
 import { RowSet } from './rows.js';
 import { tsv } from './export.js';
@@ -42,7 +43,7 @@ export function sourceOfTable(table) {
 /** The page's end of the data worker. */
 export class DataWorker {
   constructor() {
-    this.worker = new Worker(new URL('./data-worker.js', import.meta.url), { type: 'module' });
+    this.worker = new Worker(scriptAddress(new URL('./data-worker.js', import.meta.url)), { type: 'module' });
     /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
     this.waiting = new Map();
     this.last = 0;

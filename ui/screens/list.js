@@ -58,6 +58,10 @@ export const SCREENS = [
     icon: 'M2 4c0-3 12-3 12 0v8c0 3-12 3-12 0zM2 4c0 3 12 3 12 0M2 8c0 3 12 3 12 0',
   },
   {
+    name: 'workbooks', title: 'Workbooks', group: 'Analyse', key: 'w', load: () => import('./workbooks.js'),
+    icon: 'M3 2h10v12H3zM6 2v12M8.5 5.5h2.5M8.5 8.5h2.5',
+  },
+  {
     name: 'operation', title: 'Operation', group: '', key: '', plain: true, load: () => import('./operation.js'),
     icon: 'M2 3h7M5 8h7M8 13h6',
   },

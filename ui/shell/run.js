@@ -21,10 +21,11 @@ const MOMENT = 150;
  * Runs a query now and whenever its text or the time range changes. The request is closed when the part goes away, which stops the query.
  * @param {string} app
  * @param {string | null} text `null` runs nothing.
- * @param {{timespan?: string | null}} [options] Another timespan than that of the address; `null` for none.
+ * @param {{timespan?: string | null, workspace?: boolean}} [options] Another timespan than that of the address, `null` for none; and whether
+ *   tables have the names of a workspace.
  * @returns {Run}
  */
-export function useQuery(app, text, { timespan } = {}) {
+export function useQuery(app, text, { timespan, workspace = false } = {}) {
   const [state, setState] = useState(/** @type {{result: any, error: any, loading: boolean, old: boolean}} */ ({
     result: null, error: null, loading: false, old: false,
   }));
@@ -38,7 +39,7 @@ export function useQuery(app, text, { timespan } = {}) {
     setState((state) => ({ ...state, old: true }));
     const slow = setTimeout(() => setState((state) => ({ ...state, loading: true })), MOMENT);
     let wait = /** @type {any} */ (null);
-    query(app, text, { timespan: over ?? undefined, signal: controller.signal, noCache: round.noCache }).then((result) => {
+    query(app, text, { timespan: over ?? undefined, signal: controller.signal, noCache: round.noCache, workspace }).then((result) => {
       setState({ result, error: null, loading: false, old: false });
     }, (error) => {
       if (controller.signal.aborted) {
@@ -56,7 +57,7 @@ export function useQuery(app, text, { timespan } = {}) {
       clearTimeout(wait);
       controller.abort();
     };
-  }, [app, text, over, round]);
+  }, [app, text, over, workspace, round]);
   return {
     ...state,
     again: ({ noCache = false } = {}) => setRound(({ number }) => ({ number: number + 1, noCache })),

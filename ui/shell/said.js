@@ -39,7 +39,7 @@ export function Said({ run }) {
   if (result === null) return null;
   return html`
     ${result.messages.map((message) => html`<p class="said warn" key=${message}>${message}</p>`)}
-    ${result.age > 0 && html`<p class="said">Made ${result.age} s ago.
+    ${result.age > 0 && html`<p class="said">Made ${result.age} s ago.${' '}
       <button class="link" onClick=${() => run.again({ noCache: true })}>Run again</button></p>`}`;
 }
 
@@ -51,12 +51,12 @@ export function Loading({ run }) {
 }
 
 /**
- * A link to a query in Logs, with the time range of the screen.
- * @param {{text: string, children?: any, label?: string, className?: string}} properties
+ * A link to a query in Logs, with the time range of the screen or another one.
+ * @param {{text: string, children?: any, label?: string, className?: string, t?: string}} properties
  */
-export function QueryLink({ text, children, label, className = 'btn quiet' }) {
+export function QueryLink({ text, children, label, className = 'btn quiet', t }) {
   const [link, setLink] = useState('');
-  const over = range.value.text;
+  const over = t ?? range.value.text;
   useEffect(() => {
     let current = true;
     packed(text).then(({ q, z }) => {

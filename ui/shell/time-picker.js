@@ -5,8 +5,8 @@ import { RANGES, between, range, setRange, time, zone } from '../lib/time.js';
 import { address } from '../lib/address.js';
 import { Icon } from './icon.js';
 
-/** Screens whose time range is not chosen here: those without one, and Live, which shows the last minute. */
-const WITHOUT = ['applications', 'access', 'live'];
+/** Screens whose time range is not chosen here: those without one, Live, which shows the last minute, and workbooks, whose parameters have it. */
+const WITHOUT = ['applications', 'access', 'live', 'workbooks'];
 
 /** Opens the picker. */
 export function focusTimePicker() {

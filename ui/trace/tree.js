@@ -6,6 +6,8 @@
  *   duration: number, failed: boolean, severity: number | null, code: string, target: string, type: string, cells: any[],
  * }} Item
  * @typedef {{item: Item, children: Node[], depth: number, orphan: boolean, under: number, failures: number}} Node
+ * @typedef {{nodes: Map<number, Node[]>, first: Map<number, number>}} Runs Of equal neighbours: the nodes of each by the index of its first
+ *   item, and the index of the first item of the run that an item is in
  */
 import { numberOf } from '../result/values.js';
 
@@ -131,20 +133,63 @@ function byTime(a, b) {
   return a.item.start - b.item.start || b.item.duration - a.item.duration || a.item.index - b.item.index;
 }
 
+/** So many equal neighbours are shown as one row. */
+export const LEAST_RUN = 5;
+
 /**
- * The nodes that are shown, in order: without what is below a folded node. With a filter, the nodes that match and all above them.
+ * Equal neighbours: siblings without children that follow each other in time and have the same kind, name, role, target and outcome.
  * @param {Node[]} roots
- * @param {{folded: Set<number>, matches?: ((item: Item) => boolean) | null}} view `folded`: indexes of items
- * @returns {{node: Node, match: boolean}[]}
+ * @returns {Runs}
  */
-export function shownOf(roots, { folded, matches = null }) {
+export function runsOf(roots) {
+  /** @type {Runs} */
+  const runs = { nodes: new Map(), first: new Map() };
+  const lists = [roots];
+  while (lists.length > 0) {
+    const list = /** @type {Node[]} */ (lists.pop());
+    for (let from = 0, to; from < list.length; from = to) {
+      const key = keyOf(list[from]);
+      to = from + 1;
+      while (key !== null && to < list.length && keyOf(list[to]) === key) to++;
+      if (to - from >= LEAST_RUN) addRun(runs, list.slice(from, to));
+    }
+    for (const node of list) if (node.children.length > 0) lists.push(node.children);
+  }
+  return runs;
+}
+
+/** What equal neighbours share; null for a node that is shown by itself. @param {Node} node */
+function keyOf({ item, children }) {
+  return children.length > 0 ? null : JSON.stringify([item.itemType, item.name, item.role, item.target, item.type, item.code, item.failed]);
+}
+
+/** @param {Runs} runs @param {Node[]} nodes */
+function addRun(runs, nodes) {
+  const { index } = nodes[0].item;
+  runs.nodes.set(index, nodes);
+  for (const { item } of nodes) runs.first.set(item.index, index);
+}
+
+/**
+ * The nodes that are shown, in order: without what is below a folded node, and with a run of equal neighbours as its first node. With a
+ * filter, the nodes that match and all above them.
+ * @param {Node[]} roots
+ * @param {{folded: Set<number>, matches?: ((item: Item) => boolean) | null, runs?: Runs | null, opened?: Set<number>}} view `folded`: indexes of
+ *   items; `opened`: the runs that are shown whole, by the indexes of their first items
+ * @returns {{node: Node, match: boolean, run: Node[] | null}[]} `run`: the nodes that the row stands for
+ */
+export function shownOf(roots, { folded, matches = null, runs = null, opened = new Set() }) {
   const kept = matches ? keptBy(roots, matches) : null;
   const out = [];
   const waiting = [...roots].reverse();
   while (waiting.length > 0) {
     const node = /** @type {Node} */ (waiting.pop());
     if (kept && !kept.has(node)) continue;
-    out.push({ node, match: matches ? matches(node.item) : true });
+    const { index } = node.item;
+    const first = kept || runs === null ? undefined : runs.first.get(index);
+    const isClosed = first !== undefined && !opened.has(first);
+    if (isClosed && first !== index) continue;
+    out.push({ node, match: matches ? matches(node.item) : true, run: isClosed ? runs?.nodes.get(index) ?? null : null });
     // A filter shows matches below folded nodes too.
     if (!kept && folded.has(node.item.index)) continue;
     for (let at = node.children.length - 1; at >= 0; at--) waiting.push(node.children[at]);

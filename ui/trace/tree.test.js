@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { foldedBelow, itemsOf, shownOf, treeOf } from './tree.js';
+import { LEAST_RUN, foldedBelow, itemsOf, runsOf, shownOf, treeOf } from './tree.js';
 
 const names = ['timestamp', 'id', 'operation_ParentId', 'itemType', 'name', 'duration', 'success', 'message', 'severityLevel', 'itemId'];
 const columns = names.map((name) => ({ name, type: name === 'timestamp' ? 'datetime' : name === 'duration' ? 'real' : 'string' }));
@@ -56,4 +56,17 @@ test('what failed', () => {
   assert.equal(failed('exception', null), true);
   assert.equal(failed('trace', null, { severityLevel: 3 }), true);
   assert.equal(failed('trace', null, { severityLevel: 2 }), false);
+});
+
+test('equal neighbours are one row until they are unfolded', () => {
+  const same = (/** @type {number} */ from, /** @type {number} */ count, success = 'True') => Array.from({ length: count }, (_, at) => row(from + at, `s${from + at}`, 'r', 'dependency', 'SQL', success));
+  const { roots } = tree([row(0, 'r', 'op', 'request', 'root'), ...same(1, LEAST_RUN), ...same(10, 2, 'False'), ...same(20, LEAST_RUN + 3), row(40, 'x', 's22', 'trace', 'unused', null, { message: 'inside' })]);
+  const runs = runsOf(roots);
+  // The failures are another outcome, and an item with something below it stands by itself.
+  assert.deepEqual([...runs.nodes.values()].map((nodes) => nodes.length), [LEAST_RUN, LEAST_RUN]);
+  const shown = shownOf(roots, { ...all, runs });
+  assert.deepEqual(shown.map(({ node, run }) => `${node.item.name}${run ? ` ${run.length}` : ''}`), ['root', 'SQL 5', 'SQL', 'SQL', 'SQL', 'SQL', 'SQL', 'inside', 'SQL 5']);
+  const [first] = runs.nodes.keys();
+  assert.equal(shownOf(roots, { ...all, runs, opened: new Set([first]) }).length, shown.length + LEAST_RUN - 1);
+  assert.equal(shownOf(roots, { ...all, runs, matches: (item) => item.name === 'SQL' }).length, 1 + LEAST_RUN * 2 + 5, 'a filter shows each');
 });

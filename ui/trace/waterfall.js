@@ -4,7 +4,7 @@ import { Text } from '../result/cell.js';
 import { textScale } from '../result/geometry.js';
 import { stylesheet } from '../result/style.js';
 import { countText, durationText } from '../result/values.js';
-import { DEEPEST, foldedBelow, shownOf } from './tree.js';
+import { DEEPEST, foldedBelow, runsOf, shownOf } from './tree.js';
 
 stylesheet(new URL('./trace.css', import.meta.url));
 
@@ -30,7 +30,9 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
   const [port, setPort] = useState({ top: 0, height: 400, row: ROW_HEIGHT });
   const ROW = port.row;
   const matches = useMemo(() => matcher(needle), [needle]);
-  const rows = useMemo(() => shownOf(tree.roots, { folded, matches }), [tree, folded, matches]);
+  const runs = useMemo(() => runsOf(tree.roots), [tree]);
+  const [opened, setOpened] = useState(/** @type {Set<number>} */ (new Set()));
+  const rows = useMemo(() => shownOf(tree.roots, { folded, matches, runs, opened }), [tree, folded, matches, runs, opened]);
   const places = useMemo(() => new Map(rows.map(({ node }, at) => [node.item.index, at])), [rows]);
   const active = selected === null ? -1 : places.get(selected) ?? -1;
   const parents = useMemo(() => parentsOf(tree.roots), [tree]);
@@ -45,14 +47,19 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
     observer.observe(document.body);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => setFolded(new Set()), [tree]);
+  useEffect(() => {
+    setFolded(new Set());
+    setOpened(new Set());
+  }, [tree]);
   // What is selected from elsewhere is unfolded and shown.
   useEffect(() => {
     if (selected === null) return;
     /** @type {number[]} */
     const above = [];
     for (let at = parents.get(selected); at !== undefined; at = parents.get(at)) if (folded.has(at)) above.push(at);
+    const run = runs.first.get(selected);
     if (above.length > 0) setFolded(new Set([...folded].filter((index) => !above.includes(index))));
+    else if (run !== undefined && run !== selected && !opened.has(run) && !needle) setOpened(new Set([...opened, run]));
     else reveal(active);
   }, [selected, rows]);
   const reveal = (/** @type {number} */ at) => {
@@ -71,6 +78,14 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
     if (isFolded) next.add(index);
     else next.delete(index);
     setFolded(next);
+  };
+  /** Shows a run of equal neighbours whole, or as one row. */
+  const openRun = (/** @type {number} */ index, /** @type {boolean} */ isOpen) => {
+    const next = new Set(opened);
+    if (isOpen) next.add(index);
+    else next.delete(index);
+    setOpened(next);
+    if (!isOpen) onSelect(index);
   };
   const toDepth = (/** @type {number} */ next) => {
     const deepest = Math.max(0, ...rows.map(({ node }) => node.depth));
@@ -94,10 +109,10 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
     const keys = {
       ArrowDown: () => to(active + 1), ArrowUp: () => to(active - 1), PageDown: () => to(active + page), PageUp: () => to(active - page),
       Home: () => to(0), End: () => to(rows.length - 1),
-      ArrowRight: () => row && (hasChildren && isFolded ? fold(row.node.item.index, false) : hasChildren && to(active + 1)),
-      ArrowLeft: () => row && (hasChildren && !isFolded && !needle ? fold(row.node.item.index, true) : parents.has(row.node.item.index) && onSelect(/** @type {number} */ (parents.get(row.node.item.index)))),
+      ArrowRight: () => row && row.run ? openRun(row.node.item.index, true) : row && (hasChildren && isFolded ? fold(row.node.item.index, false) : hasChildren && to(active + 1)),
+      ArrowLeft: () => row && !needle && opened.has(runs.first.get(row.node.item.index) ?? -1) ? openRun(/** @type {number} */ (runs.first.get(row.node.item.index)), false) : row && (hasChildren && !isFolded && !needle ? fold(row.node.item.index, true) : parents.has(row.node.item.index) && onSelect(/** @type {number} */ (parents.get(row.node.item.index)))),
       Enter: () => row && onSelect(row.node.item.index, true),
-      ' ': () => row && hasChildren && fold(row.node.item.index, !isFolded),
+      ' ': () => row?.run ? openRun(row.node.item.index, true) : row && hasChildren && fold(row.node.item.index, !isFolded),
       e: nextFailure,
       '[': () => toDepth((depth === Infinity ? Math.max(0, ...rows.map(({ node }) => node.depth)) : depth) - 1),
       ']': () => toDepth(depth === Infinity ? Infinity : depth + 1),
@@ -124,8 +139,8 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
   return html`
     <div class="trace-tools" role="toolbar" aria-label="Tree">
       <button type="button" class="btn quiet" disabled=${failures === 0} onClick=${nextFailure} title="e">Next failure${failures > 0 ? ` (${countText(failures)})` : ''}</button>
-      <button type="button" class="btn quiet" onClick=${() => { setDepth(0); setFolded(foldedBelow(tree.roots, 0)); }}>Fold all</button>
-      <button type="button" class="btn quiet" onClick=${() => { setDepth(Infinity); setFolded(new Set()); }}>Unfold all</button>
+      <button type="button" class="btn quiet" onClick=${() => { setDepth(0); setFolded(foldedBelow(tree.roots, 0)); setOpened(new Set()); }}>Fold all</button>
+      <button type="button" class="btn quiet" onClick=${() => { setDepth(Infinity); setFolded(new Set()); setOpened(new Set(runs.nodes.keys())); }}>Unfold all</button>
       <button type="button" class="btn quiet" onClick=${zoomToItem} disabled=${active < 0}>Zoom to item</button>
       <button type="button" class="btn quiet" onClick=${() => zoom(0.5)} title="+">Zoom in</button>
       <button type="button" class="btn quiet" onClick=${() => zoom(2)} title="-">Zoom out</button>
@@ -139,37 +154,42 @@ export function Waterfall({ tree, roles, selected, span, needle, onSelect, onSpa
         <span role="columnheader" class="trace-axis" ...${drag}>${ticks(span, tree.start).map((tick) => html`<span class="trace-tick" key=${tick} style=${{ left: `${share(tick, span)}%` }}>${tick === tree.start ? '0' : durationText(tick - tree.start)}</span>`)}</span>
       </div>
       <div class="trace-space" role="rowgroup" style=${{ height: `${rows.length * ROW}px` }}>
-        ${rows.slice(first, last).map(({ node, match }, index) => html`<${Row} key=${node.item.index} node=${node} match=${match} at=${first + index} span=${span} isFolded=${folded.has(node.item.index) && !needle} isActive=${node.item.index === selected}
-          role=${roles.indexOf(node.item.role)} row=${ROW} onFold=${() => fold(node.item.index, !folded.has(node.item.index))} onSelect=${() => onSelect(node.item.index, true)} />`)}
+        ${rows.slice(first, last).map(({ node, match, run }, index) => html`<${Row} key=${node.item.index} node=${node} match=${match} run=${run} isFirst=${!needle && opened.has(node.item.index)} at=${first + index} span=${span} isFolded=${folded.has(node.item.index) && !needle} isActive=${node.item.index === selected}
+          role=${roles.indexOf(node.item.role)} row=${ROW} onFold=${() => (runs.nodes.has(node.item.index) && !needle ? openRun(node.item.index, run !== null) : fold(node.item.index, !folded.has(node.item.index)))} onSelect=${() => onSelect(node.item.index, true)} />`)}
       </div>
     </div>`;
 }
 
-/** @param {{node: import('./tree.js').Node, match: boolean, at: number, span: Span, isFolded: boolean, isActive: boolean, role: number, row: number, onFold: () => void, onSelect: () => void}} props */
-function Row({ node, match, at, span, isFolded, isActive, role, row, onFold, onSelect }) {
+/** Bars of a run that are drawn: more would lie upon each other. */
+const MOST_BARS = 200;
+
+/** @param {{node: import('./tree.js').Node, match: boolean, run: import('./tree.js').Node[] | null, isFirst: boolean, at: number, span: Span, isFolded: boolean, isActive: boolean, role: number, row: number, onFold: () => void, onSelect: () => void}} props */
+function Row({ node, match, run, isFirst, at, span, isFolded, isActive, role, row, onFold, onSelect }) {
   const { item } = node;
   const hasChildren = node.children.length > 0;
-  const left = share(item.start, span), width = (100 * item.duration) / (span.to - span.from);
+  const bars = (run ?? [node]).slice(0, MOST_BARS).map((one) => ({ left: share(one.item.start, span), width: (100 * one.item.duration) / (span.to - span.from) }));
+  const took = (run ?? [node]).reduce((sum, one) => sum + one.item.duration, 0);
+  const canFold = hasChildren || run !== null || isFirst;
+  const isClosed = isFolded || run !== null;
   const isPoint = item.itemType === 'trace' || item.itemType === 'exception' || item.itemType === 'customEvent';
   const colour = item.failed ? 'var(--failed)' : `var(--series-${(Math.max(0, role) % 10) + 1})`;
-  const end = Math.min(100, left + width), begin = Math.max(0, left);
-  const isSeen = end >= 0 && begin <= 100 && left + width >= 0;
   return html`
     <div class=${`trace-row${isActive ? ' active' : ''}${match ? '' : ' dim'}${item.failed ? ' failed' : ''}`} role="row" id=${`item-${item.index}`} aria-rowindex=${at + 2} aria-level=${node.depth + 1} aria-selected=${isActive}
-      aria-expanded=${hasChildren ? !isFolded : undefined} style=${{ transform: `translateY(${at * row}px)` }} onClick=${onSelect}>
+      aria-expanded=${canFold ? !isClosed : undefined} style=${{ transform: `translateY(${at * row}px)` }} onClick=${onSelect}>
       <span class="trace-name" role="gridcell" style=${{ paddingLeft: `${Math.min(node.depth, DEEPEST) * 14}px` }}>
-        ${hasChildren ? html`<button type="button" class="trace-fold" tabindex="-1" aria-label=${isFolded ? 'Unfold' : 'Fold'} onClick=${(/** @type {Event} */ event) => { event.stopPropagation(); onFold(); }}>${isFolded ? '▸' : '▾'}</button>` : html`<span class="trace-fold" aria-hidden="true"></span>`}
+        ${canFold ? html`<button type="button" class="trace-fold" tabindex="-1" aria-label=${isClosed ? 'Unfold' : 'Fold'} onClick=${(/** @type {Event} */ event) => { event.stopPropagation(); onFold(); }}>${isClosed ? '▸' : '▾'}</button>` : html`<span class="trace-fold" aria-hidden="true"></span>`}
         <span class=${`trace-kind kind-${item.itemType}`}>${/** @type {Record<string, string>} */ (KINDS)[item.itemType] ?? item.itemType}</span>
         ${item.failed && html`<span class="trace-failed"><span aria-hidden="true">✕</span><span class="visually-hidden">failed</span></span>`}
         ${node.orphan && html`<span class="trace-orphan" title="Its parent is not among the items">orphan</span>`}
         <span class="trace-label" title=${item.name}><${Text} text=${item.name.length > 200 ? item.name.slice(0, 200) + '…' : item.name} /></span>
+        ${run && html`<span class="badge" title="Equal neighbours; unfold them for each">× ${countText(run.length)}</span>`}
         ${isFolded && html`<span class="muted trace-under">${countText(node.under)} below${node.failures > 0 ? html`, <span class="problem">${countText(node.failures)} failed</span>` : ''}</span>`}
         ${item.code && item.itemType !== 'trace' && html`<span class="muted mono"><${Text} text=${item.code} /></span>`}
       </span>
       <span class="trace-role" role="gridcell"><span class="swatch" style=${{ background: `var(--series-${(Math.max(0, role) % 10) + 1})` }}></span><${Text} text=${item.role} /></span>
-      <span class="number mono" role="gridcell">${isPoint ? '' : durationText(item.duration)}</span>
-      <span class="trace-lane" role="gridcell" aria-label=${`starts after ${durationText(item.start - span.from)}`}>${isSeen && (isPoint ? html`<span class="trace-point" style=${{ left: `${left}%`, backgroundColor: colour }}></span>`
-        : html`<span class=${`trace-bar${item.failed ? ' failed' : ''}`} style=${{ left: `${begin}%`, width: `max(2px, ${end - begin}%)`, backgroundColor: colour }}></span>`)}</span>
+      <span class="number mono" role="gridcell">${isPoint ? '' : durationText(took)}</span>
+      <span class="trace-lane" role="gridcell" aria-label=${`starts after ${durationText(item.start - span.from)}`}>${bars.filter(({ left, width }) => left <= 100 && left + width >= 0).map(({ left, width }, nth) => (isPoint ? html`<span key=${nth} class="trace-point" style=${{ left: `${left}%`, backgroundColor: colour }}></span>`
+        : html`<span key=${nth} class=${`trace-bar${item.failed ? ' failed' : ''}`} style=${{ left: `${Math.max(0, left)}%`, width: `max(2px, ${Math.min(100, left + width) - Math.max(0, left)}%)`, backgroundColor: colour }}></span>`))}</span>
     </div>`;
 }
 

@@ -130,6 +130,7 @@ fn media(path: &str) -> Option<&'static str> {
         "css" => Some("text/css; charset=utf-8"),
         "svg" => Some("image/svg+xml"),
         "txt" => Some("text/plain; charset=utf-8"),
+        "workbook" => Some("application/json"),
         _ => None,
     }
 }

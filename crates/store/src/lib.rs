@@ -66,7 +66,7 @@ mod tests;
 pub use app_id::AppId;
 pub use catalogue::{
     Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
-    NewKey, Redeemed, RoleRecord, SavedQuery, SecretRecord, SegmentRecord, SessionRecord,
+    NewKey, Redeemed, RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord, SessionRecord,
     SigningKeyRecord, Tier, TimeMark, UserRecord,
 };
 pub use check::{CheckReport, Finding, Progress, check};

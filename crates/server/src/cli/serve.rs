@@ -131,6 +131,7 @@ async fn test_line(
         issuer: &format!("{}/{}", app.issuer.base(), app.issuer.tenant()),
         app: made,
         key: &key,
+        portal: portal_sign_in(app, &listeners.url)?.as_deref(),
         data: flags.has_folder().then_some(app.settings.data.as_path()),
     });
     Ok(line.to_string())
@@ -169,14 +170,23 @@ fn portal_text(app: &App, url: &str) -> anyhow::Result<String> {
     if !app.settings.portal_enabled {
         return Ok(String::new());
     }
-    let address = match portal_origin(url) {
-        Some(origin) if app.settings.portal_sign_in => {
-            let link = app.issuer.new_link();
-            portal_link(&origin, &link.map_err(|error| anyhow!(error.message))?)
-        }
-        _ => format!("{}/portal/", client_url(&app.settings, url, None)),
-    };
+    let address = portal_sign_in(app, url)?;
+    let address =
+        address.unwrap_or_else(|| format!("{}/portal/", client_url(&app.settings, url, None)));
     Ok(format!("\n  portal       {address}\n"))
+}
+
+/// A new address that signs the owner of this machine in; `None` if the settings or the address of the server permit none.
+fn portal_sign_in(app: &App, url: &str) -> anyhow::Result<Option<String>> {
+    let settings = &app.settings;
+    let Some(origin) =
+        portal_origin(url).filter(|_| settings.portal_enabled && settings.portal_sign_in)
+    else {
+        return Ok(None);
+    };
+    let link = app.issuer.new_link();
+    let link = link.map_err(|error| anyhow!(error.message))?;
+    Ok(Some(portal_link(&origin, &link)))
 }
 
 /// The usual ports of OpenTelemetry.

@@ -446,6 +446,44 @@ async fn saved_queries_are_changed_by_version() {
 }
 
 #[tokio::test]
+async fn workbooks_are_listed_without_and_read_with_their_documents() {
+    let server = Server::start().await;
+    let list = format!("/portal/api/apps/{}/workbooks", server.shop.id);
+    let one = format!("{list}/Shop");
+    let key = ("x-api-key", server.key.as_str());
+    let put = async |condition: (&str, &str), text: &str| {
+        let body = json!({ "text": text, "range": null }).to_string();
+        server
+            .ask(Method::PUT, &one, &[key, condition], body)
+            .await
+            .status
+    };
+    let get = async |path: &str| server.ask(Method::GET, path, &[key], Body::empty()).await;
+    assert_eq!(get(&one).await.status, 404);
+    let document = r#"{"version":"Notebook/1.0","items":[]}"#;
+    assert_eq!(put(("if-none-match", "*"), document).await, 200);
+    assert_eq!(put(("if-none-match", "*"), document).await, 412);
+    let long = "x".repeat((1 << 20) + 1);
+    assert_eq!(put(("if-match", "\"1\""), &long).await, 413);
+    let listed = get(&list).await.json();
+    assert_eq!(listed["workbooks"][0]["name"], "Shop");
+    assert_eq!(listed["workbooks"][0].get("text"), None);
+    assert_eq!(get(&one).await.json()["text"], document);
+    let queries = format!("/portal/api/apps/{}/queries", server.shop.id);
+    assert_eq!(
+        get(&queries).await.json()["queries"],
+        json!([]),
+        "another kind"
+    );
+    let tag = ("if-match", "\"1\"");
+    let deleted = server
+        .ask(Method::DELETE, &one, &[key, tag], Body::empty())
+        .await;
+    assert_eq!(deleted.status, 204);
+    assert_eq!(get(&one).await.status, 404);
+}
+
+#[tokio::test]
 async fn a_check_tells_the_errors_or_the_columns() {
     let server = Server::start().await;
     let check = async |query: &str| {

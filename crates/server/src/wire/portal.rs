@@ -5,7 +5,7 @@ use hindsight_engine::{
 };
 use hindsight_identity::{Right, Rights};
 use hindsight_kql_types::datetime::{parse, write_trimmed};
-use hindsight_store::{Application, KeyRecord, SavedQuery};
+use hindsight_store::{Application, KeyRecord, Saved};
 use serde_json::{Map, Value, json};
 
 use crate::app::connection_string;
@@ -72,12 +72,24 @@ pub(crate) fn new_key(id: &str, key: &str) -> Value {
 }
 
 /// The saved queries of an application.
-pub(crate) fn saved_queries(list: &[SavedQuery]) -> Value {
-    json!({ "queries": list.iter().map(saved_query).collect::<Vec<_>>() })
+pub(crate) fn saved_queries(list: &[Saved]) -> Value {
+    json!({ "queries": list.iter().map(saved).collect::<Vec<_>>() })
 }
 
-/// A saved query. `etag` is what a change of it names.
-pub(crate) fn saved_query(saved: &SavedQuery) -> Value {
+/// The saved workbooks of an application, without their documents.
+pub(crate) fn saved_workbooks(list: &[Saved]) -> Value {
+    let described = list.iter().map(|workbook| {
+        let mut about = saved(workbook);
+        if let Some(about) = about.as_object_mut() {
+            about.remove("text");
+        }
+        about
+    });
+    json!({ "workbooks": described.collect::<Vec<_>>() })
+}
+
+/// A saved query or workbook. `etag` is what a change of it names.
+pub(crate) fn saved(saved: &Saved) -> Value {
     json!({
         "name": saved.name,
         "text": saved.text,

@@ -56,6 +56,8 @@ pub(crate) struct Started<'a> {
     pub(crate) app: &'a Application,
     /// The key that reads it.
     pub(crate) key: &'a str,
+    /// The address that signs the owner of this machine in at the portal, once; `None` where the portal has none.
+    pub(crate) portal: Option<&'a str>,
     /// The folder of its data; `None` for telemetry in memory.
     pub(crate) data: Option<&'a std::path::Path>,
 }
@@ -72,6 +74,7 @@ pub(crate) fn started(started: &Started<'_>) -> Value {
         "instrumentationKey": started.app.instrumentation_key.to_string(),
         "connectionString": connection_string(started.base, started.app),
         "apiKey": started.key,
+        "portal": started.portal,
         "data": started.data,
         "pid": std::process::id(),
         "version": env!("CARGO_PKG_VERSION"),

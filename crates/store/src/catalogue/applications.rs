@@ -169,7 +169,7 @@ impl Catalogue {
         .await
     }
 
-    /// Marks an application deleted and deletes its keys and saved queries; false if there was none.
+    /// Marks an application deleted and deletes its keys, saved queries and workbooks; false if there was none.
     ///
     /// The store that holds the folder drops the application's data within seconds.
     pub async fn delete_app(&self, id: AppId, now: i64) -> Result<bool> {
@@ -185,10 +185,15 @@ impl Catalogue {
                 .bind(id.to_string())
                 .execute(&mut *transaction)
                 .await?;
-            sqlx::query("DELETE FROM saved_queries WHERE app_id = ?")
-                .bind(id.to_string())
-                .execute(&mut *transaction)
-                .await?;
+            for saved in [
+                "DELETE FROM saved_queries WHERE app_id = ?",
+                "DELETE FROM workbooks WHERE app_id = ?",
+            ] {
+                sqlx::query(saved)
+                    .bind(id.to_string())
+                    .execute(&mut *transaction)
+                    .await?;
+            }
             transaction.commit().await?;
             Ok(deleted.rows_affected() > 0)
         })

@@ -7,7 +7,7 @@ mod keys;
 mod language;
 mod me;
 mod pages;
-mod queries;
+mod saved;
 mod session;
 mod table;
 mod tail;

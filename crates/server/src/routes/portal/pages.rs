@@ -10,9 +10,11 @@ use hindsight_portal::{File, Folder};
 use crate::app::App;
 use crate::error::ApiError;
 
-/// What pages and files may load and do: everything from this server, nothing inline, in no frame.
+/// What pages and files may load and do: everything from this server, nothing inline, in no frame, and no text becomes a script or markup
+/// (Trusted Types; `hindsight` is the policy of `ui/lib/trusted.js`).
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; \
-                      worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+                      worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types hindsight";
 const POLICY_HEADER: HeaderName = HeaderName::from_static("content-security-policy");
 const OPENER_HEADER: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 /// Where browsers find the portal.

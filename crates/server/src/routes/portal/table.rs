@@ -5,7 +5,7 @@ use hindsight_identity::Right;
 use super::super::route::{
     Add, Admission, Operation, Reply, Route, alias, json_body, ok, open, route,
 };
-use super::{apps, check, keys, language, me, pages, queries, session, tail};
+use super::{apps, check, keys, language, me, pages, saved, session, tail};
 
 const PAGE: &[Reply] = &[Reply {
     media: "text/html",
@@ -211,7 +211,7 @@ pub(in super::super) static ROUTES: &[Route] = &[
             "portalQueries",
             "The saved queries of an application.",
             &[ok("PortalQueries", "The queries by name.")],
-            |r| r.get(queries::list),
+            |r| r.get(saved::queries),
         )],
     ),
     route(
@@ -226,7 +226,7 @@ pub(in super::super) static ROUTES: &[Route] = &[
                     "portalSaveQuery",
                     "Save a query, or change the version that If-Match names.",
                     &[ok("PortalQuery", "The saved query.")],
-                    |r| r.put(queries::put),
+                    |r| r.put(saved::put_query),
                 )
             },
             Operation {
@@ -237,7 +237,58 @@ pub(in super::super) static ROUTES: &[Route] = &[
                     "portalDeleteQuery",
                     "Delete the version of a saved query that If-Match names.",
                     DONE,
-                    |r| r.delete(queries::delete),
+                    |r| r.delete(saved::delete_query),
+                )
+            },
+        ],
+    ),
+    route(
+        "/portal/api/apps/{appId}/workbooks",
+        &[about(
+            Right::Read,
+            "portalWorkbooks",
+            "The saved workbooks of an application.",
+            &[ok(
+                "PortalWorkbooks",
+                "The workbooks by name, without their documents.",
+            )],
+            |r| r.get(saved::workbooks),
+        )],
+    ),
+    route(
+        "/portal/api/apps/{appId}/workbooks/{workbookName}",
+        &[
+            about(
+                Right::Read,
+                "portalWorkbook",
+                "A saved workbook.",
+                &[ok(
+                    "PortalQuery",
+                    "The workbook; its text is the JSON document.",
+                )],
+                |r| r.get(saved::workbook),
+            ),
+            Operation {
+                method: "put",
+                parameters: &["If-Match", "newOnly"],
+                body: json_body(true, "PortalSaveQuery"),
+                ..about(
+                    Right::Read,
+                    "portalSaveWorkbook",
+                    "Save a workbook, or change the version that If-Match names.",
+                    &[ok("PortalQuery", "The saved workbook.")],
+                    |r| r.put(saved::put_workbook),
+                )
+            },
+            Operation {
+                method: "delete",
+                parameters: &["If-Match"],
+                ..about(
+                    Right::Read,
+                    "portalDeleteWorkbook",
+                    "Delete the version of a saved workbook that If-Match names.",
+                    DONE,
+                    |r| r.delete(saved::delete_workbook),
                 )
             },
         ],
