@@ -3,6 +3,7 @@ import functools
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
@@ -36,6 +37,7 @@ def needs(*programs):
 needs_root = unittest.skipUnless(IS_ROOT, "a clean root needs the rights of root")
 
 
+@unittest.skipUnless((platform.system(), platform.machine()) == ("Linux", "x86_64"), "packages are made on Linux with x86_64 only")
 class Package(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="hindsight-package-")

@@ -1,5 +1,6 @@
 /** Charts with a numeric axis: what uPlot draws. It knows no framework. */
 import { uPlot } from '../vendor/uplot.js';
+import { textScale } from '../result/geometry.js';
 import { stylesheet } from '../result/style.js';
 import { durationText } from '../result/values.js';
 import { COLOURS, dashOf, resolved, tokenOf } from './colours.js';
@@ -33,7 +34,10 @@ export function plot(parent, shape, options, height) {
   const { x } = shape;
   const isTime = x.type === 'time';
   const columns = shape.style === 'column' ? columnPaths(lower, shape.stacked === '' ? shape.series.length : 1) : null;
-  const font = `11px ${getComputedStyle(parent).fontFamily}`;
+  // The canvas knows no text size of the page.
+  const { fontFamily, fontSize } = getComputedStyle(parent);
+  const scale = textScale(fontSize);
+  const font = `${Math.round(11 * scale)}px ${fontFamily}`;
   const axis = { stroke: colours['--fg-muted'], grid: { stroke: colours['--line'], width: 1 }, ticks: { stroke: colours['--line'], width: 1 }, font, labelFont: font };
   const chart = new uPlot({
     width, height, ms: 1, tzDate,
@@ -45,8 +49,8 @@ export function plot(parent, shape, options, height) {
       y: { distr: options.log ? 3 : 1, range: yRange(shape, options) },
     },
     axes: [
-      { ...axis, label: options.xTitle || undefined, labelSize: 18, size: 28, space: isTime ? 80 : 50, ...xLabels(shape) },
-      { ...axis, label: options.yTitle || undefined, labelSize: 18, size: yAxisSize,
+      { ...axis, label: options.xTitle || undefined, labelSize: 18 * scale, size: (isTime ? 40 : 28) * scale, space: (isTime ? 80 : 50) * scale, ...xLabels(shape) },
+      { ...axis, label: options.yTitle || undefined, labelSize: 18 * scale, size: (/** @type {any} */ _u, /** @type {(string | number)[] | null} */ labels) => yAxisSize(labels, scale), space: 30 * scale,
         values: (/** @type {any} */ _u, /** @type {(number | null)[]} */ splits) => splits.map((at) => (at === null ? '' : shape.stacked === 'stacked100' ? `${at}%` : shape.yType === 'duration' ? durationText(at) : axisText(at))) },
     ],
     series: [
@@ -221,9 +225,9 @@ export function axisText(value) {
   return `${Number((value / by).toPrecision(4))}${unit[1]}`;
 }
 
-/** The axis is as wide as its longest label. @param {any} _u @param {string[] | null} labels */
-function yAxisSize(_u, labels) {
-  return labels === null ? 44 : Math.max(36, Math.max(...labels.map((label) => String(label).length)) * 6.6 + 14);
+/** The axis is as wide as its longest label. @param {(string | number)[] | null} labels @param {number} scale of the text */
+function yAxisSize(labels, scale) {
+  return (labels === null ? 44 : Math.max(36, Math.max(...labels.map((label) => String(label).length)) * 6.6 + 14)) * scale;
 }
 
 /** @param {string} colour of a computed style @param {number} alpha */

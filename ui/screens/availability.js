@@ -15,7 +15,7 @@ export const panels = [
   {
     title: 'Tests by place', whole: true,
     query: `availabilityResults
-| summarize runs = sum(itemCount), failed = sumif(itemCount, success == false), availability = 100.0 * sumif(itemCount, success == true) / sum(itemCount), p95 = percentile(duration, 95), latest = max(timestamp) by name, location
+| summarize runs = sum(itemCount), failed = sumif(itemCount, success == false), availability = round(100.0 * sumif(itemCount, success == true) / sum(itemCount), 3), p95 = round(percentile(duration, 95), 1), latest = max(timestamp) by name, location
 | order by failed desc, name asc`,
   },
   {

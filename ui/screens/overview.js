@@ -21,7 +21,7 @@ export const panels = [
   {
     title: 'Duration of requests',
     query: `requests
-| summarize percentiles(duration, 50, 95, 99) by bin(timestamp, {bin})
+| summarize (p50, p95, p99) = percentiles(duration, 50, 95, 99) by bin(timestamp, {bin})
 | render timechart with (ytitle="ms")`,
   },
   {

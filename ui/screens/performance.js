@@ -16,7 +16,7 @@ export const panels = [
   {
     title: 'Duration over time', whole: true,
     query: `requests
-| summarize percentiles(duration, 50, 95, 99) by bin(timestamp, {bin})
+| summarize (p50, p95, p99) = percentiles(duration, 50, 95, 99) by bin(timestamp, {bin})
 | render timechart with (ytitle="ms")`,
   },
   {

@@ -15,7 +15,7 @@ export const panels = [
   {
     title: 'Pages',
     query: `pageViews
-| summarize views = sum(itemCount), people = dcount(user_Id), p95 = percentile(duration, 95) by name
+| summarize views = sum(itemCount), people = dcount(user_Id), p95 = round(percentile(duration, 95), 1) by name
 | top 50 by views`,
   },
   {

@@ -54,6 +54,7 @@ function List() {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const [saved, setSaved] = useState(/** @type {Command[]} */ ([]));
+  const [books, setBooks] = useState(/** @type {Command[]} */ ([]));
   const app = application.value?.name ?? '';
   useEffect(() => {
     if (app === '') return;
@@ -64,12 +65,17 @@ function List() {
     }, () => {
       // Without them the list has everything else.
     });
+    get(`/portal/api/apps/${encodeURIComponent(app)}/workbooks`).then(({ workbooks }) => {
+      setBooks(workbooks.map((/** @type {any} */ book) => ({ title: book.name, kind: 'Workbook', run: () => go({ screen: 'workbooks', params: new URLSearchParams({ w: book.name }) }) })));
+    }, () => {
+      // As above.
+    });
   }, [app]);
   const close = () => {
     shown.value = false;
   };
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
-  const found = [...commands(), ...saved].filter(({ title, kind }) => {
+  const found = [...commands(), ...saved, ...books].filter(({ title, kind }) => {
     const all = `${title} ${kind}`.toLowerCase();
     return words.every((word) => all.includes(word));
   }).slice(0, 50);

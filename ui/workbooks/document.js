@@ -161,7 +161,7 @@ const LEFT_OUT = {
 /** @param {any} content @param {string} visualization */
 function notesOf(content, visualization) {
   const settings = visualization === 'tiles' ? content.tileSettings : visualization === 'table' || visualization === '' ? content.gridSettings : content.chartSettings;
-  const found = Object.keys(settings ?? {}).filter((name) => name in LEFT_OUT && settings[name] !== null && !(Array.isArray(settings[name]) && settings[name].length === 0));
+  const found = Object.keys(settings ?? {}).filter((name) => Object.hasOwn(LEFT_OUT, name) && settings[name] !== null && !(Array.isArray(settings[name]) && settings[name].length === 0));
   return found.map((name) => `Not shown: ${LEFT_OUT[name]}.`);
 }
 

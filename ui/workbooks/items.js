@@ -40,7 +40,7 @@ const STYLES = { info: 'note', upsell: 'note', success: 'note', warning: 'note w
 function TextItem({ book, item }) {
   const fill = (/** @type {string} */ text) => book.fill(text, false).text;
   const text = html`<${Markdown} text=${item.markdown} fill=${fill} />`;
-  return item.style in STYLES ? html`<div class=${STYLES[item.style]}>${text}</div>` : text;
+  return Object.hasOwn(STYLES, item.style) ? html`<div class=${STYLES[item.style]}>${text}</div>` : text;
 }
 
 /** @param {OfBook & {item: import('./document.js').LinksItem}} props */

@@ -50,7 +50,7 @@ export function parameterOf(given, content) {
       const others = types.filter((type) => type !== 'microsoft.insights/components' && settings.resourceTypeFilter[type]);
       return others.length > 0 || common.query !== '' ? refused(`It picks resources of the cloud${others.length > 0 ? ` of the type “${others[0]}”` : ''}.`) : { ...common, type: 'application' };
     }
-    default: return refused(given.type in CLOUD ? `It picks ${CLOUD[given.type]}.` : `Parameters of the type ${given.type} are not supported.`);
+    default: return refused(Object.hasOwn(CLOUD, given.type) ? `It picks ${CLOUD[given.type]}.` : `Parameters of the type ${given.type} are not supported.`);
   }
 }
 

@@ -150,11 +150,11 @@ const OPERATORS = {
   'is Empty': (value) => value === null || value === '', Default: () => true,
 };
 
-/** Representations of thresholds, as what they say. @type {Record<string, string>} */
-const SAYS = {
-  success: 'good', green: 'good', 1: 'good', 2: 'warn', warning: 'warn', yellow: 'warn', orange: 'warn', 3: 'failed', 4: 'failed', error: 'failed', critical: 'failed',
-  failed: 'failed', red: 'failed', redBright: 'failed',
-};
+/** Representations of thresholds, as what they say. */
+const SAYS = new Map([
+  ...['success', 'green', '1'].map((name) => [name, 'good']), ...['2', 'warning', 'yellow', 'orange'].map((name) => [name, 'warn']),
+  ...['3', '4', 'error', 'critical', 'failed', 'red', 'redBright'].map((name) => [name, 'failed']),
+].map(([name, says]) => /** @type {[string, string]} */ ([name, says])));
 
 /**
  * The first threshold that a value meets.
@@ -162,10 +162,10 @@ const SAYS = {
  * @returns {{says: string, text: string | null}} `says`: `good`, `warn`, `failed` or nothing; `text`: null for that of the cell
  */
 export function thresholdOf(value, thresholds) {
-  const met = thresholds.find((one) => OPERATORS[one.operator]?.(value, one.thresholdValue));
+  const met = thresholds.find((one) => Object.hasOwn(OPERATORS, one.operator) && OPERATORS[one.operator](value, one.thresholdValue));
   if (met === undefined) return { says: '', text: null };
   const text = typeof met.text === 'string' && met.text !== '' ? met.text.replaceAll('{0}{1}', '{0}') : null;
-  return { says: SAYS[met.representation] ?? '', text };
+  return { says: SAYS.get(String(met.representation)) ?? '', text };
 }
 
 /** The order of a grid's rows that the document wants. @param {Table} table @param {any} settings @returns {any[][]} */

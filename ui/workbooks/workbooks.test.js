@@ -141,6 +141,7 @@ test('grids have the order, the labels and the formats of the document', () => {
   assert.deepEqual(notes, ['The column “name” is shown as text: its renderer (13) is not supported.']);
   assert.equal(columnId('plain'), 'plain');
   const grid = [{ operator: '>', thresholdValue: '5', representation: 'error', text: 'bad {0}{1}' }, { operator: 'Default', representation: 'success', text: '{0}{1}' }];
+  assert.deepEqual(thresholdOf(1, [{ operator: 'constructor', representation: 'constructor' }]), { says: '', text: null });
   assert.deepEqual([7, 2].map((value) => thresholdOf(value, grid)), [{ says: 'failed', text: 'bad {0}' }, { says: 'good', text: '{0}' }]);
 });
 
