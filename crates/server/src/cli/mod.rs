@@ -1,8 +1,11 @@
 //! The command line: its forms are a contract that scripts rely on.
 
+mod answer;
 mod app;
+mod ask;
 mod audit;
 mod banner;
+mod chart;
 mod client;
 mod connection_limit;
 mod data;
@@ -20,7 +23,9 @@ mod roles;
 mod serve;
 mod slow_client;
 mod store;
+mod tail;
 mod target;
+mod terminal;
 mod test_mode;
 mod user;
 
@@ -28,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config;
+use crate::config::documentation;
 
 /// Application Insights on your own machine: ingests telemetry and serves the query REST API (metrics, events, KQL).
 #[derive(Debug, Parser)]
@@ -58,8 +63,10 @@ enum Command {
     Portal(portal::Portal),
     /// Show the audit log: sign-ins, issued tokens and administrative changes.
     Audit(audit::Audit),
-    /// Run a KQL query.
+    /// Run a KQL query, and show its result as a table, a chart or data.
     Query(query::Query),
+    /// Follow items as they arrive at a server, until Ctrl-C.
+    Tail(tail::Tail),
     /// Ingest telemetry envelopes from files.
     Ingest(ingest::Ingest),
     /// Check a data folder, or rebuild its catalogue.
@@ -103,10 +110,11 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Portal(command) => command.run().await?,
             Command::Audit(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
+            Command::Tail(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
             Command::Store(command) => return command.run().await,
             Command::Retention(command) => command.run().await?,
-            Command::Settings => output::print(&config::documentation())?,
+            Command::Settings => output::print(&documentation())?,
             Command::Docs => output::print(&hindsight_engine::language_reference())?,
         }
         Ok(ExitCode::SUCCESS)
