@@ -21,6 +21,7 @@ mod query;
 mod retention;
 mod roles;
 mod serve;
+mod shell;
 mod slow_client;
 mod store;
 mod tail;
@@ -65,6 +66,11 @@ enum Command {
     Audit(audit::Audit),
     /// Run a KQL query, and show its result as a table, a chart or data.
     Query(query::Query),
+    /// Run KQL queries one after the other, with history and completion.
+    ///
+    /// A query may have several lines; it ends with an empty line or `;`. Tab completes tables, columns, functions and operators, Ctrl-R
+    /// searches the history, Ctrl-C cancels the running query, and Ctrl-D leaves. `.help` lists the commands of the shell.
+    Shell(shell::Shell),
     /// Follow items as they arrive at a server, until Ctrl-C.
     Tail(tail::Tail),
     /// Ingest telemetry envelopes from files.
@@ -110,6 +116,7 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Portal(command) => command.run().await?,
             Command::Audit(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
+            Command::Shell(command) => return command.run().await,
             Command::Tail(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
             Command::Store(command) => return command.run().await,
