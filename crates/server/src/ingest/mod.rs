@@ -24,7 +24,7 @@ use body::Codec;
 use split::RawItem;
 
 pub(crate) use rules::ItemRules;
-pub(crate) use split::{Next, next_item};
+pub(crate) use split::{Next, is_separator, next_item};
 pub(crate) use tags::Sender;
 pub(crate) use verdict::{ItemError, KeyRefusal, Verdict};
 
