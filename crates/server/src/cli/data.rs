@@ -45,6 +45,11 @@ pub(super) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// The names of all environment variables.
+pub(super) fn variables() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}
+
 /// The catalogue of an existing data folder, and the URL of the server that has it open or would open it.
 pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
     let settings = data.settings()?;

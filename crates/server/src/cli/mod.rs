@@ -7,9 +7,11 @@ mod audit;
 mod banner;
 mod chart;
 mod client;
+mod config;
 mod connection_limit;
 mod data;
 mod demo;
+mod generated;
 mod ingest;
 mod item_reader;
 mod key;
@@ -32,7 +34,7 @@ mod user;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::config::documentation;
 
@@ -81,10 +83,17 @@ enum Command {
     /// Confirm the clock that retention goes by, and bring back what has expired.
     #[command(subcommand)]
     Retention(retention::RetentionCommand),
+    /// Check the configuration.
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
     /// Print all settings with their environment variables and defaults, as Markdown.
     Settings,
     /// Print the KQL reference, as Markdown: what is supported and what is refused.
     Docs,
+    /// Print a script that completes commands and flags in a shell.
+    Completions(generated::Completions),
+    /// Print a manual page, or write those of all commands.
+    Man(generated::ManPages),
 }
 
 /// Runs a command. An error is one line on standard error and exit code 1.
@@ -121,6 +130,9 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Ingest(command) => return command.run().await,
             Command::Store(command) => return command.run().await,
             Command::Retention(command) => command.run().await?,
+            Command::Config(command) => return command.run(),
+            Command::Completions(command) => command.run(Arguments::command())?,
+            Command::Man(command) => command.run(Arguments::command())?,
             Command::Settings => output::print(&documentation())?,
             Command::Docs => output::print(&hindsight_engine::language_reference())?,
         }
