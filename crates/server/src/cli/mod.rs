@@ -16,6 +16,7 @@ mod ingest;
 mod item_reader;
 mod key;
 pub(crate) mod listen;
+mod mcp;
 mod output;
 mod place;
 mod portal;
@@ -83,6 +84,11 @@ enum Command {
     /// Confirm the clock that retention goes by, and bring back what has expired.
     #[command(subcommand)]
     Retention(retention::RetentionCommand),
+    /// Serve assistants over the Model Context Protocol: applications, schema, queries and samples.
+    ///
+    /// An assistant starts this command itself and talks to it over standard input and output. Its configuration names the command, for
+    /// example `{"mcpServers": {"hindsight": {"command": "hindsight", "args": ["mcp", "--app", "shop"]}}}`.
+    Mcp(mcp::Mcp),
     /// Check the configuration.
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -130,6 +136,7 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Ingest(command) => return command.run().await,
             Command::Store(command) => return command.run().await,
             Command::Retention(command) => command.run().await?,
+            Command::Mcp(command) => return command.run().await,
             Command::Config(command) => return command.run(),
             Command::Completions(command) => command.run(Arguments::command())?,
             Command::Man(command) => command.run(Arguments::command())?,
