@@ -11,6 +11,7 @@ mod config;
 mod connection_limit;
 mod data;
 mod demo;
+mod examples;
 mod generated;
 mod ingest;
 mod item_reader;
@@ -35,7 +36,7 @@ mod user;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::config::documentation;
 
@@ -47,9 +48,25 @@ pub(crate) struct Arguments {
     command: Command,
 }
 
+impl Arguments {
+    /// The arguments of this process. What is wrong with them ends it.
+    pub(crate) fn of_process() -> Arguments {
+        let matches = definition().get_matches();
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// The definition of the command line, with examples.
+fn definition() -> clap::Command {
+    examples::with_examples(Arguments::command())
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the server.
+    ///
+    /// Every setting has a default, an environment variable and a key of the TOML file: `hindsight settings` lists them, and
+    /// `hindsight config check --show` prints the values that are in force.
     Serve(serve::Serve),
     /// Create, list, show, change and delete applications. Works while a server runs.
     #[command(subcommand)]
@@ -138,8 +155,8 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Retention(command) => command.run().await?,
             Command::Mcp(command) => return command.run().await,
             Command::Config(command) => return command.run(),
-            Command::Completions(command) => command.run(Arguments::command())?,
-            Command::Man(command) => command.run(Arguments::command())?,
+            Command::Completions(command) => command.run(definition())?,
+            Command::Man(command) => command.run(definition())?,
             Command::Settings => output::print(&documentation())?,
             Command::Docs => output::print(&hindsight_engine::language_reference())?,
         }
