@@ -17,7 +17,7 @@ from server import PROGRAM, ROOT
 
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 # What these documents show is run by the tests below; the files of docs/testing.md (`file=…`) by test_packages.py.
-RUN = {"README.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/otlp.md", "docs/testing.md"}
+RUN = {"README.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/otlp.md", "docs/terminal.md", "docs/testing.md"}
 AZURE_CLI = "test_azure_cli.py"
 
 
@@ -160,6 +160,26 @@ class Documents(unittest.TestCase):
         (session.folder / "items.json").write_text(body)
         reply = json.loads(session.run(f"curl -s {session.url.rstrip('/')}/v2.1/track --data @items.json"))
         self.assertEqual(reply["itemsReceived"], reply["itemsAccepted"])
+
+    def test_terminal(self):
+        query, shell, config, generated = blocks("docs/terminal.md", "sh")
+        session = Session(self)
+        session.serve("hindsight serve --demo --data hindsight-demo-data")
+        for _ in range(100):
+            narrow, wide, chart, _ = session.all(query)
+            if "GET" in narrow:
+                break
+            time.sleep(0.2)
+        self.assertIn("timestamp", narrow)
+        self.assertIn("_ResourceId", wide)
+        self.assertIn(" UTC\n", chart)
+        self.assertIn("name,count_\n", (session.folder / "requests.csv").read_text())
+        session.all(shell)
+        checked, shown = session.all(config)
+        self.assertEqual(checked, "the settings are valid\n")
+        self.assertIn("query.timeout", shown)
+        session.all(generated)
+        self.assertTrue((session.folder / "man1" / "hindsight-query.1").exists())
 
     def test_identity(self):
         keys, clients, *azure = blocks("docs/identity.md", "sh")

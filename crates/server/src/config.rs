@@ -2,17 +2,20 @@
 //!
 //! The table is also the documentation: `hindsight settings` prints it.
 
+mod inspect;
 mod table;
 mod values;
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use toml::de::{DeTable, DeValue};
 
+pub(crate) use inspect::{Inspection, inspect};
 use table::SETTINGS;
 pub(crate) use table::{FiguresAccess, Settings};
 pub(crate) use values::{bytes, duration};
+use values::{line_of, scalar_text};
 
 impl Settings {
     /// Defaults, then the file, then the environment. Flags are applied by the caller with [`Settings::set`].
@@ -95,20 +98,6 @@ pub(crate) fn documentation() -> String {
         ));
     }
     out
-}
-
-fn line_of(text: &str, offset: usize) -> usize {
-    text.get(..offset).unwrap_or(text).matches('\n').count() + 1
-}
-
-fn scalar_text(value: &DeValue<'_>) -> anyhow::Result<String> {
-    Ok(match value {
-        DeValue::String(text) => text.to_string(),
-        DeValue::Integer(value) => value.as_str().replace('_', ""),
-        DeValue::Float(value) => value.as_str().to_owned(),
-        DeValue::Boolean(value) => value.to_string(),
-        other => bail!("a {} is not a value of a setting", other.type_str()),
-    })
 }
 
 #[cfg(test)]

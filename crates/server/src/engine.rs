@@ -30,7 +30,10 @@ pub(crate) fn open(
 }
 
 /// The database of the setting `geo.database`.
-fn addresses(settings: &Settings) -> anyhow::Result<Option<Arc<AddressDatabase>>> {
+///
+/// # Errors
+/// That its file cannot be read or is no database.
+pub(crate) fn addresses(settings: &Settings) -> anyhow::Result<Option<Arc<AddressDatabase>>> {
     let Some(path) = &settings.geo_database else {
         return Ok(None);
     };

@@ -40,5 +40,5 @@ mod tests;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    cli::run(<cli::Arguments as clap::Parser>::parse())
+    cli::run(cli::Arguments::of_process())
 }

@@ -48,7 +48,7 @@ pub enum StoreError {
         what: String,
     },
     /// There is no store in the folder, and none is to be made.
-    #[error("there is no data folder at {}; 'hindsight serve' makes one", path.display())]
+    #[error("there is no data folder at {0}; `hindsight serve --data {0}` makes one", path.display())]
     NoStore {
         /// The folder.
         path: PathBuf,

@@ -7,6 +7,7 @@ use clap::Subcommand;
 use hindsight_store::{Application, Catalogue, Clock, SystemClock, Tier};
 use serde_json::{Value, json};
 
+use super::ask::{Listed, unknown};
 use super::data::{DataFolder, open};
 use super::{audit, output};
 use crate::app::{connection_string, create_app, otlp_environment};
@@ -127,10 +128,16 @@ impl AppCommand {
 
 /// The application of this name or id.
 pub(super) async fn find(catalogue: &Catalogue, name_or_id: &str) -> anyhow::Result<Application> {
-    catalogue
-        .app(name_or_id)
+    if let Some(app) = catalogue.app(name_or_id).await? {
+        return Ok(app);
+    }
+    let listed: Vec<Listed> = catalogue
+        .apps()
         .await?
-        .with_context(|| format!("there is no application '{name_or_id}'"))
+        .into_iter()
+        .map(Listed::from)
+        .collect();
+    bail!("{}", unknown(name_or_id, &listed))
 }
 
 /// What `hindsight app set` changes; `Some(None)` takes a limit away.

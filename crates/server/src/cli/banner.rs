@@ -15,29 +15,45 @@ pub(super) fn introduction(new: &Application, key: &str, base: &str) -> String {
     )
 }
 
-/// What is wrong with the store, if anything is.
-pub(super) fn warnings(clock: ClockTrust, damaged: usize) -> String {
+/// What is wrong with the store, if anything is. `command` makes a line for a shell from the words after the program's name.
+pub(super) fn warnings(
+    clock: ClockTrust,
+    damaged: usize,
+    command: impl Fn(&str) -> String,
+) -> String {
     let mut text = match clock {
         ClockTrust::Trusted => String::new(),
         ClockTrust::Ahead { trusted, clock } | ClockTrust::Behind { trusted, clock } => format!(
             "\n  warning      the clock says {}, and the latest trusted time is {}; nothing expires\n  \
-                            if the clock is right: hindsight retention confirm\n",
+                            if the clock is right: {}\n",
             output::date(Some(clock)),
-            output::date(Some(trusted))
+            output::date(Some(trusted)),
+            command("retention confirm")
         ),
     };
     if damaged > 0 {
         text += &format!(
-            "\n  warning      {damaged} segments are damaged and not served: hindsight store check\n"
+            "\n  warning      {damaged} segments are damaged and not served: {}\n",
+            command("store check")
         );
     }
     text
 }
 
-/// One command for each operation, to be pasted as it stands.
-pub(super) fn things_to_try(app: &Application, key: &str, base: &str) -> String {
+/// Commands to be pasted as they stand: of this program, and one for each operation of the API.
+pub(super) fn things_to_try(
+    app: &Application,
+    key: &str,
+    base: &str,
+    command: impl Fn(&str) -> String,
+) -> String {
+    let name = &app.name;
+    let query = command(&format!(
+        "query 'requests | summarize count(), avg(duration) by name' --app {name}"
+    ));
+    let tail = command(&format!("tail --app {name}"));
     format!(
-        "\n  Try one of each operation:\n\n  export KEY={key}\n  export APP={}\n  export URL={base}/v1/apps/$APP\n{COMMANDS}",
+        "\n  Query, and follow what arrives:\n\n  {query}\n  {tail}\n\n  Try one of each operation:\n\n  export KEY={key}\n  export APP={}\n  export URL={base}/v1/apps/$APP\n{COMMANDS}",
         app.id
     )
 }

@@ -1,11 +1,14 @@
 //! The data folder that a command works on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hindsight_store::Catalogue;
 
 use crate::config::Settings;
+
+/// The default of the setting `data`.
+const DEFAULT_FOLDER: &str = "./hindsight-data";
 
 /// The data folder of a command.
 #[derive(Debug, Args)]
@@ -18,7 +21,7 @@ pub(super) struct DataFolder {
 impl DataFolder {
     /// This folder.
     #[cfg(test)]
-    pub(super) fn at(path: &std::path::Path) -> DataFolder {
+    pub(super) fn at(path: &Path) -> DataFolder {
         DataFolder {
             data: Some(path.to_owned()),
         }
@@ -45,6 +48,34 @@ pub(super) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// The program as the user has started it, if that was by a path; otherwise its name.
+pub(super) fn program() -> String {
+    let first = std::env::args().next().filter(|first| first.contains('/'));
+    first.map_or_else(|| "hindsight".to_owned(), |first| quoted(&first))
+}
+
+/// ` --data DIR` for commands about a folder, in front of which there may be other arguments; nothing for the default folder.
+pub(super) fn data_flag(folder: &Path) -> String {
+    if folder == Path::new(DEFAULT_FOLDER) {
+        return String::new();
+    }
+    format!(" --data {}", quoted(&folder.display().to_string()))
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The names of all environment variables.
+pub(super) fn variables() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}
+
 /// The catalogue of an existing data folder, and the URL of the server that has it open or would open it.
 pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String)> {
     let settings = data.settings()?;
@@ -62,5 +93,17 @@ pub(super) fn client_url(settings: &Settings, url: &str, tls_url: Option<&str>) 
         tls_url.unwrap_or(url).to_owned()
     } else {
         settings.public_url.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_lines_for_a_shell() {
+        assert_eq!(data_flag(&Settings::load(None, |_| None).unwrap().data), "");
+        assert_eq!(data_flag(Path::new("/var/lib/h")), " --data /var/lib/h");
+        assert_eq!(data_flag(Path::new("it's here")), r" --data 'it'\''s here'");
     }
 }

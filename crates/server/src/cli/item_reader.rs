@@ -6,18 +6,28 @@ use std::path::Path;
 use anyhow::bail;
 use indicatif::ProgressBar;
 
-use crate::ingest::{Next, next_item};
+use crate::ingest::{Next, is_separator, next_item};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;
 /// Bytes of the largest item; what is longer is no envelope.
 const MAX_ITEM: usize = 64 << 20;
 
+/// A part of a stream that is an item, or should be one.
+pub(super) struct Piece<'r> {
+    /// The line on which it begins, from 1 on.
+    pub(super) line: u64,
+    /// The item's text, or why it is none.
+    pub(super) text: Result<&'r [u8], &'static str>,
+}
+
 /// Reads the items of a stream.
 pub(super) struct ItemReader {
     source: Box<dyn Read>,
     buffer: Vec<u8>,
     start: usize,
+    /// The line of `start`, from 1 on.
+    next_line: u64,
     ended: bool,
 }
 
@@ -45,29 +55,49 @@ impl ItemReader {
             source,
             buffer: Vec::new(),
             start: 0,
+            next_line: 1,
             ended: false,
         })
     }
 
-    /// The next item's text, or why it is none; nothing at the end.
-    pub(super) fn next(&mut self) -> anyhow::Result<Option<Result<&[u8], &'static str>>> {
-        let range = loop {
+    /// The next piece; nothing at the end.
+    pub(super) fn next(&mut self) -> anyhow::Result<Option<Piece<'_>>> {
+        let (line, range) = loop {
             let text = self.buffer.get(self.start..).unwrap_or_default();
             match next_item(text, self.ended) {
                 Next::Item(range) => {
                     let (from, to) = (self.start + range.start, self.start + range.end);
+                    let line = self.count_lines(from, to);
                     self.start = to;
-                    break from..to;
+                    break (line, from..to);
                 }
                 Next::Bad(why, used) => {
+                    let taken = text.get(..used).unwrap_or_default();
+                    let blank = taken.iter().take_while(|byte| is_separator(byte)).count();
+                    let line = self.count_lines(self.start + blank, self.start + used);
                     self.start += used;
-                    return Ok(Some(Err(why)));
+                    return Ok(Some(Piece {
+                        line,
+                        text: Err(why),
+                    }));
                 }
                 Next::End => return Ok(None),
                 Next::More => self.fill()?,
             }
         };
-        Ok(self.buffer.get(range).map(Ok))
+        let text = self.buffer.get(range).map(Ok);
+        Ok(text.map(|text| Piece { line, text }))
+    }
+
+    /// The line of a piece that lies between two offsets of the buffer; what lies before it is taken too.
+    fn count_lines(&mut self, from: usize, to: usize) -> u64 {
+        let count = |from: usize, to: usize| {
+            let text = self.buffer.get(from..to).unwrap_or_default();
+            memchr::memchr_iter(b'\n', text).count() as u64
+        };
+        let line = self.next_line + count(self.start, from);
+        self.next_line = line + count(from, to);
+        line
     }
 
     fn fill(&mut self) -> anyhow::Result<()> {
@@ -112,7 +142,10 @@ mod tests {
     fn all(mut items: ItemReader) -> Vec<Result<String, &'static str>> {
         let mut found = Vec::new();
         while let Some(item) = items.next().unwrap() {
-            found.push(item.map(|text| String::from_utf8(text.to_vec()).unwrap()));
+            found.push(
+                item.text
+                    .map(|text| String::from_utf8(text.to_vec()).unwrap()),
+            );
         }
         found
     }
@@ -129,6 +162,20 @@ mod tests {
     }
 
     #[test]
+    fn items_have_lines() {
+        let text = "[{\n},\n\n{\"a\":1}]\nno item\n{\"c\":{}} {\"d\":1}\n";
+        let mut items = ItemReader::of(std::io::Cursor::new(text.as_bytes().to_vec())).unwrap();
+        let mut lines = Vec::new();
+        while let Some(item) = items.next().unwrap() {
+            lines.push((item.text.is_ok(), item.line));
+        }
+        assert_eq!(
+            lines,
+            [(true, 1), (true, 4), (false, 5), (true, 6), (true, 6)]
+        );
+    }
+
+    #[test]
     fn gzip_is_unpacked_as_it_is_read() {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         for index in 0..100_000 {
@@ -138,7 +185,7 @@ mod tests {
         let mut items = ItemReader::of(std::io::Cursor::new(packed)).unwrap();
         let (mut count, mut largest) = (0, 0);
         while let Some(item) = items.next().unwrap() {
-            assert!(item.is_ok());
+            assert!(item.text.is_ok());
             count += 1;
             largest = largest.max(items.buffer.capacity());
         }

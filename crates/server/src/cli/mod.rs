@@ -1,16 +1,23 @@
 //! The command line: its forms are a contract that scripts rely on.
 
+mod answer;
 mod app;
+mod ask;
 mod audit;
 mod banner;
+mod chart;
 mod client;
+mod config;
 mod connection_limit;
 mod data;
 mod demo;
+mod examples;
+mod generated;
 mod ingest;
 mod item_reader;
 mod key;
 pub(crate) mod listen;
+mod mcp;
 mod output;
 mod place;
 mod portal;
@@ -18,17 +25,20 @@ mod query;
 mod retention;
 mod roles;
 mod serve;
+mod shell;
 mod slow_client;
 mod store;
+mod tail;
 mod target;
+mod terminal;
 mod test_mode;
 mod user;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::config;
+use crate::config::documentation;
 
 /// Application Insights on your own machine: ingests telemetry and serves the query REST API (metrics, events, KQL).
 #[derive(Debug, Parser)]
@@ -38,9 +48,25 @@ pub(crate) struct Arguments {
     command: Command,
 }
 
+impl Arguments {
+    /// The arguments of this process. What is wrong with them ends it.
+    pub(crate) fn of_process() -> Arguments {
+        let matches = definition().get_matches();
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// The definition of the command line, with examples.
+fn definition() -> clap::Command {
+    examples::with_examples(Arguments::command())
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the server.
+    ///
+    /// Every setting has a default, an environment variable and a key of the TOML file: `hindsight settings` lists them, and
+    /// `hindsight config check --show` prints the values that are in force.
     Serve(serve::Serve),
     /// Create, list, show, change and delete applications. Works while a server runs.
     #[command(subcommand)]
@@ -58,8 +84,15 @@ enum Command {
     Portal(portal::Portal),
     /// Show the audit log: sign-ins, issued tokens and administrative changes.
     Audit(audit::Audit),
-    /// Run a KQL query.
+    /// Run a KQL query, and show its result as a table, a chart or data.
     Query(query::Query),
+    /// Run KQL queries one after the other, with history and completion.
+    ///
+    /// A query may have several lines; it ends with an empty line or `;`. Tab completes tables, columns, functions and operators, Ctrl-R
+    /// searches the history, Ctrl-C cancels the running query, and Ctrl-D leaves. `.help` lists the commands of the shell.
+    Shell(shell::Shell),
+    /// Follow items as they arrive at a server, until Ctrl-C.
+    Tail(tail::Tail),
     /// Ingest telemetry envelopes from files.
     Ingest(ingest::Ingest),
     /// Check a data folder, or rebuild its catalogue.
@@ -68,10 +101,22 @@ enum Command {
     /// Confirm the clock that retention goes by, and bring back what has expired.
     #[command(subcommand)]
     Retention(retention::RetentionCommand),
+    /// Serve assistants over the Model Context Protocol: applications, schema, queries and samples.
+    ///
+    /// An assistant starts this command itself and talks to it over standard input and output. Its configuration names the command, for
+    /// example `{"mcpServers": {"hindsight": {"command": "hindsight", "args": ["mcp", "--app", "shop"]}}}`.
+    Mcp(mcp::Mcp),
+    /// Check the configuration.
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
     /// Print all settings with their environment variables and defaults, as Markdown.
     Settings,
     /// Print the KQL reference, as Markdown: what is supported and what is refused.
     Docs,
+    /// Print a script that completes commands and flags in a shell.
+    Completions(generated::Completions),
+    /// Print a manual page, or write those of all commands.
+    Man(generated::ManPages),
 }
 
 /// Runs a command. An error is one line on standard error and exit code 1.
@@ -103,10 +148,16 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Portal(command) => command.run().await?,
             Command::Audit(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
+            Command::Shell(command) => return command.run().await,
+            Command::Tail(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
             Command::Store(command) => return command.run().await,
             Command::Retention(command) => command.run().await?,
-            Command::Settings => output::print(&config::documentation())?,
+            Command::Mcp(command) => return command.run().await,
+            Command::Config(command) => return command.run(),
+            Command::Completions(command) => command.run(definition())?,
+            Command::Man(command) => command.run(definition())?,
+            Command::Settings => output::print(&documentation())?,
             Command::Docs => output::print(&hindsight_engine::language_reference())?,
         }
         Ok(ExitCode::SUCCESS)

@@ -8,13 +8,33 @@ use unicode_width::UnicodeWidthChar;
 const MAX_LINES: usize = 5;
 
 /// The errors of a query in a reply's `error` object, one after the other; `None` if it holds no error with a place.
-pub(super) fn errors(error: &Value, query: &str) -> Option<String> {
+fn errors(error: &Value, query: &str) -> Option<String> {
     let middle = error.get("innererror")?;
     let first = middle.get("innererror")?;
     let others = middle.get("details").and_then(Value::as_array);
     let all = std::iter::once(first).chain(others.into_iter().flatten());
     let described: Option<Vec<String>> = all.map(|one| described(one, query)).collect();
     Some(described?.join("\n\n"))
+}
+
+/// A failure: every error of the query with its place, or else the most exact message in one line.
+pub(super) fn failure(status: u16, value: &Value, query: &str) -> String {
+    let error = value.get("error").unwrap_or(value);
+    let message = errors(error, query).unwrap_or_else(|| innermost(error));
+    format!("status {status}: {message}")
+}
+
+/// The most exact message of nested errors.
+pub(super) fn innermost(error: &Value) -> String {
+    let details = error.get("details").and_then(|details| details.get(0));
+    if let Some(inner) = error.get("innererror").or(details) {
+        return innermost(inner);
+    }
+    let text = |key: &str| error.get(key).and_then(Value::as_str);
+    let code = text("code")
+        .map(|code| format!("{code}: "))
+        .unwrap_or_default();
+    format!("{code}{}", text("message").unwrap_or("no message"))
 }
 
 /// An error with its code, its message, its place and the lines of the query.
@@ -157,5 +177,20 @@ mod tests {
             )
         );
         assert_eq!(errors(&json!({"code": "x", "message": "y"}), ""), None);
+    }
+
+    #[test]
+    fn the_most_exact_message_is_shown_with_its_place() {
+        let value = json!({"error": {"message": "outer", "code": "BadArgumentError", "innererror": {
+            "code": "SyntaxError", "message": "x", "innererror": {"code": "SYN0002", "message": "no", "line": 1, "pos": 4, "token": "b"}}}});
+        assert_eq!(
+            failure(400, &value, "aaa b"),
+            "status 400: SYN0002: no\n --> line [1,4]\n1 | aaa b\n  |     ^"
+        );
+        let value = json!({"error": {"message": "outer", "innererror": {"code": "NotFoundError", "message": "no app"}}});
+        assert_eq!(
+            failure(404, &value, "aaa b"),
+            "status 404: NotFoundError: no app"
+        );
     }
 }

@@ -23,8 +23,12 @@ pub(super) struct Portal {
 impl Portal {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let folder = self.data.path()?;
-        let server = hindsight_store::holder(&folder)
-            .with_context(|| format!("no server holds the folder {}", folder.display()))?;
+        let server = hindsight_store::holder(&folder).with_context(|| {
+            format!(
+                "no server has the data folder {0} open; `hindsight serve --data {0}` starts one",
+                folder.display()
+            )
+        })?;
         let origin = portal_origin(&server.url).with_context(|| {
             format!(
                 "the server listens at {}, which is no address of this machine alone",

@@ -10,20 +10,19 @@ use hindsight_store::Application;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::sync::watch;
 
-use super::data::{client_url, environment};
+use super::data::{client_url, data_flag, environment, program};
 use super::listen::Encryption;
 use super::portal::{portal_link, portal_origin};
 use super::test_mode::TestFlags;
 use super::{audit, banner, demo, listen, output};
 use crate::app::{App, connection_string, create_app, create_key};
-use crate::config::{self, Settings};
+use crate::config::Settings;
 use crate::shutdown::Shutdown;
 use crate::tls;
 use crate::wire::test_mode as wire;
 
 /// `hindsight serve`
 #[derive(Debug, Args)]
-#[command(after_long_help = config::documentation())]
 pub(super) struct Serve {
     /// Data folder [default: ./hindsight-data]
     #[arg(long, value_name = "DIR")]
@@ -371,7 +370,7 @@ async fn otlp_ports(settings: &Settings, test: &TestFlags) -> Vec<OtlpPort> {
         let Some(address) = address else { continue };
         let socket = bind(&address, test).await;
         if let Err(error) = &socket {
-            tracing::warn!(%address, protocol, error = ?error, "OpenTelemetry has no port of its own; the main port takes it");
+            tracing::warn!(%address, protocol, error = %format!("{error:#}"), "OpenTelemetry has no port of its own; the main port takes it");
         }
         ports.push(OtlpPort {
             protocol,
@@ -419,7 +418,11 @@ async fn greeting(app: &App, shown: &str, base: &str) -> anyhow::Result<String> 
         "\n  Hindsight {} at {shown}\n  data folder  {}\n",
         env!("CARGO_PKG_VERSION"),
         app.settings.data.display()
-    ) + &banner::warnings(app.store.clock_trust(), app.store.damaged_segments());
+    ) + &banner::warnings(
+        app.store.clock_trust(),
+        app.store.damaged_segments(),
+        |words| command(app, words),
+    );
     if let Some(first) = app.create_first_app().await? {
         text += &introduce(app, &first, base).await?.0;
     } else if let Some(known) = app.store.catalogue().apps().await?.first() {
@@ -432,6 +435,11 @@ async fn greeting(app: &App, shown: &str, base: &str) -> anyhow::Result<String> 
     Ok(text)
 }
 
+/// A command about the server's data folder, as a line for a shell.
+fn command(app: &App, words: &str) -> String {
+    format!("{} {words}{}", program(), data_flag(&app.settings.data))
+}
+
 /// What the greeting says of the demo's application.
 async fn demo_text(
     app: &App,
@@ -440,10 +448,11 @@ async fn demo_text(
     base: &str,
 ) -> anyhow::Result<String> {
     if !shop.created {
-        return Ok("\n  a new key for the demo: hindsight key create --app demo\n".to_owned());
+        let create = command(app, &format!("key create --app {}", shop.app.name));
+        return Ok(format!("\n  a new key for the demo: {create}\n"));
     }
     let (introduction, key) = introduce(app, &shop.app, base).await?;
-    Ok(introduction + &banner::things_to_try(&shop.app, &key, shown))
+    Ok(introduction + &banner::things_to_try(&shop.app, &key, shown, |words| command(app, words)))
 }
 
 /// The address of a TLS listener. A certificate of this machine is for `localhost`, which every client can say.

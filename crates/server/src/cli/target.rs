@@ -27,6 +27,9 @@ pub(super) enum Target {
     },
 }
 
+/// The name and the value of a header.
+pub(super) type Header<'h> = (&'static str, &'h str);
+
 /// A reply: status and body.
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -44,23 +47,31 @@ impl Target {
         })
     }
 
+    /// The server that holds a folder, if there is one.
+    pub(super) fn holder(data: &DataFolder) -> anyhow::Result<Option<Target>> {
+        let folder = data.path()?;
+        let Some(server) = hindsight_store::holder(&folder) else {
+            return Ok(None);
+        };
+        let token = read_token(&folder).with_context(|| {
+            format!(
+                "the server at {} holds the folder, and its token cannot be read",
+                server.url
+            )
+        })?;
+        Ok(Some(Target::Remote {
+            client: client()?,
+            base: server.url,
+            credential: Some(("authorization", format!("Bearer {token}"))),
+        }))
+    }
+
     /// The server that holds a folder if there is one, or else the folder.
     pub(super) async fn folder(data: &DataFolder) -> anyhow::Result<Target> {
-        let settings = data.settings()?;
-        if let Some(server) = hindsight_store::holder(&settings.data) {
-            let token = read_token(&settings.data).with_context(|| {
-                format!(
-                    "the server at {} holds the folder, and its token cannot be read",
-                    server.url
-                )
-            })?;
-            let credential = Some(("authorization", format!("Bearer {token}")));
-            return Ok(Target::Remote {
-                client: client()?,
-                base: server.url,
-                credential,
-            });
+        if let Some(server) = Target::holder(data)? {
+            return Ok(server);
         }
+        let settings = data.settings()?;
         let path = settings.data.clone();
         let app = App::build_with(settings, |store| store.create = false).await?;
         let token = read_token(&path).context("the token of this process cannot be read back")?;
@@ -68,23 +79,41 @@ impl Target {
         Ok(Target::Local { app, router, token })
     }
 
-    /// Sends a request with a body.
+    /// Sends a POST with a body.
     pub(super) async fn post(
         &self,
         path: &str,
         content_type: &str,
         body: Vec<u8>,
     ) -> anyhow::Result<Reply> {
+        let headers = [("content-type", content_type)];
+        self.send("POST", path, &headers, body).await
+    }
+
+    /// Sends a GET.
+    pub(super) async fn get(&self, path: &str) -> anyhow::Result<Reply> {
+        self.send("GET", path, &[], Vec::new()).await
+    }
+
+    /// Sends a request. Dropping the future cancels it.
+    pub(super) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[Header<'_>],
+        body: Vec<u8>,
+    ) -> anyhow::Result<Reply> {
+        let method = Method::from_bytes(method.as_bytes())?;
         match self {
             Target::Remote {
                 client,
                 base,
                 credential,
             } => {
-                let mut request = client
-                    .post(format!("{base}{path}"))
-                    .header(header::CONTENT_TYPE, content_type)
-                    .body(body);
+                let mut request = client.request(method, format!("{base}{path}")).body(body);
+                for (name, value) in headers {
+                    request = request.header(*name, *value);
+                }
                 if let Some((name, value)) = credential {
                     request = request.header(*name, value);
                 }
@@ -98,13 +127,17 @@ impl Target {
                 })
             }
             Target::Local { router, token, .. } => {
-                let request = Request::builder()
-                    .method(Method::POST)
+                let mut request = Request::builder()
+                    .method(method)
                     .uri(path)
-                    .header(header::CONTENT_TYPE, content_type)
-                    .header(header::AUTHORIZATION, format!("Bearer {token}"))
-                    .body(Body::from(body))?;
-                let reply = router.clone().oneshot(request).await?;
+                    .header(header::AUTHORIZATION, format!("Bearer {token}"));
+                for (name, value) in headers {
+                    request = request.header(*name, *value);
+                }
+                let reply = router
+                    .clone()
+                    .oneshot(request.body(Body::from(body))?)
+                    .await?;
                 let status = reply.status().as_u16();
                 Ok(Reply {
                     status,

@@ -175,3 +175,22 @@ fn split_unit(text: &str) -> (&str, &str) {
     let (value, unit) = text.split_at(end);
     (value.trim(), unit)
 }
+
+/// The line of an offset in a text, from 1 on.
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
+    text.get(..offset).unwrap_or(text).matches('\n').count() + 1
+}
+
+/// A value of TOML as it would be written in a variable.
+///
+/// # Errors
+/// A table, an array or a time.
+pub(super) fn scalar_text(value: &toml::de::DeValue<'_>) -> anyhow::Result<String> {
+    Ok(match value {
+        toml::de::DeValue::String(text) => text.to_string(),
+        toml::de::DeValue::Integer(value) => value.as_str().replace('_', ""),
+        toml::de::DeValue::Float(value) => value.as_str().to_owned(),
+        toml::de::DeValue::Boolean(value) => value.to_string(),
+        other => bail!("a {} is not a value of a setting", other.type_str()),
+    })
+}

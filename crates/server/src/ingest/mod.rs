@@ -23,7 +23,7 @@ use crate::directory::AppRecord;
 use body::Codec;
 
 pub(crate) use rules::ItemRules;
-pub(crate) use split::{Next, RawItem, next_item, split};
+pub(crate) use split::{Next, RawItem, is_separator, next_item, split};
 pub(crate) use tags::Sender;
 pub(crate) use verdict::{ItemError, KeyRefusal, Verdict};
 

@@ -77,9 +77,11 @@ pub(crate) fn next_item(text: &[u8], last: bool) -> Next {
 }
 
 /// Blanks, commas and the brackets of top-level arrays: what lies between items.
+pub(crate) fn is_separator(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']')
+}
+
 fn skip_separators(text: &[u8]) -> &[u8] {
-    let is_separator =
-        |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']');
     let start = text
         .iter()
         .position(|byte| !is_separator(byte))

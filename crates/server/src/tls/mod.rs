@@ -67,6 +67,17 @@ pub(crate) fn open(settings: &Settings, now: Timestamp) -> anyhow::Result<Option
     }
 }
 
+/// Checks the settings as [`open`] does; makes no certificate.
+///
+/// # Errors
+/// What is wrong with the settings, or with the files that they name.
+pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
+    if settings.tls_certificate.is_none() && settings.tls_key.is_none() && settings.tls_dev {
+        return Ok(());
+    }
+    open(settings, Timestamp::UNIX_EPOCH).map(|_| ())
+}
+
 fn acceptor(provider: Arc<CryptoProvider>, current: Arc<Current>) -> anyhow::Result<TlsAcceptor> {
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?

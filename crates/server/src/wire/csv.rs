@@ -30,8 +30,14 @@ pub(crate) fn table(table: &ResultTable) -> String {
     out
 }
 
-/// One line. A field that a spreadsheet would run as a formula gets an apostrophe in front (CWE-1236).
-pub(crate) fn line(fields: impl Iterator<Item = String>, out: &mut String) {
+/// One line, which ends as the RFC says.
+fn line(fields: impl Iterator<Item = String>, out: &mut String) {
+    record(fields, out);
+    out.push_str("\r\n");
+}
+
+/// One record without the end of its line. A field that a spreadsheet would run as a formula gets an apostrophe in front (CWE-1236).
+pub(crate) fn record(fields: impl Iterator<Item = String>, out: &mut String) {
     for (index, field) in fields.enumerate() {
         if index > 0 {
             out.push(',');
@@ -49,7 +55,6 @@ pub(crate) fn line(fields: impl Iterator<Item = String>, out: &mut String) {
         out.push_str(&field.replace('"', "\"\""));
         out.push('"');
     }
-    out.push_str("\r\n");
 }
 
 /// Whether a spreadsheet may run a field: it begins like a formula and is no number.
