@@ -101,7 +101,7 @@ pub(super) fn covers_in(footer: &ParquetMetaData, record: &SegmentRecord) -> Opt
     )
 }
 
-/// A sealed segment is of one hour and has all rows of its sequence numbers.
+/// What the entry says; a sealed segment without it is of one hour and has all rows of its sequence numbers.
 fn covers(
     footer: &ParquetMetaData,
     level: u32,
