@@ -116,7 +116,7 @@ fn covers(
 }
 
 /// An entry of the file's metadata.
-fn entry<'a>(footer: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
+pub(super) fn entry<'a>(footer: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
     let entries = footer.file_metadata().key_value_metadata()?;
     let entry = entries
         .iter()

@@ -14,6 +14,7 @@ mod recovery;
 mod reset;
 mod simulation;
 
+mod text_index;
 use std::path::Path;
 use std::sync::Arc;
 
