@@ -10,10 +10,13 @@ use datafusion::datasource::{ViewTable, provider_as_source, source_as_provider};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableSource, col, lit};
 use hindsight_kql::{
     Catalog, CatalogError, CatalogTable, Leaf, LeafSource, RandomRowSource, RandomSource,
-    TableScope,
+    TableScope, filter_terms,
 };
 use hindsight_kql_types::ScalarType;
-use hindsight_store::{AppId, LeafKind, PromotedColumn, RowChoice, Snapshot, StoreTable, Table};
+use hindsight_kql_types::terms::TermCondition;
+use hindsight_store::{
+    AppId, FilterTerms, LeafKind, PromotedColumn, RowChoice, Snapshot, StoreTable, Table,
+};
 use parking_lot::Mutex;
 
 use crate::error::EngineError;
@@ -110,6 +113,11 @@ impl StoreCatalog {
         known.map(|known| known.name.clone()).unwrap_or_default()
     }
 
+    fn stored(&self, apps: &[AppId], table: Table) -> StoreTable {
+        let stored = self.snapshot.table(apps, table);
+        stored.with_terms_of(Arc::new(KqlTerms))
+    }
+
     fn note(&self, apps: &[AppId], table: &'static str) {
         let mut read = self.read.lock();
         for app in apps {
@@ -202,7 +210,7 @@ impl Catalog for StoreCatalog {
                     .iter()
                     .map(|c| (c.name.to_owned(), c.scalar_type))
                     .collect(),
-                provider: Arc::new(self.snapshot.table(&apps, table)),
+                provider: Arc::new(self.stored(&apps, table)),
             }));
         }
         let Some(table) = Table::ALL
@@ -212,7 +220,7 @@ impl Catalog for StoreCatalog {
             return Ok(None);
         };
         self.note(&apps, table.workspace_table());
-        workspace_view(Arc::new(self.snapshot.table(&apps, table)), table)
+        workspace_view(Arc::new(self.stored(&apps, table)), table)
             .map(Some)
             .map_err(|e| CatalogError::Failed(format!("the view {name} cannot be made: {e}")))
     }
@@ -315,6 +323,16 @@ impl LeafSource for StoreLeaves {
         }
         let table = table.clone().with_promoted(promoted);
         Some((provider_as_source(Arc::new(table)), leaves))
+    }
+}
+
+/// The terms that the operators of the language require.
+#[derive(Debug)]
+struct KqlTerms;
+
+impl FilterTerms for KqlTerms {
+    fn required(&self, filter: &Expr) -> Option<TermCondition> {
+        filter_terms(filter)
     }
 }
 

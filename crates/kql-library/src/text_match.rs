@@ -1,11 +1,12 @@
 //! The matching of the string operators: terms, prefixes, substrings, case-sensitive and case-insensitive (`docs/semantics.md
 //! §6`).
 
-use std::borrow::Cow;
-
 use arrow::array::ArrayRef;
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memchr2_iter};
+
+use hindsight_kql_types::terms::is_term;
+pub(crate) use hindsight_kql_types::terms::{fold_char, fold_text};
 
 use crate::call::InnerKernel;
 use crate::kernel::{KernelArgs, KernelError};
@@ -59,36 +60,6 @@ fn rarest(needle: &[u8]) -> usize {
         .enumerate()
         .max_by_key(|(_, byte)| seldom(**byte));
     best.map_or(0, |(place, _)| place)
-}
-
-/// Simple case folding, character by character. `ß` folds to itself, and the dotless `ı` does not fold to `i`.
-pub(crate) fn fold_char(c: char) -> char {
-    fn single(mut chars: impl Iterator<Item = char>, otherwise: char) -> char {
-        match (chars.next(), chars.next()) {
-            (Some(c), None) => c,
-            _ => otherwise,
-        }
-    }
-    if c.is_ascii() {
-        return c.to_ascii_lowercase();
-    }
-    if matches!(c, 'ı' | 'İ') {
-        return c;
-    }
-    let upper = single(c.to_uppercase(), c);
-    single(upper.to_lowercase(), upper)
-}
-
-/// The folded form of `text`.
-pub(crate) fn fold_text(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
-        return if text.bytes().any(|b| b.is_ascii_uppercase()) {
-            Cow::Owned(text.to_ascii_lowercase())
-        } else {
-            Cow::Borrowed(text)
-        };
-    }
-    Cow::Owned(text.chars().map(fold_char).collect())
 }
 
 impl Matcher {
@@ -182,11 +153,6 @@ impl Matcher {
             .and_then(|t| t.chars().next());
         !(self.needle.chars().next_back().is_some_and(is_term) && after.is_some_and(is_term))
     }
-}
-
-/// Terms consist of letters and digits of any script; `_` is a separator.
-fn is_term(c: char) -> bool {
-    c.is_alphanumeric()
 }
 
 macro_rules! text_kernels {

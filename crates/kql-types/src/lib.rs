@@ -12,6 +12,7 @@ pub mod guid;
 pub mod number;
 pub mod real;
 mod scalar_type;
+pub mod terms;
 pub mod ticks;
 pub mod timespan;
 mod value;

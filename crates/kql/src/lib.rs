@@ -8,6 +8,7 @@ mod catalog;
 mod context;
 mod datafusion;
 mod error;
+mod filter_terms;
 mod fold;
 mod graph;
 mod graph_pattern;
@@ -34,6 +35,7 @@ mod window;
 pub use bind::{Binding, NeededRows, bind, bind_or_ask};
 pub use catalog::{Catalog, CatalogError, CatalogTable, TableScope};
 pub use datafusion::session;
+pub use filter_terms::filter_terms;
 pub use held::HeldRows;
 pub use hindsight_kql_library::{addresses, kernel, work};
 use hindsight_kql_library::{

@@ -41,6 +41,11 @@ impl Selections {
     pub(crate) fn of(&self, segment: &Segment) -> Option<&RowSelection> {
         self.0.get(&segment.record.id)
     }
+
+    /// Restricts the read of a segment to these rows.
+    pub(crate) fn add(&mut self, segment: &Segment, rows: RowSelection) {
+        self.0.insert(segment.record.id, rows);
+    }
 }
 
 impl ChosenRows {

@@ -1,4 +1,5 @@
-//! Compaction: small segments of a closed hour, then of a closed day, become one.
+//! Compaction: small segments of a closed hour, then of a closed day, become one. Hours of late telemetry are merged before their day
+//! closes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,9 +21,12 @@ use crate::schema::Table;
 use crate::segment::{Covers, Damage, Segment, SegmentFile, SegmentWriter};
 use crate::segment_change::SegmentChange;
 use crate::store::Store;
+use crate::view::View;
 
+/// Hours of a day.
+const DAY: i64 = 24;
 /// Hours of a merged segment, by its level.
-const SPANS: [(u32, i64); 2] = [(1, 1), (2, 24)];
+const SPANS: [(u32, i64); 2] = [(1, 1), (2, DAY)];
 
 /// Segments that become one.
 #[derive(Debug)]
@@ -58,6 +62,9 @@ impl Store {
     }
 
     /// The next merge: hours before days, so that a day's merge reads few files.
+    ///
+    /// Segments of several hours wait for their day to close, unless there are as many as one merge reads: late telemetry would
+    /// otherwise leave one with each seal.
     fn next_merge(&self) -> Option<Merge> {
         let (view, damage) = (self.view.get(), self.access.damaged.known());
         let settle = ticks(self.config.seal_age).saturating_mul(2);
@@ -75,6 +82,29 @@ impl Store {
                             segments,
                         });
                     }
+                }
+            }
+        }
+        self.merge_of_hours(&view, &damage)
+    }
+
+    /// A merge of sealed segments that are each of several hours of one day.
+    fn merge_of_hours(&self, view: &View, damage: &Damage) -> Option<Merge> {
+        for ((app, table), state) in &view.tables {
+            for (start, mut segments) in by_span(&state.segments, damage, 0, DAY) {
+                segments.retain(|segment| {
+                    hour_of(segment.record.min_ts) < hour_of(segment.record.max_ts)
+                });
+                let many = segments.len() >= self.config.compaction_fan_in;
+                let segments = self.fitting(segments);
+                if many && segments.len() > 1 {
+                    return Some(Merge {
+                        app: *app,
+                        table: *table,
+                        level: 1,
+                        hour: start,
+                        segments,
+                    });
                 }
             }
         }

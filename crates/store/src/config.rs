@@ -37,6 +37,8 @@ pub struct StoreConfig {
     pub promoted_keys: usize,
     /// Share of rows that must have a bag key before it gets a column. Default 0.02.
     pub promoted_share: f64,
+    /// Whether segments get an index of the terms of message-like columns, and queries use those that are there. Default true.
+    pub text_index: bool,
     /// Bytes of parsed segment footers kept in memory. Default 128 MiB.
     pub footer_cache_bytes: usize,
     /// Age at which an item is deleted, unless its application says otherwise. Default 90 days (`D25`).
@@ -82,6 +84,7 @@ impl StoreConfig {
             zstd_level: 1,
             promoted_keys: 64,
             promoted_share: 0.02,
+            text_index: true,
             footer_cache_bytes: 128 << 20,
             retention: Duration::from_secs(90 * 86_400),
             retention_bytes: None,

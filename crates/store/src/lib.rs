@@ -87,6 +87,6 @@ pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
-pub use table_provider::StoreTable;
+pub use table_provider::{FilterTerms, StoreTable};
 pub use trusted_time::ClockTrust;
 pub use vfs::{DirEntry, FileInfo, FileLock, ReadFile, RealFs, Vfs, WriteFile};

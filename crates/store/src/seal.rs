@@ -1,4 +1,8 @@
 //! Sealing (flush): the frozen memtable becomes segments.
+//!
+//! Live telemetry is of one hour or two, and each hour gets a segment of its own, which compaction merges with the others of that hour.
+//! Telemetry that arrives late, or is loaded from elsewhere, is of many hours with few rows each. A query pays for each file that it opens, so
+//! neighbouring small hours of one day share a segment.
 
 use arrow::array::{Array, AsArray, UInt32Array};
 use arrow::compute::take_record_batch;
@@ -17,8 +21,13 @@ use crate::view::{Chunks, Key};
 /// Rows given to the Parquet writer at once.
 const WRITE_ROWS: usize = 8192;
 
-/// Writes the rows of one application's table as segments, one for each hour, newest row first, and adds them to `records`, also
-/// if a later one fails. Blocks.
+/// An hour with at least one row in so many of a table's rows gets a segment of its own.
+const OWN_SEGMENT_SHARE: usize = 4;
+/// Hours of a day: the hours of a segment are of one day, so that retention by age drops whole segments at most a day late.
+const DAY: i64 = 24;
+
+/// Writes the rows of one application's table as segments, each of an hour or of small hours of one day, newest row first, and adds
+/// them to `records`, also if a later one fails. Blocks.
 pub(crate) fn write_segments(
     settings: &SegmentSettings,
     (app, table): Key,
@@ -27,16 +36,20 @@ pub(crate) fn write_segments(
     records: &mut Vec<SegmentRecord>,
 ) -> Result<()> {
     let batch = concat(table, chunks.list.iter().map(|chunk| &chunk.batch))?;
-    for (hour, rows) in rows_by_hour(&batch) {
-        let sorted = take_record_batch(&batch, &UInt32Array::from(rows))?;
+    for part in parts(rows_by_hour(&batch), batch.num_rows()) {
+        let sorted = take_record_batch(&batch, &UInt32Array::from(part.rows))?;
+        let mut covers = Covers::default();
+        for hour in &part.hours {
+            covers.add(&Covers::of(*hour, chunks.min_seq, chunks.max_seq));
+        }
         let file = SegmentFile {
             app,
             table,
-            hour,
+            hour: part.hours.last().copied().unwrap_or_default(),
             level: 0,
             min_seq: chunks.min_seq,
             max_seq: chunks.max_seq,
-            covers: Some(Covers::of(hour, chunks.min_seq, chunks.max_seq)),
+            covers: Some(covers),
             rows: sorted.num_rows(),
             created: now,
         };
@@ -93,6 +106,38 @@ fn rows_by_hour(batch: &RecordBatch) -> Vec<(i64, Vec<u32>)> {
     hours
 }
 
+/// What becomes one segment: hours, the newest first, and their rows in that order.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Part {
+    hours: Vec<i64>,
+    rows: Vec<u32>,
+}
+
+/// Joins neighbouring small hours of one day. `hours` are in descending order and have `total` rows together.
+fn parts(hours: Vec<(i64, Vec<u32>)>, total: usize) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut joins = false;
+    for (hour, rows) in hours {
+        let small = rows.len().saturating_mul(OWN_SEGMENT_SHARE) < total;
+        let same_day = |part: &&mut Part| {
+            let day = part.hours.first().map(|first| first.div_euclid(DAY));
+            day == Some(hour.div_euclid(DAY))
+        };
+        match parts.last_mut().filter(|_| joins && small).filter(same_day) {
+            Some(part) => {
+                part.hours.push(hour);
+                part.rows.extend(rows);
+            }
+            None => parts.push(Part {
+                hours: vec![hour],
+                rows,
+            }),
+        }
+        joins = small;
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +158,35 @@ mod tests {
         assert_eq!(
             rows_by_hour(&RecordBatch::new_empty(Table::Traces.stored_schema())),
             vec![]
+        );
+    }
+
+    #[test]
+    fn neighbouring_small_hours_of_a_day_share_a_segment() {
+        let check = |hours: &[(i64, usize)], expected: &[&[i64]]| {
+            let mut row = 0..;
+            let hours: Vec<(i64, Vec<u32>)> = hours
+                .iter()
+                .map(|(hour, rows)| (*hour, row.by_ref().take(*rows).collect()))
+                .collect();
+            let total = hours.iter().map(|(_, rows)| rows.len()).sum();
+            let parts = parts(hours, total);
+            let found: Vec<&[i64]> = parts.iter().map(|part| part.hours.as_slice()).collect();
+            assert_eq!(found, expected);
+            let rows: Vec<u32> = parts.iter().flat_map(|part| part.rows.clone()).collect();
+            assert_eq!(rows, (0..u32::try_from(total).unwrap()).collect::<Vec<_>>());
+        };
+        check(&[], &[]);
+        check(&[(50, 1)], &[&[50]]);
+        check(&[(50, 9), (49, 1)], &[&[50], &[49]]);
+        // The border between two days is at 48.
+        check(
+            &[(50, 1), (49, 1), (48, 1), (47, 1), (46, 1), (3, 1)],
+            &[&[50, 49, 48], &[47, 46], &[3]],
+        );
+        check(
+            &[(53, 1), (52, 90), (51, 1), (49, 1)],
+            &[&[53], &[52], &[51, 49]],
         );
     }
 }

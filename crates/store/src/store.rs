@@ -128,6 +128,7 @@ impl Store {
             access: Arc::new(SegmentAccess {
                 footers: FooterCache::new(config.footer_cache_bytes),
                 damaged: DamagedSegments::new(recovered.damage),
+                text_index: config.text_index,
             }),
             trusted_time,
             config,
@@ -440,6 +441,7 @@ fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> Se
             max_keys: config.promoted_keys,
             min_share: config.promoted_share,
         },
+        text_index: config.text_index,
         durable_folders: Arc::default(),
     }
 }

@@ -1,5 +1,6 @@
 //! A table of a snapshot, as the query engine reads it: memory and segments together.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
@@ -16,14 +17,16 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::union::UnionExec;
+use hindsight_kql_types::terms::TermCondition;
 
 use crate::bag_leaf::BagLeaf;
+use crate::blocking::on_thread;
 use crate::chosen_rows::{ChosenRows, RowChoice, Selections};
 use crate::missing::MissingList;
 use crate::promote::PromotedColumn;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
-use crate::segment::{Segment, SegmentAccess};
+use crate::segment::{Segment, SegmentAccess, matching_rows};
 use crate::time_bounds::{TimeBounds, is_lookup};
 use crate::view::TableRows;
 
@@ -31,6 +34,12 @@ use crate::view::TableRows;
 const HOT_PARTITION_ROWS: usize = 32_768;
 /// Projected columns from which on it pays to evaluate filters first and decode only the rows that pass.
 const WIDE_COLUMNS: usize = 8;
+
+/// Tells what filters of queries require of the terms of texts.
+pub trait FilterTerms: Debug + Send + Sync {
+    /// A condition that every row meets that passes `filter`; `None` if it requires no term.
+    fn required(&self, filter: &Expr) -> Option<TermCondition>;
+}
 
 /// One table of some applications, over a snapshot.
 #[derive(Debug, Clone)]
@@ -42,6 +51,7 @@ pub struct StoreTable {
     promoted: Arc<[PromotedColumn]>,
     schema: SchemaRef,
     choice: Option<Arc<dyn RowChoice>>,
+    terms: Option<Arc<dyn FilterTerms>>,
 }
 
 impl StoreTable {
@@ -59,12 +69,19 @@ impl StoreTable {
             promoted: Arc::default(),
             schema: table.stored_schema(),
             choice: None,
+            terms: None,
         }
     }
 
     /// Restricts each scan to the rows that `choice` chooses among all rows of the table. Only these rows are read.
     pub fn with_rows_of(mut self, choice: Arc<dyn RowChoice>) -> StoreTable {
         self.choice = Some(choice);
+        self
+    }
+
+    /// Lets scans leave out rows by the terms that `terms` finds in their filters, where segments have an index of terms.
+    pub fn with_terms_of(mut self, terms: Arc<dyn FilterTerms>) -> StoreTable {
+        self.terms = Some(terms);
         self
     }
 
@@ -128,6 +145,26 @@ impl StoreTable {
             segments: segments.cloned().collect(),
             selections: Selections::default(),
         })
+    }
+
+    /// Leaves out blocks of segments that have no row with the terms that the filters require.
+    async fn without_others(&self, filters: &[Expr], mut rows: ChosenRows) -> Result<ChosenRows> {
+        let Some(terms) = self.terms.as_ref().filter(|_| self.access.text_index) else {
+            return Ok(rows);
+        };
+        let conditions = filters.iter().filter_map(|filter| terms.required(filter));
+        let condition = TermCondition::All(conditions.collect());
+        if condition == TermCondition::All(Vec::new()) {
+            return Ok(rows);
+        }
+        let access = self.access.clone();
+        let found = on_thread(move || {
+            leave_out_by_terms(&access, &condition, &mut rows);
+            rows
+        });
+        found
+            .await
+            .map_err(|error| DataFusionError::External(Box::new(error)))
     }
 
     fn hot(
@@ -224,6 +261,25 @@ impl StoreTable {
     }
 }
 
+/// Blocks.
+fn leave_out_by_terms(access: &SegmentAccess, condition: &TermCondition, rows: &mut ChosenRows) {
+    let selections = &mut rows.selections;
+    rows.segments.retain(|segment| {
+        let Some(blocks) = access.blocks_with(segment, condition) else {
+            return true;
+        };
+        let matching = blocks.iter().filter(|matches| **matches).count();
+        // A selection of most rows costs more than it gains: it keeps the scan from leaving out row groups while it runs.
+        if matching > 0
+            && matching <= blocks.len() / 2
+            && let Some(selection) = matching_rows(&blocks, segment.record.rows)
+        {
+            selections.add(segment, selection);
+        }
+        matching > 0
+    });
+}
+
 /// Distributes batches over partitions.
 fn spread(batches: Vec<RecordBatch>, partitions: usize) -> Vec<Vec<RecordBatch>> {
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
@@ -278,7 +334,9 @@ impl TableProvider for StoreTable {
             .filter(|segment| segment.overlaps(bounds.from, bounds.to))
             .for_each(|segment| self.missing.note(segment));
         let wanted = self.wanted(projection);
-        let rows = self.rows_read(bounds)?;
+        let rows = self
+            .without_others(filters, self.rows_read(bounds)?)
+            .await?;
         let hot = self.hot(rows.batches, &wanted, limit, partitions)?;
         let sealed = self.sealed(
             filters,

@@ -4,6 +4,7 @@ mod ingestion_time;
 mod leaves;
 mod plans;
 mod samples;
+mod text_index;
 
 use std::sync::Arc;
 

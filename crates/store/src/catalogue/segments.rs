@@ -34,7 +34,7 @@ pub struct SegmentRecord {
     pub min_seq: u64,
     /// The last log sequence that it holds items of.
     pub max_seq: u64,
-    /// 0: sealed from memory; 1: a merged hour; 2: a merged day.
+    /// 0: sealed from memory; 1: merged within a day that was not closed; 2: a merged day.
     pub level: u32,
     /// The promoted columns in it, by their full names.
     pub promoted: Vec<String>,

@@ -119,8 +119,8 @@ impl World {
         }
     }
 
-    /// Writes a segment for each table and hour. It may be cut off before all are written, before the transaction, or before all
-    /// files of the log are removed.
+    /// Writes segments of each table, each of neighbouring hours. It may be cut off before all are written, before the transaction, or
+    /// before all files of the log are removed.
     fn seal(&mut self) {
         self.rotate();
         let position = self.next - 1;
@@ -135,13 +135,20 @@ impl World {
             let (Some(min), Some(max)) = (sequences().min(), sequences().max()) else {
                 continue;
             };
+            let mut covers = Covers::default();
+            let mut of_part = BTreeSet::new();
             for hour in 0..HOURS {
-                let of_hour: BTreeSet<Row> =
-                    rows.iter().filter(|row| row.1 == hour).copied().collect();
-                if of_hour.is_empty() {
-                    continue;
+                let before = of_part.len();
+                of_part.extend(rows.iter().filter(|row| row.1 == hour).copied());
+                if of_part.len() > before {
+                    covers.add(&Covers::of(hour, min, max));
                 }
-                written.push(self.file(0, of_hour, (min, max), Covers::of(hour, min, max)));
+                let ends = hour + 1 == HOURS || self.random.random_bool(0.5);
+                if ends && !of_part.is_empty() {
+                    let (rows, covers) =
+                        (std::mem::take(&mut of_part), std::mem::take(&mut covers));
+                    written.push(self.file(0, rows, (min, max), covers));
+                }
             }
         }
         let fails = self.random.random_bool(0.3);

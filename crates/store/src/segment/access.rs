@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use hindsight_kql_types::terms::TermCondition;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::damaged::damage_in;
 use super::description::covers_in;
+use super::text_index::TextIndex;
 use super::{Covers, DamagedSegments, FooterCache, Segment, SegmentFileReader};
 use crate::error::Result;
 
@@ -14,6 +16,8 @@ use crate::error::Result;
 pub(crate) struct SegmentAccess {
     pub(crate) footers: FooterCache,
     pub(crate) damaged: DamagedSegments,
+    /// Whether queries use the indexes of terms.
+    pub(crate) text_index: bool,
 }
 
 impl SegmentAccess {
@@ -25,6 +29,29 @@ impl SegmentAccess {
             }
         })?;
         Ok(covers_in(&footer, &segment.record))
+    }
+
+    /// For each block of a segment's rows, whether it may have a row that meets a condition; `None` if its index does not tell. Blocks.
+    ///
+    /// An index that cannot be read excludes nothing: the rows themselves may be as they were written, and if they are not, reading
+    /// them tells.
+    pub(crate) fn blocks_with(
+        &self,
+        segment: &Segment,
+        condition: &TermCondition,
+    ) -> Option<Vec<bool>> {
+        let found = self.footer(segment).and_then(|footer| {
+            let index = TextIndex::of(&footer, segment.record.rows);
+            match index.filter(|index| index.tells_of(condition)) {
+                Some(index) => index.blocks_with(condition, &SegmentFileReader::open(segment)?),
+                None => Ok(None),
+            }
+        });
+        found.unwrap_or_else(|error| {
+            let file = segment.path().display();
+            tracing::warn!(%file, %error, "the index of terms of a segment cannot be read and is not used");
+            None
+        })
     }
 
     fn footer(&self, segment: &Segment) -> parquet::errors::Result<Arc<ParquetMetaData>> {

@@ -1,6 +1,6 @@
 //! Which rows of a table a segment holds: hours, and for each the sequence numbers of the log whose rows it has.
 //!
-//! A seal writes all rows of an hour with the sequence numbers of one range, and the ranges of successful seals do not overlap. So
+//! A seal writes all rows of its hours with the sequence numbers of one range, and the ranges of successful seals do not overlap. So
 //! hours and ranges identify rows: a segment that covers what another one covers holds its rows too.
 
 use std::collections::BTreeMap;

@@ -101,7 +101,7 @@ pub(super) fn covers_in(footer: &ParquetMetaData, record: &SegmentRecord) -> Opt
     )
 }
 
-/// A sealed segment is of one hour and has all rows of its sequence numbers.
+/// What the entry says; a sealed segment without it is of one hour and has all rows of its sequence numbers.
 fn covers(
     footer: &ParquetMetaData,
     level: u32,
@@ -116,7 +116,7 @@ fn covers(
 }
 
 /// An entry of the file's metadata.
-fn entry<'a>(footer: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
+pub(super) fn entry<'a>(footer: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
     let entries = footer.file_metadata().key_value_metadata()?;
     let entry = entries
         .iter()

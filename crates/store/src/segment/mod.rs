@@ -9,6 +9,7 @@ mod file;
 mod footer;
 mod raw_file;
 mod reader;
+mod text_index;
 mod verify;
 mod writer;
 
@@ -20,6 +21,7 @@ pub(crate) use description::Description;
 pub(crate) use file::SegmentFileReader;
 pub(crate) use footer::FooterCache;
 pub(crate) use reader::SegmentReaders;
+pub(crate) use text_index::matching_rows;
 pub(crate) use verify::{
     WholeFile, damage_of, decode, first_application, length_differs, named_checksum, read_footer,
     read_whole,

@@ -13,12 +13,14 @@ use arrow::record_batch::RecordBatch;
 use parking_lot::Mutex;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::schema::types::ColumnPath;
 
 use super::checksums::ChecksumWriter;
 use super::covers::Covers;
+use super::text_index::{self, TextIndexBuilder};
 use crate::app_id::AppId;
 use crate::batch::time_range;
 use crate::catalogue::SegmentRecord;
@@ -47,6 +49,8 @@ pub(crate) struct SegmentSettings {
     pub(crate) row_group_rows: usize,
     pub(crate) zstd_level: i32,
     pub(crate) promotion: PromotionRule,
+    /// Whether they get an index of terms.
+    pub(crate) text_index: bool,
     /// The folders of tables that survive a power failure.
     pub(crate) durable_folders: Arc<Mutex<HashSet<PathBuf>>>,
 }
@@ -74,6 +78,7 @@ pub(crate) struct SegmentWriter {
     folder: PathBuf,
     writer: ArrowWriter<Output>,
     shredder: Shredder,
+    text_index: Option<TextIndexBuilder>,
     unfinished: Unfinished,
     record: SegmentRecord,
 }
@@ -125,6 +130,10 @@ impl SegmentWriter {
             bytes: 0,
             checksums: ChecksumWriter::default(),
         };
+        let text_index = settings
+            .text_index
+            .then(|| TextIndexBuilder::new(file.table))
+            .flatten();
         let properties = properties(settings, &file, &shredder)?;
         let writer = ArrowWriter::try_new(output, shredder.schema(), Some(properties))?;
         let record = SegmentRecord {
@@ -149,6 +158,7 @@ impl SegmentWriter {
             folder: settings.folder.clone(),
             writer,
             shredder,
+            text_index,
             unfinished,
             record,
         })
@@ -159,12 +169,25 @@ impl SegmentWriter {
         self.record.min_ts = self.record.min_ts.min(min);
         self.record.max_ts = self.record.max_ts.max(max);
         self.record.rows += batch.num_rows() as u64;
+        if let Some(index) = &mut self.text_index {
+            index.add(batch);
+        }
         Ok(self.writer.write(&self.shredder.shred(batch)?)?)
     }
 
     /// Makes the segment durable under its final name. The catalogue does not know it yet.
     pub(crate) fn finish(mut self) -> Result<SegmentRecord> {
         let mut record = self.record;
+        if let Some(index) = self.text_index.take() {
+            // Behind the last row group.
+            self.writer.flush()?;
+            let offset = self.writer.bytes_written() as u64;
+            let places = index
+                .finish(offset, |bytes| self.writer.write_all(bytes))
+                .map_err(ParquetError::from)?;
+            self.writer
+                .append_key_value_metadata(entry(text_index::ENTRY, places));
+        }
         let mut output = self.writer.into_inner()?;
         output
             .file

@@ -186,6 +186,44 @@ async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
 }
 
 #[tokio::test]
+async fn small_hours_share_a_segment_and_are_merged_before_their_day_closes() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        compaction_fan_in: 3,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    let segments = || store.stats().tables[0].segments;
+    for round in 0..3 {
+        assert_eq!(segments_if_any(&store), 2 * round);
+        assert_eq!(store.compact().await.unwrap(), 0, "too few for one merge");
+        let live = (0..20).map(|n| item(format!("live-{round}-{n}"), 10 * TICKS_PER_HOUR + n));
+        let late = (1..4).map(|hour| item(format!("late-{round}-{hour}"), hour * TICKS_PER_HOUR));
+        let items: Vec<Item> = live.chain(late).collect();
+        put(&store, app(1), &items).await.unwrap();
+        store.seal_all().await.unwrap();
+    }
+    assert_eq!(segments(), 6);
+    assert_eq!(store.compact().await.unwrap(), 1);
+    assert_eq!(segments(), 3 + 1);
+    assert_eq!(ids(&store, app(1)).await.len(), 3 * 23);
+    clock.pass(2 * DAY);
+    store.compact().await.unwrap();
+    assert_eq!(segments(), 1);
+    assert_eq!(ids(&store, app(1)).await.len(), 3 * 23);
+}
+
+fn segments_if_any(store: &Store) -> u64 {
+    store
+        .stats()
+        .tables
+        .first()
+        .map_or(0, |table| table.segments)
+}
+
+#[tokio::test]
 async fn old_segments_expire() {
     let dir = tempfile::tempdir().unwrap();
     let clock = manual_clock();

@@ -4,6 +4,7 @@ mod check;
 mod clock;
 mod crash;
 mod damage;
+mod growth;
 mod ingestion_time;
 mod lifecycle;
 mod opening;
@@ -13,6 +14,7 @@ mod recover;
 mod recovery;
 mod reset;
 mod simulation;
+mod text_index;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -147,8 +147,10 @@ async fn the_newest_come_first_without_reading_everything() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(quiet(dir.path())).await.unwrap();
     let items: Vec<Item> = (0..48).map(|n| item(n, n * TICKS_PER_HOUR / 2)).collect();
-    put(&store, app(1), &items).await.unwrap();
-    store.seal_all().await.unwrap();
+    for of_hour in items.chunks(2) {
+        put(&store, app(1), of_hour).await.unwrap();
+        store.seal_all().await.unwrap();
+    }
     assert_eq!(store.stats().tables[0].segments, 24);
     let newest = || {
         let sorted = frame(&store.snapshot(), app(1))
@@ -171,9 +173,11 @@ async fn the_newest_come_first_without_reading_everything() {
 async fn time_decides_which_segments_are_opened() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(quiet(dir.path())).await.unwrap();
-    let items: Vec<Item> = (0..24).map(|n| item(n, n * TICKS_PER_HOUR)).collect();
-    put(&store, app(1), &items).await.unwrap();
-    store.seal_all().await.unwrap();
+    for hour in 0..24 {
+        let item = item(hour, hour * TICKS_PER_HOUR);
+        put(&store, app(1), &[item]).await.unwrap();
+        store.seal_all().await.unwrap();
+    }
     let after = |hour: i64| col("timestamp").gt_eq(lit(START + hour * TICKS_PER_HOUR));
     let table = store.snapshot().table(&[app(1)], Table::Requests);
     assert_eq!(table.segments_in(&[]), 24);

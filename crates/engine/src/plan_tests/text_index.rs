@@ -1,0 +1,146 @@
+//! The index of terms: every text operator finds the same rows with it as without it.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, StringViewArray};
+use arrow::record_batch::RecordBatch;
+use hindsight_kql::RandomSource;
+use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, SystemClock, Table};
+
+use super::{START, World};
+use crate::config::EngineConfig;
+use crate::exec::Executor;
+
+/// Rows of the segment: several blocks of the index.
+const ROWS: usize = 30_000;
+
+/// Words, each in the message of one row of the segment, and of one in memory.
+const WORDS: [(&str, usize); 8] = [
+    ("deadlock", 9000),
+    ("DEADLOCKS", 7001),
+    ("dead", 11_000),
+    ("snake_case", 10_007),
+    ("Élan", 28_009),
+    ("\u{212a}elvin", 12_000),
+    ("10.20.30", 13_001),
+    ("timed out after", 19_001),
+];
+
+fn message(row: usize) -> String {
+    let own = |(_, place): &&(&str, usize)| row == *place || row + 50 == ROWS;
+    let own: Vec<&str> = WORDS.iter().filter(own).map(|(word, _)| *word).collect();
+    format!("handled order={row} {}", own.join("-"))
+}
+
+fn traces(rows: std::ops::Range<usize>) -> RecordBatch {
+    let times: Int64Array = rows.clone().map(|row| START + row as i64).collect();
+    let messages = StringViewArray::from_iter_values(rows.map(message));
+    let columns: [(&str, ArrayRef); 2] = [
+        ("timestamp", Arc::new(times)),
+        ("message", Arc::new(messages)),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+async fn world(text_index: bool) -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        background: false,
+        text_index,
+        ..StoreConfig::new(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    let app: AppId = "00000000-0000-4000-8000-000000000001".parse().unwrap();
+    for rows in [0..ROWS - 100, ROWS - 100..ROWS] {
+        let sealed = rows.start == 0;
+        let batches = vec![(Table::Traces, traces(rows))];
+        store.append(AppendRequest { app, batches }).await.unwrap();
+        if sealed {
+            store.seal_all().await.unwrap();
+        }
+    }
+    let config = EngineConfig {
+        partitions: 2,
+        ..EngineConfig::default()
+    };
+    World {
+        _dir: dir,
+        store,
+        app,
+        random: RandomSource::seeded(7),
+        executor: Executor::new(&config, Arc::new(SystemClock::default())).unwrap(),
+    }
+}
+
+/// The bytes that scans read from files, as plans tell it: `bytes_scanned=12.3 KB`.
+fn bytes_read(plan: &str) -> f64 {
+    let Some(figure) = plan.split("bytes_scanned=").nth(1) else {
+        return 0.0;
+    };
+    let figure = figure.split([',', ']']).next().unwrap().trim();
+    let (number, unit) = figure.split_once(' ').unwrap_or((figure, "B"));
+    let factor = ["B", "KB", "MB"].iter().position(|known| *known == unit);
+    number.parse::<f64>().unwrap() * 1024_f64.powi(factor.unwrap() as i32)
+}
+
+#[tokio::test]
+async fn text_operators_find_the_same_rows_with_and_without_the_index() {
+    let (with, without) = (world(true).await, world(false).await);
+    let operators = [
+        "has",
+        "has_cs",
+        "hasprefix",
+        "hasprefix_cs",
+        "hassuffix",
+        "hassuffix_cs",
+        "contains",
+        "contains_cs",
+        "startswith",
+        "endswith",
+        "=~",
+        "==",
+        "!has",
+        "!contains",
+    ];
+    let searched = [
+        "deadlock",
+        "Dead",
+        "snake",
+        "élan",
+        "kelvin",
+        "0.20.3",
+        "med out aft",
+        "order=12345 ",
+        "nowhere",
+        "",
+    ];
+    let mut fewer = 0;
+    for operator in operators {
+        for text in searched {
+            let query = format!(
+                "traces | where message {operator} '{text}' | summarize count(), min(timestamp), max(timestamp), sum(strlen(message))"
+            );
+            let (one, other) = (with.run(&query).await, without.run(&query).await);
+            assert_eq!(one.rows(), other.rows(), "{query}");
+            fewer += usize::from(bytes_read(&one.plan) < bytes_read(&other.plan) / 2.0);
+        }
+    }
+    assert!(fewer > 40, "{fewer} queries read less than half");
+    for condition in [
+        "message has 'deadlock' and message has 'snake'",
+        "message has 'deadlock' or message has 'snake'",
+        "message has 'deadlock' or strlen(message) > 40",
+        "not(message has 'deadlock')",
+        "message has_any ('nowhere', 'élan')",
+        "message has_any ('nowhere', '')",
+        "message has_all ('deadlock', 'handled')",
+        "message has_all (dynamic([]))",
+        "* has 'deadlock'",
+        "message has strcat('dead', 'lock')",
+        "tostring(timestamp) has '2026' and message has 'dead'",
+    ] {
+        let query = format!("traces | where {condition} | project timestamp, message");
+        let (one, other) = (with.run(&query).await, without.run(&query).await);
+        assert_eq!(one.rows(), other.rows(), "{query}");
+    }
+}
