@@ -18,6 +18,7 @@
 //! - After a failed sync nothing is acknowledged until the log goes on in fresh files.
 
 mod app_id;
+mod backup;
 mod bag_leaf;
 mod batch;
 mod blocking;
@@ -64,6 +65,10 @@ mod view;
 mod tests;
 
 pub use app_id::AppId;
+pub use backup::{
+    BackupReport, Beside, RestoreReport, Restored, VerifyReport, create_backup, restore_backup,
+    verify_backup,
+};
 pub use catalogue::{
     Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
     NewKey, Redeemed, RoleRecord, SavedQuery, SecretRecord, SegmentRecord, SessionRecord,

@@ -2,6 +2,7 @@
 
 mod app;
 mod audit;
+mod backup;
 mod banner;
 mod client;
 mod connection_limit;
@@ -14,6 +15,7 @@ pub(crate) mod listen;
 mod output;
 mod place;
 mod portal;
+mod progress;
 mod query;
 mod retention;
 mod roles;
@@ -62,6 +64,12 @@ enum Command {
     Query(query::Query),
     /// Ingest telemetry envelopes from files.
     Ingest(ingest::Ingest),
+    /// Back up a data folder, also while a server runs. Everything that was acknowledged before is in the backup.
+    Backup(backup::Backup),
+    /// Restore a backup to a new data folder. Never overwrites anything.
+    Restore(backup::Restore),
+    /// Read a backup whole and report what is damaged. Exits with 1 if anything is.
+    Verify(backup::Verify),
     /// Check a data folder, or rebuild its catalogue.
     #[command(subcommand)]
     Store(store::StoreCommand),
@@ -104,6 +112,9 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Audit(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
+            Command::Backup(command) => return command.run().await,
+            Command::Restore(command) => return command.run().await,
+            Command::Verify(command) => return command.run().await,
             Command::Store(command) => return command.run().await,
             Command::Retention(command) => command.run().await?,
             Command::Settings => output::print(&config::documentation())?,
