@@ -71,8 +71,8 @@ pub use backup::{
 };
 pub use catalogue::{
     Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
-    NewKey, Redeemed, RoleRecord, SavedQuery, SecretRecord, SegmentRecord, SessionRecord,
-    SigningKeyRecord, Tier, TimeMark, UserRecord,
+    NewKey, Redeemed, RetentionRule, RoleRecord, SavedQuery, SecretRecord, SegmentRecord,
+    SessionRecord, SigningKeyRecord, Tier, TimeMark, UserRecord,
 };
 pub use check::{CheckReport, Finding, Progress, check};
 pub use chosen_rows::RowChoice;
@@ -88,6 +88,7 @@ pub use missing::MissingData;
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
+pub use retention::RetentionRules;
 pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};

@@ -169,7 +169,7 @@ impl Catalogue {
         .await
     }
 
-    /// Marks an application deleted and deletes its keys and saved queries; false if there was none.
+    /// Marks an application deleted and deletes its keys, saved queries and rules of retention; false if there was none.
     ///
     /// The store that holds the folder drops the application's data within seconds.
     pub async fn delete_app(&self, id: AppId, now: i64) -> Result<bool> {
@@ -186,6 +186,10 @@ impl Catalogue {
                 .execute(&mut *transaction)
                 .await?;
             sqlx::query("DELETE FROM saved_queries WHERE app_id = ?")
+                .bind(id.to_string())
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("DELETE FROM retention_rules WHERE app_id = ?")
                 .bind(id.to_string())
                 .execute(&mut *transaction)
                 .await?;
