@@ -53,6 +53,18 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// A folder that is to be written holds something already; nothing was changed.
+    #[error("{} is not empty; nothing was changed", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder holds no backup.
+    #[error("there is no backup at {}; 'hindsight backup' creates one", path.display())]
+    NoBackup {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The catalogue does not belong to the telemetry beside it; nothing was changed.
     #[error("{} does not belong to this data folder: {what}; nothing was changed", path.display())]
     Foreign {

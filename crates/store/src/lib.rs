@@ -18,6 +18,7 @@
 //! - After a failed sync nothing is acknowledged until the log goes on in fresh files.
 
 mod app_id;
+mod backup;
 mod bag_leaf;
 mod batch;
 mod blocking;
@@ -64,10 +65,14 @@ mod view;
 mod tests;
 
 pub use app_id::AppId;
+pub use backup::{
+    BackupReport, Beside, RestoreReport, Restored, VerifyReport, create_backup, restore_backup,
+    verify_backup,
+};
 pub use catalogue::{
     Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
-    NewKey, Redeemed, RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord, SessionRecord,
-    SigningKeyRecord, Tier, TimeMark, UserRecord,
+    NewKey, Redeemed, RetentionRule, RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord,
+    SessionRecord, SigningKeyRecord, Tier, TimeMark, UserRecord,
 };
 pub use check::{CheckReport, Finding, Progress, check};
 pub use chosen_rows::RowChoice;
@@ -83,6 +88,7 @@ pub use missing::MissingData;
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
+pub use retention::RetentionRules;
 pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 pub use snapshot::Snapshot;
 pub use stats::{Stats, TableStats};

@@ -153,7 +153,10 @@ fn pricing_tier(name: &str) -> anyhow::Result<Tier> {
 }
 
 /// A limit, or `none`.
-fn limit<T>(text: &str, parse: impl Fn(&str) -> anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+pub(super) fn limit<T>(
+    text: &str,
+    parse: impl Fn(&str) -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
     if text == "none" {
         Ok(None)
     } else {
@@ -161,7 +164,8 @@ fn limit<T>(text: &str, parse: impl Fn(&str) -> anyhow::Result<T>) -> anyhow::Re
     }
 }
 
-fn whole_days(text: &str) -> anyhow::Result<u32> {
+/// A number of days.
+pub(super) fn whole_days(text: &str) -> anyhow::Result<u32> {
     text.parse()
         .ok()
         .filter(|days| *days > 0)
@@ -195,7 +199,8 @@ async fn set(name: &str, changes: Changes, data: &DataFolder, json: bool) -> any
     show(&app, &base, json)
 }
 
-fn or_none(limit: Option<impl Display>) -> String {
+/// A limit as it is printed.
+pub(super) fn or_none(limit: Option<impl Display>) -> String {
     limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string())
 }
 

@@ -4,6 +4,7 @@ mod answer;
 mod app;
 mod ask;
 mod audit;
+mod backup;
 mod banner;
 mod chart;
 mod client;
@@ -21,6 +22,7 @@ mod mcp;
 mod output;
 mod place;
 mod portal;
+mod progress;
 mod query;
 mod retention;
 mod roles;
@@ -95,6 +97,12 @@ enum Command {
     Tail(tail::Tail),
     /// Ingest telemetry envelopes from files.
     Ingest(ingest::Ingest),
+    /// Back up a data folder, also while a server runs. Everything that was acknowledged before is in the backup.
+    Backup(backup::Backup),
+    /// Restore a backup to a new data folder. Never overwrites anything.
+    Restore(backup::Restore),
+    /// Read a backup whole and report what is damaged. Exits with 1 if anything is.
+    Verify(backup::Verify),
     /// Check a data folder, or rebuild its catalogue.
     #[command(subcommand)]
     Store(store::StoreCommand),
@@ -151,6 +159,9 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Shell(command) => return command.run().await,
             Command::Tail(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
+            Command::Backup(command) => return command.run().await,
+            Command::Restore(command) => return command.run().await,
+            Command::Verify(command) => return command.run().await,
             Command::Store(command) => return command.run().await,
             Command::Retention(command) => command.run().await?,
             Command::Mcp(command) => return command.run().await,

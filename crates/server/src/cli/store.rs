@@ -1,18 +1,17 @@
 //! `hindsight store`.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Subcommand;
 use hindsight_store::{
-    CheckReport, Clock, Doubt, Doubts, Finding, Progress, Recovery, RecoveryReport, SystemClock,
+    CheckReport, Clock, Doubt, Doubts, Finding, Recovery, RecoveryReport, SystemClock,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::data::DataFolder;
 use super::output;
+use super::progress::Bar;
 
 /// `hindsight store …`
 #[derive(Debug, Subcommand)]
@@ -53,34 +52,10 @@ impl StoreCommand {
     }
 }
 
-/// A bar on a terminal, and nothing elsewhere.
-struct Bar(ProgressBar);
-
-impl Bar {
-    fn new(message: &'static str) -> Arc<Bar> {
-        let bar = ProgressBar::no_length().with_message(message);
-        let form = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-        if let Ok(style) = ProgressStyle::with_template(form) {
-            bar.set_style(style);
-        }
-        Arc::new(Bar(bar))
-    }
-}
-
-impl Progress for Bar {
-    fn begin(&self, bytes: u64) {
-        self.0.set_length(bytes);
-    }
-
-    fn advance(&self, bytes: u64) {
-        self.0.inc(bytes);
-    }
-}
-
 async fn check(data: &DataFolder, json: bool) -> anyhow::Result<ExitCode> {
     let bar = Bar::new("checking");
     let checked = hindsight_store::check(&data.path()?, bar.clone()).await;
-    bar.0.finish_and_clear();
+    bar.clear();
     let report = checked?;
     let text = if json {
         let report = json!({
@@ -102,7 +77,8 @@ async fn check(data: &DataFolder, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn findings(list: &[Finding]) -> Value {
+/// Findings as JSON.
+pub(super) fn findings(list: &[Finding]) -> Value {
     let one = |finding: &Finding| json!({ "path": finding.path, "what": finding.what });
     list.iter().map(one).collect()
 }
@@ -121,7 +97,8 @@ fn told(report: &CheckReport) -> String {
     text
 }
 
-fn lines(kind: &str, list: &[Finding]) -> String {
+/// A line for each finding.
+pub(super) fn lines(kind: &str, list: &[Finding]) -> String {
     let line =
         |finding: &Finding| format!("{kind}  {}: {}\n", finding.path.display(), finding.what);
     list.iter().map(line).collect()
@@ -131,7 +108,7 @@ async fn recover(data: &DataFolder, accepted: &[Doubt], json: bool) -> anyhow::R
     let bar = Bar::new("reading segments");
     let now = SystemClock::default().now_ticks();
     let recovered = hindsight_store::recover(&data.path()?, accepted, now, bar.clone()).await;
-    bar.0.finish_and_clear();
+    bar.clear();
     match recovered? {
         Recovery::Refused(doubts) if json => {
             output::print(&format!(

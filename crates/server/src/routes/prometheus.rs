@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use hindsight_store::{Stats, TICKS_PER_SECOND, Table};
 use metrics::gauge;
 
 use crate::app::App;
@@ -40,7 +41,8 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     });
     gauge!("hindsight_queries_running").set(app.engine.running_queries() as f64);
     gauge!("hindsight_log_lines_dropped").set(crate::telemetry::dropped_lines() as f64);
-    let text = app.prometheus.render();
+    let mut text = app.prometheus.render();
+    text += &tables(&app, &stats).await;
     (
         [(
             header::CONTENT_TYPE,
@@ -49,4 +51,75 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
         text,
     )
         .into_response()
+}
+
+/// The figures of each application's tables: rows, bytes, and how long they are kept. They are written here and not registered, so that
+/// those of a deleted application go with it.
+async fn tables(app: &App, stats: &Stats) -> String {
+    let (Ok(apps), Ok(rules)) = (
+        app.store.catalogue().apps().await,
+        app.store.retention_rules().await,
+    ) else {
+        return String::new();
+    };
+    let mut samples: [(&str, Vec<String>); 5] = [
+        ("hindsight_table_rows", Vec::new()),
+        ("hindsight_table_bytes", Vec::new()),
+        ("hindsight_table_retention_seconds", Vec::new()),
+        ("hindsight_table_retention_bytes", Vec::new()),
+        ("hindsight_application_retention_bytes", Vec::new()),
+    ];
+    let [rows, bytes, age, table_limit, app_limit] = &mut samples;
+    for record in &apps {
+        let application = label(&record.name);
+        for table in Table::ALL {
+            let held = stats.tables.iter();
+            let held = held.filter(|held| (held.app, held.table) == (record.id, table));
+            let (mut held_rows, mut held_bytes) = (0, 0);
+            for stats in held {
+                held_rows += stats.rows();
+                held_bytes += stats.sealed_bytes;
+            }
+            let sample = |value: String| {
+                format!("{{application=\"{application}\",table=\"{table}\"}} {value}")
+            };
+            rows.1.push(sample(held_rows.to_string()));
+            bytes.1.push(sample(held_bytes.to_string()));
+            let seconds = rules.age(record.id, table) / TICKS_PER_SECOND;
+            age.1.push(sample(seconds.to_string()));
+            let limit = rules.table_bytes(record.id, table);
+            table_limit
+                .1
+                .extend(limit.map(|limit| sample(limit.to_string())));
+        }
+        let limit = rules.app_bytes(record.id);
+        app_limit
+            .1
+            .extend(limit.map(|limit| format!("{{application=\"{application}\"}} {limit}")));
+    }
+    let mut text = String::new();
+    for (name, samples) in samples.iter().filter(|(_, samples)| !samples.is_empty()) {
+        text += &format!("# TYPE {name} gauge\n");
+        for sample in samples {
+            text += &format!("{name}{sample}\n");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The value of a label in the text format of Prometheus.
+fn label(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    escaped.replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_escaped() {
+        assert_eq!(label("a \"b\" \\ c"), "a \\\"b\\\" \\\\ c");
+    }
 }

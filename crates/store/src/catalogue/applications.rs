@@ -169,7 +169,7 @@ impl Catalogue {
         .await
     }
 
-    /// Marks an application deleted and deletes its keys, saved queries and workbooks; false if there was none.
+    /// Marks an application deleted and deletes its keys, saved queries, workbooks and rules of retention; false if there was none.
     ///
     /// The store that holds the folder drops the application's data within seconds.
     pub async fn delete_app(&self, id: AppId, now: i64) -> Result<bool> {
@@ -188,6 +188,7 @@ impl Catalogue {
             for saved in [
                 "DELETE FROM saved_queries WHERE app_id = ?",
                 "DELETE FROM workbooks WHERE app_id = ?",
+                "DELETE FROM retention_rules WHERE app_id = ?",
             ] {
                 sqlx::query(saved)
                     .bind(id.to_string())

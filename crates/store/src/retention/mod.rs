@@ -1,10 +1,11 @@
-//! Retention: whole segments expire when all of their items are too old, or when an application has too many bytes.
+//! Retention: whole segments expire when all of their items are too old, or when a table or an application has too many bytes.
 //!
 //! A wrong clock must not delete data. Ages are those of trusted time (`crate::trusted_time`), and nothing expires while the clock is
 //! suspect. A run that would take more than a share of everything only notes it, so that a second run has to come to the same
 //! decision. The files of what expires are kept in the folder `expired` for a while.
 
 pub(crate) mod large;
+mod rules;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,26 +17,13 @@ use crate::catalogue::SegmentRecord;
 use crate::clock::ticks;
 use crate::error::{Result, StoreError};
 use crate::expired;
+use crate::schema::Table;
 use crate::segment::Segment;
 use crate::store::Store;
 use crate::trusted_time::{ClockTrust, Observation};
 use crate::vfs;
 
-/// Ticks of a day.
-const DAY: i64 = 24 * crate::clock::TICKS_PER_HOUR;
-
-/// The ages at which items expire, in ticks.
-struct Ages {
-    /// Of applications that have an age of their own.
-    own: HashMap<AppId, i64>,
-    others: i64,
-}
-
-impl Ages {
-    fn of(&self, app: AppId) -> i64 {
-        self.own.get(&app).copied().unwrap_or(self.others)
-    }
-}
+pub use rules::RetentionRules;
 
 impl Store {
     /// Takes out of service what is too old or too much, and deletes the files of what expired long enough ago. Returns how many
@@ -54,20 +42,21 @@ impl Store {
             return Ok(0);
         }
         self.save_time_mark().await?;
-        let kept = self.retention_ages().await?;
+        let rules = self.retention_rules().await?;
         let _one = self.changing.lock().await;
         self.settle().await?;
         let segments = self.all_segments();
         let mut gone: Vec<&Segment> = Vec::new();
         for segment in &segments {
-            if segment.record.max_ts < now.saturating_sub(kept.of(segment.record.app)) {
+            let record = &segment.record;
+            if record.max_ts < now.saturating_sub(rules.age(record.app, record.table)) {
                 gone.push(segment);
             }
         }
         if !self.is_plausible(&segments, &gone, self.config.clock.elapsed()) {
             gone.clear();
         }
-        gone.extend(self.over_bytes(&segments, &gone));
+        gone.extend(over_bytes(&rules, &segments, &gone));
         let ids: Vec<i64> = gone.iter().map(|segment| segment.record.id).collect();
         drop(segments);
         if !ids.is_empty() {
@@ -91,10 +80,10 @@ impl Store {
 
     /// Seals the memtable if it holds rows that are past their retention, and runs [`Store::expire`]: retention runs over segments only.
     pub async fn expire_with_memory(&self) -> Result<usize> {
-        let (now, kept) = (self.observe_clock().now, self.retention_ages().await?);
+        let (now, rules) = (self.observe_clock().now, self.retention_rules().await?);
         let view = self.view.get();
-        let is_due = view.tables.iter().any(|((app, _), state)| {
-            let oldest = now.saturating_sub(kept.of(*app));
+        let is_due = view.tables.iter().any(|((app, table), state)| {
+            let oldest = now.saturating_sub(rules.age(*app, *table));
             let mut chunks = state.frozen.list.iter().chain(&state.open.list);
             chunks.any(|chunk| chunk.min_ts < oldest)
         });
@@ -103,17 +92,6 @@ impl Store {
             self.seal_all().await?;
         }
         self.expire().await
-    }
-
-    async fn retention_ages(&self) -> Result<Ages> {
-        let apps = self.catalogue.apps().await?;
-        let own = apps
-            .into_iter()
-            .filter_map(|app| Some((app.id, i64::from(app.retention_days?) * DAY)));
-        Ok(Ages {
-            own: own.collect(),
-            others: ticks(self.config.retention),
-        })
     }
 
     /// Deletes the files of expired segments that `goes` picks, and their entries. A file that a query still reads stays for the next
@@ -176,27 +154,40 @@ impl Store {
         }
         confirmed
     }
+}
 
-    /// The oldest segments of applications that have more bytes than they may.
-    fn over_bytes<'a>(&self, all: &'a [Arc<Segment>], gone: &[&Segment]) -> Vec<&'a Segment> {
-        let Some(limit) = self.config.retention_bytes else {
-            return Vec::new();
+/// The oldest segments of tables, and of the remaining ones those of applications, that have more bytes than they may.
+fn over_bytes<'a>(
+    rules: &RetentionRules,
+    all: &'a [Arc<Segment>],
+    gone: &[&Segment],
+) -> Vec<&'a Segment> {
+    let mut newest_first: Vec<&Segment> = all
+        .iter()
+        .map(Arc::as_ref)
+        .filter(|segment| {
+            gone.iter()
+                .all(|other| other.record.id != segment.record.id)
+        })
+        .collect();
+    newest_first.sort_by_key(|segment| std::cmp::Reverse(segment.record.max_ts));
+    let (mut tables, mut apps): (HashMap<(AppId, Table), u64>, HashMap<AppId, u64>) =
+        (HashMap::new(), HashMap::new());
+    newest_first.retain(|segment| {
+        let record = &segment.record;
+        let exceeds = |used: &mut u64, limit: Option<u64>| {
+            *used += record.bytes;
+            limit.is_some_and(|limit| *used > limit)
         };
-        let mut newest_first: Vec<&Segment> = all
-            .iter()
-            .map(Arc::as_ref)
-            .filter(|segment| {
-                gone.iter()
-                    .all(|other| other.record.id != segment.record.id)
-            })
-            .collect();
-        newest_first.sort_by_key(|segment| std::cmp::Reverse(segment.record.max_ts));
-        let mut used: HashMap<AppId, u64> = HashMap::new();
-        newest_first.retain(|segment| {
-            let bytes = used.entry(segment.record.app).or_default();
-            *bytes += segment.record.bytes;
-            *bytes > limit
-        });
-        newest_first
-    }
+        let key = (record.app, record.table);
+        // What goes because of its table does not count against its application.
+        exceeds(
+            tables.entry(key).or_default(),
+            rules.table_bytes(record.app, record.table),
+        ) || exceeds(
+            apps.entry(record.app).or_default(),
+            rules.app_bytes(record.app),
+        )
+    });
+    newest_first
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{NewApplication, StoreError, TICKS_PER_HOUR, holder, is_held};
+use crate::{NewApplication, RetentionRule, StoreError, TICKS_PER_HOUR, holder, is_held};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -264,6 +264,109 @@ async fn bytes_bound_an_application_too() {
     store.seal_all().await.unwrap();
     assert_eq!(store.expire().await.unwrap(), 1);
     assert_eq!(ids(&store, app(1)).await, Vec::<String>::new());
+}
+
+/// A store with one application, and an item of each day in its tables of requests and traces.
+async fn of_two_tables(config: StoreConfig, days: i64) -> Arc<Store> {
+    let store = Store::open(config).await.unwrap();
+    let new = NewApplication {
+        id: app(1),
+        name: "shop".to_owned(),
+        instrumentation_key: Uuid::from_u128(1),
+        created: START,
+    };
+    store.catalogue().create_app(new).await.unwrap();
+    for day in 0..days {
+        let rows = requests(&[item(day, day * 24 * TICKS_PER_HOUR)]);
+        let columns = ["timestamp", "itemId"].map(|name| rows.schema().index_of(name).unwrap());
+        let traces = rows.project(&columns).unwrap();
+        let batches = vec![(Table::Requests, rows), (Table::Traces, traces)];
+        let request = AppendRequest {
+            app: app(1),
+            batches,
+        };
+        store.append(request).await.unwrap();
+    }
+    store.seal_all().await.unwrap();
+    store
+}
+
+/// Rows of requests and of traces.
+fn rows(store: &Store) -> [u64; 2] {
+    let stats = store.stats();
+    [Table::Requests, Table::Traces].map(|table| {
+        let tables = stats.tables.iter().filter(|held| held.table == table);
+        tables.map(crate::TableStats::rows).sum()
+    })
+}
+
+#[tokio::test]
+async fn a_table_keeps_its_items_as_long_as_its_rule_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        retention_guard: 1.0,
+        ..quiet(dir.path())
+    };
+    let store = of_two_tables(config, 10).await;
+    let rule = |table, days, max_bytes| RetentionRule {
+        app: app(1),
+        table,
+        days,
+        max_bytes,
+    };
+    clock.pass(DAY * 9);
+    assert_eq!(store.expire().await.unwrap(), 0);
+    let set = async |rule: RetentionRule| {
+        store.catalogue().set_retention_rule(&rule).await.unwrap();
+        store.expire().await.unwrap();
+        rows(&store)
+    };
+    assert_eq!(set(rule(Some(Table::Traces), Some(7), None)).await, [10, 8]);
+    assert_eq!(
+        set(rule(None, Some(5), None)).await,
+        [6, 8],
+        "the rule of a table goes first"
+    );
+    assert_eq!(set(rule(Some(Table::Traces), None, None)).await, [6, 6]);
+    let (count, _) = store.catalogue().expired_size().await.unwrap();
+    assert_eq!(count, 8, "expired segments are kept for a while");
+    assert_eq!(store.catalogue().restore_expired().await.unwrap(), 8);
+}
+
+#[tokio::test]
+async fn a_table_and_an_application_have_as_many_bytes_as_their_rules_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = of_two_tables(quiet(dir.path()), 6).await;
+    let bytes = |table: Table| {
+        let stats = store.stats();
+        let held = stats.tables.iter().find(|held| held.table == table);
+        held.map_or(0, |held| held.sealed_bytes)
+    };
+    let trace = bytes(Table::Traces) / 6;
+    let rule = |table, max_bytes| RetentionRule {
+        app: app(1),
+        table,
+        days: None,
+        max_bytes: Some(max_bytes),
+    };
+    let set = async |rule: RetentionRule| {
+        store.catalogue().set_retention_rule(&rule).await.unwrap();
+        store.expire().await.unwrap();
+        rows(&store)
+    };
+    let half = trace * 7 / 2;
+    assert_eq!(set(rule(Some(Table::Traces), half)).await, [6, 3]);
+    assert_eq!(ids(&store, app(1)).await.len(), 6);
+    let all = bytes(Table::Requests) / 6 * 2 + bytes(Table::Traces);
+    let left = set(rule(None, all)).await;
+    assert!(left[0] <= 3 && left[1] <= 3 && left != [0, 0], "{left:?}");
+    assert!(bytes(Table::Requests) + bytes(Table::Traces) <= all);
+    assert!(
+        ids(&store, app(1)).await.contains(&"5".to_owned()),
+        "the newest stay"
+    );
 }
 
 #[tokio::test]

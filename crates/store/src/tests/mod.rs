@@ -1,5 +1,6 @@
 //! Tests of the whole store, over its public interface. Each file has one subject.
 
+mod backup;
 mod check;
 mod clock;
 mod crash;
