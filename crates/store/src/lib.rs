@@ -25,6 +25,7 @@ mod catalogue;
 mod check;
 mod chosen_rows;
 mod clock;
+mod columns;
 mod compaction;
 mod config;
 mod error;

@@ -197,6 +197,9 @@ settings! {
     "store.footer_cache" = "128MiB" => store_footer_cache: usize, size,
     "Memory limit of the cached footers of segments.";
 
+    "store.column_cache" = "256MiB" => store_column_cache: usize, size,
+    "Memory limit of the cached columns of segments, decoded as queries read them. `0` keeps none: queries then decode columns each time.";
+
     "store.compaction_interval" = "1m" => compaction_interval: Duration, duration,
     "How often small segments are merged into larger ones.";
 

@@ -7,6 +7,7 @@ use parquet::file::metadata::ParquetMetaData;
 use super::damaged::damage_in;
 use super::description::covers_in;
 use super::{Covers, DamagedSegments, FooterCache, Segment, SegmentFileReader};
+use crate::columns::ColumnCache;
 use crate::error::Result;
 
 /// Shared by all readers of a store's segments.
@@ -14,6 +15,7 @@ use crate::error::Result;
 pub(crate) struct SegmentAccess {
     pub(crate) footers: FooterCache,
     pub(crate) damaged: DamagedSegments,
+    pub(crate) columns: ColumnCache,
 }
 
 impl SegmentAccess {
