@@ -111,11 +111,13 @@ api-fuzz:
 	$(CARGO) test --workspace --no-run
 	$(PYTHON) tests/fuzz/run.py
 
-## Fills one million requests through HTTP, seals, and times ingestion, 14 queries, cached replies, a small metric and a large
-## reply with its memory; then how long the portal takes in Chromium. PEERS=--peers compares the queries with peers.
+## Fills REQUESTS requests through HTTP, seals, and times ingestion, 14 queries and eight everyday ones, cached replies, a small metric
+## and a large reply with its memory; then how long the portal takes in Chromium. PEERS=--peers compares the queries with DuckDB, chDB
+## and MergeTree.
+REQUESTS ?= 1000000
 bench:
 	$(CARGO) build --release --bin hindsight
-	$(PYTHON) bench/run.py $(PEERS)
+	$(PYTHON) bench/run.py --requests $(REQUESTS) $(PEERS)
 	HINDSIGHT_PROGRAM=$(abspath target/release/hindsight) $(PYTHON) tests/portal/run.py times || [ $$? = 77 ]
 	$(PYTHON) bench/otlp.py
 

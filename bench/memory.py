@@ -26,7 +26,7 @@ LIMIT = 512
 # The settings of docs/limits.md for 512 MiB.
 SETTINGS = {"query_memory": "96MiB", "query_concurrency": 2, "query_timeout": "20s", "cache_bytes": "8MiB",
             "cache_max_reply_bytes": "1MiB", "http_body_memory": "64MiB", "ingest_max_decompressed_bytes": "8MiB",
-            "store_memory": "64MiB", "store_footer_cache": "8MiB", "http_max_connections": 512, "log_filter": "error"}
+            "store_memory": "64MiB", "store_footer_cache": "8MiB", "store_column_cache": "8MiB", "http_max_connections": 512, "log_filter": "error"}
 QUERIES = {
     "a cross join": "range x from 1 to 1000000 step 1 | extend k = 1 | join kind=inner (range y from 1 to 1000000 step 1 | extend k = 1) on k | summarize count() by x, y",
     "many groups": "range x from 1 to 100000000 step 1 | summarize count() by x | count",

@@ -28,8 +28,9 @@ def mebibytes(text):
 def memory_limit(settings):
     """The documented memory limit of the process in mebibytes (docs/limits.md)."""
     value = {"query_memory": "2GiB", "cache_bytes": "128MiB", "http_body_memory": "512MiB", "store_memory": "1GiB",
-             "store_footer_cache": "128MiB", **settings}
-    parts = [mebibytes(value[name]) for name in ("query_memory", "cache_bytes", "http_body_memory", "store_footer_cache")]
+             "store_footer_cache": "128MiB", "store_column_cache": "256MiB", **settings}
+    parts = [mebibytes(value[name]) for name in ("query_memory", "cache_bytes", "http_body_memory", "store_footer_cache",
+                                                 "store_column_cache")]
     connections = int(value.get("http_max_connections", 4096)) / 8
     return sum(parts) + 1.5 * mebibytes(value["store_memory"]) + connections + 256
 

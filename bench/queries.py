@@ -1,4 +1,4 @@
-"""The 14 benchmark queries in KQL, and in SQL for DuckDB and chDB over the same Parquet files.
+"""The 14 benchmark queries and eight everyday ones in KQL, and in SQL for DuckDB, chDB and MergeTree over the same rows.
 
 In a segment `timestamp` is an Int64 of 100 ns ticks since 0001-01-01, and frequent keys of property bags are
 columns `customDimensions.<key>`.
@@ -16,6 +16,7 @@ def ticks(moment):
 
 
 def kql(end):
+    """The 14 queries by which builds and engines are compared."""
     day = (end - datetime.timedelta(days=1)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
     six = (end - datetime.timedelta(hours=6)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
     a = (end - datetime.timedelta(days=2)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
@@ -42,8 +43,49 @@ def kql(end):
     }
 
 
+def everyday(end):
+    """Queries that people type in an investigation: small results out of much data."""
+    day = (end - datetime.timedelta(days=1)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
+    return {
+        "E1": "requests | top 50 by duration desc | project timestamp, name, url, duration, resultCode, operation_Id",
+        "E2": "requests | where customDimensions.plan == 'pro' and customDimensions.region == 'northeurope' "
+              "| summarize c = count(), a = avg(duration) by name | top 10 by c",
+        "E3": "traces | where severityLevel == 2 and message has 'deadlock' | top 100 by timestamp desc "
+              "| project timestamp, message, operation_Id",
+        "E4": "requests | where user_Id == 'u42' | top 50 by timestamp desc | project timestamp, name, url, duration, resultCode",
+        "E5": "requests | summarize failed = countif(success == 'False'), total = count() by cloud_RoleName, bin(timestamp, 1h)",
+        "E6": f"dependencies | where timestamp >= {day} | summarize p = percentile(duration, 95), c = count() by target | sort by p",
+        "E7": "requests | where session_Id == 's42-2' | project timestamp, name, duration | sort by timestamp asc",
+        "E8": "requests | where url contains '/api/42' | summarize u = dcount(user_Id) by client_CountryOrRegion",
+    }
+
+
+def everyday_peer(end, functions):
+    """`everyday` in SQL; `functions` as for `peer`."""
+    f = functions
+    day = ticks(end - datetime.timedelta(days=1))
+    hour = f"{f['div']('timestamp', HOUR)} * {HOUR}"
+    plan, region = f["column"]("customDimensions.plan"), f["column"]("customDimensions.region")
+    return {
+        "E1": "select timestamp, name, url, duration, resultCode, operation_Id from requests order by duration desc limit 50",
+        "E2": f"select name, count(*) c, avg(duration) a from requests where {plan} = 'pro' and {region} = 'northeurope' "
+              "group by name order by c desc limit 10",
+        "E3": f"select timestamp, message, operation_Id from traces where severityLevel = 2 and {f['word']('message', 'deadlock')} "
+              "order by timestamp desc limit 100",
+        "E4": "select timestamp, name, url, duration, resultCode from requests where user_Id = 'u42' "
+              "order by timestamp desc limit 50",
+        "E5": f"select cloud_RoleName, {hour} b, sum(case when success = 'False' then 1 else 0 end) failed, count(*) total "
+              "from requests group by cloud_RoleName, b",
+        "E6": f"select target, {f['percentile_95']} p, count(*) c from dependencies where timestamp >= {day} "
+              "group by target order by p desc",
+        "E7": "select timestamp, name, duration from requests where session_Id = 's42-2' order by timestamp",
+        "E8": f"select client_CountryOrRegion, {f['dcount']('user_Id')} u from requests where url ilike '%/api/42%' "
+              "group by client_CountryOrRegion",
+    }
+
+
 def peer(end, functions):
-    """`functions`: how a dialect writes what differs."""
+    """`kql` in SQL; `functions`: how a dialect writes what differs."""
     f = functions
     day = ticks(end - datetime.timedelta(days=1))
     six = ticks(end - datetime.timedelta(hours=6))
@@ -56,7 +98,7 @@ def peer(end, functions):
               "group by name order by c desc limit 10",
         "Q3": f"select name, {bins(HOUR)} b, {f['percentiles']} from requests group by name, b",
         "Q4": f"select {bins(24 * HOUR)} b, {f['dcount']('user_Id')} u from requests group by b order by b",
-        "Q5": "select timestamp, message from traces where message ilike '%deadlock%'",
+        "Q5": f"select timestamp, message from traces where {f['word']('message', 'deadlock')}",
         "Q6": "select count(*) from traces where message ilike '%timed out after%'",
         "Q7": "select d.target t, count(*) c, avg(d.duration) a from requests r join dependencies d "
               f"on r.operation_Id = d.operation_Id where r.success = 'False' and r.timestamp >= {six} "

@@ -17,7 +17,7 @@ import time
 import process
 
 SETTINGS = {"http_body_memory": "128MiB", "store_memory": "128MiB", "query_memory": "256MiB", "cache_bytes": "16MiB",
-            "store_footer_cache": "16MiB", "http_body_timeout": "5s", "query_rate": "100000", "log_filter": "error"}
+            "store_footer_cache": "16MiB", "store_column_cache": "16MiB", "http_body_timeout": "5s", "query_rate": "100000", "log_filter": "error"}
 # The memory of a query with many distinct values grows with what it reads: a fixed window keeps the work the same for the whole run.
 QUERIES = ["customEvents | summarize count() by name | top 5 by count_",
            "customEvents | where timestamp > ago(5m) | count",

@@ -41,6 +41,8 @@ pub struct StoreConfig {
     pub text_index: bool,
     /// Bytes of parsed segment footers kept in memory. Default 128 MiB.
     pub footer_cache_bytes: usize,
+    /// Bytes of decoded columns of segments kept in memory; 0 keeps none. Default 256 MiB.
+    pub column_cache_bytes: usize,
     /// Age at which an item is deleted, unless its application says otherwise. Default 90 days (`D25`).
     pub retention: Duration,
     /// Bytes of one application's segments above which the oldest are deleted. Default: no limit.
@@ -86,6 +88,7 @@ impl StoreConfig {
             promoted_share: 0.02,
             text_index: true,
             footer_cache_bytes: 128 << 20,
+            column_cache_bytes: 256 << 20,
             retention: Duration::from_secs(90 * 86_400),
             retention_bytes: None,
             retention_guard: 0.5,

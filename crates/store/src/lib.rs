@@ -26,6 +26,7 @@ mod catalogue;
 mod check;
 mod chosen_rows;
 mod clock;
+mod columns;
 mod compaction;
 mod config;
 mod error;

@@ -59,6 +59,7 @@ async fn tidy(store: Weak<Store>) {
         if passed >= next_compaction {
             next_compaction = passed + compaction;
             note(store.compact().await, "merging segments");
+            store.access.columns.forget_unused();
         }
         if passed >= next_retention {
             next_retention = passed + retention;

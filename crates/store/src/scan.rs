@@ -8,7 +8,9 @@ use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::ParquetRowSelection;
-use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::physical_plan::{
+    FileGroup, FileScanConfigBuilder, FileSource, ParquetSource,
+};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
@@ -18,6 +20,7 @@ use datafusion::physical_plan::ExecutionPlan;
 
 use crate::bag_leaf::StoreExprAdapterFactory;
 use crate::chosen_rows::Selections;
+use crate::columns::SegmentSource;
 use crate::promote::PromotedColumn;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
@@ -63,17 +66,21 @@ impl SegmentScan {
             .iter()
             .map(|group| self.file_group(group))
             .collect();
-        let config =
-            FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
-                .with_file_groups(groups)
-                .with_statistics(statistics)
-                .with_output_ordering(ordering.into_iter().collect())
-                .with_expr_adapter(Some(Arc::new(StoreExprAdapterFactory::new(
-                    self.promoted.clone(),
-                ))))
-                .with_limit(self.limit)
-                .with_projection_indices(self.projection)?
-                .build();
+        let source: Arc<dyn FileSource> = if self.access.columns.is_on() {
+            Arc::new(SegmentSource::new(Arc::new(source), self.access.clone()))
+        } else {
+            Arc::new(source)
+        };
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+            .with_file_groups(groups)
+            .with_statistics(statistics)
+            .with_output_ordering(ordering.into_iter().collect())
+            .with_expr_adapter(Some(Arc::new(StoreExprAdapterFactory::new(
+                self.promoted.clone(),
+            ))))
+            .with_limit(self.limit)
+            .with_projection_indices(self.projection)?
+            .build();
         Ok(DataSourceExec::from_data_source(config))
     }
 

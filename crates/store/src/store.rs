@@ -13,6 +13,7 @@ use crate::app_id::AppId;
 use crate::batch::{Origin, normalise};
 use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
+use crate::columns::ColumnCache;
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
@@ -127,6 +128,7 @@ impl Store {
             quarantine: recovered.quarantine,
             access: Arc::new(SegmentAccess {
                 footers: FooterCache::new(config.footer_cache_bytes),
+                columns: ColumnCache::new(config.column_cache_bytes),
                 damaged: DamagedSegments::new(recovered.damage),
                 text_index: config.text_index,
             }),

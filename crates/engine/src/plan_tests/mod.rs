@@ -1,5 +1,6 @@
 //! The plans that queries get over a real store: what reaches the scan, and that it changes no answer.
 
+mod columns;
 mod ingestion_time;
 mod leaves;
 mod plans;
@@ -84,11 +85,17 @@ impl Ran {
 }
 
 impl World {
+    /// A store whose queries all read files, so that their plans tell what was pruned.
     async fn new() -> World {
+        World::with_column_cache(0).await
+    }
+
+    async fn with_column_cache(bytes: usize) -> World {
         let dir = tempfile::tempdir().unwrap();
         let config = StoreConfig {
             background: false,
             row_group_rows: 500,
+            column_cache_bytes: bytes,
             ..StoreConfig::new(dir.path())
         };
         let store = Store::open(config).await.unwrap();

@@ -9,6 +9,7 @@ use super::damaged::damage_in;
 use super::description::covers_in;
 use super::text_index::TextIndex;
 use super::{Covers, DamagedSegments, FooterCache, Segment, SegmentFileReader};
+use crate::columns::ColumnCache;
 use crate::error::Result;
 
 /// Shared by all readers of a store's segments.
@@ -18,6 +19,7 @@ pub(crate) struct SegmentAccess {
     pub(crate) damaged: DamagedSegments,
     /// Whether queries use the indexes of terms.
     pub(crate) text_index: bool,
+    pub(crate) columns: ColumnCache,
 }
 
 impl SegmentAccess {

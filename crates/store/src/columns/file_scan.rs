@@ -1,0 +1,489 @@
+//! The scan of one segment: decides what reads it, reads the columns that are not in memory, and scans its row groups.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::DataType;
+use arrow::record_batch::RecordBatch;
+use datafusion::common::DataFusionError;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
+use datafusion::error::Result;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion_datasource::morsel::{Morsel, MorselPlanner, Morselizer};
+use futures::stream::{BoxStream, StreamExt, TryStreamExt};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, RowSelection, RowSelector,
+};
+use parquet::arrow::async_reader::{
+    AsyncFileReader, ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder,
+};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::statistics::Statistics;
+
+use super::cache::{Known, RowGroup};
+use super::coded::CachedColumn;
+use super::group_scan::{Columns, GroupScan, Selected};
+use super::scan_plan::ScanPlan;
+use crate::schema::TIMESTAMP;
+use crate::segment::{Segment, SegmentAccess, SegmentReaders};
+
+/// Columns of an output from which on those of selected rows are read from the file: a wide output would displace the columns that many
+/// queries read.
+const WIDE_OUTPUT: usize = 8;
+/// Bytes of a row in the file, before compression, beyond which a column is not decoded to be kept: a text of twelve bytes with its length,
+/// which a view holds in itself.
+const MAX_FILE_ROW_BYTES: i64 = 16;
+
+type Reader = Box<dyn AsyncFileReader>;
+
+/// What the scans of the files of a partition share.
+#[derive(Debug)]
+pub(super) struct PartitionScan {
+    pub(super) plan: ScanPlan,
+    pub(super) access: Arc<SegmentAccess>,
+    /// Reads the files that the cache is no help for.
+    pub(super) parquet: Box<dyn Morselizer>,
+    pub(super) metrics: ExecutionPlanMetricsSet,
+    pub(super) partition: usize,
+    pub(super) batch_size: usize,
+    /// Whether columns may be decoded to be kept.
+    pub(super) may_load: bool,
+}
+
+/// How a segment is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// By the Parquet reader.
+    Parquet,
+    /// By row groups: these columns are in memory or are decoded to be kept.
+    Columns(Vec<usize>),
+}
+
+impl PartitionScan {
+    /// How a segment is read; `None` if that depends on its footer, which was not read.
+    pub(super) fn decide(&self, segment: &Segment) -> Option<Decision> {
+        let plan = &self.plan;
+        let columns = plan.columns();
+        let names: Vec<&str> = columns.iter().map(|column| plan.name(*column)).collect();
+        let promoted = &segment.record.promoted;
+        let is_leaf = |name: &str| name.contains('.');
+        if names
+            .iter()
+            .any(|name| is_leaf(name) && !promoted.iter().any(|p| p == name))
+        {
+            return Some(Decision::Parquet);
+        }
+        let Some(known) = self.access.columns.known(segment.record.id, &names) else {
+            return (!self.may_load).then_some(Decision::Parquet);
+        };
+        let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
+        Some(self.decide_by(&known))
+    }
+
+    fn decide_by(&self, known: &HashMap<usize, Known>) -> Decision {
+        let plan = &self.plan;
+        let usable = |column: &usize| match known.get(column) {
+            Some(Known::Fits) => true,
+            Some(Known::Nothing) => self.may_load,
+            _ => false,
+        };
+        let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
+        let conditions = plan.conditions.iter();
+        let tests = conditions.filter(|c| c.columns.iter().all(usable)).count();
+        let narrow = plan.returned.len() < WIDE_OUTPUT;
+        let in_memory =
+            |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
+        let whole_output = plan.returned.iter().all(in_memory);
+        if !fixed.flat_map(|c| &c.columns).all(usable) || (tests == 0 && !whole_output) {
+            return Decision::Parquet;
+        }
+        let tested = plan.tested.iter().copied().filter(usable);
+        let returned = plan.returned.iter().copied().filter(in_memory);
+        let mut columns: Vec<usize> = tested.chain(returned).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        Decision::Columns(columns)
+    }
+
+    fn reader(&self, file: &PartitionedFile) -> Result<Reader> {
+        let readers = SegmentReaders {
+            access: self.access.clone(),
+        };
+        Ok(readers.create_reader(self.partition, file.clone(), None, &self.metrics)?)
+    }
+}
+
+/// A segment that is being scanned.
+pub(super) struct FileScan {
+    scan: Arc<PartitionScan>,
+    file: PartitionedFile,
+    segment: Arc<Segment>,
+    /// The columns that are in memory or kept; `None` before the segment was opened.
+    columns: Option<Vec<usize>>,
+    groups: VecDeque<(usize, RowGroup)>,
+    metadata: Option<ArrowReaderMetadata>,
+    current: Option<(usize, RowGroup, GroupScan)>,
+    reading: Option<Reading>,
+    /// The output of the Parquet reader, if it reads the segment.
+    parquet: Option<BoxStream<'static, Result<RecordBatch>>>,
+}
+
+impl Debug for FileScan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "FileScan of {}", self.segment.record.path)
+    }
+}
+
+/// Columns of selected rows that are being read from the file.
+struct Reading {
+    stream: ParquetRecordBatchStream<Reader>,
+    /// The values of the other columns for all selected rows.
+    in_memory: HashMap<usize, ArrayRef>,
+    returned: usize,
+}
+
+impl FileScan {
+    pub(super) fn new(
+        scan: Arc<PartitionScan>,
+        file: PartitionedFile,
+        segment: Arc<Segment>,
+    ) -> FileScan {
+        FileScan {
+            scan,
+            file,
+            segment,
+            columns: None,
+            groups: VecDeque::new(),
+            metadata: None,
+            current: None,
+            reading: None,
+            parquet: None,
+        }
+    }
+
+    /// The output of the scan.
+    pub(super) fn into_stream(self) -> BoxStream<'static, Result<RecordBatch>> {
+        let next = |mut scan: FileScan| async move {
+            let batch = scan.next().await?;
+            Ok(batch.map(|batch| (batch, scan)))
+        };
+        futures::stream::try_unfold(self, next).boxed()
+    }
+
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        if self.columns.is_none() {
+            self.open().await?;
+        }
+        if let Some(parquet) = &mut self.parquet {
+            return parquet.next().await.transpose();
+        }
+        let scan = Arc::clone(&self.scan);
+        loop {
+            if let Some(reading) = &mut self.reading {
+                match reading.next(&scan.plan).await? {
+                    Some(batch) => return Ok(Some(batch)),
+                    None => self.reading = None,
+                }
+            }
+            let Some((group, of, current)) = &mut self.current else {
+                if !self.begin_group().await? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let Some(found) = current.next(&scan.plan)? else {
+                self.current = None;
+                continue;
+            };
+            let (in_memory, absent): (Vec<usize>, Vec<usize>) = scan
+                .plan
+                .returned
+                .iter()
+                .copied()
+                .partition(|column| current.has(*column));
+            if absent.is_empty() {
+                return current.output(&scan.plan, &found).map(Some);
+            }
+            let in_memory = in_memory
+                .into_iter()
+                .map(|column| Ok((column, current.values(column, &found)?)));
+            let in_memory = in_memory.collect::<Result<_>>()?;
+            let (group, selection) = (*group, selection(&found, of.rows));
+            let stream = self.read(group, &absent, scan.batch_size, Some(selection));
+            self.reading = Some(Reading {
+                stream: stream.await?,
+                in_memory,
+                returned: 0,
+            });
+        }
+    }
+
+    /// Decides how the segment is read, and which of its row groups are.
+    async fn open(&mut self) -> Result<()> {
+        let scan = Arc::clone(&self.scan);
+        let decision = match scan.decide(&self.segment) {
+            Some(decision) => decision,
+            None => {
+                let metadata = self.metadata().await?;
+                if self.has_all_columns(&metadata) {
+                    self.remember(metadata.metadata());
+                    scan.decide(&self.segment).unwrap_or(Decision::Parquet)
+                } else {
+                    Decision::Parquet
+                }
+            }
+        };
+        self.columns = Some(match decision {
+            Decision::Columns(columns) => columns,
+            Decision::Parquet => {
+                let planner = scan.parquet.plan_file(self.file.clone())?;
+                let morsels = morsels_of(planner).await?;
+                let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
+                self.parquet = Some(streams.boxed());
+                Vec::new()
+            }
+        });
+        let groups = scan.access.columns.groups(self.segment.record.id);
+        let groups = groups.iter().flat_map(|groups| groups.iter().copied());
+        let range = self.file.range.clone();
+        let is_in_range = |group: &RowGroup| {
+            let offset = i64::try_from(group.offset).unwrap_or(i64::MAX);
+            range.as_ref().is_none_or(|range| range.contains(offset))
+        };
+        self.groups = groups
+            .enumerate()
+            .filter(|(_, group)| is_in_range(group))
+            .collect();
+        Ok(())
+    }
+
+    /// Begins the next row group that may have a selected row; `false` at the end.
+    async fn begin_group(&mut self) -> Result<bool> {
+        let scan = Arc::clone(&self.scan);
+        while let Some((index, group)) = self.groups.pop_front() {
+            // A query over many row groups without a selected row can be cancelled between them.
+            tokio::task::consume_budget().await;
+            if !scan.plan.bounds().overlap(group.min_ts, group.max_ts) {
+                continue;
+            }
+            let columns = self.load(index, group.rows).await?;
+            let reads_file = !scan.plan.returned.iter().all(|c| columns.contains_key(c));
+            let started =
+                GroupScan::new(&scan.plan, columns, group.rows, scan.batch_size, reads_file);
+            if let Some(started) = started {
+                self.current = Some((index, group, started));
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The columns of a row group, from memory or from the file.
+    async fn load(&mut self, group: usize, rows: usize) -> Result<Columns> {
+        let scan = Arc::clone(&self.scan);
+        let wanted = self.columns.clone().unwrap_or_default();
+        let names: Vec<&str> = wanted.iter().map(|c| scan.plan.name(*c)).collect();
+        let cache = &scan.access.columns;
+        let found = cache.get(self.segment.record.id, group, &names);
+        let (mut columns, mut missing) = (Columns::new(), Vec::new());
+        for (column, found) in wanted.into_iter().zip(found) {
+            match found {
+                Some(found) => {
+                    columns.insert(column, found);
+                }
+                None => missing.push(column),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(columns);
+        }
+        let stream = self.read(group, &missing, rows.max(1), None).await?;
+        let batches: Vec<RecordBatch> = stream.try_collect().await?;
+        for column in missing {
+            let name = scan.plan.name(column);
+            let parts = batches.iter().map(|batch| column_of(batch, name));
+            let parts = parts.collect::<Result<Vec<_>>>()?;
+            let parts: Vec<&dyn arrow::array::Array> = parts.iter().map(AsRef::as_ref).collect();
+            let (decoded, keep) = CachedColumn::of(&arrow::compute::concat(&parts)?)?;
+            if decoded.len() != rows {
+                return Err(DataFusionError::Internal(format!(
+                    "row group {group} of {} has {rows} rows, and its column {name} {}",
+                    self.segment.record.path,
+                    decoded.len()
+                )));
+            }
+            let decoded = Arc::new(decoded);
+            cache.put(self.segment.record.id, group, name, &decoded, keep);
+            columns.insert(column, decoded);
+        }
+        Ok(columns)
+    }
+
+    /// Reads columns of a row group from the file, of all its rows or of a selection of them.
+    async fn read(
+        &mut self,
+        group: usize,
+        columns: &[usize],
+        batch_size: usize,
+        selection: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchStream<Reader>> {
+        let metadata = self.metadata().await?;
+        let schema = metadata.schema();
+        let places = columns
+            .iter()
+            .map(|column| schema.index_of(self.scan.plan.name(*column)));
+        let places = places.collect::<std::result::Result<Vec<_>, _>>()?;
+        let mask =
+            ProjectionMask::roots(metadata.metadata().file_metadata().schema_descr(), places);
+        let reader = self.scan.reader(&self.file)?;
+        let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(reader, metadata)
+            .with_row_groups(vec![group])
+            .with_projection(mask)
+            .with_batch_size(batch_size);
+        if let Some(selection) = selection {
+            builder = builder.with_row_selection(selection);
+        }
+        Ok(builder.build()?)
+    }
+
+    async fn metadata(&mut self) -> Result<ArrowReaderMetadata> {
+        if let Some(metadata) = &self.metadata {
+            return Ok(metadata.clone());
+        }
+        let mut reader = self.scan.reader(&self.file)?;
+        let footer = reader.get_metadata(None).await?;
+        let metadata = ArrowReaderMetadata::try_new(footer, ArrowReaderOptions::new())?;
+        self.metadata = Some(metadata.clone());
+        Ok(metadata)
+    }
+
+    /// Whether the file has all columns of the scan, as the table has them.
+    fn has_all_columns(&self, metadata: &ArrowReaderMetadata) -> bool {
+        let plan = &self.scan.plan;
+        plan.columns().into_iter().all(|column| {
+            let due = plan.table.fields().get(column);
+            let found = metadata.schema().field_with_name(plan.name(column)).ok();
+            matches!((due, found), (Some(due), Some(found)) if due.data_type() == found.data_type())
+        })
+    }
+
+    fn remember(&self, footer: &ParquetMetaData) {
+        let cache = &self.scan.access.columns;
+        let groups: Arc<[RowGroup]> = footer.row_groups().iter().map(row_group).collect();
+        cache.put_groups(&self.segment, groups, too_large(footer, &self.scan.plan));
+    }
+}
+
+impl Reading {
+    async fn next(&mut self, plan: &ScanPlan) -> Result<Option<RecordBatch>> {
+        let Some(read) = self.stream.try_next().await? else {
+            return Ok(None);
+        };
+        let (start, rows) = (self.returned, read.num_rows());
+        self.returned += rows;
+        let output = plan.output(rows, |column| match self.in_memory.get(&column) {
+            Some(values) => Ok(values.slice(start, rows)),
+            None => column_of(&read, plan.name(column)),
+        });
+        output.map(Some)
+    }
+}
+
+/// The morsels that a planner plans, for which it may read the file.
+async fn morsels_of(planner: Box<dyn MorselPlanner>) -> Result<Vec<Box<dyn Morsel>>> {
+    let (mut planners, mut morsels) = (vec![planner], Vec::new());
+    while let Some(planner) = planners.pop() {
+        let Some(mut plan) = planner.plan()? else {
+            continue;
+        };
+        morsels.append(&mut plan.take_morsels());
+        planners.append(&mut plan.take_ready_planners());
+        if let Some(pending) = plan.take_pending_planner() {
+            planners.push(pending.await?);
+        }
+    }
+    Ok(morsels)
+}
+
+fn column_of(batch: &RecordBatch, name: &str) -> Result<ArrayRef> {
+    let column = batch.column_by_name(name).cloned();
+    column.ok_or_else(|| DataFusionError::Internal(format!("a segment lost its column {name}")))
+}
+
+/// The selected rows among the rows of a row group.
+fn selection(found: &Selected, rows: usize) -> RowSelection {
+    let mut selectors = vec![RowSelector::skip(found.rows.start)];
+    match &found.selected {
+        None => selectors.push(RowSelector::select(found.rows.len())),
+        Some(selected) => {
+            let mut next = 0;
+            for (start, end) in selected.values().set_slices() {
+                selectors.push(RowSelector::skip(start - next));
+                selectors.push(RowSelector::select(end - start));
+                next = end;
+            }
+            selectors.push(RowSelector::skip(found.rows.len() - next));
+        }
+    }
+    selectors.push(RowSelector::skip(rows - found.rows.end));
+    RowSelection::from(selectors)
+}
+
+fn row_group(group: &RowGroupMetaData) -> RowGroup {
+    let first = group.columns().first();
+    let offset = first.map_or(0, |column| {
+        column
+            .dictionary_page_offset()
+            .unwrap_or_else(|| column.data_page_offset())
+    });
+    let mut columns = group.columns().iter();
+    let time = columns.find(|column| column.column_path().string() == TIMESTAMP);
+    let bounds = match time.and_then(|column| column.statistics()) {
+        Some(Statistics::Int64(times)) => times.min_opt().zip(times.max_opt()),
+        _ => None,
+    };
+    let (min_ts, max_ts) = bounds.map_or((i64::MIN, i64::MAX), |(min, max)| (*min, *max));
+    RowGroup {
+        rows: usize::try_from(group.num_rows()).unwrap_or(0),
+        offset: u64::try_from(offset).unwrap_or(0),
+        min_ts,
+        max_ts,
+    }
+}
+
+/// The columns of a table that take too much memory, by their size in the file. Texts that repeat are small there too.
+fn too_large(footer: &ParquetMetaData, plan: &ScanPlan) -> Vec<String> {
+    let fields = footer
+        .file_metadata()
+        .schema_descr()
+        .root_schema()
+        .get_fields();
+    let is_binary = |name: &str| {
+        plan.table
+            .field_with_name(name)
+            .is_ok_and(|field| *field.data_type() == DataType::BinaryView)
+    };
+    let is_large = |name: &str| {
+        footer.row_groups().iter().any(|group| {
+            let mut columns = group.columns().iter();
+            let column = columns.find(|column| {
+                let path = column.column_path().parts();
+                path.first().is_some_and(|root| root == name)
+            });
+            column.is_none_or(|column| {
+                // What has a bloom filter is looked up in it.
+                column.bloom_filter_offset().is_some()
+                    || column.uncompressed_size() > MAX_FILE_ROW_BYTES * group.num_rows().max(64)
+            })
+        })
+    };
+    let names = fields.iter().map(|field| field.name());
+    names
+        .filter(|name| is_binary(name) || is_large(name))
+        .map(str::to_owned)
+        .collect()
+}

@@ -1,0 +1,21 @@
+//! Decoded columns of segments in memory, and the scan that reads them.
+//!
+//! A query over many segments spends most of its time opening files and decoding the same columns again. The column cache keeps
+//! decoded columns, up to a number of bytes: texts that repeat as codes into their distinct values, so that a predicate on such a
+//! column is evaluated once for each distinct value and a row costs one or two bytes.
+//!
+//! [`SegmentSource`] stands between DataFusion's file scan and its Parquet reader. For each file it decides which of the two reads:
+//! this module, if the columns that select rows can be kept in memory, or the Parquet reader, which prunes with bloom filters and page
+//! indexes. Columns of the selected rows that are not in memory are read from the file for these rows alone (late materialization).
+
+mod bounds;
+mod cache;
+mod coded;
+mod file_scan;
+mod group_scan;
+mod morselizer;
+mod scan_plan;
+mod source;
+
+pub(crate) use cache::ColumnCache;
+pub(crate) use source::SegmentSource;

@@ -1,0 +1,254 @@
+//! What one scan does with each row group: the conditions that select rows, and the columns of its output.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use arrow::compute::{and, prep_null_mask_filter};
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::common::DataFusionError;
+use datafusion::error::Result;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
+use datafusion::physical_expr::{DynamicFilterTracking, PhysicalExpr, split_conjunction};
+use datafusion::physical_expr_common::physical_expr::is_volatile;
+
+use super::bounds::Bounds;
+use super::coded::CachedColumn;
+
+/// A scan over the columns of a table.
+#[derive(Debug)]
+pub(super) struct ScanPlan {
+    /// The table's columns.
+    pub(super) table: SchemaRef,
+    /// The conditions, all of which a row must meet.
+    pub(super) conditions: Vec<Condition>,
+    /// The columns that conditions read, as indexes of the table's schema.
+    pub(super) tested: Vec<usize>,
+    /// The columns that the output reads.
+    pub(super) returned: Vec<usize>,
+    returned_schema: SchemaRef,
+    /// The output, over the columns that it reads.
+    output: Vec<Arc<dyn PhysicalExpr>>,
+    output_schema: SchemaRef,
+}
+
+/// One condition, over the columns that it reads.
+#[derive(Debug)]
+pub(super) struct Condition {
+    expr: Arc<dyn PhysicalExpr>,
+    pub(super) columns: Vec<usize>,
+    schema: SchemaRef,
+    /// Whether it changes while the query runs.
+    pub(super) dynamic: bool,
+}
+
+impl ScanPlan {
+    /// The plan of a scan; `None` if rows cannot be tested in any order.
+    pub(super) fn new(
+        table: &SchemaRef,
+        predicate: Option<&Arc<dyn PhysicalExpr>>,
+        projection: &ProjectionExprs,
+    ) -> Result<Option<ScanPlan>> {
+        if predicate.is_some_and(is_volatile) {
+            return Ok(None);
+        }
+        let conditions = predicate.map(split_conjunction).unwrap_or_default();
+        let conditions = conditions
+            .into_iter()
+            .map(|expr| Condition::new(expr, table));
+        let conditions = conditions.collect::<Result<Vec<_>>>()?;
+        let tested: BTreeSet<usize> = conditions
+            .iter()
+            .flat_map(|condition| condition.columns.iter().copied())
+            .collect();
+        let returned: BTreeSet<usize> = projection
+            .iter()
+            .flat_map(|output| collect_columns(&output.expr))
+            .map(|column| column.index())
+            .collect();
+        let returned: Vec<usize> = returned.into_iter().collect();
+        let returned_schema = Arc::new(table.project(&returned)?);
+        let output = projection
+            .iter()
+            .map(|output| reassign_expr_columns(Arc::clone(&output.expr), &returned_schema));
+        Ok(Some(ScanPlan {
+            conditions,
+            tested: tested.into_iter().collect(),
+            output: output.collect::<Result<_>>()?,
+            output_schema: Arc::new(projection.project_schema(table)?),
+            returned,
+            returned_schema,
+            table: Arc::clone(table),
+        }))
+    }
+
+    /// Whether the predicate changes while the query runs.
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.conditions.iter().any(|condition| condition.dynamic)
+    }
+
+    /// The bounds of time that the conditions set now.
+    pub(super) fn bounds(&self) -> Bounds {
+        self.conditions
+            .iter()
+            .map(|condition| Bounds::of(condition.expr.as_ref()))
+            .fold(Bounds::ALL, Bounds::and)
+    }
+
+    /// All columns that the scan reads.
+    pub(super) fn columns(&self) -> Vec<usize> {
+        let all: BTreeSet<usize> = self.tested.iter().chain(&self.returned).copied().collect();
+        all.into_iter().collect()
+    }
+
+    pub(super) fn name(&self, column: usize) -> &str {
+        self.table
+            .fields()
+            .get(column)
+            .map_or("", |field| field.name())
+    }
+
+    /// The output for rows, of which `column` returns the values of a column.
+    pub(super) fn output(
+        &self,
+        rows: usize,
+        mut column: impl FnMut(usize) -> Result<ArrayRef>,
+    ) -> Result<RecordBatch> {
+        let columns = self.returned.iter().map(|index| column(*index));
+        let columns = columns.collect::<Result<_>>()?;
+        let read = batch(Arc::clone(&self.returned_schema), columns, rows)?;
+        let columns = self
+            .output
+            .iter()
+            .map(|expr| expr.evaluate(&read)?.into_array(rows));
+        batch(
+            Arc::clone(&self.output_schema),
+            columns.collect::<Result<_>>()?,
+            rows,
+        )
+    }
+}
+
+impl Condition {
+    fn new(expr: &Arc<dyn PhysicalExpr>, table: &Schema) -> Result<Condition> {
+        let columns: BTreeSet<usize> = collect_columns(expr).iter().map(|c| c.index()).collect();
+        let columns: Vec<usize> = columns.into_iter().collect();
+        let schema = Arc::new(table.project(&columns)?);
+        Ok(Condition {
+            expr: reassign_expr_columns(Arc::clone(expr), &schema)?,
+            dynamic: DynamicFilterTracking::classify(expr).contains_dynamic_filter(),
+            columns,
+            schema,
+        })
+    }
+
+    /// For each of some rows whether it meets the condition; `column` returns the values of a column for them.
+    pub(super) fn evaluate(
+        &self,
+        rows: usize,
+        mut column: impl FnMut(usize) -> Result<ArrayRef>,
+    ) -> Result<BooleanArray> {
+        let columns = self.columns.iter().map(|index| column(*index));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        self.evaluate_batch(&batch(Arc::clone(&self.schema), columns, rows)?)
+    }
+
+    fn evaluate_batch(&self, rows: &RecordBatch) -> Result<BooleanArray> {
+        let met = self.expr.evaluate(rows)?.into_array(rows.num_rows())?;
+        let met = met.as_boolean_opt().ok_or_else(|| {
+            DataFusionError::Internal(format!("the condition {} is not a bool", self.expr))
+        })?;
+        // A row for which a condition is null is not selected.
+        Ok(if met.null_count() > 0 {
+            prep_null_mask_filter(met)
+        } else {
+            met.clone()
+        })
+    }
+
+    /// For each distinct value of a coded column whether it meets the condition. `None` if the condition reads other columns, or if it
+    /// fails: it may fail for a value that no row has which meets the other conditions.
+    pub(super) fn of_values(&self, values: &ArrayRef) -> Option<Vec<bool>> {
+        if self.columns.len() != 1 || self.dynamic {
+            return None;
+        }
+        let rows = batch(
+            Arc::clone(&self.schema),
+            vec![Arc::clone(values)],
+            values.len(),
+        )
+        .ok()?;
+        let met = self.evaluate_batch(&rows).ok()?;
+        Some(met.values().iter().collect())
+    }
+}
+
+/// How a condition tests the rows of a row group.
+#[derive(Debug)]
+pub(super) enum Test {
+    /// By the code of a column: whether each distinct value meets the condition.
+    Codes(usize, Vec<bool>),
+    /// By its expression.
+    Expression(usize),
+}
+
+/// Selects rows among `rows` with tests in their order; `None` for all of them. Tests by expression see only the rows that the tests before
+/// them select, if these are few.
+pub(super) fn select<'c>(
+    conditions: &[Condition],
+    tests: &[Test],
+    rows: &Range<usize>,
+    column: impl Fn(usize) -> Result<&'c CachedColumn>,
+) -> Result<Option<BooleanArray>> {
+    let mut selected: Option<BooleanArray> = None;
+    for test in tests {
+        let met = match test {
+            Test::Codes(index, matches) => match column(*index)? {
+                CachedColumn::Coded { codes, .. } => {
+                    BooleanArray::from(codes.matching(rows, matches))
+                }
+                CachedColumn::Plain(_) => continue,
+            },
+            Test::Expression(index) => {
+                let Some(condition) = conditions.get(*index) else {
+                    continue;
+                };
+                let few = selected
+                    .as_ref()
+                    .filter(|selected| selected.true_count() * 4 < rows.len());
+                let count = few.map_or(rows.len(), BooleanArray::true_count);
+                if count == 0 {
+                    return Ok(selected);
+                }
+                let met = condition.evaluate(count, |index| column(index)?.rows(rows, few))?;
+                match few {
+                    Some(few) => spread(few, &met),
+                    None => met,
+                }
+            }
+        };
+        selected = Some(match selected {
+            Some(before) => and(&before, &met)?,
+            None => met,
+        });
+    }
+    Ok(selected.filter(|selected| selected.true_count() < rows.len()))
+}
+
+/// `met`, which has an element for each true of `selected`, at the places of these.
+fn spread(selected: &BooleanArray, met: &BooleanArray) -> BooleanArray {
+    let mut next = met.values().iter();
+    let place = |is_selected: bool| is_selected && next.next().unwrap_or(false);
+    let places: Vec<bool> = selected.values().iter().map(place).collect();
+    BooleanArray::from(places)
+}
+
+fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(
+        schema, columns, &options,
+    )?)
+}

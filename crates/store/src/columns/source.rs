@@ -1,0 +1,178 @@
+//! The source of a scan of segments: DataFusion's Parquet source with the column cache before it.
+
+use std::fmt::{self, Formatter};
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource};
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::error::Result;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
+use datafusion_datasource::PartitionedFile;
+use datafusion_datasource::morsel::Morselizer;
+use object_store::ObjectStore;
+
+use super::file_scan::PartitionScan;
+use super::morselizer::SegmentMorselizer;
+use super::scan_plan::ScanPlan;
+use crate::segment::{Segment, SegmentAccess};
+
+/// Bytes of a row of a column in the cache, as estimated before it is decoded.
+const ESTIMATED_ROW_BYTES: usize = 4;
+
+/// Reads segments from the column cache where that is possible, and as `parquet` does elsewhere. All that DataFusion's optimiser pushes
+/// into the source is kept by `parquet`.
+#[derive(Clone)]
+pub(crate) struct SegmentSource {
+    parquet: Arc<dyn FileSource>,
+    access: Arc<SegmentAccess>,
+    batch_size: usize,
+}
+
+impl SegmentSource {
+    /// `parquet` with the column cache of `access` before it.
+    pub(crate) fn new(parquet: Arc<dyn FileSource>, access: Arc<SegmentAccess>) -> SegmentSource {
+        SegmentSource {
+            parquet,
+            access,
+            batch_size: 8192,
+        }
+    }
+
+    fn with(&self, parquet: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
+        Arc::new(SegmentSource {
+            parquet,
+            ..self.clone()
+        })
+    }
+}
+
+impl FileSource for SegmentSource {
+    fn create_file_opener(
+        &self,
+        object_store: Arc<dyn ObjectStore>,
+        base_config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        self.parquet
+            .create_file_opener(object_store, base_config, partition)
+    }
+
+    fn create_morselizer(
+        &self,
+        object_store: Arc<dyn ObjectStore>,
+        base_config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Box<dyn Morselizer>> {
+        let parquet = self
+            .parquet
+            .create_morselizer(object_store, base_config, partition)?;
+        let Some(projection) = self.parquet.projection() else {
+            return Ok(parquet);
+        };
+        let table = self.parquet.table_schema().table_schema();
+        let predicate = self.parquet.filter();
+        let Some(plan) = ScanPlan::new(table, predicate.as_ref(), projection)? else {
+            return Ok(parquet);
+        };
+        let files = base_config.file_groups.iter().flat_map(|g| g.files());
+        let segments = files.filter_map(|file| file.extension::<Arc<Segment>>());
+        let rows: u64 = segments.map(|segment| segment.record.rows).sum();
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        let row_bytes = ESTIMATED_ROW_BYTES * plan.columns().len();
+        // A few rows of a table are read from its first pages.
+        let is_sample = base_config.limit.is_some() && plan.conditions.is_empty();
+        Ok(Box::new(SegmentMorselizer {
+            scan: Arc::new(PartitionScan {
+                may_load: !is_sample && self.access.columns.admits(rows.saturating_mul(row_bytes)),
+                plan,
+                access: Arc::clone(&self.access),
+                parquet,
+                metrics: self.parquet.metrics().clone(),
+                partition,
+                batch_size: self.batch_size,
+            }),
+        }))
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        self.parquet.table_schema()
+    }
+
+    fn with_batch_size(&self, batch_size: usize) -> Arc<dyn FileSource> {
+        Arc::new(SegmentSource {
+            parquet: self.parquet.with_batch_size(batch_size),
+            access: Arc::clone(&self.access),
+            batch_size,
+        })
+    }
+
+    fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        self.parquet.filter()
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        self.parquet.projection()
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        self.parquet.metrics()
+    }
+
+    fn file_type(&self) -> &str {
+        self.parquet.file_type()
+    }
+
+    fn fmt_extra(&self, kind: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
+        self.parquet.fmt_extra(kind, f)
+    }
+
+    fn supports_repartitioning(&self) -> bool {
+        self.parquet.supports_repartitioning()
+    }
+
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        config: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
+        let pushed = self.parquet.try_pushdown_filters(filters, config)?;
+        Ok(FilterPushdownPropagation {
+            filters: pushed.filters,
+            updated_node: pushed.updated_node.map(|parquet| self.with(parquet)),
+        })
+    }
+
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+        properties: &EquivalenceProperties,
+    ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
+        let pushed = self.parquet.try_pushdown_sort(order, properties)?;
+        Ok(pushed.map(|parquet| self.with(parquet)))
+    }
+
+    fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {
+        self.parquet.reorder_files(files)
+    }
+
+    fn try_pushdown_projection(
+        &self,
+        projection: &ProjectionExprs,
+    ) -> Result<Option<Arc<dyn FileSource>>> {
+        let pushed = self.parquet.try_pushdown_projection(projection)?;
+        Ok(pushed.map(|parquet| self.with(parquet)))
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.parquet.apply_expressions(f)
+    }
+}
