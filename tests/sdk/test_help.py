@@ -82,8 +82,8 @@ class Help(unittest.TestCase):
             # A free port in place of 2020, which another server may have; the last server is the one of the prepared folder.
             session.serve(line.replace("127.0.0.1:2020", "127.0.0.1:0"))
             session.serve("hindsight serve")
-        elif command == ("tail",):
-            self.interrupted(session, line)
+        elif command == ("tail",) or "--http" in line:
+            self.interrupted(session, line.replace("127.0.0.1:2021", "127.0.0.1:0"))
         else:
             if "KEY_ID" in line:
                 keys = json.loads(session.run("hindsight key list --app shop --json"))

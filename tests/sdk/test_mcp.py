@@ -1,7 +1,11 @@
 """`hindsight mcp` with the official client of the Model Context Protocol."""
 import json
+import re
+import signal
 import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
 import shop_telemetry
 from server import PROGRAM, Server
@@ -10,6 +14,7 @@ try:
     import anyio
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 except ImportError as error:
     raise unittest.SkipTest(f"the package mcp is not installed: {error}") from error
 
@@ -89,6 +94,35 @@ class Assistants(unittest.TestCase):
             alone = ["--app", "alone", "--data", server.data]
             self.assertEqual(self.structured(self.call("query", {"query": "requests | count"}, server=alone))["rows"], count)
             server.start()
+
+    def test_over_http(self):
+        process = subprocess.Popen([PROGRAM, "mcp", *self.arguments, "--http", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+        try:
+            lines = [process.stdout.readline() for _ in range(4)]
+            url = re.search(r"http://\S+", lines[1])[0]
+            token = re.search(r"Authorization: (Bearer \S+)", lines[2])[1]
+
+            async def main():
+                async with create_mcp_http_client(headers={"Authorization": token}) as client:
+                    async with streamable_http_client(url, http_client=client) as (read, write, *_):
+                        async with ClientSession(read, write) as session:
+                            await session.initialize()
+                            return await session.call_tool("query", {"query": "print answer = 42"})
+
+            self.assertEqual(self.structured(anyio.run(main))["rows"], [[42]])
+            for headers, status in [({}, 401), ({"Authorization": "Bearer wrong"}, 401), ({"Authorization": token, "Origin": "http://evil.example"}, 403)]:
+                request = urllib.request.Request(url, b"{}", {"Content-Type": "application/json", **headers})
+                with self.assertRaises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(request)
+                self.assertEqual(refused.exception.code, status)
+                refused.exception.close()
+        finally:
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(20), 0)
+            process.stdout.close()
+        out = subprocess.run([PROGRAM, "mcp", *self.arguments, "--http", "0.0.0.0:0"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("is not an address of this machine alone", out.stderr)
 
     def test_requests_run_beside_each_other_and_are_cancelled(self):
         slow = {"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "query", "arguments": {"query": "range x from 1 to 3000000000 step 1 | summarize sum(x * x % 7)"}}}

@@ -109,7 +109,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("retention status", &["hindsight retention status"]),
     ("retention confirm", &["hindsight retention confirm"]),
     ("retention restore", &["hindsight retention restore"]),
-    ("mcp", &["hindsight mcp --app shop"]),
+    (
+        "mcp",
+        &[
+            "hindsight mcp --app shop",
+            "hindsight mcp --http 127.0.0.1:2021 --app shop",
+        ],
+    ),
     (
         "config check",
         &[
