@@ -23,7 +23,7 @@ class Pictures(Journey):
         logs = "demo/logs?q=" + urllib.parse.quote(CHART)
         if "--documentation" in sys.argv:
             DOCUMENTED.mkdir(exist_ok=True)
-            for name, address in (("logs", logs), ("operation", operation), ("map", "demo/map")):
+            for name, address in (("logs", logs), ("operation", operation), ("map", "demo/map"), ("workbook", "demo/workbooks?sample=requests")):
                 self.picture(DOCUMENTED / f"{name}.png", address, "light", 1280)
             return
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,9 @@ class Pictures(Journey):
         self.page.emulate_media(color_scheme=scheme)
         self.open(address)
         self.page.evaluate("(size) => { document.documentElement.style.fontSize = size; }", "" if size == 100 else f"{size}%")
-        self.page.wait_for_timeout(2500)
+        self.page.wait_for_timeout(1500)
+        self.settled()
+        self.page.wait_for_timeout(1500)
         self.page.screenshot(path=path)
 
 

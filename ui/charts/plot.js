@@ -49,7 +49,7 @@ export function plot(parent, shape, options, height) {
       y: { distr: options.log ? 3 : 1, range: yRange(shape, options) },
     },
     axes: [
-      { ...axis, label: options.xTitle || undefined, labelSize: 18 * scale, size: (isTime ? 40 : 28) * scale, space: (isTime ? 80 : 50) * scale, ...xLabels(shape) },
+      { ...axis, label: options.xTitle || undefined, labelSize: 18 * scale, size: (isTime ? 44 : 28) * scale, space: (isTime ? 80 : 50) * scale, ...xLabels(shape) },
       { ...axis, label: options.yTitle || undefined, labelSize: 18 * scale, size: (/** @type {any} */ _u, /** @type {(string | number)[] | null} */ labels) => yAxisSize(labels, scale), space: 30 * scale,
         values: (/** @type {any} */ _u, /** @type {(number | null)[]} */ splits) => splits.map((at) => (at === null ? '' : shape.stacked === 'stacked100' ? `${at}%` : shape.yType === 'duration' ? durationText(at) : axisText(at))) },
     ],

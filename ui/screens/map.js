@@ -19,7 +19,7 @@ export const panels = [
     title: 'Calls between roles and targets', whole: true,
     query: `dependencies
 | join kind=leftouter (requests | project operation_ParentId, callee = cloud_RoleName) on $left.id == $right.operation_ParentId
-| summarize calls = sum(itemCount), failed = sumif(itemCount, success == false), p95 = percentile(duration, 95) by caller = cloud_RoleName, callee = iff(isempty(callee), target, callee), type
+| summarize calls = sum(itemCount), failed = sumif(itemCount, success == false), p95 = round(percentile(duration, 95), 1) by caller = cloud_RoleName, callee = iff(isempty(callee), target, callee), type
 | order by calls desc
 | take 200`,
   },

@@ -57,7 +57,8 @@ function Row({ book, table, columns, row, exports }) {
   const choose = () => book.chooseAll(exports.map(({ parameter, field }) => [parameter, [exported(table, row, field)]]));
   return html`<tr class=${isChosen ? 'chosen' : ''}>${columns.map((column, at) => {
     const cell = html`<${FormattedCell} value=${row[column.index]} column=${column} />`;
-    return html`<td key=${column.index} class=${isRight(column) ? 'number' : ''}>${at === 0 && first !== undefined ? html`<button type="button" class="link" aria-pressed=${isChosen} onClick=${choose}>${cell}</button>` : cell}</td>`;
+    const whole = row[column.index];
+    return html`<td key=${column.index} class=${isRight(column) ? 'number' : ''} title=${typeof whole === 'number' ? String(whole) : undefined}>${at === 0 && first !== undefined ? html`<button type="button" class="link" aria-pressed=${isChosen} onClick=${choose}>${cell}</button>` : cell}</td>`;
   })}</tr>`;
 }
 

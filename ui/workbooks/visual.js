@@ -132,12 +132,17 @@ function limit(given) {
   return given === undefined || given === null || given === '' || !Number.isFinite(Number(given)) ? null : Number(given);
 }
 
+/** Reals without a format have no more digits than people read; the cell's tooltip has all. */
+const REAL = { maximumFractionDigits: 3, useGrouping: false };
+
 /** The text of a cell. @param {any} value @param {{type: string, format: Format}} column @param {'local' | 'utc'} zone */
 export function textOfCell(value, { type, format }, zone) {
   if (value === null || value === undefined) return '';
   const number = typeof value === 'bigint' ? value : isNumeric(type) ? numberOf(value, type) : null;
-  if (number === null || (format.options === null && format.kind !== 'big')) return cellText(value, type, zone) + (number === null ? '' : format.unit);
-  const options = format.options ?? { maximumSignificantDigits: 4 };
+  if (number === null) return cellText(value, type, zone);
+  const usual = format.kind === 'big' ? { maximumSignificantDigits: 4 } : type === 'real' || type === 'decimal' ? REAL : null;
+  const options = format.options ?? usual;
+  if (options === null) return cellText(value, type, zone) + format.unit;
   return new Intl.NumberFormat('en', options).format(number) + format.unit;
 }
 

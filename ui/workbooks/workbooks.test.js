@@ -138,6 +138,8 @@ test('grids have the order, the labels and the formats of the document', () => {
   assert.deepEqual(columns.map(({ label }) => label), ['name', 'Count']);
   assert.equal(columns[1].format.share(5), 0.5);
   assert.equal(textOfCell(4, columns[1], 'utc'), '4.0%');
+  assert.equal(textOfCell(1234.56789, { type: 'real', format: columns[0].format }, 'utc'), '1234.568');
+  assert.equal(textOfCell(12345, { type: 'long', format: columns[0].format }, 'utc'), '12345');
   assert.deepEqual(notes, ['The column “name” is shown as text: its renderer (13) is not supported.']);
   assert.equal(columnId('plain'), 'plain');
   const grid = [{ operator: '>', thresholdValue: '5', representation: 'error', text: 'bad {0}{1}' }, { operator: 'Default', representation: 'success', text: '{0}{1}' }];
