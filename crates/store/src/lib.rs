@@ -58,6 +58,7 @@ mod store_id;
 mod table_provider;
 mod time_bounds;
 mod trusted_time;
+mod unique;
 mod vfs;
 mod view;
 
@@ -95,4 +96,5 @@ pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::StoreTable;
 pub use trusted_time::ClockTrust;
+pub use unique::UniqueAck;
 pub use vfs::{DirEntry, FileInfo, FileLock, ReadFile, RealFs, Vfs, WriteFile};

@@ -14,6 +14,7 @@ mod recover;
 mod recovery;
 mod reset;
 mod simulation;
+mod unique;
 
 use std::path::Path;
 use std::sync::Arc;
