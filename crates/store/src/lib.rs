@@ -59,6 +59,7 @@ mod store_id;
 mod table_provider;
 mod time_bounds;
 mod trusted_time;
+mod unique;
 mod vfs;
 mod view;
 
@@ -96,4 +97,5 @@ pub use stats::{Stats, TableStats};
 pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::{FilterTerms, StoreTable};
 pub use trusted_time::ClockTrust;
+pub use unique::UniqueAck;
 pub use vfs::{DirEntry, FileInfo, FileLock, ReadFile, RealFs, Vfs, WriteFile};

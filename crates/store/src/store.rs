@@ -68,6 +68,8 @@ pub struct Store {
     quarantine: Quarantine,
     /// One seal, merge or expiry at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// One append of [`Store::append_unique`] at a time.
+    pub(crate) appending_unique: tokio::sync::Mutex<()>,
     pub(crate) wake: Arc<Notify>,
     /// When the oldest row in memory arrived, by the clock's `elapsed`.
     pub(crate) oldest: Mutex<Option<Duration>>,
@@ -138,6 +140,7 @@ impl Store {
             view,
             health,
             changing: tokio::sync::Mutex::default(),
+            appending_unique: tokio::sync::Mutex::default(),
             wake: Arc::default(),
             oldest: Mutex::new(oldest),
             large_expiry: LargeExpiry::default(),

@@ -16,6 +16,7 @@ mod recovery;
 mod reset;
 mod simulation;
 mod text_index;
+mod unique;
 
 use std::path::Path;
 use std::sync::Arc;
