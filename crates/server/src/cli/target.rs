@@ -44,6 +44,15 @@ impl Target {
         })
     }
 
+    /// A server at a URL, with an access token.
+    pub(super) fn with_token(url: &str, token: &str) -> anyhow::Result<Target> {
+        Ok(Target::Remote {
+            client: client()?,
+            base: url.trim_end_matches('/').to_owned(),
+            credential: Some(("authorization", format!("Bearer {token}"))),
+        })
+    }
+
     /// The server that holds a folder if there is one, or else the folder.
     pub(super) async fn folder(data: &DataFolder) -> anyhow::Result<Target> {
         let settings = data.settings()?;
@@ -68,7 +77,7 @@ impl Target {
         Ok(Target::Local { app, router, token })
     }
 
-    /// Sends a request with a body.
+    /// Sends a request with a body. No cached reply is taken.
     pub(super) async fn post(
         &self,
         path: &str,
@@ -84,6 +93,7 @@ impl Target {
                 let mut request = client
                     .post(format!("{base}{path}"))
                     .header(header::CONTENT_TYPE, content_type)
+                    .header(header::CACHE_CONTROL, "no-cache")
                     .body(body);
                 if let Some((name, value)) = credential {
                     request = request.header(*name, value);
@@ -102,6 +112,7 @@ impl Target {
                     .method(Method::POST)
                     .uri(path)
                     .header(header::CONTENT_TYPE, content_type)
+                    .header(header::CACHE_CONTROL, "no-cache")
                     .header(header::AUTHORIZATION, format!("Bearer {token}"))
                     .body(Body::from(body))?;
                 let reply = router.clone().oneshot(request).await?;
