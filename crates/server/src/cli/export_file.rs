@@ -268,3 +268,98 @@ fn field(column: &Column) -> Field {
     };
     Field::new(column.name, kind, true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Array, AsArray};
+    use arrow::datatypes::{Float64Type, Int32Type, TimestampNanosecondType};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use serde_json::{Value, json};
+
+    /// A page with two requests: one with values, and one without.
+    fn page() -> ReplyTable {
+        let columns = Table::Requests.columns();
+        let names = columns.iter().map(|column| json!({ "name": column.name }));
+        let value = |name: &str, row: usize| match (name, row) {
+            ("timestamp", 0) => json!("2024-05-06T07:08:09.1234567Z"),
+            ("timestamp", _) => json!("2024-05-06T07:08:09Z"),
+            ("name", 0) => json!("GET \"/\", twice\n"),
+            ("duration", 0) => json!(0.1),
+            ("itemCount", 0) => json!(3),
+            ("customDimensions", 0) => json!("{\"b\":\"1\",\"a\":\"x\"}"),
+            ("duration" | "itemCount", _) => Value::Null,
+            _ => json!(""),
+        };
+        let row = |row| columns.iter().map(move |column| value(column.name, row));
+        let rows = [row(0).collect::<Value>(), row(1).collect()];
+        let table = json!({ "name": "t", "columns": names.collect::<Value>(), "rows": rows });
+        // From a text: values in their raw form are not made of others.
+        serde_json::from_str(&table.to_string()).unwrap()
+    }
+
+    fn written(folder: &Path, format: Format) -> PathBuf {
+        let path = folder.join("out");
+        let mut file = TableFile::create(&path, Table::Requests, format).unwrap();
+        file.write(&page()).unwrap();
+        assert!(!path.exists(), "a file has its name when it is whole");
+        assert_eq!(file.finish().unwrap(), 2);
+        path
+    }
+
+    #[test]
+    fn lines_have_exact_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = std::fs::read_to_string(written(folder.path(), Format::Ndjson)).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines.len(), 2);
+        assert!(!text.contains('\r'));
+        assert_eq!(lines[0]["timestamp"], "2024-05-06T07:08:09.1234567Z");
+        assert_eq!(lines[0]["customDimensions"], json!({"b": "1", "a": "x"}));
+        assert_eq!(lines[1]["customDimensions"], Value::Null);
+        assert_eq!(
+            (&lines[0]["duration"], &lines[1]["duration"]),
+            (&json!(0.1), &Value::Null)
+        );
+    }
+
+    #[test]
+    fn csv_quotes_what_needs_it_and_ends_lines_with_lf() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = std::fs::read_to_string(written(folder.path(), Format::Csv)).unwrap();
+        assert!(text.starts_with("timestamp,id,source,name,url,"));
+        assert!(text.contains("2024-05-06T07:08:09.1234567Z,,,\"GET \"\"/\"\", twice\n\",,,,0.1,"));
+        assert!(text.contains(",\"{\"\"b\"\":\"\"1\"\",\"\"a\"\":\"\"x\"\"}\","));
+        assert!(!text.contains('\r') && text.ends_with('\n'));
+    }
+
+    #[test]
+    fn parquet_has_times_in_utc_and_numbers_of_their_types() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::open(written(folder.path(), Format::Parquet)).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let batch = reader.build().unwrap().next().unwrap().unwrap();
+        let column = |name: &str| batch.column_by_name(name).unwrap();
+        let times = column("timestamp").as_primitive::<TimestampNanosecondType>();
+        assert_eq!(times.timezone(), Some("UTC"));
+        assert_eq!(times.value(0), 1_714_979_289_123_456_700);
+        let durations = column("duration").as_primitive::<Float64Type>();
+        assert_eq!((durations.value(0), durations.is_null(1)), (0.1, true));
+        let counts = column("itemCount").as_primitive::<Int32Type>();
+        assert_eq!((counts.value(0), counts.is_null(1)), (3, true));
+        let bags = column("customDimensions").as_string::<i32>();
+        assert_eq!(bags.value(0), "{\"b\":\"1\",\"a\":\"x\"}");
+        assert!(bags.is_null(1));
+    }
+
+    #[test]
+    fn an_unfinished_file_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        drop(TableFile::create(&path, Table::Requests, Format::Csv).unwrap());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
