@@ -17,7 +17,8 @@ from server import PROGRAM, ROOT
 
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 # What these documents show is run by the tests below; the files of docs/testing.md (`file=…`) by test_packages.py.
-RUN = {"README.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/otlp.md", "docs/terminal.md", "docs/testing.md"}
+RUN = {"README.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/operations.md", "docs/otlp.md", "docs/terminal.md",
+       "docs/testing.md"}
 AZURE_CLI = "test_azure_cli.py"
 
 
@@ -248,6 +249,28 @@ class Documents(unittest.TestCase):
         shown = session.run("hindsight app show default")
         for name in re.findall(r"export (\w+)=", variables):
             self.assertIn(name, shown)
+
+    def test_operations(self):
+        session = Session(self)
+        session.serve("hindsight serve")
+        app = json.loads(session.run("hindsight app create shop --json"))
+        session.run("hindsight app create shop2")
+        self.telemetry(session, app["instrumentationKey"])
+        backup, export, imported, retention = blocks("docs/operations.md", "sh")
+        # A folder of this test in the place of one that another run may have left.
+        backup = backup.replace("/tmp/hindsight-backup", str(session.folder / "backup"))
+        created, verified, restored = session.all(backup)
+        self.assertIn("up to record", created)
+        self.assertIn("nothing is damaged", verified)
+        self.assertIn("hindsight serve --data restored-data", restored)
+        session.all(export)
+        header, *rows = (session.folder / "requests.csv").read_text().splitlines()
+        self.assertTrue(header.startswith("timestamp,id,source,name") and rows, header)
+        count = sum(len(path.read_text().splitlines()) for path in (session.folder / "shop-export").iterdir())
+        [told] = session.all(imported)
+        self.assertIn(f"{count} items imported, 0 were there already, 0 refused", told)
+        *_, shown = session.all(retention)
+        self.assertRegex(shown, r"shop +traces +7 +10737418240")
 
     def test_limits(self):
         session = Session(self)

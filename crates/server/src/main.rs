@@ -11,6 +11,7 @@ mod demo;
 mod directory;
 mod engine;
 mod error;
+mod import;
 mod ingest;
 mod intake;
 mod live;

@@ -13,13 +13,18 @@ mod connection_limit;
 mod data;
 mod demo;
 mod examples;
+mod export;
+mod export_file;
 mod generated;
+mod import;
+mod import_state;
 mod ingest;
 mod item_reader;
 mod key;
 pub(crate) mod listen;
 mod mcp;
 mod output;
+mod pages;
 mod place;
 mod portal;
 mod progress;
@@ -97,6 +102,11 @@ enum Command {
     Tail(tail::Tail),
     /// Ingest telemetry envelopes from files.
     Ingest(ingest::Ingest),
+    /// Write the items of an application to files: lines of JSON, CSV or Parquet.
+    Export(export::Export),
+    /// Import history: exports of the cloud, replies of its query API or the API itself, lines of `hindsight export`. Repeated after an
+    /// interruption, it stores nothing twice.
+    Import(import::Import),
     /// Back up a data folder, also while a server runs. Everything that was acknowledged before is in the backup.
     Backup(backup::Backup),
     /// Restore a backup to a new data folder. Never overwrites anything.
@@ -159,6 +169,8 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Shell(command) => return command.run().await,
             Command::Tail(command) => return command.run().await,
             Command::Ingest(command) => return command.run().await,
+            Command::Export(command) => command.run().await?,
+            Command::Import(command) => return command.run().await,
             Command::Backup(command) => return command.run().await,
             Command::Restore(command) => return command.run().await,
             Command::Verify(command) => return command.run().await,

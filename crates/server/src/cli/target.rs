@@ -66,6 +66,15 @@ impl Target {
         }))
     }
 
+    /// A server at a URL, with an access token.
+    pub(super) fn with_token(url: &str, token: &str) -> anyhow::Result<Target> {
+        Ok(Target::Remote {
+            client: client()?,
+            base: url.trim_end_matches('/').to_owned(),
+            credential: Some(("authorization", format!("Bearer {token}"))),
+        })
+    }
+
     /// The server that holds a folder if there is one, or else the folder.
     pub(super) async fn folder(data: &DataFolder) -> anyhow::Result<Target> {
         if let Some(server) = Target::holder(data)? {
@@ -79,14 +88,17 @@ impl Target {
         Ok(Target::Local { app, router, token })
     }
 
-    /// Sends a POST with a body.
+    /// Sends a POST with a body. No cached reply is taken.
     pub(super) async fn post(
         &self,
         path: &str,
         content_type: &str,
         body: Vec<u8>,
     ) -> anyhow::Result<Reply> {
-        let headers = [("content-type", content_type)];
+        let headers = [
+            ("content-type", content_type),
+            ("cache-control", "no-cache"),
+        ];
         self.send("POST", path, &headers, body).await
     }
 

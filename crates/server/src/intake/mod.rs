@@ -3,6 +3,7 @@
 //! A request waits for its application's share of memory, is decoded within it on a thread for blocking work, and its rows are
 //! appended to the log. `track.rs` and `otlp.rs` have what differs between the protocols.
 
+mod import;
 pub(crate) mod otlp;
 pub(crate) mod series;
 mod track;
@@ -14,6 +15,7 @@ use hindsight_identity::Right;
 use hindsight_rows::{AppBatches, Window};
 use hindsight_store::{AppendRequest, StoreError, Table};
 
+pub(crate) use import::{ImportOutcome, import};
 pub(crate) use track::take;
 
 use crate::app::App;

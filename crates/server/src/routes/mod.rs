@@ -7,6 +7,7 @@ mod body;
 pub(crate) mod events;
 pub(crate) mod fallback;
 pub(crate) mod health;
+pub(crate) mod import;
 pub(crate) mod ingest;
 mod json;
 pub(crate) mod kusto;

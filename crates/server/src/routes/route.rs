@@ -63,6 +63,8 @@ pub(crate) enum Admission {
     Telemetry,
     /// Telemetry of OpenTelemetry: its application is named in one of several ways.
     OpenTelemetry,
+    /// Items with their columns, identities and times: a credential with the right to administer the application.
+    Import,
     /// About no application: any good credential.
     SignedIn,
     /// A request of the Kusto protocol, which names its application in the body: any good credential.
@@ -91,6 +93,7 @@ impl Admission {
         match self {
             Admission::Query => Needs::App(Right::Read),
             Admission::Portal(right) => Needs::App(right),
+            Admission::Import => Needs::App(Right::Admin),
             Admission::Telemetry => Needs::Telemetry,
             Admission::OpenTelemetry => Needs::OpenTelemetry,
             Admission::SignedIn | Admission::Kusto => Needs::Credential,
@@ -109,7 +112,7 @@ impl Admission {
         match self {
             Admission::Query => "Queries",
             Admission::Kusto => "Kusto protocol",
-            Admission::Telemetry | Admission::OpenTelemetry => "Telemetry",
+            Admission::Telemetry | Admission::OpenTelemetry | Admission::Import => "Telemetry",
             Admission::SignedIn => "Management",
             Admission::Program | Admission::Person | Admission::Bearer => "Identity",
             Admission::Portal(_) | Admission::Link => "Portal",
@@ -143,6 +146,7 @@ impl Admission {
             (Admission::Portal(_), true) => &[
                 400, 401, 402, 403, 404, 408, 412, 413, 415, 429, 500, 502, 503, 504,
             ],
+            (Admission::Import, _) => &[400, 401, 402, 403, 404, 408, 413, 415, 429, 500, 502, 503],
             (Admission::Link, _) => &[400, 403, 408, 413, 415, 500, 503],
             (Admission::OpenTelemetry, _) => &[400, 401, 403, 413, 415, 429, 500, 502, 503],
             (Admission::SignedIn, false) => &[400, 401, 403, 429, 500, 502, 503],
@@ -165,6 +169,7 @@ impl Admission {
             Admission::Program => ("application/json", "OAuthError"),
             Admission::Person => ("text/html", "Page"),
             Admission::Query
+            | Admission::Import
             | Admission::SignedIn
             | Admission::Portal(_)
             | Admission::Link
@@ -178,7 +183,11 @@ impl Admission {
     /// The credentials that the operation takes, as OpenAPI writes them.
     pub(crate) fn security(self) -> Value {
         match self {
-            Admission::Query | Admission::SignedIn | Admission::Portal(_) | Admission::Kusto => {
+            Admission::Query
+            | Admission::Import
+            | Admission::SignedIn
+            | Admission::Portal(_)
+            | Admission::Kusto => {
                 json!([{ "apiKey": [] }, { "bearer": [] }, { "basic": [] }, { "apiKeyParameter": [] }])
             }
             // Without a credential the instrumentation key is enough, unless a setting asks for more.

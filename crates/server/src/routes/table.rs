@@ -9,8 +9,8 @@ use super::route::{
     Add, Admission, Operation, Reply, RequestBody, Route, alias, json_body, ok, open, query, route,
 };
 use super::{
-    batch, events, health, ingest, kusto, live, management, metadata, metrics, oauth, openapi,
-    otlp, portal, prometheus, resource, sdk, test_mode,
+    batch, events, health, import, ingest, kusto, live, management, metadata, metrics, oauth,
+    openapi, otlp, portal, prometheus, resource, sdk, test_mode,
 };
 use crate::app::App;
 
@@ -40,6 +40,28 @@ const TAKEN: &[Reply] = &[
         )
     },
 ];
+
+const IMPORTED: &[Reply] = &[ok(
+    "ImportReply",
+    "All items that are not refused are on disk, each once.",
+)];
+
+/// History of other systems.
+const IMPORT: Operation = Operation {
+    method: "post",
+    admission: Admission::Import,
+    body: Some(RequestBody {
+        required: true,
+        media: &["application/x-ndjson"],
+        schema: "ImportLines",
+    }),
+    ..open(
+        "import",
+        "Store items with their columns, of any age that is kept. Items that are there already are not stored again.",
+        IMPORTED,
+        |route| route.post(import::import),
+    )
+};
 
 const fn track(id: &'static str) -> Operation {
     Operation {
@@ -280,6 +302,7 @@ static ROUTES: &[Route] = &[
     ),
     route("/api/profiles/{instrumentationKey}/appId", &[APP_ID]),
     alias("//api/profiles/{instrumentationKey}/appId", &[APP_ID]),
+    route("/{version}/apps/{appId}/import", &[IMPORT]),
     // Questions in.
     route(
         "/{version}/apps/{appId}/query",

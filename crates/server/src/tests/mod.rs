@@ -8,6 +8,7 @@ mod demo;
 mod hostile;
 mod http;
 mod identity;
+mod import;
 mod ingest;
 mod kusto;
 mod live;
