@@ -69,6 +69,7 @@ class Help(unittest.TestCase):
         session.serve("hindsight serve")
         for line in ("app create shop", "app create old-shop", "user create ada --app shop", "client create reports --app shop"):
             session.run(f"hindsight {line}")
+        session.run("hindsight ingest envelopes.ndjson --app shop")
 
     def order(self):
         """Servers first, then what others need, and what deletes last."""

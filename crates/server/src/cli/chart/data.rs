@@ -106,9 +106,6 @@ impl Chart {
             let value = render.get(name).and_then(Value::as_str);
             value.filter(|value| !value.is_empty())
         };
-        if table.rows.is_empty() {
-            return Err("the result has no rows".to_owned());
-        }
         let roles = Roles::find(kind, table, &property)?;
         let points = roles.points(table)?;
         let names: Vec<&str> = (roles.y.iter())

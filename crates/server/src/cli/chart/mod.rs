@@ -31,6 +31,9 @@ pub(super) fn draw(answer: &Answer<'_>, screen: Screen) -> Result<String, String
     let kind =
         Kind::parse(name).ok_or_else(|| format!("`render {name}` is not drawn on a terminal"))?;
     let table = answer.tables.first().ok_or("the query has no result")?;
+    if table.rows.is_empty() {
+        return Ok("no rows\n".to_owned());
+    }
     let render = answer.render.as_ref().ok_or("the query names no chart")?;
     let chart = Chart::read(kind, table, render)?;
     let body = match kind {
