@@ -5,6 +5,7 @@ import gzip
 import http.server
 import json
 import pathlib
+import signal
 import subprocess
 import tempfile
 import threading
@@ -359,6 +360,26 @@ class Imports(Folder):
             self.succeeded(*map(str, command[1:]))
             query = "customEvents | summarize items = count(), ids = count_distinct(itemId), names = count_distinct(name)"
             self.assertEqual(server.query(app, key, query), [{"items": count, "ids": count, "names": count}])
+
+    def test_an_interrupted_import_says_what_it_did_and_goes_on(self):
+        start = now() - HOUR * 24 * 20
+        records = [continuous(n, start + datetime.timedelta(seconds=n)) for n in range(40000)]
+        (self.folder / "a.blob").write_text(lines(records))
+        with Server() as server:
+            app, key = server.new_app("shop")
+            where = ["import", "--app", "shop", "--data", server.data, str(self.folder / "a.blob")]
+            importing = subprocess.Popen([PROGRAM, *where], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            deadline = time.monotonic() + 60
+            while not server.query(app, key, "customEvents | take 1") and time.monotonic() < deadline:
+                time.sleep(0.05)
+            importing.send_signal(signal.SIGINT)
+            text, error = importing.communicate(timeout=60)
+            self.assertEqual(importing.returncode, 1, text + error)
+            self.assertIn("interrupted; what was imported stays", error)
+            self.assertRegex(text, r"[1-9]\d* items imported, 0 were there already, 0 refused")
+            self.succeeded(*where)
+            query = "customEvents | summarize items = count(), ids = count_distinct(itemId)"
+            self.assertEqual(server.query(app, key, query), [{"items": 40000, "ids": 40000}])
 
     def test_items_past_their_retention_are_refused_by_name(self):
         (self.folder / "old.blob").write_text(lines([continuous(1, now() - HOUR * 24 * 100), continuous(2, now())]))

@@ -101,9 +101,17 @@ impl Import {
             batch: Batch::default(),
             tally: Tally::default(),
         };
-        let outcome = match &self.from_api {
-            Some(url) => self.pull(url, &mut importer, &mut state).await,
-            None => files(&self.paths, &mut importer, &mut state).await,
+        let work = async {
+            match &self.from_api {
+                Some(url) => self.pull(url, &mut importer, &mut state).await,
+                None => files(&self.paths, &mut importer, &mut state).await,
+            }
+        };
+        let outcome = tokio::select! {
+            outcome = work => outcome,
+            _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!(
+                "interrupted; what was imported stays, and the same command goes on with the rest"
+            )),
         };
         importer.api.target.close().await?;
         let tally = importer.tally;

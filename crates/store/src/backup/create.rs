@@ -43,8 +43,9 @@ pub async fn create_backup(
     progress: Arc<dyn Progress>,
 ) -> Result<BackupReport> {
     folder::require_catalogue(&RealFs, root)?;
-    let _source = hold(&root.join("lock"))?;
-    let is_held = _source.is_none();
+    // Held to the end: a server that starts meanwhile would change the folder in ways that a running one does not.
+    let source_lock = hold(&root.join("lock"))?;
+    let is_held = source_lock.is_none();
     let store = format_file::read(&RealFs, root)?
         .and_then(|format| format.store)
         .ok_or_else(|| StoreError::Foreign {
@@ -52,7 +53,7 @@ pub async fn create_backup(
             what: "it does not name its store; start the server once".to_owned(),
         })?;
     let (target, earlier) = open_target(backup, store)?;
-    let _target = hold(&backup.join("lock"))?.ok_or_else(|| StoreError::Locked {
+    let target_lock = hold(&backup.join("lock"))?.ok_or_else(|| StoreError::Locked {
         path: backup.to_owned(),
         pid: None,
         url: None,
@@ -96,7 +97,9 @@ pub async fn create_backup(
         segments = done;
     };
     let beside = beside.to_vec();
-    blocking(move || work.finish(store, segments, &beside, position, now)).await
+    let report = blocking(move || work.finish(store, segments, &beside, position, now)).await;
+    drop((source_lock, target_lock));
+    report
 }
 
 /// Takes the lock of a folder; `None` if another process holds it.
