@@ -56,7 +56,9 @@ class Logs(Analysis):
         self.ready(page)
         page.keyboard.type("requ")
         page.keyboard.press("Control+Space")
-        page.wait_for_selector(".cm-tooltip-autocomplete")
+        page.wait_for_selector(".cm-tooltip-autocomplete [aria-selected=true]")
+        # In its first 75 ms a list that appears takes no key.
+        page.wait_for_timeout(300)
         page.keyboard.press("Enter")
         # The name of a table brings the pipe after it.
         page.keyboard.type("wher ")
