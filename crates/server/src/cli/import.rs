@@ -287,7 +287,7 @@ async fn file(path: &Path, importer: &mut Importer) -> anyhow::Result<()> {
     let mut is_empty = true;
     while let Some(item) = items.next()? {
         is_empty = false;
-        let parsed = item.map_err(str::to_owned).and_then(|text| {
+        let parsed = item.text.map_err(str::to_owned).and_then(|text| {
             serde_json::from_slice::<&RawValue>(text).map_err(|error| error.to_string())
         });
         let lines = parsed.and_then(|record| lines(record, &importer.ignored));

@@ -82,13 +82,10 @@ pub(crate) async fn import(
 }
 
 async fn run(app: &Arc<App>, request: Arc<Request>) -> Result<ImportOutcome, Refused> {
-    let (body, limit) = (
-        request.body.len(),
-        app.settings.ingest_max_decompressed_bytes,
-    );
-    let expected = expected_memory(request.codec, body, limit);
+    let limit = app.settings.ingest_max_decompressed_bytes;
+    let expected = expected_memory(request.codec, &request.body, limit);
     let owner = Some(request.record.id);
-    with_share(app, owner, expected, body, |share| {
+    with_share(app, owner, expected, request.body.len(), |share| {
         let (app, request) = (app.clone(), request.clone());
         async move {
             let (blocking, of) = (app.clone(), request.clone());
