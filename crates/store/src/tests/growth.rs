@@ -71,7 +71,7 @@ async fn planning_grows_with_the_segments_that_are_read() {
     } else {
         &[1_000_000, 10_000_000]
     };
-    println!(
+    eprintln!(
         "rows            segments   last hour, ms   all rows, ms   all rows, µs for each segment"
     );
     for rows in sizes {
@@ -83,7 +83,7 @@ async fn planning_grows_with_the_segments_that_are_read() {
         let (of_all, all) = planned(&store, None).await;
         assert_eq!((one, all), (1, segments));
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
-        println!(
+        eprintln!(
             "{rows:<13} {segments:>10} {:>15.2} {:>14.2} {:>12.1}",
             milliseconds(of_hour),
             milliseconds(of_all),
