@@ -26,8 +26,8 @@ use crate::missing::MissingList;
 use crate::promote::PromotedColumn;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
-use crate::segment::{Segment, SegmentAccess, matching_rows};
-use crate::time_bounds::{TimeBounds, is_lookup};
+use crate::segment::{Lookup, RowParts, Segment, SegmentAccess};
+use crate::time_bounds::{TimeBounds, is_lookup, lookups};
 use crate::view::TableRows;
 
 /// Rows of the memtable below which a second partition costs more than it gains.
@@ -147,19 +147,21 @@ impl StoreTable {
         })
     }
 
-    /// Leaves out blocks of segments that have no row with the terms that the filters require.
+    /// Leaves out segments, and rows of segments, that cannot pass the filters by their Bloom filters or their indexes of terms.
     async fn without_others(&self, filters: &[Expr], mut rows: ChosenRows) -> Result<ChosenRows> {
-        let Some(terms) = self.terms.as_ref().filter(|_| self.access.text_index) else {
-            return Ok(rows);
+        let terms = self.terms.as_ref().filter(|_| self.access.text_index);
+        let required = |filter: &Expr| terms.and_then(|terms| terms.required(filter));
+        let conditions: Vec<TermCondition> = filters.iter().filter_map(required).collect();
+        let required = Required {
+            lookups: lookups(filters),
+            terms: (!conditions.is_empty()).then_some(TermCondition::All(conditions)),
         };
-        let conditions = filters.iter().filter_map(|filter| terms.required(filter));
-        let condition = TermCondition::All(conditions.collect());
-        if condition == TermCondition::All(Vec::new()) {
+        if required == Required::default() || rows.segments.is_empty() {
             return Ok(rows);
         }
         let access = self.access.clone();
         let found = on_thread(move || {
-            leave_out_by_terms(&access, &condition, &mut rows);
+            required.leave_out_others(&access, &mut rows);
             rows
         });
         found
@@ -261,23 +263,37 @@ impl StoreTable {
     }
 }
 
-/// Blocks.
-fn leave_out_by_terms(access: &SegmentAccess, condition: &TermCondition, rows: &mut ChosenRows) {
-    let selections = &mut rows.selections;
-    rows.segments.retain(|segment| {
-        let Some(blocks) = access.blocks_with(segment, condition) else {
-            return true;
-        };
-        let matching = blocks.iter().filter(|matches| **matches).count();
-        // A selection of most rows costs more than it gains: it keeps the scan from leaving out row groups while it runs.
-        if matching > 0
-            && matching <= blocks.len() / 2
-            && let Some(selection) = matching_rows(&blocks, segment.record.rows)
-        {
-            selections.add(segment, selection);
-        }
-        matching > 0
-    });
+/// What every row has that passes the filters of a scan.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Required {
+    lookups: Vec<Lookup>,
+    terms: Option<TermCondition>,
+}
+
+impl Required {
+    /// Blocks.
+    fn leave_out_others(&self, access: &SegmentAccess, rows: &mut ChosenRows) {
+        let selections = &mut rows.selections;
+        rows.segments.retain(|segment| {
+            let of_lookups = match self.lookups.as_slice() {
+                [] => None,
+                lookups => access.row_groups_with(segment, lookups),
+            };
+            if of_lookups.as_ref().is_some_and(RowParts::is_empty) {
+                return false;
+            }
+            let terms = self.terms.as_ref();
+            let of_terms = terms.and_then(|terms| access.rows_with(segment, terms));
+            if of_terms.as_ref().is_some_and(RowParts::is_empty) {
+                return false;
+            }
+            let mut parts = of_lookups.iter().chain(&of_terms);
+            if let Some(selection) = parts.find_map(RowParts::selection) {
+                selections.add(segment, selection);
+            }
+            true
+        });
+    }
 }
 
 /// Distributes batches over partitions.

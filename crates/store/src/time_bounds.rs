@@ -4,6 +4,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 use crate::schema::TIMESTAMP;
+use crate::segment::Lookup;
 
 /// Columns with bloom filters.
 const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
@@ -94,6 +95,52 @@ pub(crate) fn is_lookup(filter: &Expr) -> bool {
     }
 }
 
+/// The values that the filters ask for of columns that have bloom filters. Rows that pass have one of the values of each.
+pub(crate) fn lookups(filters: &[Expr]) -> Vec<Lookup> {
+    let mut found = Vec::new();
+    filters
+        .iter()
+        .for_each(|filter| add_lookups(filter, &mut found));
+    found
+}
+
+fn add_lookups(filter: &Expr, found: &mut Vec<Lookup>) {
+    let lookup = |column: &Expr, values: &[&Expr]| {
+        let Expr::Column(name) = column else {
+            return None;
+        };
+        let text = |value: &&Expr| match value {
+            Expr::Literal(value, _) => value.try_as_str().flatten().map(str::to_owned),
+            _ => None,
+        };
+        let values: Option<Vec<String>> = values.iter().map(text).collect();
+        Some(Lookup {
+            column: name.name.clone(),
+            values: values.filter(|_| is_lookup_column(column))?,
+        })
+    };
+    match filter {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::And,
+            right,
+        }) => {
+            add_lookups(left, found);
+            add_lookups(right, found);
+        }
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::Eq,
+            right,
+        }) => found.extend(lookup(left, &[right]).or_else(|| lookup(right, &[left]))),
+        Expr::InList(list) if !list.negated => {
+            let values: Vec<&Expr> = list.list.iter().collect();
+            found.extend(lookup(&list.expr, &values));
+        }
+        _ => {}
+    }
+}
+
 fn is_lookup_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Column(column) if LOOKUP_COLUMNS.contains(&column.name.as_str()))
 }
@@ -163,5 +210,27 @@ mod tests {
         check(ident("operation_Id").in_list(vec![lit("a")], true), false);
         check(col("id").not_eq(lit("a")), false);
         check(col("name").eq(lit("a")), false);
+    }
+
+    #[test]
+    fn the_values_of_lookups_are_found() {
+        let check = |filter: Expr, expected: &[(&str, &[&str])]| {
+            let found = lookups(std::slice::from_ref(&filter));
+            let found: Vec<_> = found.iter().map(|l| (&*l.column, &*l.values)).collect();
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{filter:?}");
+        };
+        check(col("id").eq(lit("a")), &[("id", &["a"])]);
+        check(lit("a").eq(col("id")), &[("id", &["a"])]);
+        check(
+            col("name").eq(lit("a")).and(ident("itemId").eq(lit("b"))),
+            &[("itemId", &["b"])],
+        );
+        let list = || vec![lit("a"), lit("b")];
+        check(col("id").in_list(list(), false), &[("id", &["a", "b"])]);
+        check(col("id").in_list(list(), true), &[]);
+        check(col("id").eq(col("name")), &[]);
+        check(col("id").in_list(vec![lit("a"), col("name")], false), &[]);
+        check(col("id").eq(lit("a")).or(col("name").eq(lit("a"))), &[]);
+        check(!col("id").eq(lit("a")), &[]);
     }
 }

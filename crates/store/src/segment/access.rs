@@ -7,8 +7,9 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::damaged::damage_in;
 use super::description::covers_in;
+use super::lookup::row_groups_with;
 use super::text_index::TextIndex;
-use super::{Covers, DamagedSegments, FooterCache, Segment, SegmentFileReader};
+use super::{Covers, DamagedSegments, FooterCache, Lookup, RowParts, Segment, SegmentFileReader};
 use crate::columns::ColumnCache;
 use crate::error::Result;
 
@@ -33,19 +34,33 @@ impl SegmentAccess {
         Ok(covers_in(&footer, &segment.record))
     }
 
-    /// For each block of a segment's rows, whether it may have a row that meets a condition; `None` if its index does not tell. Blocks.
+    /// Which row groups of a segment may have a row that passes lookups; `None` if nothing tells. Blocks.
+    pub(crate) fn row_groups_with(
+        &self,
+        segment: &Segment,
+        lookups: &[Lookup],
+    ) -> Option<RowParts> {
+        let footer = self.footer(segment);
+        let found = footer.and_then(|footer| {
+            row_groups_with(lookups, &footer, &SegmentFileReader::open(segment)?)
+        });
+        // Whatever is wrong with the file, the scan finds it and reports it.
+        found.ok()
+    }
+
+    /// Which blocks of a segment's rows may have a row that meets a condition; `None` if its index does not tell. Blocks.
     ///
     /// An index that cannot be read excludes nothing: the rows themselves may be as they were written, and if they are not, reading
     /// them tells.
-    pub(crate) fn blocks_with(
+    pub(crate) fn rows_with(
         &self,
         segment: &Segment,
         condition: &TermCondition,
-    ) -> Option<Vec<bool>> {
+    ) -> Option<RowParts> {
         let found = self.footer(segment).and_then(|footer| {
             let index = TextIndex::of(&footer, segment.record.rows);
             match index.filter(|index| index.tells_of(condition)) {
-                Some(index) => index.blocks_with(condition, &SegmentFileReader::open(segment)?),
+                Some(index) => index.rows_with(condition, &SegmentFileReader::open(segment)?),
                 None => Ok(None),
             }
         });

@@ -7,8 +7,10 @@ mod damaged;
 mod description;
 mod file;
 mod footer;
+mod lookup;
 mod raw_file;
 mod reader;
+mod row_parts;
 mod text_index;
 mod verify;
 mod writer;
@@ -20,8 +22,9 @@ pub(crate) use damaged::{Damage, DamagedSegments};
 pub(crate) use description::Description;
 pub(crate) use file::SegmentFileReader;
 pub(crate) use footer::FooterCache;
+pub(crate) use lookup::Lookup;
 pub(crate) use reader::SegmentReaders;
-pub(crate) use text_index::matching_rows;
+pub(crate) use row_parts::RowParts;
 pub(crate) use verify::{
     WholeFile, damage_of, decode, first_application, length_differs, named_checksum, read_footer,
     read_whole,

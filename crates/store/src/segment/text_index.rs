@@ -6,12 +6,11 @@
 //! `FORMAT.md` ("Term index") has the layout.
 
 mod builder;
-mod filter;
+pub(super) mod filter;
 mod lookup;
 
 pub(super) use builder::TextIndexBuilder;
 pub(super) use lookup::TextIndex;
-pub(crate) use lookup::matching_rows;
 
 use crate::schema::Table;
 

@@ -12,8 +12,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use super::*;
 use crate::FilterTerms;
 
-/// Rows of the tests' segment: three blocks and a part of one.
-const ROWS: usize = 30_000;
+/// Rows of the tests' segment: four blocks and a part of one.
+const ROWS: usize = 40_000;
 /// The row with the rare term.
 const RARE: usize = 20_000;
 

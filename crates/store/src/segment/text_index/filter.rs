@@ -6,7 +6,7 @@
 /// Words of a bucket.
 const WORDS: usize = 8;
 /// Bytes of a bucket.
-pub(super) const BUCKET: usize = 4 * WORDS;
+pub(in crate::segment) const BUCKET: usize = 4 * WORDS;
 /// Bits of a filter for each distinct term: fewer than one in a hundred other terms seem to be there.
 const BITS_PER_TERM: usize = 12;
 /// Most buckets of a filter: 128 KiB. A block with more terms than fit excludes fewer of them.
@@ -43,7 +43,7 @@ pub(super) fn buckets_for(terms: usize) -> usize {
 }
 
 /// The bucket of a hash, among `buckets`.
-pub(super) fn bucket_of(hash: u64, buckets: usize) -> usize {
+pub(in crate::segment) fn bucket_of(hash: u64, buckets: usize) -> usize {
     let share = (u128::from(hash >> 32) * buckets as u128) >> 32;
     usize::try_from(share).unwrap_or_default()
 }
@@ -67,7 +67,7 @@ pub(super) fn insert(bucket: &mut [u8], hash: u64) {
 }
 
 /// Whether a bucket may have been given the hash.
-pub(super) fn may_have(bucket: &[u8], hash: u64) -> bool {
+pub(in crate::segment) fn may_have(bucket: &[u8], hash: u64) -> bool {
     bucket.len() == BUCKET
         && bucket
             .iter()

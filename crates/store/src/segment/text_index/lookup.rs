@@ -3,19 +3,21 @@
 use std::collections::HashMap;
 
 use hindsight_kql_types::terms::TermCondition;
-use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::errors::Result;
 use parquet::file::metadata::ParquetMetaData;
 use serde_json::Value;
 
 use super::filter::{BUCKET, bucket_of, hash, may_have};
 use super::{BLOCK_ROWS, ENTRY};
+use crate::segment::RowParts;
 use crate::segment::SegmentFileReader;
 use crate::segment::description::entry;
 
 /// The index of a segment, without its filters.
 #[derive(Debug)]
 pub(crate) struct TextIndex {
+    /// Rows of the segment.
+    rows: usize,
     columns: HashMap<String, Vec<Section>>,
 }
 
@@ -43,15 +45,31 @@ impl TextIndex {
             (all == blocks).then(|| (name.clone(), sections))
         });
         Some(TextIndex {
+            rows: usize::try_from(rows).ok()?,
             columns: columns.collect(),
         })
     }
 
-    /// For each block, whether it may have a row that meets `condition`; `None` if the index does not tell.
+    /// The blocks, and whether each may have a row that meets `condition`; `None` if the index does not tell.
     ///
     /// # Errors
     /// The file cannot be read, or is damaged there.
-    pub(crate) fn blocks_with(
+    pub(crate) fn rows_with(
+        &self,
+        condition: &TermCondition,
+        file: &SegmentFileReader,
+    ) -> Result<Option<RowParts>> {
+        let mut left = self.rows;
+        let part = |matches: bool| {
+            let rows = left.min(BLOCK_ROWS);
+            left -= rows;
+            (rows, matches)
+        };
+        let blocks = self.blocks_with(condition, file)?;
+        Ok(blocks.map(|blocks| RowParts(blocks.into_iter().map(part).collect())))
+    }
+
+    fn blocks_with(
         &self,
         condition: &TermCondition,
         file: &SegmentFileReader,
@@ -134,46 +152,4 @@ fn blocks_with_term(
         found.extend(bytes.chunks(BUCKET).map(|bucket| may_have(bucket, hash)));
     }
     Ok(found)
-}
-
-/// The rows of the given blocks, of a segment with so many rows; `None` for all of them.
-pub(crate) fn matching_rows(blocks: &[bool], rows: u64) -> Option<RowSelection> {
-    if blocks.iter().all(|matches| *matches) {
-        return None;
-    }
-    let mut left = usize::try_from(rows).ok()?;
-    let selectors = blocks.iter().map(|matches| {
-        let count = left.min(BLOCK_ROWS);
-        left -= count;
-        match matches {
-            true => RowSelector::select(count),
-            false => RowSelector::skip(count),
-        }
-    });
-    // The conversion joins neighbouring selectors of one kind.
-    Some(RowSelection::from(selectors.collect::<Vec<_>>()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_become_rows() {
-        let rows = |blocks: &[bool], rows| {
-            let selection = matching_rows(blocks, rows)?;
-            let selectors = selection.iter();
-            Some(selectors.map(|s| (s.skip, s.row_count)).collect::<Vec<_>>())
-        };
-        assert_eq!(rows(&[true, true], 9000), None);
-        assert_eq!(
-            rows(&[false, true, true], 20_000),
-            Some(vec![(true, 8192), (false, 11_808)])
-        );
-        assert_eq!(
-            rows(&[true, false], 9000),
-            Some(vec![(false, 8192), (true, 808)])
-        );
-        assert_eq!(rows(&[false], 5), Some(vec![(true, 5)]));
-    }
 }
