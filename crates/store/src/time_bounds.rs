@@ -6,7 +6,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use crate::schema::TIMESTAMP;
 
 /// Columns with bloom filters.
-const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
+pub(crate) const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
 
 /// The ticks that matching rows can have, ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -198,7 +198,7 @@ settings! {
     "Memory limit of the cached footers of segments.";
 
     "store.column_cache" = "256MiB" => store_column_cache: usize, size,
-    "Memory limit of the cached columns of segments, decoded as queries read them. `0` keeps none: queries then decode columns each time.";
+    "Memory limit of the cached columns and bloom filters of segments, decoded as queries read them. `0` keeps none: queries then decode columns each time.";
 
     "store.compaction_interval" = "1m" => compaction_interval: Duration, duration,
     "How often small segments are merged into larger ones.";
