@@ -45,14 +45,14 @@ def clickhouse_dialect(word):
             "arg_max": "argMax", "column": lambda c: f"`{c}`"}
 
 
-def clickhouse(session, database, dialect, end, runs, settings=""):
-    """Times all queries over the tables of a database of chDB."""
+def clickhouse(session, database, settings=""):
+    """Runs a query over the tables of a database of chDB."""
     def run(query):
         for table in TABLES:
             query = query.replace(f"from {table}", f"from {database}.{table}").replace(f"join {table}", f"join {database}.{table}")
         session.query(query + " settings max_threads=2" + settings, "Arrow").bytes()
 
-    return {name: timed(run, text, runs) for name, text in every_query(end, dialect).items()}
+    return run
 
 
 def chdb(session, folder, end, runs):
@@ -60,12 +60,14 @@ def chdb(session, folder, end, runs):
     for table in TABLES:
         session.query(f"create view pq.{table} as select * from file('{folder}/{table}/**/*.parquet', Parquet)")
     dialect = clickhouse_dialect(lambda c, w: f"{c} ilike '%{w}%'")
-    return clickhouse(session, "pq", dialect, end, runs, ", schema_inference_make_columns_nullable=1")
+    run = clickhouse(session, "pq", ", schema_inference_make_columns_nullable=1")
+    return {name: timed(run, text, runs) for name, text in every_query(end, dialect).items()}
 
 
-def mergetree(session, folder, end, runs):
+def mergetree(session, folder, end):
     """Loads the rows of the segments into MergeTree as its users would: ordered by time, a partition for each day, LowCardinality, the
-    keys of bags that segments hold as columns, a bloom filter on `id` and one on the tokens of `message`; then merges all parts."""
+    keys of bags that segments hold as columns, a bloom filter on `id` and one on the tokens of `message`; then merges all parts. Returns
+    a function that runs a query, and all queries."""
     session.query("create database if not exists mt engine=Atomic")
     for table in TABLES:
         if not glob.glob(os.path.join(folder, table, "**", "*.parquet"), recursive=True):
@@ -80,7 +82,7 @@ def mergetree(session, folder, end, runs):
                       "max_partitions_per_insert_block=0")
         session.query(f"optimize table mt.{table} final")
     dialect = clickhouse_dialect(lambda c, w: f"hasToken(lower({c}), '{w}')")
-    return clickhouse(session, "mt", dialect, end, runs)
+    return clickhouse(session, "mt"), every_query(end, dialect)
 
 
 def column_type(name, parquet):

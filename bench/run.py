@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import queries
 import replies
@@ -29,48 +30,59 @@ PORT = int(os.environ.get("HINDSIGHT_BENCH_PORT", "21020"))
 
 
 def filled(service, requests):
-    """Starts the service over its data folder with telemetry in segments: that of an earlier run, or new telemetry. Returns the
+    """Fills the data folder of the service, which is not running, with telemetry in segments, unless an earlier run did. Returns the
     application, a key that reads it, and the end of the telemetry's time."""
     mark = pathlib.Path(service.data) / "bench.json"
     if mark.exists():
         app, key, end = json.loads(mark.read_text())
-        end = datetime.datetime.fromisoformat(end)
-    else:
-        end = last_full_hour()
-        service.start()
-        app, key = service.create_application()
-        service.fill(make_telemetry(app["instrumentationKey"], requests, end))
-        print(f"sealing: {service.stop():.1f} s", flush=True)
-        mark.write_text(json.dumps([app, key, end.isoformat()]))
+        return app, key, datetime.datetime.fromisoformat(end)
+    end = last_full_hour()
     service.start()
+    app, key = service.create_application()
+    service.fill(make_telemetry(app["instrumentationKey"], requests, end))
+    print(f"sealing: {service.stop():.1f} s", flush=True)
+    mark.write_text(json.dumps([app, key, end.isoformat()]))
     return app, key, end
 
 
-def time_queries(service, app, key, end, runs):
-    """For each query the median milliseconds, the mean milliseconds of processor time, and the rows."""
-    figures = {}
+def time_queries(service, app, key, end, runs, peer=None):
+    """For each query the median milliseconds, the mean milliseconds of processor time, and the rows. A peer runs each query in turn with
+    the service, so that a machine whose speed drifts slows both; its figures come second."""
+    ours, theirs = {}, {}
     for name, query in {**queries.kql(end), **queries.everyday(end)}.items():
-        _, rows = service.time_query(app, key, query)
-        before = service.processor_time()
-        taken = [service.time_query(app, key, query)[0] for _ in range(runs)]
-        cpu = (service.processor_time() - before) / runs
-        figures[name] = (statistics.median(taken), cpu, len(rows))
-    return figures
+        rows, times, cpu = 0, ([], []), [0.0, 0.0]
+        for warm in range(runs + 1):
+            before = service.processor_time()
+            took, found = service.time_query(app, key, query)
+            used = service.processor_time() - before
+            rows = len(found)
+            begun, spent = time.perf_counter(), time.process_time()
+            if peer:
+                run, texts = peer
+                run(texts[name])
+            if warm:
+                times[0].append(took)
+                times[1].append((time.perf_counter() - begun) * 1000)
+                cpu[0] += used / runs
+                # The peer runs in this process.
+                cpu[1] += (time.process_time() - spent) * 1000 / runs
+        ours[name] = (statistics.median(times[0]), cpu[0], rows)
+        theirs[name] = (statistics.median(times[1]), cpu[1])
+    return ours, theirs
 
 
 def peers(data, app, end, runs):
+    """The figures of the engines that read the segment files, and what runs queries in MergeTree. The service must not run: it merges
+    segments, and files that a peer has listed would go away."""
     subprocess.check_call([sys.executable, "-m", "pip", "install", "-q", "duckdb", "chdb"])
     import peers as engines
+    from chdb.session import Session
     folder = os.path.join(data, "segments", app)
     found = glob.glob(f"{folder}/**/*.parquet", recursive=True)
     print(f"peers read {len(found)} files, {sum(map(os.path.getsize, found)) / 1e6:.0f} MB", flush=True)
-    from chdb.session import Session
-    with tempfile.TemporaryDirectory(prefix="hindsight-chdb-", dir=data) as scratch:
-        session = Session(scratch)
-        figures = {"DuckDB": engines.duckdb(folder, end, runs), "chDB": engines.chdb(session, folder, end, runs),
-                   "MergeTree": engines.mergetree(session, folder, end, runs)}
-        session.close()
-    return figures
+    session = Session(os.path.join(data, "chdb"))
+    figures = {"DuckDB": engines.duckdb(folder, end, runs), "chDB": engines.chdb(session, folder, end, runs)}
+    return figures, engines.mergetree(session, folder, end)
 
 
 def main():
@@ -85,29 +97,32 @@ def main():
     service = Service(PROGRAM, data, PORT)
     try:
         app, key, end = filled(service, args.requests)
-        ours = time_queries(service, app["appId"], key, end, args.runs)
+        others, mergetree = peers(data, app["appId"], end, args.runs) if args.peers else ({}, None)
+        service.start()
+        ours, theirs = time_queries(service, app["appId"], key, end, args.runs, mergetree)
         if not args.only_queries:
             replies.cached(service.address, app["appId"], key)
             replies.small_metric(service.address, app["appId"], key, end)
             replies.large(service.address, app["appId"], key, service.process.pid, min(args.requests, replies.LARGE_ROWS))
-        # A running server merges segments: files that a peer has listed would go away.
         service.stop()
-        others = peers(data, app["appId"], end, args.runs) if args.peers else {}
-        report(ours, others)
+        report(ours, others, theirs if args.peers else {})
     finally:
         if service.is_running():
             service.stop()
+        shutil.rmtree(os.path.join(data, "chdb"), ignore_errors=True)
         if not args.keep:
             shutil.rmtree(data, ignore_errors=True)
 
 
-def report(ours, others):
-    print("query    rows  hindsight ms      cpu" + "".join(f"  {name:>10} ms   ratio" for name in others))
+def report(ours, others, mergetree):
+    others = {**others, **({"MergeTree": {name: took for name, (took, _) in mergetree.items()}} if mergetree else {})}
+    print("query    rows  hindsight ms      cpu" + "".join(f"  {name:>10} ms   ratio" for name in others)
+          + ("      cpu" if mergetree else ""))
     for name, (figure, cpu, rows) in ours.items():
         line = f"{name:5} {rows:7}  {figure:12.1f}  {cpu:7.1f}"
         for engine in others.values():
             line += f"  {engine[name]:13.1f}  {figure / engine[name]:6.2f}"
-        print(line)
+        print(line + (f"  {mergetree[name][1]:7.1f}" if mergetree else ""))
     for name, engine in others.items():
         for kind in "QE":
             ratios = [figure / engine[query] for query, (figure, _, _) in ours.items() if query.startswith(kind)]

@@ -18,6 +18,11 @@ fn queries() -> Vec<String> {
         "requests | where user_Id == 'user-7' | top 5 by timestamp desc",
         "requests | where user_Id == 'user-7' and operation_Id endswith '7' | project timestamp, operation_Id",
         "requests | where id == 'requests-id-1-77'",
+        "requests | where 'requests-id-1-77' == id or id == 'requests-id-2-5' | project id, name",
+        "requests | where operation_Id == 'op-2-1999' and success == 'True' | project itemId, operation_Id",
+        "union requests, dependencies, traces | where operation_Id == 'op-0-7' | project itemType, itemId",
+        "requests | where id == 'no such id' | count",
+        "requests | where itemId == '' | count",
         "requests | top 7 by timestamp desc",
         "requests | top 7 by timestamp asc | project itemId, customDimensions",
         "requests | sort by duration desc, itemId asc | take 9 | project duration, itemId, url",
@@ -102,4 +107,27 @@ async fn a_column_is_read_from_the_file_once() {
         .run("requests | where success == 'False' and duration > 48 | project itemId")
         .await;
     assert!(read(selected.scans()), "{}", selected.plan);
+}
+
+#[tokio::test]
+async fn a_lookup_opens_only_the_files_that_may_have_the_value() {
+    let world = World::with_column_cache(64 << 20).await;
+    let absent = "requests | where operation_Id == 'op-1-77x' | count";
+    let read = |scans: Vec<&str>| {
+        scans
+            .into_iter()
+            .any(|scan| scan.contains("bytes_scanned="))
+    };
+    let (first, second) = (world.run(absent).await, world.run(absent).await);
+    assert!(read(first.scans()), "{}", first.plan);
+    assert!(!read(second.scans()), "{}", second.plan);
+    let found = world
+        .run("requests | where operation_Id == 'op-1-77' | project itemId")
+        .await;
+    assert!(read(found.scans()), "{}", found.plan);
+    assert!(
+        found.rows().iter().any(|row| row.contains("requests-1-77")),
+        "{:?}",
+        found.rows()
+    );
 }

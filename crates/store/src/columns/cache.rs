@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
+use arrow::datatypes::{DataType, Field};
 use parking_lot::Mutex;
 
+use super::blooms::BloomCache;
 use super::coded::CachedColumn;
 use crate::segment::Segment;
 
@@ -31,13 +33,26 @@ pub(super) enum Known {
     Fits,
     /// It takes too much memory: it is decoded whenever it is read.
     TooLarge,
+    /// The file has no such column, or one of another type.
+    Absent,
+}
+
+/// A column of a segment's file.
+#[derive(Debug)]
+pub(super) struct FileColumn {
+    pub(super) name: String,
+    pub(super) data_type: DataType,
+    /// Whether it takes too much memory, by its size in the file.
+    pub(super) too_large: bool,
 }
 
 /// The columns that were used last, up to a number of bytes. Those of segments that are gone are forgotten with the next column that is
 /// kept.
 #[derive(Debug)]
 pub(crate) struct ColumnCache {
+    /// Three quarters of the whole limit; the bloom filters have the rest.
     limit: usize,
+    pub(super) blooms: BloomCache,
     state: Mutex<State>,
 }
 
@@ -57,8 +72,9 @@ struct SegmentColumns {
     columns: HashMap<String, SegmentColumn>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SegmentColumn {
+    data_type: DataType,
     too_large: bool,
     groups: HashMap<usize, Kept>,
 }
@@ -76,7 +92,8 @@ impl ColumnCache {
     /// A cache of at most `limit` bytes; none of 0 bytes is ever used.
     pub(crate) fn new(limit: usize) -> ColumnCache {
         ColumnCache {
-            limit,
+            limit: limit - limit / 4,
+            blooms: BloomCache::new(limit / 4),
             state: Mutex::default(),
         }
     }
@@ -92,12 +109,18 @@ impl ColumnCache {
         bytes <= self.limit
     }
 
+    /// Whether the bloom filters of so many rows may be kept.
+    pub(super) fn admits_blooms(&self, rows: u64) -> bool {
+        self.blooms.admits(rows)
+    }
+
     /// The row groups of a segment, and what is known of some of its columns; `None` if no column of the segment was read.
-    pub(super) fn known(&self, segment: i64, columns: &[&str]) -> Option<Vec<Known>> {
+    pub(super) fn known(&self, segment: i64, columns: &[&Field]) -> Option<Vec<Known>> {
         let state = self.state.lock();
         let entry = state.segments.get(&segment)?;
-        let known = |name: &&str| match entry.columns.get(*name) {
-            None => Known::Nothing,
+        let known = |field: &&Field| match entry.columns.get(field.name()) {
+            None => Known::Absent,
+            Some(column) if column.data_type != *field.data_type() => Known::Absent,
             Some(column) if column.too_large => Known::TooLarge,
             Some(column) if column.groups.len() < entry.groups.len() => Known::Nothing,
             Some(_) => Known::Fits,
@@ -111,16 +134,20 @@ impl ColumnCache {
         Some(state.segments.get(&segment)?.groups.clone())
     }
 
-    /// Remembers the row groups of a segment, and which of its columns take too much memory.
+    /// Remembers the row groups and columns of a segment.
     pub(super) fn put_groups(
         &self,
         segment: &Segment,
         groups: Arc<[RowGroup]>,
-        too_large: Vec<String>,
+        columns: Vec<FileColumn>,
     ) {
-        let large = || SegmentColumn {
-            too_large: true,
-            groups: HashMap::new(),
+        let column = |column: FileColumn| {
+            let kept = SegmentColumn {
+                data_type: column.data_type,
+                too_large: column.too_large,
+                groups: HashMap::new(),
+            };
+            (column.name, kept)
         };
         let mut state = self.state.lock();
         state
@@ -129,7 +156,7 @@ impl ColumnCache {
             .or_insert_with(|| SegmentColumns {
                 alive: segment.alive(),
                 groups,
-                columns: too_large.into_iter().map(|name| (name, large())).collect(),
+                columns: columns.into_iter().map(column).collect(),
             });
     }
 
@@ -166,10 +193,10 @@ impl ColumnCache {
         let mut state = self.state.lock();
         state.clock += 1;
         let (used, round) = (state.clock, state.round);
-        let Some(entry) = state.segments.get_mut(&segment) else {
+        let entry = state.segments.get_mut(&segment);
+        let Some(place) = entry.and_then(|entry| entry.columns.get_mut(name)) else {
             return;
         };
-        let place = entry.columns.entry(name.to_owned()).or_default();
         if !keep {
             place.too_large = true;
             let freed: usize = place.groups.drain().map(|(_, kept)| kept.bytes).sum();
@@ -195,6 +222,7 @@ impl ColumnCache {
     /// Forgets segments that are gone, and columns that were not used in the last rounds of calls: the memory of a server that answers no
     /// queries is free again.
     pub(crate) fn forget_unused(&self) {
+        self.blooms.forget_gone();
         let mut state = self.state.lock();
         state.round += 1;
         let round = state.round;
@@ -252,6 +280,7 @@ mod tests {
         Arc::new(CachedColumn::Plain(array))
     }
 
+    /// A segment with columns `a` to `d`, of one row group.
     fn enter(cache: &ColumnCache, segment: i64, alive: &Arc<()>) {
         let group = RowGroup {
             rows: 100,
@@ -259,26 +288,42 @@ mod tests {
             min_ts: 0,
             max_ts: 1,
         };
+        let column = |name: &str| {
+            let column = SegmentColumn {
+                data_type: DataType::Int64,
+                too_large: false,
+                groups: HashMap::new(),
+            };
+            (name.to_owned(), column)
+        };
         let entry = SegmentColumns {
             alive: Arc::downgrade(alive),
             groups: Arc::new([group]),
-            columns: HashMap::new(),
+            columns: ["a", "b", "c", "d"].into_iter().map(column).collect(),
         };
         cache.state.lock().segments.insert(segment, entry);
+    }
+
+    fn known(cache: &ColumnCache, segment: i64, names: &[&str]) -> Option<Vec<Known>> {
+        let fields = names
+            .iter()
+            .map(|name| Field::new(*name, DataType::Int64, true));
+        let fields: Vec<Field> = fields.collect();
+        cache.known(segment, &fields.iter().collect::<Vec<_>>())
     }
 
     #[test]
     fn beyond_the_limit_the_columns_that_were_not_used_longest_are_forgotten() {
         let size = column(100).bytes();
-        let cache = ColumnCache::new(3 * size + size / 2);
+        let cache = ColumnCache::new((3 * size + size / 2) * 4 / 3);
         let alive = Arc::new(());
         enter(&cache, 1, &alive);
         for name in ["a", "b", "c"] {
             cache.put(1, 0, name, &column(100), true);
         }
         assert_eq!(
-            cache.known(1, &["a", "x"]),
-            Some(vec![Known::Fits, Known::Nothing])
+            known(&cache, 1, &["a", "d", "x"]),
+            Some(vec![Known::Fits, Known::Nothing, Known::Absent])
         );
         assert!(cache.get(1, 0, &["a"]).iter().all(Option::is_some));
         cache.put(1, 0, "d", &column(100), true);
@@ -291,7 +336,7 @@ mod tests {
     #[test]
     fn columns_of_segments_that_are_gone_are_forgotten_first() {
         let size = column(100).bytes();
-        let cache = ColumnCache::new(2 * size + size / 2);
+        let cache = ColumnCache::new((2 * size + size / 2) * 4 / 3);
         let (first, second) = (Arc::new(()), Arc::new(()));
         enter(&cache, 1, &first);
         enter(&cache, 2, &second);
@@ -299,8 +344,8 @@ mod tests {
         cache.put(1, 0, "a", &column(100), true);
         drop(first);
         cache.put(2, 0, "b", &column(100), true);
-        assert_eq!(cache.known(1, &["a"]), None);
-        assert_eq!(cache.known(2, &["a", "b"]), Some(vec![Known::Fits; 2]));
+        assert_eq!(known(&cache, 1, &["a"]), None);
+        assert_eq!(known(&cache, 2, &["a", "b"]), Some(vec![Known::Fits; 2]));
     }
 
     #[test]
@@ -308,15 +353,24 @@ mod tests {
         let cache = ColumnCache::new(1 << 20);
         let alive = Arc::new(());
         enter(&cache, 1, &alive);
-        cache.put(1, 0, "used", &column(100), true);
-        cache.put(1, 0, "unused", &column(100), true);
+        cache.put(1, 0, "a", &column(100), true);
+        cache.put(1, 0, "b", &column(100), true);
         for _ in 0..UNUSED_ROUNDS {
-            assert!(cache.get(1, 0, &["used"]).iter().all(Option::is_some));
+            assert!(cache.get(1, 0, &["a"]).iter().all(Option::is_some));
             cache.forget_unused();
         }
-        let kept = cache.known(1, &["used", "unused"]);
+        let kept = known(&cache, 1, &["a", "b"]);
         assert_eq!(kept, Some(vec![Known::Fits, Known::Nothing]));
         assert_eq!(cache.state.lock().bytes, column(100).bytes());
+    }
+
+    #[test]
+    fn a_column_of_another_type_is_absent() {
+        let cache = ColumnCache::new(1 << 20);
+        let alive = Arc::new(());
+        enter(&cache, 1, &alive);
+        let text = Field::new("a", DataType::Utf8View, true);
+        assert_eq!(cache.known(1, &[&text]), Some(vec![Known::Absent]));
     }
 
     #[test]
@@ -326,7 +380,7 @@ mod tests {
         enter(&cache, 1, &alive);
         cache.put(1, 0, "a", &column(100), true);
         cache.put(1, 0, "a", &column(100), false);
-        assert_eq!(cache.known(1, &["a"]), Some(vec![Known::TooLarge]));
+        assert_eq!(known(&cache, 1, &["a"]), Some(vec![Known::TooLarge]));
         assert_eq!(cache.state.lock().bytes, 0);
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::listing::PartitionedFile;
@@ -24,7 +24,7 @@ use parquet::arrow::async_reader::{
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 
-use super::cache::{Known, RowGroup};
+use super::cache::{FileColumn, Known, RowGroup};
 use super::coded::CachedColumn;
 use super::group_scan::{Columns, GroupScan, Selected};
 use super::scan_plan::ScanPlan;
@@ -66,18 +66,10 @@ pub(super) enum Decision {
 impl PartitionScan {
     /// How a segment is read; `None` if that depends on its footer, which was not read.
     pub(super) fn decide(&self, segment: &Segment) -> Option<Decision> {
-        let plan = &self.plan;
-        let columns = plan.columns();
-        let names: Vec<&str> = columns.iter().map(|column| plan.name(*column)).collect();
-        let promoted = &segment.record.promoted;
-        let is_leaf = |name: &str| name.contains('.');
-        if names
-            .iter()
-            .any(|name| is_leaf(name) && !promoted.iter().any(|p| p == name))
-        {
-            return Some(Decision::Parquet);
-        }
-        let Some(known) = self.access.columns.known(segment.record.id, &names) else {
+        let columns = self.plan.columns();
+        let fields = columns.iter().map(|column| self.plan.table.field(*column));
+        let fields: Vec<&Field> = fields.collect();
+        let Some(known) = self.access.columns.known(segment.record.id, &fields) else {
             return (!self.may_load).then_some(Decision::Parquet);
         };
         let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
@@ -98,7 +90,9 @@ impl PartitionScan {
         let in_memory =
             |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
         let whole_output = plan.returned.iter().all(in_memory);
-        if !fixed.flat_map(|c| &c.columns).all(usable) || (tests == 0 && !whole_output) {
+        let is_absent = known.values().any(|known| *known == Known::Absent);
+        let tests_all = fixed.flat_map(|c| &c.columns).all(usable);
+        if is_absent || !tests_all || (tests == 0 && !whole_output) {
             return Decision::Parquet;
         }
         let tested = plan.tested.iter().copied().filter(usable);
@@ -107,6 +101,20 @@ impl PartitionScan {
         columns.sort_unstable();
         columns.dedup();
         Decision::Columns(columns)
+    }
+
+    /// Whether a segment may have rows with the texts that are looked up; `None` if filters that tell are not in memory.
+    pub(super) fn looked_up(&self, segment: &Segment) -> Option<bool> {
+        let blooms = &self.access.columns.blooms;
+        let mut unknown = false;
+        for (column, text) in &self.plan.lookups {
+            match blooms.may_contain(segment.record.id, column, text) {
+                Some(false) => return Some(false),
+                Some(true) => {}
+                None => unknown = true,
+            }
+        }
+        (!unknown).then_some(true)
     }
 
     fn reader(&self, file: &PartitionedFile) -> Result<Reader> {
@@ -225,16 +233,19 @@ impl FileScan {
     /// Decides how the segment is read, and which of its row groups are.
     async fn open(&mut self) -> Result<()> {
         let scan = Arc::clone(&self.scan);
+        if scan.looked_up(&self.segment).is_none() {
+            self.load_blooms().await?;
+        }
+        if scan.looked_up(&self.segment) == Some(false) {
+            self.columns = Some(Vec::new());
+            return Ok(());
+        }
         let decision = match scan.decide(&self.segment) {
             Some(decision) => decision,
             None => {
                 let metadata = self.metadata().await?;
-                if self.has_all_columns(&metadata) {
-                    self.remember(metadata.metadata());
-                    scan.decide(&self.segment).unwrap_or(Decision::Parquet)
-                } else {
-                    Decision::Parquet
-                }
+                self.remember(&metadata);
+                scan.decide(&self.segment).unwrap_or(Decision::Parquet)
             }
         };
         self.columns = Some(match decision {
@@ -258,6 +269,31 @@ impl FileScan {
             .enumerate()
             .filter(|(_, group)| is_in_range(group))
             .collect();
+        Ok(())
+    }
+
+    /// Reads the bloom filters of the columns that are looked up. What has none may have any text.
+    async fn load_blooms(&mut self) -> Result<()> {
+        let metadata = self.metadata().await?;
+        let scan = Arc::clone(&self.scan);
+        let reader = scan.reader(&self.file)?;
+        let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(reader, metadata);
+        for (name, _) in &scan.plan.lookups {
+            let columns = builder.parquet_schema().columns();
+            let place = columns.iter().position(|c| c.path().string() == *name);
+            let mut filters = Vec::new();
+            for group in 0..builder.metadata().num_row_groups() {
+                filters.push(match place {
+                    Some(place) => {
+                        builder
+                            .get_row_group_column_bloom_filter(group, place)
+                            .await?
+                    }
+                    None => None,
+                });
+            }
+            scan.access.columns.blooms.put(&self.segment, name, filters);
+        }
         Ok(())
     }
 
@@ -361,20 +397,17 @@ impl FileScan {
         Ok(metadata)
     }
 
-    /// Whether the file has all columns of the scan, as the table has them.
-    fn has_all_columns(&self, metadata: &ArrowReaderMetadata) -> bool {
-        let plan = &self.scan.plan;
-        plan.columns().into_iter().all(|column| {
-            let due = plan.table.fields().get(column);
-            let found = metadata.schema().field_with_name(plan.name(column)).ok();
-            matches!((due, found), (Some(due), Some(found)) if due.data_type() == found.data_type())
-        })
-    }
-
-    fn remember(&self, footer: &ParquetMetaData) {
-        let cache = &self.scan.access.columns;
+    fn remember(&self, metadata: &ArrowReaderMetadata) {
+        let footer = metadata.metadata();
         let groups: Arc<[RowGroup]> = footer.row_groups().iter().map(row_group).collect();
-        cache.put_groups(&self.segment, groups, too_large(footer, &self.scan.plan));
+        let column = |field: &Arc<Field>| FileColumn {
+            name: field.name().clone(),
+            data_type: field.data_type().clone(),
+            too_large: is_large(field, footer),
+        };
+        let columns = metadata.schema().fields().iter().map(column).collect();
+        let cache = &self.scan.access.columns;
+        cache.put_groups(&self.segment, groups, columns);
     }
 }
 
@@ -455,24 +488,14 @@ fn row_group(group: &RowGroupMetaData) -> RowGroup {
     }
 }
 
-/// The columns of a table that take too much memory, by their size in the file. Texts that repeat are small there too.
-fn too_large(footer: &ParquetMetaData, plan: &ScanPlan) -> Vec<String> {
-    let fields = footer
-        .file_metadata()
-        .schema_descr()
-        .root_schema()
-        .get_fields();
-    let is_binary = |name: &str| {
-        plan.table
-            .field_with_name(name)
-            .is_ok_and(|field| *field.data_type() == DataType::BinaryView)
-    };
-    let is_large = |name: &str| {
-        footer.row_groups().iter().any(|group| {
+/// Whether a column takes too much memory, by its size in the file. Texts that repeat are small there too.
+fn is_large(field: &Field, footer: &ParquetMetaData) -> bool {
+    *field.data_type() == DataType::BinaryView
+        || footer.row_groups().iter().any(|group| {
             let mut columns = group.columns().iter();
             let column = columns.find(|column| {
                 let path = column.column_path().parts();
-                path.first().is_some_and(|root| root == name)
+                path.first().is_some_and(|root| root == field.name())
             });
             column.is_none_or(|column| {
                 // What has a bloom filter is looked up in it.
@@ -480,10 +503,4 @@ fn too_large(footer: &ParquetMetaData, plan: &ScanPlan) -> Vec<String> {
                     || column.uncompressed_size() > MAX_FILE_ROW_BYTES * group.num_rows().max(64)
             })
         })
-    };
-    let names = fields.iter().map(|field| field.name());
-    names
-        .filter(|name| is_binary(name) || is_large(name))
-        .map(str::to_owned)
-        .collect()
 }

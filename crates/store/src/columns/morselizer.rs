@@ -28,12 +28,17 @@ impl Morselizer for SegmentMorselizer {
         let Some(segment) = segment.cloned() else {
             return scan.parquet.plan_file(file);
         };
-        if scan.decide(&segment) == Some(Decision::Parquet) {
-            return scan.parquet.plan_file(file);
-        }
         let bounds = scan.plan.bounds();
         if !segment.overlaps(bounds.from, bounds.to) {
             return Ok(Box::new(Planned(None)));
+        }
+        match scan.looked_up(&segment) {
+            Some(false) => return Ok(Box::new(Planned(None))),
+            Some(true) if scan.decide(&segment) == Some(Decision::Parquet) => {
+                return scan.parquet.plan_file(file);
+            }
+            // The filters are read first.
+            Some(true) | None => {}
         }
         let scan = FileScan::new(Arc::clone(scan), file, segment);
         Ok(Box::new(Planned(Some(scan))))

@@ -186,16 +186,36 @@ async fn time_decides_which_segments_are_opened() {
     assert_eq!(ids_of(late).await, ["22", "23"]);
 }
 
-#[tokio::test]
-async fn a_missing_id_is_answered_by_bloom_filters() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    // The range of ids is wide, so that smallest and largest value cannot answer.
+/// The rows with an id, and a figure of the scan that looked for them.
+async fn look_up(store: &Store, id: &str, figure: &str) -> (usize, Vec<String>) {
+    let found = frame(&store.snapshot(), app(1))
+        .filter(col("id").eq(lit(id)))
+        .unwrap();
+    let plan = found.create_physical_plan().await.unwrap();
+    let rows = collect(plan.clone(), session().task_ctx()).await.unwrap();
+    let rows: usize = rows.iter().map(RecordBatch::num_rows).sum();
+    (rows, metric(plan.as_ref(), figure))
+}
+
+/// A store with one segment. The range of its ids is wide, so that smallest and largest value answer no lookup.
+async fn store_of_ids(dir: &Path, column_cache_bytes: usize) -> Arc<Store> {
+    let config = StoreConfig {
+        column_cache_bytes,
+        ..quiet(dir)
+    };
+    let store = Store::open(config).await.unwrap();
     let items: Vec<Item> = (0..2000)
         .map(|n| item(format!("{:05}", n * 7), n))
         .collect();
     put(&store, app(1), &items).await.unwrap();
     store.seal_all().await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn a_missing_id_is_answered_by_bloom_filters() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = store_of_ids(dir.path(), 0).await;
     let pruned = |id: &'static str| {
         let store = store.clone();
         async move {
@@ -212,6 +232,19 @@ async fn a_missing_id_is_answered_by_bloom_filters() {
     };
     assert_eq!(pruned("00070").await, (1, 1));
     assert_eq!(pruned("00071").await, (0, 0), "no file is read");
+}
+
+#[tokio::test]
+async fn bloom_filters_in_memory_answer_without_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = store_of_ids(dir.path(), 1 << 20).await;
+    let read = "bytes_scanned";
+    let (rows, bytes) = look_up(&store, "00070", read).await;
+    assert!(rows == 1 && !bytes.is_empty(), "{rows} {bytes:?}");
+    let (rows, bytes) = look_up(&store, "00071", read).await;
+    assert!(rows == 0 && bytes.is_empty(), "{rows} {bytes:?}");
+    let (rows, bytes) = look_up(&store, "00077", read).await;
+    assert!(rows == 1 && !bytes.is_empty(), "{rows} {bytes:?}");
 }
 
 /// Planning groups and joins large tables otherwise than small ones.
