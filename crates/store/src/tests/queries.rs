@@ -1,8 +1,8 @@
 //! What queries see, and what they read for it.
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::physical_plan::collect;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::{DataFrame, col, lit};
 
 use super::*;
@@ -285,4 +285,20 @@ async fn rows_of_leaves(query: DataFrame) -> Vec<usize> {
     .unwrap();
     rows.sort_unstable();
     rows
+}
+
+/// The values of a metric in a plan, as text.
+fn metric(plan: &dyn ExecutionPlan, name: &str) -> Vec<String> {
+    let own = plan
+        .metrics()
+        .into_iter()
+        .flat_map(|set| set.iter().cloned().collect::<Vec<_>>());
+    let mut values: Vec<String> = own
+        .filter(|metric| metric.value().name() == name)
+        .map(|metric| metric.value().to_string())
+        .collect();
+    for child in plan.children() {
+        values.extend(metric(child.as_ref(), name));
+    }
+    values
 }
