@@ -29,7 +29,7 @@ SLICE = 500
 MOST = 2.0
 # Tables that have half as many rows as there are requests.
 HALF = {"Q5", "Q6"}
-# Ticks of the figures of /proc are coarse: short queries are repeated for so many seconds.
+# Ticks of the figures of /proc are coarse: short queries are repeated for this number of seconds.
 LEAST = 0.5
 
 

@@ -101,7 +101,7 @@ class Service:
         return (time.perf_counter() - started) * 1000, reply["tables"][0]["rows"]
 
     def processor_time(self):
-        """The milliseconds that the threads of the server have run so far, where the system tells them; zero elsewhere. On a machine
+        """The milliseconds that the threads of the server have run so far, where the system reports them; zero elsewhere. On a machine
         with other load they vary less than times of queries do."""
         threads = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e6

@@ -13,7 +13,7 @@ except ImportError:
     yaml = None
 
 needs_yaml = unittest.skipIf(yaml is None, "PyYAML is not installed")
-#: In a mount namespace of its own: a root that nobody can write to, and the two folders that a container is given.
+#: In a mount namespace of its own: a read-only root, and the two folders that a container is given.
 START = """set -e
 mount --bind "$1" "$1"
 mount -o remount,bind,ro "$1"

@@ -133,7 +133,7 @@ function byTime(a, b) {
   return a.item.start - b.item.start || b.item.duration - a.item.duration || a.item.index - b.item.index;
 }
 
-/** So many equal neighbours are shown as one row. */
+/** The number of equal neighbours that are shown as one row. */
 export const LEAST_RUN = 5;
 
 /**
@@ -158,7 +158,7 @@ export function runsOf(roots) {
   return runs;
 }
 
-/** What equal neighbours share; null for a node that is shown by itself. @param {Node} node */
+/** What equal neighbours share; null for a node that has a row of its own. @param {Node} node */
 function keyOf({ item, children }) {
   return children.length > 0 ? null : JSON.stringify([item.itemType, item.name, item.role, item.target, item.type, item.code, item.failed]);
 }

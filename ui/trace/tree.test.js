@@ -62,7 +62,7 @@ test('equal neighbours are one row until they are unfolded', () => {
   const same = (/** @type {number} */ from, /** @type {number} */ count, success = 'True') => Array.from({ length: count }, (_, at) => row(from + at, `s${from + at}`, 'r', 'dependency', 'SQL', success));
   const { roots } = tree([row(0, 'r', 'op', 'request', 'root'), ...same(1, LEAST_RUN), ...same(10, 2, 'False'), ...same(20, LEAST_RUN + 3), row(40, 'x', 's22', 'trace', 'unused', null, { message: 'inside' })]);
   const runs = runsOf(roots);
-  // The failures are another outcome, and an item with something below it stands by itself.
+  // The failures are another outcome, and an item with something below it has a row of its own.
   assert.deepEqual([...runs.nodes.values()].map((nodes) => nodes.length), [LEAST_RUN, LEAST_RUN]);
   const shown = shownOf(roots, { ...all, runs });
   assert.deepEqual(shown.map(({ node, run }) => `${node.item.name}${run ? ` ${run.length}` : ''}`), ['root', 'SQL 5', 'SQL', 'SQL', 'SQL', 'SQL', 'SQL', 'inside', 'SQL 5']);

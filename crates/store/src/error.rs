@@ -95,7 +95,7 @@ pub enum StoreError {
         /// What does not fit.
         what: String,
     },
-    /// Segments of the hours of items are damaged, so it cannot be told which of the items are there already; nothing was stored.
+    /// Segments of the hours of items are damaged, so it is unknown which of the items are there already; nothing was stored.
     #[error(
         "items of {} may be there already: segments of these hours are damaged",
         table

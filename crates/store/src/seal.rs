@@ -21,7 +21,7 @@ use crate::view::{Chunks, Key};
 /// Rows given to the Parquet writer at once.
 const WRITE_ROWS: usize = 8192;
 
-/// An hour with at least one row in so many of a table's rows gets a segment of its own.
+/// An hour with at least this share of a table's rows gets a segment of its own.
 const OWN_SEGMENT_SHARE: usize = 4;
 /// Hours of a day: the hours of a segment are of one day, so that retention by age drops whole segments at most a day late.
 const DAY: i64 = 24;

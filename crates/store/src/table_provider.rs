@@ -35,7 +35,7 @@ const HOT_PARTITION_ROWS: usize = 32_768;
 /// Projected columns from which on it pays to evaluate filters first and decode only the rows that pass.
 const WIDE_COLUMNS: usize = 8;
 
-/// Tells what filters of queries require of the terms of texts.
+/// Finds the terms that the filters of queries require of texts.
 pub trait FilterTerms: Debug + Send + Sync {
     /// A condition that every row meets that passes `filter`; `None` if it requires no term.
     fn required(&self, filter: &Expr) -> Option<TermCondition>;

@@ -118,9 +118,8 @@ async fn a_lookup_opens_only_the_files_that_may_have_the_value() {
             .into_iter()
             .any(|scan| scan.contains("bytes_scanned="))
     };
-    let (first, second) = (world.run(absent).await, world.run(absent).await);
-    assert!(read(first.scans()), "{}", first.plan);
-    assert!(!read(second.scans()), "{}", second.plan);
+    let without = world.run(absent).await;
+    assert!(!read(without.scans()), "{}", without.plan);
     let found = world
         .run("requests | where operation_Id == 'op-1-77' | project itemId")
         .await;

@@ -42,7 +42,7 @@ fn traces(rows: std::ops::Range<usize>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// A store with or without the index, and with a column cache of so many bytes.
+/// A store with or without the index, and with a column cache of this number of bytes.
 async fn world(text_index: bool, column_cache_bytes: usize) -> World {
     let dir = tempfile::tempdir().unwrap();
     let config = StoreConfig {

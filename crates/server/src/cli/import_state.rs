@@ -80,7 +80,7 @@ impl ImportState {
         self.hours.clear();
     }
 
-    /// What tells a file from others and from itself after a change; `None` if an import has finished it.
+    /// The identity of a file's content; `None` if an import has finished it.
     pub(super) fn identity(&self, path: &Path) -> anyhow::Result<Option<String>> {
         let cannot = || format!("cannot read {}", path.display());
         let full = std::fs::canonicalize(path).with_context(cannot)?;

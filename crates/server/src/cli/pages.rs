@@ -78,7 +78,7 @@ enum Step {
         part: u64,
         of: u64,
     },
-    /// Tells that everything has been read.
+    /// Reports that everything has been read.
     End,
 }
 

@@ -272,7 +272,7 @@ fn own(table: Table, property: &str, value: &RawValue, line: &mut Line) -> Resul
         (Table::Requests, "id" | "name" | "url" | "source") => property,
         (Table::Dependencies, "commandName") => "data",
         (Table::Dependencies, "id" | "name" | "type" | "resultCode" | "target") => property,
-        // Told by `dependency`.
+        // Found by `dependency`.
         (Table::Dependencies, "url") => return Ok(true),
         (Table::CustomEvents, "name") => property,
         (Table::PageViews | Table::BrowserTimings, "name" | "url") => property,
@@ -426,7 +426,7 @@ fn exception(chain: &[Fields<'_>], ignored: &Ignored, line: &mut Line) -> Result
     if let Some(value) = first.get("severityLevel") {
         line.set("severityLevel", severity(value)?);
     }
-    // Where a column is not told apart, it is that of the outermost or the innermost exception of the chain.
+    // Where a column does not say which exception it means, it is that of the outermost or the innermost exception of the chain.
     for (column, element, property) in [
         ("type", first, "typeName"),
         ("outerType", first, "typeName"),

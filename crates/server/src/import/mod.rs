@@ -1,6 +1,6 @@
 //! History of other systems as rows of the tables.
 //!
-//! The command line reads the forms that the cloud exports (`source.rs` tells them apart) and writes each item as a line: an object with the
+//! The command line reads the forms that the cloud exports (`source.rs` recognises them) and writes each item as a line: an object with the
 //! columns of its table, which `hindsight export` writes too. The server reads such lines into columns (`columns.rs`) and stores the items
 //! that it does not have yet.
 

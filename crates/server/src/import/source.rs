@@ -1,4 +1,4 @@
-//! The forms of a record, told by its properties, and what they have in common.
+//! The forms of a record, recognised by its properties, and what they have in common.
 
 use serde_json::value::RawValue;
 

@@ -286,7 +286,7 @@ pub(crate) fn beginning(codec: Codec, body: &[u8], few: usize) -> Vec<u8> {
         Codec::Snappy if is_snappy_stream(body) => snap::read::FrameDecoder::new(body)
             .take(few)
             .read_to_end(&mut plain),
-        // A block is decompressed whole; a large one tells nothing.
+        // A block is decompressed whole; of a large one nothing is read.
         Codec::Snappy => Ok(0),
     };
     plain

@@ -48,7 +48,7 @@ pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, KeyRefusal>
 /// Bytes at the beginning of a body in which its first instrumentation key is looked for.
 const BEGINNING: usize = 8 << 10;
 
-/// What the beginning of a body tells of the whole. All of it is a guess: a body is judged when it is decoded.
+/// An estimate of a body from its beginning. A body is judged when it is decoded.
 pub(crate) struct Outlook {
     /// The first instrumentation key: whose telemetry it is.
     pub(crate) key: Option<String>,

@@ -5,7 +5,7 @@ use hindsight_identity::{Right, Rights};
 use super::*;
 use crate::app::create_key_with;
 
-/// A line of a trace that happened so many days ago.
+/// A line of a trace that happened this number of days ago.
 fn line(server: &Server, id: &str, days: i64) -> String {
     let mut time = String::new();
     let at = server.app.now() - days * 864_000_000_000;

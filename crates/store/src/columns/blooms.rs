@@ -43,7 +43,7 @@ impl BloomCache {
         }
     }
 
-    /// Whether the filters of so many rows may be kept: a byte and a quarter for each.
+    /// Whether the filters of this number of rows may be kept: a byte and a quarter for each.
     pub(super) fn admits(&self, rows: u64) -> bool {
         rows.saturating_mul(5) / 4 <= self.limit as u64
     }

@@ -103,13 +103,13 @@ impl ColumnCache {
         self.limit > 0
     }
 
-    /// Whether a scan of so many bytes of decoded columns may fill the cache. One that does not fit would displace all columns and find
+    /// Whether a scan of this number of bytes of decoded columns may fill the cache. One that does not fit would displace all columns and find
     /// none of its own again.
     pub(super) fn admits(&self, bytes: usize) -> bool {
         bytes <= self.limit
     }
 
-    /// Whether the bloom filters of so many rows may be kept.
+    /// Whether the bloom filters of this number of rows may be kept.
     pub(super) fn admits_blooms(&self, rows: u64) -> bool {
         self.blooms.admits(rows)
     }

@@ -67,7 +67,7 @@ pub(super) fn times(low: f64, high: f64, most: usize) -> Vec<Mark> {
         .collect()
 }
 
-/// A time in ticks as far as steps of so many seconds need it.
+/// A time in ticks rounded to steps of this number of seconds.
 pub(super) fn time(ticks: f64, step: f64) -> String {
     let form = match step {
         step if step < 1.0 => "%H:%M:%S.%3f",

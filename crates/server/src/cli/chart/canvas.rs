@@ -11,7 +11,7 @@ const SYMBOLS: [char; 8] = ['●', '○', '■', '□', '▲', '△', '◆', '�
 /// The bits of the dots of a braille pattern, by row and column (Unicode Standard, "Braille Patterns").
 const DOTS: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// What tells series apart.
+/// The identity of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// Dots of braille patterns, coloured if there are several series.
@@ -37,7 +37,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// An empty canvas of so many characters.
+    /// An empty canvas of this number of characters.
     pub(super) fn new(width: usize, height: usize, style: Style) -> Canvas {
         Canvas {
             style,

@@ -7,7 +7,7 @@ use super::tools::{self, Tools};
 
 /// The versions of the protocol, newest first: the messages that are used here are the same in all of them.
 pub(super) const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// What assistants are told of the tools.
+/// The descriptions of the tools, for assistants.
 const INSTRUCTIONS: &str = "Hindsight stores the telemetry of applications as Application Insights does. Queries are KQL over the tables \
 requests, dependencies, exceptions, traces, customEvents, pageViews, availabilityResults, customMetrics, performanceCounters and \
 browserTimings; `schema` has their columns and `samples` shows rows. `timestamp` is in UTC; an item stands for `itemCount` items. Rows are \

@@ -35,7 +35,7 @@ struct Job {
 /// What the handler of messages needs.
 struct Endpoint {
     jobs: mpsc::Sender<Job>,
-    /// The hash of the token: comparing hashes tells nothing of the token.
+    /// The hash of the token: comparing hashes reveals nothing of the token.
     token: [u8; 32],
 }
 

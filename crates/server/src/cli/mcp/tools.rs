@@ -44,7 +44,7 @@ struct Asked {
 
 /// How a result is written.
 enum Form {
-    /// Columns and at most so many rows.
+    /// Columns and at most this number of rows.
     Rows(usize),
     /// Objects without empty columns.
     Objects,

@@ -68,7 +68,7 @@ impl History {
         Ok(history)
     }
 
-    /// The query that was entered so many before the present one, from 1 on.
+    /// The n-th query before the present one, from 1 on.
     pub(super) fn back(&self, count: usize) -> Option<&str> {
         let index = self.entries.len().checked_sub(count)?;
         self.entries.get(index).map(String::as_str)

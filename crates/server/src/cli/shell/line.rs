@@ -58,7 +58,7 @@ impl Line {
         }
     }
 
-    /// Removes so many characters before the cursor.
+    /// Removes this number of characters before the cursor.
     pub(super) fn remove_before(&mut self, count: usize) {
         self.remove(self.cursor.saturating_sub(count), self.cursor);
     }

@@ -78,7 +78,7 @@ impl Tail {
     pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
         let Some(target) = self.app.server()? else {
             let folder = self.app.folder().path()?;
-            // A folder that does not exist is told first.
+            // A folder that does not exist is reported first.
             super::data::open(self.app.folder()).await?;
             let folder = folder.display();
             bail!(

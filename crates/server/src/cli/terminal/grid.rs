@@ -27,7 +27,7 @@ pub(in super::super) enum Fit {
     Cut,
     /// All columns and cells whole.
     Wide,
-    /// So many columns of a terminal: columns without a value, and then those that do not fit, are left out.
+    /// The width of a terminal in characters: columns without a value, and then those that do not fit, are left out.
     Width(usize),
 }
 

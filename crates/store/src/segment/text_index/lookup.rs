@@ -30,7 +30,7 @@ struct Section {
 }
 
 impl TextIndex {
-    /// What a footer says of the index of a segment with so many rows; `None` if there is none that fits.
+    /// What a footer says of the index of a segment with this number of rows; `None` if there is none that fits.
     pub(crate) fn of(footer: &ParquetMetaData, rows: u64) -> Option<TextIndex> {
         let value: Value = serde_json::from_str(entry(footer, ENTRY)?).ok()?;
         if value.get("block_rows")?.as_u64()? != BLOCK_ROWS as u64 {
@@ -106,7 +106,7 @@ impl TextIndex {
         }
     }
 
-    /// Whether the index tells anything of a condition.
+    /// Whether the index can exclude rows by a condition.
     pub(crate) fn tells_of(&self, condition: &TermCondition) -> bool {
         match condition {
             TermCondition::Has { column, .. } => self.columns.contains_key(column),
