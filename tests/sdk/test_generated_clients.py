@@ -51,7 +51,7 @@ class GeneratedClients(unittest.TestCase):
         left_out = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith(("WARNING parsing", "Unable to process"))]
         self.assertEqual(left_out, ["WARNING parsing POST /v2/track within telemetry.",
                                     "WARNING parsing POST /v2.1/track within telemetry.",
-                                    "WARNING parsing POST /{version}/apps/{appId}/import within telemetry.",
+                                    "WARNING parsing POST /{version}/apps/{appId}/import within telemetry. Endpoint will not be generated.",
                                     "WARNING parsing POST /v1/traces within telemetry.",
                                     "WARNING parsing POST /v1/logs within telemetry.",
                                     "WARNING parsing POST /v1/metrics within telemetry.",
