@@ -1,6 +1,6 @@
 """The Azure CLI signs in, as docs/identity.md says, and asks with what it got.
 
-The CLI is large (about 1 GB and minutes to install), so it is not installed for the test: `HINDSIGHT_AZ` names one, or it is
+The CLI is large (about 1 GB and minutes to install), so `make test` does not install it and `.ci/run` does: `HINDSIGHT_AZ` names one, or it is
 found on the PATH.
 """
 import json
@@ -16,7 +16,7 @@ import urllib.request
 from person import Person
 from server import Server
 
-AZ = os.environ.get("HINDSIGHT_AZ") or shutil.which("az")
+AZ = shutil.which(os.environ.get("HINDSIGHT_AZ", "az"))
 RESOURCE = "https://api.applicationinsights.io"
 # The client id that every Azure CLI signs people in with.
 CLI_CLIENT = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
