@@ -41,7 +41,7 @@ pub struct StoreConfig {
     pub text_index: bool,
     /// Bytes of parsed segment footers kept in memory. Default 128 MiB.
     pub footer_cache_bytes: usize,
-    /// Bytes of decoded columns and bloom filters of segments kept in memory; 0 keeps none. Default 256 MiB.
+    /// Bytes of decoded columns of segments kept in memory; 0 keeps none. Default 256 MiB.
     pub column_cache_bytes: usize,
     /// Age at which an item is deleted, unless its application says otherwise. Default 90 days (`D25`).
     pub retention: Duration,

@@ -7,7 +7,7 @@ use crate::schema::TIMESTAMP;
 use crate::segment::Lookup;
 
 /// Columns with bloom filters.
-pub(crate) const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
+const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
 
 /// The ticks that matching rows can have, ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

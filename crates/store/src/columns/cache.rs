@@ -6,7 +6,6 @@ use std::sync::{Arc, Weak};
 use arrow::datatypes::{DataType, Field};
 use parking_lot::Mutex;
 
-use super::blooms::BloomCache;
 use super::coded::CachedColumn;
 use crate::segment::Segment;
 
@@ -50,9 +49,7 @@ pub(super) struct FileColumn {
 /// kept.
 #[derive(Debug)]
 pub(crate) struct ColumnCache {
-    /// Three quarters of the whole limit; the bloom filters have the rest.
     limit: usize,
-    pub(super) blooms: BloomCache,
     state: Mutex<State>,
 }
 
@@ -92,8 +89,7 @@ impl ColumnCache {
     /// A cache of at most `limit` bytes; none of 0 bytes is ever used.
     pub(crate) fn new(limit: usize) -> ColumnCache {
         ColumnCache {
-            limit: limit - limit / 4,
-            blooms: BloomCache::new(limit / 4),
+            limit,
             state: Mutex::default(),
         }
     }
@@ -107,11 +103,6 @@ impl ColumnCache {
     /// none of its own again.
     pub(super) fn admits(&self, bytes: usize) -> bool {
         bytes <= self.limit
-    }
-
-    /// Whether the bloom filters of this number of rows may be kept.
-    pub(super) fn admits_blooms(&self, rows: u64) -> bool {
-        self.blooms.admits(rows)
     }
 
     /// The row groups of a segment, and what is known of some of its columns; `None` if no column of the segment was read.
@@ -222,7 +213,6 @@ impl ColumnCache {
     /// Forgets segments that are gone, and columns that were not used in the last rounds of calls: the memory of a server that answers no
     /// queries is free again.
     pub(crate) fn forget_unused(&self) {
-        self.blooms.forget_gone();
         let mut state = self.state.lock();
         state.round += 1;
         let round = state.round;
@@ -315,7 +305,7 @@ mod tests {
     #[test]
     fn beyond_the_limit_the_columns_that_were_not_used_longest_are_forgotten() {
         let size = column(100).bytes();
-        let cache = ColumnCache::new((3 * size + size / 2) * 4 / 3);
+        let cache = ColumnCache::new(3 * size + size / 2);
         let alive = Arc::new(());
         enter(&cache, 1, &alive);
         for name in ["a", "b", "c"] {
@@ -336,7 +326,7 @@ mod tests {
     #[test]
     fn columns_of_segments_that_are_gone_are_forgotten_first() {
         let size = column(100).bytes();
-        let cache = ColumnCache::new((2 * size + size / 2) * 4 / 3);
+        let cache = ColumnCache::new(2 * size + size / 2);
         let (first, second) = (Arc::new(()), Arc::new(()));
         enter(&cache, 1, &first);
         enter(&cache, 2, &second);

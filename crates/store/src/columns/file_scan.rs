@@ -103,20 +103,6 @@ impl PartitionScan {
         Decision::Columns(columns)
     }
 
-    /// Whether a segment may have rows with the texts that are looked up; `None` if filters that tell are not in memory.
-    pub(super) fn looked_up(&self, segment: &Segment) -> Option<bool> {
-        let blooms = &self.access.columns.blooms;
-        let mut unknown = false;
-        for (column, text) in &self.plan.lookups {
-            match blooms.may_contain(segment.record.id, column, text) {
-                Some(false) => return Some(false),
-                Some(true) => {}
-                None => unknown = true,
-            }
-        }
-        (!unknown).then_some(true)
-    }
-
     fn reader(&self, file: &PartitionedFile) -> Result<Reader> {
         let readers = SegmentReaders {
             access: self.access.clone(),
@@ -233,13 +219,6 @@ impl FileScan {
     /// Decides how the segment is read, and which of its row groups are.
     async fn open(&mut self) -> Result<()> {
         let scan = Arc::clone(&self.scan);
-        if scan.looked_up(&self.segment).is_none() {
-            self.load_blooms().await?;
-        }
-        if scan.looked_up(&self.segment) == Some(false) {
-            self.columns = Some(Vec::new());
-            return Ok(());
-        }
         let decision = match scan.decide(&self.segment) {
             Some(decision) => decision,
             None => {
@@ -269,31 +248,6 @@ impl FileScan {
             .enumerate()
             .filter(|(_, group)| is_in_range(group))
             .collect();
-        Ok(())
-    }
-
-    /// Reads the bloom filters of the columns that are looked up. What has none may have any text.
-    async fn load_blooms(&mut self) -> Result<()> {
-        let metadata = self.metadata().await?;
-        let scan = Arc::clone(&self.scan);
-        let reader = scan.reader(&self.file)?;
-        let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(reader, metadata);
-        for (name, _) in &scan.plan.lookups {
-            let columns = builder.parquet_schema().columns();
-            let place = columns.iter().position(|c| c.path().string() == *name);
-            let mut filters = Vec::new();
-            for group in 0..builder.metadata().num_row_groups() {
-                filters.push(match place {
-                    Some(place) => {
-                        builder
-                            .get_row_group_column_bloom_filter(group, place)
-                            .await?
-                    }
-                    None => None,
-                });
-            }
-            scan.access.columns.blooms.put(&self.segment, name, filters);
-        }
         Ok(())
     }
 

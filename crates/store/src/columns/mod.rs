@@ -7,9 +7,7 @@
 //! [`SegmentSource`] stands between DataFusion's file scan and its Parquet reader. For each file it decides which of the two reads:
 //! this module, if the columns that select rows can be kept in memory, or the Parquet reader, which prunes with bloom filters and page
 //! indexes. Columns of the selected rows that are not in memory are read from the file for these rows alone (late materialization).
-//! Bloom filters are kept in memory too: a file is not opened if they exclude a value that is looked up.
 
-mod blooms;
 mod bounds;
 mod cache;
 mod coded;

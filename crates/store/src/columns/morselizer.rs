@@ -32,13 +32,8 @@ impl Morselizer for SegmentMorselizer {
         if !segment.overlaps(bounds.from, bounds.to) {
             return Ok(Box::new(Planned(None)));
         }
-        match scan.looked_up(&segment) {
-            Some(false) => return Ok(Box::new(Planned(None))),
-            Some(true) if scan.decide(&segment) == Some(Decision::Parquet) => {
-                return scan.parquet.plan_file(file);
-            }
-            // The filters are read first.
-            Some(true) | None => {}
+        if scan.decide(&segment) == Some(Decision::Parquet) {
+            return scan.parquet.plan_file(file);
         }
         let scan = FileScan::new(Arc::clone(scan), file, segment);
         Ok(Box::new(Planned(Some(scan))))

@@ -10,8 +10,6 @@ use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
-use datafusion::logical_expr::Operator;
-use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{DynamicFilterTracking, PhysicalExpr, split_conjunction};
@@ -19,7 +17,6 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::bounds::Bounds;
 use super::coded::CachedColumn;
-use crate::time_bounds::LOOKUP_COLUMNS;
 
 /// A scan over the columns of a table.
 #[derive(Debug)]
@@ -28,8 +25,6 @@ pub(super) struct ScanPlan {
     pub(super) table: SchemaRef,
     /// The conditions, all of which a row must meet.
     pub(super) conditions: Vec<Condition>,
-    /// The texts that columns with bloom filters must equal, with the names of these columns.
-    pub(super) lookups: Vec<(String, String)>,
     /// The columns that conditions read, as indexes of the table's schema.
     pub(super) tested: Vec<usize>,
     /// The columns that the output reads.
@@ -61,8 +56,6 @@ impl ScanPlan {
             return Ok(None);
         }
         let conditions = predicate.map(split_conjunction).unwrap_or_default();
-        let lookups = conditions.iter().filter_map(|expr| lookup(expr.as_ref()));
-        let lookups = lookups.collect();
         let conditions = conditions
             .into_iter()
             .map(|expr| Condition::new(expr, table));
@@ -83,7 +76,6 @@ impl ScanPlan {
             .map(|output| reassign_expr_columns(Arc::clone(&output.expr), &returned_schema));
         Ok(Some(ScanPlan {
             conditions,
-            lookups,
             tested: tested.into_iter().collect(),
             output: output.collect::<Result<_>>()?,
             output_schema: Arc::new(projection.project_schema(table)?),
@@ -254,24 +246,6 @@ fn spread(selected: &BooleanArray, met: &BooleanArray) -> BooleanArray {
         places.set_bit(place, met);
     }
     BooleanArray::from(places.finish())
-}
-
-/// The column with bloom filters and the text that an equality compares it with.
-fn lookup(expr: &dyn PhysicalExpr) -> Option<(String, String)> {
-    let equality = expr
-        .downcast_ref::<BinaryExpr>()
-        .filter(|binary| *binary.op() == Operator::Eq)?;
-    let sides = [equality.left(), equality.right()];
-    let column = sides
-        .iter()
-        .find_map(|side| side.downcast_ref::<Column>())?;
-    let literal = sides
-        .iter()
-        .find_map(|side| side.downcast_ref::<Literal>())?;
-    let text = literal.value().try_as_str().flatten()?;
-    LOOKUP_COLUMNS
-        .contains(&column.name())
-        .then(|| (column.name().to_owned(), text.to_owned()))
 }
 
 fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {

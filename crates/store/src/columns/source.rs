@@ -77,15 +77,12 @@ impl FileSource for SegmentSource {
         };
         let table = self.parquet.table_schema().table_schema();
         let predicate = self.parquet.filter();
-        let Some(mut plan) = ScanPlan::new(table, predicate.as_ref(), projection)? else {
+        let Some(plan) = ScanPlan::new(table, predicate.as_ref(), projection)? else {
             return Ok(parquet);
         };
         let files = base_config.file_groups.iter().flat_map(|g| g.files());
         let segments = files.filter_map(|file| file.extension::<Arc<Segment>>());
         let rows: u64 = segments.map(|segment| segment.record.rows).sum();
-        if !self.access.columns.admits_blooms(rows) {
-            plan.lookups.clear();
-        }
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let row_bytes = ESTIMATED_ROW_BYTES * plan.columns().len();
         // A few rows of a table are read from its first pages.

@@ -235,7 +235,7 @@ async fn a_missing_id_is_answered_by_bloom_filters() {
 }
 
 #[tokio::test]
-async fn bloom_filters_in_memory_answer_without_the_file() {
+async fn look_ups_read_the_file_only_where_it_may_have_the_value() {
     let dir = tempfile::tempdir().unwrap();
     let store = store_of_ids(dir.path(), 1 << 20).await;
     let read = "bytes_scanned";
