@@ -80,13 +80,13 @@ impl Backup {
             });
             format!("{shape}\n")
         } else {
-            told(&report)
+            summary(&report)
         })?;
         Ok(verdict(report.damage.is_empty()))
     }
 }
 
-fn told(report: &BackupReport) -> String {
+fn summary(report: &BackupReport) -> String {
     let BackupReport {
         segments,
         kept,

@@ -118,7 +118,7 @@ impl Import {
         for message in &tally.messages {
             output::complain(message);
         }
-        output::print(&tally.told())?;
+        output::print(&tally.summary())?;
         outcome?;
         Ok(if tally.refused == 0 {
             ExitCode::SUCCESS
@@ -403,7 +403,7 @@ impl Tally {
         }
     }
 
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let mut text = format!(
             "{} items imported, {} were there already, {} refused\n",
             self.stored, self.duplicates, self.refused

@@ -279,11 +279,11 @@ async fn show(app: Option<&str>, data: &DataFolder, json: bool) -> anyhow::Resul
         };
         format!("{}\n", kept.iter().map(one).collect::<Value>())
     } else {
-        told(&kept)
+        summary(&kept)
     })
 }
 
-fn told(kept: &[Kept]) -> String {
+fn summary(kept: &[Kept]) -> String {
     let header = [
         "APPLICATION",
         "TABLE",

@@ -67,7 +67,7 @@ async fn check(data: &DataFolder, json: bool) -> anyhow::Result<ExitCode> {
         });
         format!("{report}\n")
     } else {
-        told(&report)
+        check_summary(&report)
     };
     output::print(&text)?;
     Ok(if report.damage.is_empty() {
@@ -83,7 +83,7 @@ pub(super) fn findings(list: &[Finding]) -> Value {
     list.iter().map(one).collect()
 }
 
-fn told(report: &CheckReport) -> String {
+fn check_summary(report: &CheckReport) -> String {
     let mut text = lines("damaged", &report.damage) + &lines("note", &report.notes);
     let verdict = match report.damage.len() {
         0 => "nothing is damaged".to_owned(),
