@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use crate::error::EngineError;
 use crate::request::Access;
 use crate::result::DataSource;
+use crate::usage;
 
 /// An application as queries name it.
 #[derive(Debug, Clone)]
@@ -100,11 +101,15 @@ impl StoreCatalog {
     /// The tables that the query has named so far, of each application.
     pub(crate) fn reads(&self) -> Vec<(AppId, Table)> {
         let read = self.read.lock();
-        let named = |name: &&'static str| {
-            Table::from_name(name).or_else(|| Table::from_workspace_table(name))
+        let named = |name: &&'static str| match *name {
+            usage::USAGE => Table::ALL.to_vec(),
+            name => Table::from_name(name)
+                .or_else(|| Table::from_workspace_table(name))
+                .into_iter()
+                .collect(),
         };
         read.iter()
-            .flat_map(|(app, tables)| tables.iter().filter_map(named).map(|table| (*app, table)))
+            .flat_map(|(app, tables)| tables.iter().flat_map(named).map(|table| (*app, table)))
             .collect()
     }
 
@@ -212,6 +217,15 @@ impl Catalog for StoreCatalog {
                     .collect(),
                 provider: Arc::new(self.stored(&apps, table)),
             }));
+        }
+        if name == usage::USAGE {
+            self.note(&apps, usage::USAGE);
+            let records = self.snapshot.usage(&apps);
+            return usage::table(&records, |app| self.name(app))
+                .map(Some)
+                .map_err(|e| {
+                    CatalogError::Failed(format!("the table {name} cannot be made: {e}"))
+                });
         }
         let Some(table) = Table::ALL
             .into_iter()

@@ -23,6 +23,7 @@ mod request;
 mod result;
 mod stream;
 mod time;
+mod usage;
 
 pub use config::EngineConfig;
 pub use engine::QueryEngine;

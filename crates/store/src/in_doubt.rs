@@ -60,7 +60,9 @@ impl Store {
 
     fn apply(&self, change: SegmentChange) {
         match change {
-            SegmentChange::Sealed(view, new) => self.view.sealed(&view, self.segments(new)),
+            SegmentChange::Sealed(view, new, usage) => {
+                self.view.sealed(&view, self.segments(new), &usage);
+            }
             SegmentChange::Merged(gone, new) => self.view.replace(&gone, self.segments(new)),
         }
     }

@@ -60,6 +60,7 @@ mod table_provider;
 mod time_bounds;
 mod trusted_time;
 mod unique;
+mod usage;
 mod vfs;
 mod view;
 
@@ -98,4 +99,5 @@ pub use store::{Ack, AppendRequest, Store};
 pub use table_provider::{FilterTerms, StoreTable};
 pub use trusted_time::ClockTrust;
 pub use unique::UniqueAck;
+pub use usage::UsageRecord;
 pub use vfs::{DirEntry, FileInfo, FileLock, ReadFile, RealFs, Vfs, WriteFile};

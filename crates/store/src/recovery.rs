@@ -44,6 +44,7 @@ pub(crate) async fn recover(
     let records = catalogue.all_segments().await?;
     let position = catalogue.log_position().await?;
     let deleted = catalogue.deleted_apps(false).await?;
+    view.add_usage(&catalogue.usage().await?);
     let (root, view) = (folder.root().to_owned(), view.clone());
     let (segments_dir, log_dir) = (folder.segments_dir(), folder.log_dir());
     let vfs = folder.shared_vfs();

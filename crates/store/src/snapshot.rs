@@ -7,6 +7,7 @@ use crate::missing::{MissingData, MissingList};
 use crate::schema::Table;
 use crate::segment::{Damage, SegmentAccess};
 use crate::table_provider::StoreTable;
+use crate::usage::UsageRecord;
 use crate::view::{TableRows, View};
 
 /// Everything that was stored at one moment. Taking one costs a pointer; its files stay until it is dropped.
@@ -36,6 +37,11 @@ impl Snapshot {
     /// The last request in it.
     pub fn sequence(&self) -> u64 {
         self.view.sequence
+    }
+
+    /// What these applications sent, by application, table and hour of ingestion: the hours of the last 90 days.
+    pub fn usage(&self, apps: &[AppId]) -> Vec<UsageRecord> {
+        self.view.usage(apps)
     }
 
     /// A table of these applications, and of no others.

@@ -31,6 +31,7 @@ use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::store_id::StoreId;
 use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
+use crate::usage::Usage;
 use crate::view::{ViewCell, ViewSink};
 
 /// Bytes from which on a request is encoded on a thread for blocking work.
@@ -339,8 +340,8 @@ impl Store {
         let settings = self.segment_settings.clone();
         let now = self.config.clock.now_ticks();
         let frozen = view.clone();
-        let mut records = blocking(move || {
-            let mut records = Vec::new();
+        let (mut records, usage) = blocking(move || {
+            let (mut records, mut usage) = (Vec::new(), Usage::default());
             for (key, state) in frozen
                 .tables
                 .iter()
@@ -352,12 +353,16 @@ impl Store {
                     remove_unregistered(&settings, &records);
                     return Err(error);
                 }
+                usage.add_chunks(*key, &state.frozen);
             }
-            Ok(records)
+            Ok((records, usage))
         })
         .await?;
-        let committed = self.catalogue.register_sealed(&mut records, position).await;
-        self.conclude(SegmentChange::Sealed(view, records), committed)
+        let sealing = self
+            .catalogue
+            .register_sealed(&mut records, &usage, position);
+        let committed = sealing.await;
+        self.conclude(SegmentChange::Sealed(view, records, usage), committed)
             .await?;
         let (vfs, dir) = (self.config.vfs.clone(), self.config.data_dir.join("log"));
         blocking(move || {

@@ -15,6 +15,7 @@ use crate::batch::{concat, time_range};
 use crate::log::{Appended, LogSink};
 use crate::schema::Table;
 use crate::segment::{Retired, Segment};
+use crate::usage::{Usage, UsageRecord};
 
 /// Chunks of one size class that are joined into one.
 const JOIN: usize = 16;
@@ -132,6 +133,8 @@ pub(crate) type Tables = BTreeMap<Key, TableState>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
     pub(crate) tables: Tables,
+    /// What was sealed.
+    usage: Arc<Usage>,
     /// The last sequence in it.
     pub(crate) sequence: u64,
     /// Deleted applications: late appends to them are dropped.
@@ -139,6 +142,21 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// What these applications sent, by application, table and hour.
+    pub(crate) fn usage(&self, apps: &[AppId]) -> Vec<UsageRecord> {
+        let sealed = self.usage.records();
+        let mut usage = Usage::of_records(sealed.filter(|record| apps.contains(&record.app)));
+        let own = self
+            .tables
+            .iter()
+            .filter(|((app, _), _)| apps.contains(app));
+        for (key, state) in own {
+            usage.add_chunks(*key, &state.frozen);
+            usage.add_chunks(*key, &state.open);
+        }
+        usage.records().collect()
+    }
+
     fn sizes(&self) -> Sizes {
         let mut sizes = Sizes::default();
         for state in self.tables.values() {
@@ -223,9 +241,9 @@ impl ViewCell {
         });
     }
 
-    /// Replaces the frozen parts of `sealed`, the view that a seal began with, by their segments. Where the frozen part is another one
+    /// Replaces the frozen parts of `sealed`, the view that a seal began with, by their segments and `usage`. Where the frozen part is another one
     /// by now, because the store was reset or restored meanwhile, it stays, and its segments are dropped.
-    pub(crate) fn sealed(&self, sealed: &View, segments: Vec<Arc<Segment>>) {
+    pub(crate) fn sealed(&self, sealed: &View, segments: Vec<Arc<Segment>>, usage: &Usage) {
         self.change(|view| {
             let mut current = BTreeSet::new();
             for (key, before) in &sealed.tables {
@@ -241,7 +259,19 @@ impl ViewCell {
                 .partition(|segment| current.contains(&(segment.record.app, segment.record.table)));
             retire(&stale);
             add(view, valid);
+            let own = |record: &UsageRecord| current.contains(&(record.app, record.table));
+            Arc::make_mut(&mut view.usage).add_all(usage.records().filter(own));
         });
+    }
+
+    /// Adds what was sealed before this process began.
+    pub(crate) fn add_usage(&self, usage: &Usage) {
+        self.change(|view| Arc::make_mut(&mut view.usage).add_all(usage.records()));
+    }
+
+    /// Forgets the usage of hours that began before `start`, in ticks.
+    pub(crate) fn forget_usage_before(&self, start: i64) {
+        self.change(|view| Arc::make_mut(&mut view.usage).forget_before(start));
     }
 
     /// Replaces the segments with these ids by `segments`, after a merge. Their files are removed after the last read. If one of them
@@ -266,6 +296,8 @@ impl ViewCell {
                 .into_iter()
                 .partition(|((owner, _), _)| app.is_none_or(|app| app == *owner));
             (gone, view.tables) = (out, kept);
+            let usage = Arc::make_mut(&mut view.usage);
+            usage.retain_apps(|owner| app.is_some_and(|app| app != owner));
         });
         for state in gone.values() {
             retire(&state.segments);
@@ -277,10 +309,13 @@ impl ViewCell {
     pub(crate) fn restore(&self, saved: &View) -> Tables {
         let mut gone = Tables::new();
         self.change(|view| {
-            let saved = saved.tables.iter();
-            let kept = saved.filter(|((app, _), _)| !view.dropped.contains(app));
+            let tables = saved.tables.iter();
+            let kept = tables.filter(|((app, _), _)| !view.dropped.contains(app));
             let kept = kept.map(|(key, state)| (*key, state.clone())).collect();
             gone = std::mem::replace(&mut view.tables, kept);
+            view.usage = saved.usage.clone();
+            let usage = Arc::make_mut(&mut view.usage);
+            usage.retain_apps(|app| !view.dropped.contains(&app));
         });
         // The file of a segment that was restored lives as long as the segment does.
         for state in gone.values() {
@@ -308,6 +343,7 @@ impl ViewCell {
     pub(crate) fn drop_app(&self, app: AppId) {
         self.change(|view| {
             view.dropped.insert(app);
+            Arc::make_mut(&mut view.usage).retain_apps(|owner| owner != app);
             view.tables.retain(|(owner, _), state| {
                 if *owner == app {
                     retire(&state.segments);

@@ -18,3 +18,4 @@ mod metrics_catalogue;
 mod metrics_segments;
 mod query;
 mod support;
+mod usage;

@@ -238,14 +238,20 @@ impl Catalogue {
         .await
     }
 
-    /// Notes that a deleted application's data is gone.
+    /// Notes that a deleted application's data is gone, and deletes its usage.
     pub(crate) async fn mark_purged(&self, id: AppId, now: i64) -> Result<()> {
         self.named(async {
+            let mut transaction = self.writer.begin().await?;
+            sqlx::query("DELETE FROM usage WHERE app_id = ?")
+                .bind(id.to_string())
+                .execute(&mut *transaction)
+                .await?;
             sqlx::query("UPDATE applications SET purged = ? WHERE id = ?")
                 .bind(now)
                 .bind(id.to_string())
-                .commit_to(&self.writer)
+                .execute(&mut *transaction)
                 .await?;
+            transaction.commit().await?;
             Ok(())
         })
         .await

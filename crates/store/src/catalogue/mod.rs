@@ -18,6 +18,7 @@ mod retention;
 mod saved;
 mod segments;
 mod trusted_time;
+mod usage;
 mod users;
 mod write;
 

@@ -5,11 +5,13 @@ use sqlx::{Decode, Row, Type};
 
 use super::Catalogue;
 use super::applications::app_id;
+use super::usage;
 use super::write::Commit;
 use crate::app_id::AppId;
 use crate::error::Result;
 use crate::schema::Table;
 use crate::segment::Checksums;
+use crate::usage::Usage;
 
 /// A sealed file, as the catalogue knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,15 +166,17 @@ impl Catalogue {
         .await
     }
 
-    /// Registers sealed segments and advances the log's position: both or neither. Fills in the ids.
+    /// Registers sealed segments, adds their items to the usage and advances the log's position: all or nothing. Fills in the ids.
     pub(crate) async fn register_sealed(
         &self,
         segments: &mut [SegmentRecord],
+        sealed: &Usage,
         position: u64,
     ) -> Result<()> {
         self.named(async {
             let mut transaction = self.writer.begin().await?;
             insert(&mut transaction, segments).await?;
+            usage::add(&mut transaction, sealed).await?;
             sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
                 .bind(to_sql(position))
                 .execute(&mut *transaction)
@@ -315,15 +319,15 @@ fn names(json: &str) -> sqlx::Result<Vec<String>> {
         .collect())
 }
 
-fn unreadable(what: String) -> sqlx::Error {
+pub(super) fn unreadable(what: String) -> sqlx::Error {
     sqlx::Error::Decode(what.into())
 }
 
 /// SQLite's integers are signed; sequences and sizes stay far below the difference.
-fn to_sql(value: u64) -> i64 {
+pub(super) fn to_sql(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn from_sql(value: i64) -> u64 {
+pub(super) fn from_sql(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }

@@ -21,6 +21,7 @@ use crate::schema::Table;
 use crate::segment::Segment;
 use crate::store::Store;
 use crate::trusted_time::{ClockTrust, Observation};
+use crate::usage;
 use crate::vfs;
 
 pub use rules::RetentionRules;
@@ -45,6 +46,7 @@ impl Store {
         let rules = self.retention_rules().await?;
         let _one = self.changing.lock().await;
         self.settle().await?;
+        self.forget_usage(now).await?;
         let segments = self.all_segments();
         let mut gone: Vec<&Segment> = Vec::new();
         for segment in &segments {
@@ -76,6 +78,14 @@ impl Store {
         })
         .await?;
         Ok(ids.len())
+    }
+
+    /// Forgets the usage of hours that are too old.
+    async fn forget_usage(&self, now: i64) -> Result<()> {
+        let oldest = now.saturating_sub(ticks(usage::KEPT));
+        self.catalogue.forget_usage_before(oldest).await?;
+        self.view.forget_usage_before(oldest);
+        Ok(())
     }
 
     /// Seals the memtable if it holds rows that are past their retention, and runs [`Store::expire`]: retention runs over segments only.

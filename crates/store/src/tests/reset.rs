@@ -42,6 +42,43 @@ async fn a_reset_takes_the_rows_of_one_application_or_all() {
     assert_eq!(ids(&store, app(1)).await, Vec::<String>::new());
 }
 
+/// The items that are counted for an application.
+fn counted(store: &Store, owner: AppId) -> u64 {
+    let usage = store.snapshot().usage(&[owner]);
+    usage.iter().map(|record| record.items).sum()
+}
+
+#[tokio::test]
+async fn usage_follows_resets_and_restores_and_survives_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = quiet(dir.path());
+    let store = Store::open(config.clone()).await.unwrap();
+    fill(&store, "a", app(1)).await;
+    fill(&store, "b", app(2)).await;
+    let saved = store.snapshot();
+    store.reset(Some(app(1)));
+    assert_eq!((counted(&store, app(1)), counted(&store, app(2))), (0, 3));
+    store.restore(&saved);
+    assert_eq!((counted(&store, app(1)), counted(&store, app(2))), (3, 3));
+
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        data_dir: dir.path().to_owned(),
+        ..config
+    };
+    let store = Store::open(config.clone()).await.unwrap();
+    fill(&store, "a", app(1)).await;
+    let before = store.snapshot().usage(&[app(1)]);
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(dir.path(), copy.path());
+    let config = StoreConfig {
+        data_dir: copy.path().to_owned(),
+        ..config
+    };
+    let store = Store::open(config).await.unwrap();
+    assert_eq!(store.snapshot().usage(&[app(1)]), before);
+}
+
 #[tokio::test]
 async fn a_restore_brings_back_what_was_there_as_often_as_asked() {
     let dir = tempfile::tempdir().unwrap();

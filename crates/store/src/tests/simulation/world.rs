@@ -388,7 +388,40 @@ impl World {
         if found.len() as u64 > known {
             return Err("there are items that nobody sent".to_owned());
         }
+        if settle {
+            self.check_usage(&store)?;
+        }
         self.settled |= settle;
+        Ok(())
+    }
+
+    /// Each item that is or was there is counted once. What may have expired or belongs to a deleted application may be counted.
+    fn check_usage(&self, store: &Store) -> Result<(), Failure> {
+        let (mut least, mut most) = (BTreeMap::new(), BTreeMap::new());
+        for request in &self.requests {
+            let key = (app(request.app), request.table);
+            let is_there = request.fate == Fate::There;
+            *least.entry(key).or_insert(0) += if is_there && !request.may_go {
+                request.items
+            } else {
+                0
+            };
+            *most.entry(key).or_insert(0) += if is_there || request.may_go {
+                request.items
+            } else {
+                0
+            };
+        }
+        for ((app, table), most) in most {
+            let usage = store.snapshot().usage(&[app]);
+            let own = usage.iter().filter(|record| record.table == table);
+            let counted: u64 = own.map(|record| record.items).sum();
+            if counted < least[&(app, table)] || counted > most {
+                return Err(format!(
+                    "{counted} items of {app}'s {table} are counted, at most {most} were stored"
+                ));
+            }
+        }
         Ok(())
     }
 
