@@ -2,7 +2,8 @@
 """Sends spans by OTLP and the same as envelopes, each to a server of its own, from socket to fsync, and prints items per second and the
 server's memory.
 
-usage: otlp.py [--spans N] [--connections N]
+usage: otlp.py [--spans N] [--connections N] [--seconds S]
+With --seconds, spans are sent again and again for so long instead, and the memory of the second and the last quarter of the time are compared.
 The payloads are made before the clock starts. The sender takes processor time too, of the same machine.
 """
 import argparse
@@ -17,7 +18,7 @@ import time
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "sdk"))
-from process import choose_program, status
+from process import Checks, choose_program, status
 
 BATCH = 8192
 # Spans per second on 2 cores.
@@ -130,10 +131,54 @@ def measure(name, path, headers, bodies, connections):
         return count / taken
 
 
+def send_for(seconds, bodies, connections):
+    """Sends the bodies again and again, and compares the memory of the second quarter of the time with that of the last one."""
+    from server import Server
+    checks = Checks()
+    with Server(query_rate=1_000_000) as server:
+        app, _ = server.new_app("bench")
+        headers = {"Content-Type": "application/x-protobuf", "x-instrumentation-key": app["instrumentationKey"]}
+        place = urllib.parse.urlsplit(server.url)
+        started = time.monotonic()
+        sent, refused = [0] * connections, [0] * connections
+
+        def send(number):
+            connection = http.client.HTTPConnection(place.hostname, place.port)
+            while time.monotonic() < started + seconds:
+                connection.request("POST", "/v1/traces", bodies[(sent[number] + number) % len(bodies)], headers)
+                reply = connection.getresponse()
+                reply.read()
+                if reply.status == 200:
+                    sent[number] += 1
+                elif reply.status == 503:
+                    refused[number] += 1
+                    time.sleep(0.1)
+                else:
+                    raise SystemExit(f"status {reply.status}")
+
+        threads = [threading.Thread(target=send, args=[number]) for number in range(connections)]
+        for thread in threads:
+            thread.start()
+        samples = []
+        while any(thread.is_alive() for thread in threads):
+            samples.append((time.monotonic() - started, status(server.process.pid, "VmRSS")))
+            time.sleep(0.25)
+        quarter = lambda number: [rss for at, rss in samples if number <= 4 * at / seconds < number + 1]
+        second, last = quarter(1), quarter(3)
+        mean = lambda values: sum(values) / len(values)
+        print(f"{sum(sent) * BATCH / seconds:,.0f} spans/s for {seconds} s, {sum(refused)} requests refused with 503")
+        for number in range(4):
+            print(f"quarter {number + 1}: mean {mean(quarter(number)):.0f} MiB, at most {max(quarter(number)):.0f} MiB")
+        checks.check("mean memory of the last quarter", f"{mean(last):.0f} MiB", mean(last) < 1.1 * mean(second), "at most 10% above the second")
+        checks.check("most memory of the last quarter", f"{max(last):.0f} MiB", max(last) < 1.1 * max(second), "at most 10% above the second")
+    checks.end()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spans", type=int, default=1_000_000)
     parser.add_argument("--connections", type=int, default=4)
+    parser.add_argument("--seconds", type=int)
     args = parser.parse_args()
     choose_program("release")
     starts = range(0, args.spans, BATCH)
@@ -141,6 +186,8 @@ def main():
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now / 1e9))
     protobuf = {"Content-Type": "application/x-protobuf"}
     plain = [spans(first, BATCH, now) for first in starts]
+    if args.seconds:
+        return send_for(args.seconds, plain, args.connections)
     reached = measure("OTLP protobuf", "/v1/traces", protobuf, lambda _: plain, args.connections)
     packed = [gzip.compress(body, 1) for body in plain]
     measure("OTLP protobuf, gzip", "/v1/traces", {**protobuf, "Content-Encoding": "gzip"}, lambda _: packed, args.connections)

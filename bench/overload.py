@@ -9,7 +9,8 @@ again: after ten minutes the merges of many segments take a part of the processo
 (items that were acknowledged in a second) must be at least 90% of the mean of both peaks, every other reply 429 or 503 with `Retry-After`, the
 program's memory under its documented limit, and the 99th percentile of /health under 50 ms. HINDSIGHT_PROGRAM may name the
 program. The client runs on the last processor and the program on the others, during both measurements: the client needs a
-processor to itself when it offers a hundred times the capacity, and the program would lose it to the client.
+processor to itself when it offers a hundred times the capacity, and the program would lose it to the client. The client polls without
+a pause in both: two processors share a clock or a core on many machines, and the program's would be faster beside an idle one.
 """
 import argparse
 import collections
@@ -117,7 +118,7 @@ class Load:
                 self.idle.popleft().send()
             # What no connection was free for is not sent later.
             sent += max(due, 0)
-            for key, events in self.selector.select(0.002):
+            for key, events in self.selector.select(0):
                 if events & selectors.EVENT_WRITE:
                     key.data.write()
                 if events & selectors.EVENT_READ:
