@@ -1,4 +1,4 @@
-//! The row work of `graph-match`.
+//! The row work of searches in a graph, and of `graph-match`.
 
 use std::sync::Arc;
 
@@ -76,6 +76,90 @@ fn truths(rows: &RecordBatch, field: Option<&str>) -> Option<Vec<bool>> {
     Some((0..values.len()).map(truth).collect())
 }
 
+/// A search for the matches of a pattern in a graph.
+pub(crate) trait GraphSearch: Match + Send + Sized {
+    /// The graph.
+    fn graph(&self) -> &Arc<GraphInMemory>;
+
+    /// Goes on to the next match; false if there is none.
+    ///
+    /// # Errors
+    /// The query is cancelled.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// The bytes that it retains beside the graph.
+    fn bytes(&self) -> usize;
+}
+
+/// A transform of the rows of a graph into the matches of a search.
+pub(crate) trait SearchTransform: Clone + Send + 'static {
+    /// The search.
+    type Search: GraphSearch;
+
+    /// The fields that the search reads.
+    fn fields(&self) -> &SearchFields;
+
+    /// Begins a search; `None` if there is nothing to find.
+    fn search(&self, graph: Arc<GraphInMemory>, candidates: Candidates) -> Option<Self::Search>;
+
+    /// The state of the transform at the beginning of its input.
+    fn start_search(
+        &self,
+        input: &SchemaRef,
+        output: &SchemaRef,
+    ) -> Result<Box<dyn TransformState>> {
+        Ok(Box::new(State {
+            rows: self.fields().rows(input)?,
+            work: self.clone(),
+            output: Arc::clone(output),
+            search: None,
+        }))
+    }
+}
+
+struct State<T: SearchTransform> {
+    work: T,
+    output: SchemaRef,
+    rows: GraphRows,
+    /// The search, once the graph is complete.
+    search: Option<T::Search>,
+}
+
+impl<T: SearchTransform> TransformState for State<T> {
+    fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        self.rows.add(&batch)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let graph = Arc::new(self.rows.finish()?);
+        let candidates = self.work.fields().candidates(&graph)?;
+        self.search = self.work.search(graph, candidates);
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(search) = &mut self.search else {
+            return Ok(None);
+        };
+        let graph = Arc::clone(search.graph());
+        let mut matches = Matches::new(&self.work.fields().columns, &graph)?;
+        while !matches.is_full() && search.advance()? {
+            matches.add(search, &graph);
+        }
+        if matches.is_empty() {
+            self.search = None;
+            return Ok(None);
+        }
+        Ok(Some(matches.finish(&graph, &self.output)?))
+    }
+
+    fn memory(&self) -> usize {
+        let search = self.search.as_ref();
+        let searched = search.map_or(0, |search| search.bytes() + search.graph().bytes());
+        self.rows.bytes() + searched
+    }
+}
+
 /// Returns a row for each match of a pattern. The input are the rows of a graph.
 #[derive(Debug, Clone)]
 pub(crate) struct MatchGraph {
@@ -93,64 +177,18 @@ impl Transform for MatchGraph {
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {
-        Ok(Box::new(State {
-            rows: self.fields.rows(input)?,
-            work: self.clone(),
-            output: Arc::clone(output),
-            search: None,
-        }))
+        self.start_search(input, output)
     }
 }
 
-struct State {
-    work: MatchGraph,
-    output: SchemaRef,
-    rows: GraphRows,
-    /// The search, once the graph is complete.
-    search: Option<Search>,
-}
+impl SearchTransform for MatchGraph {
+    type Search = Search;
 
-impl TransformState for State {
-    fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        self.rows.add(&batch)
+    fn fields(&self) -> &SearchFields {
+        &self.fields
     }
 
-    fn finish(&mut self) -> Result<()> {
-        let graph = Arc::new(self.rows.finish()?);
-        let candidates = self.work.fields.candidates(&graph)?;
-        self.search = Some(Search::new(&self.work.pattern, graph, candidates));
-        Ok(())
-    }
-
-    fn pop(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(search) = &mut self.search else {
-            return Ok(None);
-        };
-        let graph = Arc::clone(&search.graph);
-        let mut matches = Matches::new(&self.work.fields.columns, &graph)?;
-        while !matches.is_full() && search.advance()? {
-            matches.add(search, &graph);
-        }
-        if matches.is_empty() {
-            self.search = None;
-            return Ok(None);
-        }
-        Ok(Some(matches.finish(&graph, &self.output)?))
-    }
-
-    fn memory(&self) -> usize {
-        let search = self.search.as_ref();
-        let searched = search.map_or(0, |search| search.bytes() + search.graph.bytes());
-        self.rows.bytes() + searched
-    }
-}
-
-impl Match for Search {
-    fn node(&self, node: usize) -> Option<u32> {
-        self.node(node)
-    }
-
-    fn path(&self, step: usize) -> impl Iterator<Item = (u32, u32)> {
-        self.path(step)
+    fn search(&self, graph: Arc<GraphInMemory>, candidates: Candidates) -> Option<Search> {
+        Some(Search::new(&self.pattern, graph, candidates))
     }
 }

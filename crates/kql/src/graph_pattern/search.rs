@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 
+use super::matches::Match;
 use super::pattern::{Cycles, Pattern, Step};
+use super::rows::GraphSearch;
 use super::topology::{CHECK_INTERVAL, GraphInMemory, Link};
 use crate::work::CancellationToken;
 
@@ -63,7 +65,7 @@ struct Planned {
 
 /// A search with its position.
 pub(crate) struct Search {
-    pub(crate) graph: Arc<GraphInMemory>,
+    graph: Arc<GraphInMemory>,
     candidates: Candidates,
     cycles: Cycles,
     order: Vec<Planned>,
@@ -148,64 +150,6 @@ impl Search {
             steps: 0,
             cancellation: CancellationToken::current(),
         }
-    }
-
-    /// The size in bytes, without the graph.
-    pub(crate) fn bytes(&self) -> usize {
-        let path = |frame: &Frame| {
-            frame.path.capacity() * size_of::<Walked>()
-                + frame.cursors.capacity() * size_of::<Cursor>()
-        };
-        self.candidates.bytes()
-            + self.used_nodes.capacity()
-            + self.used_edges.capacity()
-            + self.frames.iter().map(path).sum::<usize>()
-    }
-
-    /// Goes on to the next match; false if there is none.
-    ///
-    /// # Errors
-    /// The query is cancelled.
-    pub(crate) fn advance(&mut self) -> Result<bool> {
-        loop {
-            if self.frames.is_empty() {
-                if !self.begin()? {
-                    return Ok(false);
-                }
-            } else if !self.next_end()? {
-                self.frames.pop();
-                continue;
-            }
-            match self.order.get(self.frames.len()).copied() {
-                None => return Ok(true),
-                Some(planned) => self.enter(planned),
-            }
-        }
-    }
-
-    /// The node of the graph that a node of the pattern is in the current match.
-    pub(crate) fn node(&self, node: usize) -> Option<u32> {
-        self.nodes.get(node).copied().flatten()
-    }
-
-    /// The edges of a step in the current match, in the direction of the step, each with the node that it leads to.
-    pub(crate) fn path(&self, step: usize) -> impl Iterator<Item = (u32, u32)> {
-        let frame = self.frames.iter().find(|f| f.planned.number == step);
-        let walked = frame.map_or(&[][..], |frame| frame.path.as_slice());
-        let start = frame.map_or(0, |frame| frame.start);
-        let backward = frame.is_some_and(|frame| frame.planned.backward);
-        let count = walked.len();
-        (0..count).map(move |index| {
-            let place = if backward { count - 1 - index } else { index };
-            let edge = walked.get(place).map_or(0, |w| w.link.edge);
-            // Backward an edge leads to the node that was walked before it.
-            let node = match (backward, place.checked_sub(1)) {
-                (false, _) => walked.get(place).map_or(0, |w| w.link.node),
-                (true, None) => start,
-                (true, Some(before)) => walked.get(before).map_or(0, |w| w.link.node),
-            };
-            (edge, node)
-        })
     }
 
     /// Begins at the next node of the graph.
@@ -369,6 +313,65 @@ impl Search {
         if let Some(mark) = node.filter(|_| walked.marks_node) {
             *mark = used;
         }
+    }
+}
+
+impl GraphSearch for Search {
+    fn graph(&self) -> &Arc<GraphInMemory> {
+        &self.graph
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            if self.frames.is_empty() {
+                if !self.begin()? {
+                    return Ok(false);
+                }
+            } else if !self.next_end()? {
+                self.frames.pop();
+                continue;
+            }
+            match self.order.get(self.frames.len()).copied() {
+                None => return Ok(true),
+                Some(planned) => self.enter(planned),
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let path = |frame: &Frame| {
+            frame.path.capacity() * size_of::<Walked>()
+                + frame.cursors.capacity() * size_of::<Cursor>()
+        };
+        self.candidates.bytes()
+            + self.used_nodes.capacity()
+            + self.used_edges.capacity()
+            + self.frames.iter().map(path).sum::<usize>()
+    }
+}
+
+impl Match for Search {
+    fn node(&self, node: usize) -> Option<u32> {
+        self.nodes.get(node).copied().flatten()
+    }
+
+    fn path(&self, step: usize) -> impl Iterator<Item = (u32, u32)> {
+        let frame = self.frames.iter().find(|f| f.planned.number == step);
+        let walked = frame.map_or(&[][..], |frame| frame.path.as_slice());
+        let start = frame.map_or(0, |frame| frame.start);
+        let backward = frame.is_some_and(|frame| frame.planned.backward);
+        let count = walked.len();
+        (0..count).map(move |index| {
+            let place = if backward { count - 1 - index } else { index };
+            let edge = walked.get(place).map_or(0, |w| w.link.edge);
+            // Backward an edge leads to the node that was walked before it.
+            let node = match (backward, place.checked_sub(1)) {
+                (false, _) => walked.get(place).map_or(0, |w| w.link.node),
+                (true, None) => start,
+                (true, Some(before)) => walked.get(before).map_or(0, |w| w.link.node),
+            };
+            (edge, node)
+        })
     }
 }
 

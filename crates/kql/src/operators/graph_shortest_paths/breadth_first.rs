@@ -6,6 +6,7 @@ use datafusion::common::Result;
 
 use crate::graph_pattern::matches::Match;
 use crate::graph_pattern::pattern::Step;
+use crate::graph_pattern::rows::GraphSearch;
 use crate::graph_pattern::search::Candidates;
 use crate::graph_pattern::topology::{CHECK_INTERVAL, GraphInMemory, Link};
 use crate::work::CancellationToken;
@@ -15,7 +16,7 @@ const NONE: u32 = u32::MAX;
 
 /// A search for the shortest paths of a step.
 pub(super) struct BreadthFirst {
-    pub(super) graph: Arc<GraphInMemory>,
+    graph: Arc<GraphInMemory>,
     candidates: Candidates,
     step: Step,
     all: bool,
@@ -83,43 +84,6 @@ impl BreadthFirst {
             path: Vec::new(),
             steps: 0,
             cancellation: CancellationToken::current(),
-        }
-    }
-
-    /// The size in bytes, without the graph.
-    pub(super) fn bytes(&self) -> usize {
-        self.candidates.bytes() + (self.distances.capacity() + self.reached.capacity()) * 4
-    }
-
-    /// Goes on to the next path; false if there is none.
-    ///
-    /// # Errors
-    /// The query is cancelled.
-    pub(super) fn advance(&mut self) -> Result<bool> {
-        loop {
-            if !self.trail.is_empty() {
-                if self.next_trail()? {
-                    self.note_path();
-                    if !self.all {
-                        self.trail.clear();
-                    }
-                    return Ok(true);
-                }
-                continue;
-            }
-            match self.reached.get(self.next_end).copied() {
-                Some(end) => {
-                    self.next_end += 1;
-                    if let Some(found) = self.begin_at_end(end) {
-                        return Ok(found);
-                    }
-                }
-                None => {
-                    if !self.begin_at_next_root()? {
-                        return Ok(false);
-                    }
-                }
-            }
         }
     }
 
@@ -274,6 +238,44 @@ impl BreadthFirst {
             self.path
                 .extend(walked.rev().map(|t| (t.link.edge, t.node)));
         }
+    }
+}
+
+impl GraphSearch for BreadthFirst {
+    fn graph(&self) -> &Arc<GraphInMemory> {
+        &self.graph
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            if !self.trail.is_empty() {
+                if self.next_trail()? {
+                    self.note_path();
+                    if !self.all {
+                        self.trail.clear();
+                    }
+                    return Ok(true);
+                }
+                continue;
+            }
+            match self.reached.get(self.next_end).copied() {
+                Some(end) => {
+                    self.next_end += 1;
+                    if let Some(found) = self.begin_at_end(end) {
+                        return Ok(found);
+                    }
+                }
+                None => {
+                    if !self.begin_at_next_root()? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.candidates.bytes() + (self.distances.capacity() + self.reached.capacity()) * 4
     }
 }
 
