@@ -1,6 +1,7 @@
 //! The `hindsight` program: HTTP shapes, identity, ingestion protocols, wiring.
 
 mod app;
+mod arriving;
 mod auth;
 mod bodies;
 mod caps;

@@ -1,8 +1,6 @@
 //! `hindsight tail`: items as they arrive.
 //!
-//! `timestamp` is no order of arrival, so items are found by `ingestion_time()`. An item becomes visible when its request is synced, and
-//! requests that were received one after the other may become visible the other way round. So each look begins [`OVERLAP`] before the
-//! latest item that was written, and leaves out the items that were written already.
+//! Items are found as [`crate::arriving`] says.
 
 mod items;
 
@@ -20,28 +18,12 @@ use super::ask::{AppArguments, Question, ask};
 use super::target::{Reply, Target};
 use super::terminal::Screen;
 use super::{output, place};
+use crate::arriving::{EVERY, OVERLAP, TABLES};
 use crate::config::duration;
 use items::{ARRIVED, Item};
 
-/// How often items are looked for.
-const EVERY: Duration = Duration::from_secs(1);
-/// How long before the latest item that was written a look begins, in ticks.
-const OVERLAP: i64 = 10 * TICKS;
 /// The most items that one query of a look reads; further ones are read by the next query.
 const PAGE: usize = 5_000;
-/// Ticks in a second.
-const TICKS: i64 = 10_000_000;
-
-/// The tables that are followed if none is named: metrics arrive all the time and say nothing alone.
-const TABLES: [Table; 7] = [
-    Table::Requests,
-    Table::Dependencies,
-    Table::Exceptions,
-    Table::Traces,
-    Table::CustomEvents,
-    Table::PageViews,
-    Table::AvailabilityResults,
-];
 
 /// `hindsight tail [FILTER]`
 #[derive(Debug, Args)]
@@ -295,18 +277,19 @@ impl Position {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hindsight_store::TICKS_PER_SECOND;
 
     #[test]
     fn an_item_is_written_once_and_forgotten_when_it_is_not_read_again() {
-        let mut position = Position::new(100 * TICKS);
-        assert!(position.note(100 * TICKS, "a"));
-        assert!(!position.note(100 * TICKS, "a"));
-        assert_eq!(position.from(), 100 * TICKS);
-        assert!(position.note(115 * TICKS, "b"));
+        let mut position = Position::new(100 * TICKS_PER_SECOND);
+        assert!(position.note(100 * TICKS_PER_SECOND, "a"));
+        assert!(!position.note(100 * TICKS_PER_SECOND, "a"));
+        assert_eq!(position.from(), 100 * TICKS_PER_SECOND);
+        assert!(position.note(115 * TICKS_PER_SECOND, "b"));
         // An item of a request that was synced later is still read.
-        assert_eq!(position.from(), 105 * TICKS);
-        assert!(position.note(106 * TICKS, "c"));
+        assert_eq!(position.from(), 105 * TICKS_PER_SECOND);
+        assert!(position.note(106 * TICKS_PER_SECOND, "c"));
         assert_eq!(position.written.len(), 2);
-        assert_eq!(position.from(), 105 * TICKS);
+        assert_eq!(position.from(), 105 * TICKS_PER_SECOND);
     }
 }

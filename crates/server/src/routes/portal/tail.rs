@@ -1,13 +1,10 @@
 //! `POST /portal/api/apps/{appId}/tail`: items as they arrive, one line of JSON each.
 //!
-//! `timestamp` is no order of arrival, so items are found by `ingestion_time()`. An item becomes visible when its request is synced, and
-//! requests that were received one after the other may become visible the other way round. So each look begins [`OVERLAP`] before the
-//! latest item that was sent, and skips the items that were sent already.
+//! Items are found as [`crate::arriving`] says.
 
 use std::collections::{HashSet, VecDeque};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -16,12 +13,13 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use hindsight_engine::{Checked, EngineError, Part, QueryOptions, QueryRequest, QueryStream};
 use hindsight_kql_types::datetime;
-use hindsight_store::Table;
+use hindsight_store::{TICKS_PER_SECOND, Table};
 use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::app::App;
+use crate::arriving::{EVERY, OVERLAP, TABLES};
 use crate::auth::guard::{Standing, admit};
 use crate::error::ApiError;
 use crate::origin::Head;
@@ -31,24 +29,18 @@ use crate::routes::asked::Asked;
 use crate::wire::portal as wire;
 use crate::wire::query::{Extras, Form, Writer};
 
-/// How often items are looked for at most, and the right of the watcher is checked again.
-const EVERY: Duration = Duration::from_secs(1);
 /// The most items that a look sends: the newest ones. The others are counted.
 const MOST: usize = 200;
 /// The most items that a look reads.
 const READ: usize = 2_000;
-/// How long before the latest item that was sent a look begins, in ticks.
-const OVERLAP: i64 = 10 * TICKS;
 /// How long before the stream begins its first items have arrived, in ticks.
-const BEFORE: i64 = 60 * TICKS;
+const BEFORE: i64 = 60 * TICKS_PER_SECOND;
 /// Items whose `timestamp` is older than this before now are not shown, in ticks: a look reads no more than that.
-const SPAN: i64 = 3600 * TICKS;
+const SPAN: i64 = 3600 * TICKS_PER_SECOND;
 /// How far `timestamp` may lie in the future, in ticks.
-const AHEAD: i64 = 24 * 3600 * TICKS;
+const AHEAD: i64 = 24 * 3600 * TICKS_PER_SECOND;
 /// Looks without an item after which a line says that the stream lives.
 const QUIET: u32 = 15;
-/// Ticks in a second.
-const TICKS: i64 = 10_000_000;
 /// The column with the time of arrival.
 const ARRIVED: &str = "$arrived";
 
@@ -61,17 +53,6 @@ pub(super) struct Wanted {
     /// Names of tables; none shows those that people read.
     tables: Vec<String>,
 }
-
-/// The tables that are shown if none is named: metrics arrive all the time and say nothing alone.
-const TABLES: [Table; 7] = [
-    Table::Requests,
-    Table::Dependencies,
-    Table::Exceptions,
-    Table::Traces,
-    Table::CustomEvents,
-    Table::PageViews,
-    Table::AvailabilityResults,
-];
 
 /// Begins the stream.
 pub(super) async fn tail(
