@@ -188,6 +188,7 @@ impl App {
 /// The store's settings, after a last change.
 fn store_config(settings: &Settings, change: impl FnOnce(&mut StoreConfig)) -> StoreConfig {
     let mut config = StoreConfig::new(&settings.data);
+    config.catalogue = settings.catalogue.clone();
     config.retention = settings.retention;
     config.retention_bytes = settings.retention_bytes;
     config.retention_interval = settings.retention_interval;

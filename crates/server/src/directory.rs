@@ -171,7 +171,11 @@ impl Directory {
             return Ok(snapshot);
         }
         // The version is read first: a change between the two reads makes the next look load again.
-        let version = self.catalogue.version().await?;
+        let version = if now {
+            self.catalogue.latest_version().await?
+        } else {
+            self.catalogue.version().await?
+        };
         let unchanged = version == self.state.read().version;
         let loaded = if unchanged {
             None

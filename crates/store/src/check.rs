@@ -76,6 +76,12 @@ impl CheckReport {
 /// # Errors
 /// [`StoreError::NoStore`] if there is no store, [`StoreError::NewerFormat`] if a newer program wrote it. Damage is not an error.
 pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckReport> {
+    format_file::refuse_postgres(
+        &RealFs,
+        root,
+        "'hindsight store check'",
+        "queries verify the checksums of segments, and pg_amcheck checks the database",
+    )?;
     let mut report = CheckReport::default();
     let catalogue_path = folder::catalogue_path(root);
     if !exists(&root.join("segments"))? && !exists(&catalogue_path)? {

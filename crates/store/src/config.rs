@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::catalogue::CataloguePlace;
 use crate::clock::{Clock, SystemClock};
 use crate::vfs::{RealFs, Vfs};
 
@@ -12,6 +13,8 @@ use crate::vfs::{RealFs, Vfs};
 pub struct StoreConfig {
     /// The data folder.
     pub data_dir: PathBuf,
+    /// Where its catalogue is. Default: in the data folder.
+    pub catalogue: CataloguePlace,
     /// Whether the folder and its catalogue are made where there are none. Default true.
     pub create: bool,
     /// How long the log writer waits for more requests before it writes and syncs. Default 2 ms.
@@ -74,6 +77,7 @@ impl StoreConfig {
     pub fn new(data_dir: impl Into<PathBuf>) -> StoreConfig {
         StoreConfig {
             data_dir: data_dir.into(),
+            catalogue: CataloguePlace::DataFolder,
             create: true,
             commit_delay: Duration::from_millis(2),
             commit_bytes: 16 << 20,

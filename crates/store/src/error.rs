@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::catalogue::DatabaseError;
+
 /// A failure of the store, worded for the person who runs it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -66,10 +68,10 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The catalogue does not belong to the telemetry beside it; nothing was changed.
-    #[error("{} does not belong to this data folder: {what}; nothing was changed", path.display())]
+    #[error("{catalogue} does not belong to this data folder: {what}; nothing was changed")]
     Foreign {
-        /// The catalogue.
-        path: PathBuf,
+        /// The catalogue, or another file that does not belong to the folder.
+        catalogue: String,
         /// What does not fit.
         what: String,
     },
@@ -131,13 +133,30 @@ pub enum StoreError {
         /// What was found there.
         what: String,
     },
-    /// SQLite failed to open, read or change the catalogue.
-    #[error("the catalogue {} cannot be used: {source}", path.display())]
+    /// The database failed to open, read or change the catalogue.
+    #[error("the catalogue {catalogue} cannot be used: {source}")]
     Catalogue {
-        /// Its file.
+        /// Its file, or its address without the password.
+        catalogue: String,
+        /// What the database says.
+        source: DatabaseError,
+    },
+    /// The catalogue of a data folder is in PostgreSQL, and no database was named.
+    #[error(
+        "the catalogue of the data folder {} is in PostgreSQL: name the database with --catalogue or the setting `store.catalogue`",
+        path.display()
+    )]
+    CatalogueElsewhere {
+        /// The data folder.
         path: PathBuf,
-        /// What SQLite says.
-        source: sqlx::Error,
+    },
+    /// An operation does not support a catalogue in PostgreSQL.
+    #[error("{what} does not support a catalogue in PostgreSQL: {instead}")]
+    NotWithPostgres {
+        /// The operation.
+        what: &'static str,
+        /// What to do in its place.
+        instead: &'static str,
     },
     /// An Arrow kernel failed.
     #[error("arrow: {0}")]

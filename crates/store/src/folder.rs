@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Result, StoreError};
-use crate::format_file;
+use crate::format_file::{self, CatalogueKind};
 use crate::log;
 use crate::quarantine;
 use crate::store_id::StoreId;
@@ -42,24 +42,32 @@ impl Folder {
     /// # Errors
     /// [`StoreError::Locked`] if another process holds it, [`StoreError::NewerFormat`] if a newer program wrote it,
     /// [`StoreError::NoStore`] if there is none and it is not to be made, [`StoreError::Missing`] if there is
-    /// telemetry but no catalogue.
-    pub(crate) fn take(vfs: Arc<dyn Vfs>, root: &Path, create: bool) -> Result<Folder> {
-        format_file::read(&*vfs, root)?;
+    /// telemetry but no catalogue, [`StoreError::CatalogueElsewhere`] and [`StoreError::Foreign`] if its catalogue is not of this kind.
+    pub(crate) fn take(
+        vfs: Arc<dyn Vfs>,
+        root: &Path,
+        create: bool,
+        kind: CatalogueKind,
+    ) -> Result<Folder> {
+        refuse_other_kind(&*vfs, root, kind)?;
         if !create {
-            require_catalogue(&*vfs, root)?;
+            match kind {
+                CatalogueKind::File => require_catalogue(&*vfs, root)?,
+                CatalogueKind::Postgres => require_format(&*vfs, root)?,
+            }
         }
         vfs.create_dir(root)
             .map_err(StoreError::io("create", root))?;
         let lock = lock(&*vfs, root)?;
         // Read again under the lock: another process may have written it meanwhile.
-        format_file::read(&*vfs, root)?;
+        refuse_other_kind(&*vfs, root, kind)?;
         let folder = Folder {
             vfs,
             root: root.to_owned(),
             _lock: lock,
         };
         folder.create_parts()?;
-        if !has_catalogue(folder.vfs(), root)? {
+        if kind == CatalogueKind::File && !has_catalogue(folder.vfs(), root)? {
             refuse_lost_catalogue(folder.vfs(), root)?;
         }
         Ok(folder)
@@ -190,10 +198,11 @@ fn refuse_lost_catalogue(vfs: &dyn Vfs, root: &Path) -> Result<()> {
 pub(crate) fn agree_on_store(
     vfs: &dyn Vfs,
     root: &Path,
+    catalogue: &str,
     of_catalogue: Option<StoreId>,
 ) -> Result<StoreId> {
     let foreign = |what: String| StoreError::Foreign {
-        path: catalogue_path(root),
+        catalogue: catalogue.to_owned(),
         what,
     };
     match (
@@ -211,8 +220,43 @@ pub(crate) fn agree_on_store(
     }
 }
 
+/// Fails where the catalogue of a folder is of another kind.
+///
+/// # Errors
+/// As [`Folder::take`].
+pub(crate) fn refuse_other_kind(vfs: &dyn Vfs, root: &Path, kind: CatalogueKind) -> Result<()> {
+    let format = format_file::read(vfs, root)?;
+    let found = format.map(|format| format.catalogue);
+    match kind {
+        CatalogueKind::File if found == Some(CatalogueKind::Postgres) => {
+            Err(StoreError::CatalogueElsewhere {
+                path: root.to_owned(),
+            })
+        }
+        CatalogueKind::Postgres if has_catalogue(vfs, root)? => Err(StoreError::Foreign {
+            catalogue: "the catalogue in PostgreSQL".to_owned(),
+            what: format!(
+                "the folder has a catalogue of its own, {}",
+                catalogue_path(root).display()
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Fails where there is no data folder.
+fn require_format(vfs: &dyn Vfs, root: &Path) -> Result<()> {
+    match format_file::read(vfs, root)? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::NoStore {
+            path: root.to_owned(),
+        }),
+    }
+}
+
 /// Fails where a folder has no catalogue, before anything in it is touched.
 pub(crate) fn require_catalogue(vfs: &dyn Vfs, root: &Path) -> Result<()> {
+    refuse_other_kind(vfs, root, CatalogueKind::File)?;
     if has_catalogue(vfs, root)? {
         return Ok(());
     }

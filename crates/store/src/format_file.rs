@@ -11,12 +11,25 @@ use crate::vfs::{self, Vfs};
 pub const FORMAT_VERSION: u32 = 1;
 
 const FORMAT_FILE: &str = "format";
+/// The third line of a folder whose catalogue is in PostgreSQL.
+const POSTGRES: &str = "catalogue postgresql";
+
+/// Where the catalogue of a data folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CatalogueKind {
+    /// In the folder, in a file of SQLite.
+    File,
+    /// In PostgreSQL.
+    Postgres,
+}
 
 /// What the file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
     /// The identity of the store; folders that older programs made have none.
     pub(crate) store: Option<StoreId>,
+    /// Where its catalogue is.
+    pub(crate) catalogue: CatalogueKind,
 }
 
 /// Reads the file; `None` where there is none.
@@ -58,13 +71,38 @@ pub(crate) fn read(vfs: &dyn Vfs, root: &Path) -> Result<Option<Format>> {
         }
         None => None,
     };
-    Ok(Some(Format { store }))
+    let catalogue = match lines.next() {
+        None => CatalogueKind::File,
+        Some(POSTGRES) => CatalogueKind::Postgres,
+        Some(_) => return Err(damaged("its third line does not name a catalogue")),
+    };
+    Ok(Some(Format { store, catalogue }))
+}
+
+/// Refuses a data folder whose catalogue is in PostgreSQL, for an operation that needs the one in the folder.
+pub(crate) fn refuse_postgres(
+    vfs: &dyn Vfs,
+    root: &Path,
+    what: &'static str,
+    instead: &'static str,
+) -> Result<()> {
+    match read(vfs, root) {
+        Ok(Some(format)) if format.catalogue == CatalogueKind::Postgres => {
+            Err(StoreError::NotWithPostgres { what, instead })
+        }
+        // What else is wrong with the file is for the operation.
+        _ => Ok(()),
+    }
 }
 
 /// Writes the file: to a temporary one, synced, renamed, folder synced.
-pub(crate) fn write(vfs: &dyn Vfs, root: &Path, store: StoreId) -> Result<()> {
+pub(crate) fn write(vfs: &dyn Vfs, root: &Path, store: StoreId, kind: CatalogueKind) -> Result<()> {
     let path = path(root);
-    let text = format!("hindsight {FORMAT_VERSION}\nstore {store}\n");
+    let mut text = format!("hindsight {FORMAT_VERSION}\nstore {store}\n");
+    if kind == CatalogueKind::Postgres {
+        text.push_str(POSTGRES);
+        text.push('\n');
+    }
     vfs::replace(vfs, &path.with_extension("tmp"), &path, text.as_bytes())
         .map_err(StoreError::io("write", &path))
 }

@@ -50,6 +50,7 @@ impl Store {
         let Some(path) = path else {
             return Ok(false);
         };
+        self.catalogue.settle().await?;
         let committed = self.catalogue.lists_segment(&path).await?;
         let change = self.in_doubt.lock().take();
         if let Some(change) = change.filter(|_| committed) {

@@ -23,6 +23,7 @@ mod bag_leaf;
 mod batch;
 mod blocking;
 mod catalogue;
+mod catalogue_move;
 mod check;
 mod chosen_rows;
 mod clock;
@@ -73,10 +74,12 @@ pub use backup::{
     verify_backup,
 };
 pub use catalogue::{
-    Application, AuditRecord, Catalogue, ClientRecord, GrantRecord, KeyRecord, NewApplication,
-    NewKey, Redeemed, RetentionRule, RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord,
-    SessionRecord, SigningKeyRecord, Tier, TimeMark, UserRecord,
+    Application, AuditRecord, BadUrl, Catalogue, CataloguePlace, ClientRecord, DatabaseError,
+    GrantRecord, KeyRecord, NewApplication, NewKey, PostgresUrl, Redeemed, RetentionRule,
+    RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord,
+    Tier, TimeMark, UserRecord,
 };
+pub use catalogue_move::{move_catalogue_from_postgres, move_catalogue_to_postgres};
 pub use check::{CheckReport, Finding, Progress, check};
 pub use chosen_rows::RowChoice;
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};

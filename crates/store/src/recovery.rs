@@ -10,7 +10,7 @@ use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord, is_disk_full};
 use crate::error::{Result, StoreError};
 use crate::expired::Places;
-use crate::folder::{self, Folder};
+use crate::folder::Folder;
 use crate::log::{self, Appended, LogEnd, Payload};
 use crate::quarantine::{self, Quarantine};
 use crate::segment::{
@@ -46,6 +46,7 @@ pub(crate) async fn recover(
     let deleted = catalogue.deleted_apps(false).await?;
     view.add_usage(&catalogue.usage().await?);
     let (root, view) = (folder.root().to_owned(), view.clone());
+    let name = catalogue.name().to_owned();
     let (segments_dir, log_dir) = (folder.segments_dir(), folder.log_dir());
     let vfs = folder.shared_vfs();
     let quarantine_dir = folder.quarantine_dir();
@@ -63,7 +64,7 @@ pub(crate) async fn recover(
             .map(|record| Arc::new(Segment::new(vfs.clone(), &segments_dir, record.clone())))
             .collect();
         let (damage, changes) = examine(&*vfs, &segments, &places)?;
-        refuse_stale_catalogue(&*vfs, &root, store, &segments, &places, &unlisted)?;
+        refuse_stale_catalogue(&*vfs, &name, store, &segments, &places, &unlisted)?;
         view.replace(&[], segments);
         let log_end = log::replay(&*vfs, &log_dir, position, |sequence, payload| {
             view.push(vec![appended(sequence, payload)?]);
@@ -147,7 +148,7 @@ fn size_differs(vfs: &dyn Vfs, segment: &Segment, path: &Path) -> Result<Option<
 /// Refuses a catalogue that misses segments in whose place there are others that it does not list: it is older than a merge.
 fn refuse_stale_catalogue(
     vfs: &dyn Vfs,
-    root: &Path,
+    catalogue: &str,
     store: StoreId,
     segments: &[Arc<Segment>],
     places: &Places,
@@ -182,7 +183,7 @@ fn refuse_stale_catalogue(
             && let Some(lost) = gone.iter().copied().find(replaces)
         {
             return Err(StoreError::Foreign {
-                path: folder::catalogue_path(root),
+                catalogue: catalogue.to_owned(),
                 what: format!(
                     "it is older than a merge of segments: it lists {}, which is missing, and not {}, which replaces it \
                      ('hindsight store recover' makes a catalogue of what is there)",

@@ -89,8 +89,9 @@ impl Store {
     pub(crate) async fn open_without_tasks(config: StoreConfig) -> Result<Arc<Store>> {
         let (root, create) = (config.data_dir.clone(), config.create);
         let vfs = config.vfs.clone();
-        let folder = blocking(move || Folder::take(vfs, &root, create)).await?;
-        let (catalogue, id) = Catalogue::open_in(&folder).await?;
+        let kind = config.catalogue.kind();
+        let folder = blocking(move || Folder::take(vfs, &root, create, kind)).await?;
+        let (catalogue, id) = config.catalogue.own(&folder).await?;
         Store::recover(config, folder, catalogue, id).await
     }
 

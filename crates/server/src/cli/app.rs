@@ -88,10 +88,9 @@ impl AppCommand {
                 json,
             } => {
                 if create_folder {
-                    Catalogue::open_or_create(&data.path()?)
-                        .await?
-                        .close()
-                        .await;
+                    let settings = data.settings()?;
+                    let catalogue = settings.catalogue.open_or_create(&settings.data).await?;
+                    catalogue.close().await;
                 }
                 create(&name, &data, json).await
             }

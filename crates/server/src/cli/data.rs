@@ -16,6 +16,9 @@ pub(super) struct DataFolder {
     /// Data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Catalogue in PostgreSQL, `postgres://user@host/database` [env: HINDSIGHT_STORE_CATALOGUE] [default: in the data folder]
+    #[arg(long, value_name = "URL")]
+    catalogue: Option<String>,
 }
 
 impl DataFolder {
@@ -24,6 +27,7 @@ impl DataFolder {
     pub(super) fn at(path: &Path) -> DataFolder {
         DataFolder {
             data: Some(path.to_owned()),
+            catalogue: None,
         }
     }
 
@@ -39,6 +43,9 @@ impl DataFolder {
     pub(super) fn settings(&self) -> anyhow::Result<Settings> {
         let mut settings = Settings::load(None, environment)?;
         settings.data = self.path()?;
+        if let Some(catalogue) = &self.catalogue {
+            settings.set("store.catalogue", catalogue)?;
+        }
         Ok(settings)
     }
 }
@@ -83,7 +90,7 @@ pub(super) async fn open(data: &DataFolder) -> anyhow::Result<(Catalogue, String
         Some(server) => client_url(&settings, &server.url, server.tls_url.as_deref()),
         None => client_url(&settings, &format!("http://{}", settings.listen), None),
     };
-    Ok((Catalogue::open(&settings.data).await?, base))
+    Ok((settings.catalogue.open(&settings.data).await?, base))
 }
 
 /// The base URL that clients are given: the one that is set, or that of TLS, or that of plain HTTP. Several SDKs speak TLS

@@ -27,6 +27,9 @@ pub(super) struct Serve {
     /// Data folder [default: ./hindsight-data]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Catalogue in PostgreSQL, `postgres://user@host/database` [default: in the data folder]
+    #[arg(long, value_name = "URL")]
+    catalogue: Option<String>,
     /// Address and port for HTTP, and for TLS if there is a certificate [default: 127.0.0.1:2020]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
@@ -58,6 +61,9 @@ impl Serve {
         let mut settings = defaults.overridden(self.config.as_deref(), environment)?;
         if let Some(data) = &self.data {
             settings.data.clone_from(data);
+        }
+        if let Some(catalogue) = &self.catalogue {
+            settings.set("store.catalogue", catalogue)?;
         }
         if let Some(listen) = &self.listen {
             settings.set("listen", listen)?;

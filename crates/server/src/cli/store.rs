@@ -1,17 +1,20 @@
 //! `hindsight store`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Subcommand;
 use hindsight_store::{
-    CheckReport, Clock, Doubt, Doubts, Finding, Recovery, RecoveryReport, SystemClock,
+    CheckReport, Clock, Doubt, Doubts, Finding, PostgresUrl, Recovery, RecoveryReport, SystemClock,
+    move_catalogue_from_postgres, move_catalogue_to_postgres,
 };
 use serde_json::{Value, json};
 
-use super::data::DataFolder;
+use super::data::{DataFolder, environment};
 use super::output;
 use super::progress::Bar;
+use crate::config::Settings;
 
 /// `hindsight store …`
 #[derive(Debug, Subcommand)]
@@ -35,6 +38,19 @@ pub(super) enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Move the catalogue of a data folder, which no server may hold, to an empty database of PostgreSQL or back into the folder.
+    #[command(group(clap::ArgGroup::new("direction").required(true).args(["to", "from"])))]
+    Migrate {
+        /// Move it from the folder to this database.
+        #[arg(long, value_name = "URL")]
+        to: Option<String>,
+        /// Move it from this database into the folder. The database is left as it is.
+        #[arg(long, value_name = "URL")]
+        from: Option<String>,
+        /// Data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
 }
 
 fn doubt(text: &str) -> Result<Doubt, String> {
@@ -48,8 +64,46 @@ impl StoreCommand {
         match self {
             StoreCommand::Check { data, json } => check(&data, json).await,
             StoreCommand::Recover { data, accept, json } => recover(&data, &accept, json).await,
+            StoreCommand::Migrate { to, from, data } => {
+                migrate(to.as_deref(), from.as_deref(), data).await
+            }
         }
     }
+}
+
+async fn migrate(
+    to: Option<&str>,
+    from: Option<&str>,
+    data: Option<PathBuf>,
+) -> anyhow::Result<ExitCode> {
+    let data = match data {
+        Some(path) => path,
+        None => Settings::load(None, environment)?.data,
+    };
+    let text = match (to, from) {
+        (Some(url), _) => {
+            let url: PostgresUrl = url.parse()?;
+            let kept = move_catalogue_to_postgres(&data, &url).await?;
+            let kept = kept.map(|path| format!("; the old one is kept at {}", path.display()));
+            format!(
+                "the catalogue is in {}{}\n",
+                url.name(),
+                kept.unwrap_or_default()
+            )
+        }
+        (None, Some(url)) => {
+            let url: PostgresUrl = url.parse()?;
+            move_catalogue_from_postgres(&data, &url).await?;
+            format!(
+                "the catalogue is in {}; {} is as it was\n",
+                data.display(),
+                url.name()
+            )
+        }
+        (None, None) => bail!("expected --to or --from"),
+    };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn check(data: &DataFolder, json: bool) -> anyhow::Result<ExitCode> {

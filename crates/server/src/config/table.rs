@@ -8,7 +8,7 @@ use anyhow::Context;
 use hindsight_identity::issuer::Implicit;
 use hindsight_identity::{TrustedIssuer, parse_trusted};
 use hindsight_otlp::ResourceDimensions;
-use hindsight_store::Tier;
+use hindsight_store::{CataloguePlace, Tier};
 use uuid::Uuid;
 
 use super::values::{
@@ -37,6 +37,19 @@ impl Setting {
             "HINDSIGHT_{}",
             self.key.replace('.', "_").to_ascii_uppercase()
         )
+    }
+
+    /// A value as it may be shown: without the password of a URL.
+    pub(super) fn shown(text: &str) -> String {
+        let parts = text.split_once("://").and_then(|(scheme, rest)| {
+            let (account, rest) = rest.rsplit_once('@')?;
+            let (user, _) = account.split_once(':')?;
+            Some((scheme, user, rest))
+        });
+        match parts {
+            Some((scheme, user, rest)) => format!("{scheme}://{user}:***@{rest}"),
+            None => text.to_owned(),
+        }
     }
 }
 
@@ -198,6 +211,9 @@ settings! {
     "apps.minimum_tier" = "basic" => minimum_tier: Tier, tier,
     "Lowest pricing tier that may use metrics, events and queries: `free`, `basic` or `enterprise`. An application of a lower tier gets 402.";
 
+    "store.catalogue" = "" => catalogue: CataloguePlace, catalogue,
+    "Where the catalogue is: empty for a file of SQLite in the data folder, or a database of PostgreSQL, `postgres://user:password@host:port/database`. See cluster.md.";
+
     "store.memory" = "1GiB" => store_memory: usize, size,
     "Memory limit of items that are not yet in segments. A quarter of it triggers a flush. One application may use three times what is free, so three quarters if it is alone; beyond it its telemetry is refused with 503.";
 
@@ -323,6 +339,10 @@ impl Settings {
     pub(crate) fn trusted_issuers(&self) -> anyhow::Result<Vec<TrustedIssuer>> {
         parse_trusted(&self.auth_trusted_issuers, &self.auth_audiences).map_err(anyhow::Error::msg)
     }
+}
+
+fn catalogue(text: &str) -> anyhow::Result<CataloguePlace> {
+    Ok(text.parse()?)
 }
 
 fn tier(text: &str) -> anyhow::Result<Tier> {

@@ -42,6 +42,12 @@ pub async fn create_backup(
     now: i64,
     progress: Arc<dyn Progress>,
 ) -> Result<BackupReport> {
+    format_file::refuse_postgres(
+        &RealFs,
+        root,
+        "'hindsight backup'",
+        "stop the server, then copy the data folder and dump the database with pg_dump",
+    )?;
     folder::require_catalogue(&RealFs, root)?;
     // Held to the end: a server that starts meanwhile would change the folder in ways that a running one does not.
     let source_lock = hold(&root.join("lock"))?;
@@ -49,7 +55,7 @@ pub async fn create_backup(
     let store = format_file::read(&RealFs, root)?
         .and_then(|format| format.store)
         .ok_or_else(|| StoreError::Foreign {
-            path: root.join("format"),
+            catalogue: root.join("format").display().to_string(),
             what: "it does not name its store; start the server once".to_owned(),
         })?;
     let (target, earlier) = open_target(backup, store)?;
@@ -113,7 +119,7 @@ fn open_target(backup: &Path, store: StoreId) -> Result<(String, Option<Manifest
     let earlier = match Manifest::read(backup) {
         Ok(earlier) if earlier.store != store.to_string() => {
             return Err(StoreError::Foreign {
-                path: manifest::path(backup),
+                catalogue: manifest::path(backup).display().to_string(),
                 what: format!("it is a backup of store {}", earlier.store),
             });
         }

@@ -1,11 +1,9 @@
 //! Applications.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
 use super::Catalogue;
-use super::write::Commit;
+use super::database::{self, DatabaseError, Row, sql};
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 
@@ -76,7 +74,7 @@ pub struct NewApplication {
 /// A query over applications: the text is put together from constants only.
 macro_rules! select {
     ($rest:literal) => {
-        sqlx::query(concat!(
+        sql(concat!(
             "SELECT id, name, instrumentation_key, created, tier, daily_cap_bytes, retention_days, deleted ",
             "FROM applications ",
             $rest
@@ -90,14 +88,14 @@ impl Catalogue {
     /// # Errors
     /// [`StoreError::NameTaken`] if an application that is not deleted has the name.
     pub async fn create_app(&self, new: NewApplication) -> Result<Application> {
-        let inserted = sqlx::query(
-            "INSERT INTO applications (id, name, instrumentation_key, created) VALUES (?, ?, ?, ?)",
+        let inserted = sql(
+            "INSERT INTO applications (id, name, instrumentation_key, created) VALUES ($1, $2, $3, $4)",
         )
         .bind(new.id.to_string())
         .bind(&new.name)
         .bind(new.instrumentation_key.to_string())
         .bind(new.created)
-        .commit_to(&self.writer)
+        .commit_to(&self.database)
         .await;
         match inserted {
             Ok(_) => Ok(Application {
@@ -110,7 +108,7 @@ impl Catalogue {
                 retention_days: None,
                 deleted: None,
             }),
-            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+            Err(error) if error.is_unique_violation() => {
                 Err(StoreError::NameTaken { name: new.name })
             }
             Err(error) => Err(self.failed(error)),
@@ -121,7 +119,7 @@ impl Catalogue {
     pub async fn apps(&self) -> Result<Vec<Application>> {
         self.named(async {
             let rows = select!("WHERE deleted IS NULL ORDER BY name")
-                .fetch_all(&self.pool)
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(application).collect()
         })
@@ -134,11 +132,11 @@ impl Catalogue {
             let id =
                 Uuid::parse_str(name_or_id).map_or_else(|_| String::new(), |id| id.to_string());
             let row = select!(
-                "WHERE deleted IS NULL AND (id = ?1 OR name = ?2) ORDER BY id = ?1 DESC LIMIT 1"
+                "WHERE deleted IS NULL AND (id = $1 OR name = $2) ORDER BY id = $1 DESC LIMIT 1"
             )
             .bind(id)
             .bind(name_or_id)
-            .fetch_optional(&self.pool)
+            .fetch_optional(&self.database)
             .await?;
             row.as_ref().map(application).transpose()
         })
@@ -148,9 +146,9 @@ impl Catalogue {
     /// Whether there is or was an application with this id.
     pub(crate) async fn knows_app(&self, id: AppId) -> Result<bool> {
         self.named(async {
-            let count: i64 = sqlx::query_scalar("SELECT count(*) FROM applications WHERE id = ?")
+            let count: i64 = sql("SELECT count(*) FROM applications WHERE id = $1")
                 .bind(id.to_string())
-                .fetch_one(&self.pool)
+                .value(&self.database)
                 .await?;
             Ok(count > 0)
         })
@@ -160,9 +158,9 @@ impl Catalogue {
     /// The application that telemetry with this instrumentation key belongs to.
     pub async fn app_by_instrumentation_key(&self, key: Uuid) -> Result<Option<Application>> {
         self.named(async {
-            let row = select!("WHERE deleted IS NULL AND instrumentation_key = ?")
+            let row = select!("WHERE deleted IS NULL AND instrumentation_key = $1")
                 .bind(key.to_string())
-                .fetch_optional(&self.pool)
+                .fetch_optional(&self.database)
                 .await?;
             row.as_ref().map(application).transpose()
         })
@@ -174,29 +172,29 @@ impl Catalogue {
     /// The store that holds the folder drops the application's data within seconds.
     pub async fn delete_app(&self, id: AppId, now: i64) -> Result<bool> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
+            let mut transaction = self.database.begin().await?;
             let deleted =
-                sqlx::query("UPDATE applications SET deleted = ? WHERE id = ? AND deleted IS NULL")
+                sql("UPDATE applications SET deleted = $1 WHERE id = $2 AND deleted IS NULL")
                     .bind(now)
                     .bind(id.to_string())
-                    .execute(&mut *transaction)
+                    .execute(&mut transaction)
                     .await?;
-            sqlx::query("DELETE FROM api_keys WHERE app_id = ?")
+            sql("DELETE FROM api_keys WHERE app_id = $1")
                 .bind(id.to_string())
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             for saved in [
-                "DELETE FROM saved_queries WHERE app_id = ?",
-                "DELETE FROM workbooks WHERE app_id = ?",
-                "DELETE FROM retention_rules WHERE app_id = ?",
+                "DELETE FROM saved_queries WHERE app_id = $1",
+                "DELETE FROM workbooks WHERE app_id = $1",
+                "DELETE FROM retention_rules WHERE app_id = $1",
             ] {
-                sqlx::query(saved)
+                sql(saved)
                     .bind(id.to_string())
-                    .execute(&mut *transaction)
+                    .execute(&mut transaction)
                     .await?;
             }
             transaction.commit().await?;
-            Ok(deleted.rows_affected() > 0)
+            Ok(deleted > 0)
         })
         .await
     }
@@ -212,14 +210,14 @@ impl Catalogue {
         self.named(async {
             let cap = daily_cap_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
             let changed =
-                sqlx::query("UPDATE applications SET tier = ?, daily_cap_bytes = ?, retention_days = ? WHERE id = ?")
+                sql("UPDATE applications SET tier = $1, daily_cap_bytes = $2, retention_days = $3 WHERE id = $4")
                     .bind(tier.name())
                     .bind(cap)
                     .bind(retention_days)
                     .bind(id.to_string())
-                    .commit_to(&self.writer)
+                    .commit_to(&self.database)
                     .await?;
-            Ok(changed.rows_affected() > 0)
+            Ok(changed > 0)
         })
         .await
     }
@@ -227,11 +225,11 @@ impl Catalogue {
     /// The deleted applications; with `unpurged_only`, those whose data is still there.
     pub(crate) async fn deleted_apps(&self, unpurged_only: bool) -> Result<Vec<AppId>> {
         self.named(async {
-            let ids: Vec<String> = sqlx::query_scalar(
-                "SELECT id FROM applications WHERE deleted IS NOT NULL AND (purged IS NULL OR NOT ?)",
+            let ids: Vec<String> = sql(
+                "SELECT id FROM applications WHERE deleted IS NOT NULL AND (purged IS NULL OR $1 = 0)",
             )
             .bind(unpurged_only)
-            .fetch_all(&self.pool)
+            .values(&self.database)
             .await?;
             ids.iter().map(|id| app_id(id)).collect()
         })
@@ -241,15 +239,15 @@ impl Catalogue {
     /// Notes that a deleted application's data is gone, and deletes its usage.
     pub(crate) async fn mark_purged(&self, id: AppId, now: i64) -> Result<()> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
-            sqlx::query("DELETE FROM usage WHERE app_id = ?")
+            let mut transaction = self.database.begin().await?;
+            sql("DELETE FROM usage WHERE app_id = $1")
                 .bind(id.to_string())
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
-            sqlx::query("UPDATE applications SET purged = ? WHERE id = ?")
+            sql("UPDATE applications SET purged = $1 WHERE id = $2")
                 .bind(now)
                 .bind(id.to_string())
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             transaction.commit().await?;
             Ok(())
@@ -258,21 +256,21 @@ impl Catalogue {
     }
 }
 
-pub(super) fn app_id(text: &str) -> sqlx::Result<AppId> {
+pub(super) fn app_id(text: &str) -> database::Result<AppId> {
     uuid(text).map(AppId)
 }
 
-fn uuid(text: &str) -> sqlx::Result<Uuid> {
-    Uuid::parse_str(text).map_err(|error| sqlx::Error::Decode(Box::new(error)))
+fn uuid(text: &str) -> database::Result<Uuid> {
+    Uuid::parse_str(text).map_err(|error| DatabaseError::Unreadable(error.to_string()))
 }
 
-fn application(row: &SqliteRow) -> sqlx::Result<Application> {
+fn application(row: &Row) -> database::Result<Application> {
     let tier: String = row.try_get("tier")?;
     let cap: Option<i64> = row.try_get("daily_cap_bytes")?;
     Ok(Application {
-        id: app_id(row.try_get("id")?)?,
+        id: app_id(&row.try_get::<String>("id")?)?,
         name: row.try_get("name")?,
-        instrumentation_key: uuid(row.try_get("instrumentation_key")?)?,
+        instrumentation_key: uuid(&row.try_get::<String>("instrumentation_key")?)?,
         created: row.try_get("created")?,
         tier: Tier::parse(&tier).unwrap_or_default(),
         daily_cap_bytes: cap.and_then(|bytes| u64::try_from(bytes).ok()),

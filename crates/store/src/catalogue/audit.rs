@@ -1,10 +1,7 @@
 //! Who did what.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::Catalogue;
-use super::write::Commit;
+use super::database::{self, Row, sql};
 use crate::error::Result;
 
 /// One thing that somebody did. It never holds a secret.
@@ -26,15 +23,15 @@ impl Catalogue {
     /// Notes that somebody did something.
     pub async fn note(&self, record: &AuditRecord) -> Result<()> {
         self.named(async {
-            sqlx::query(
-                "INSERT INTO audit (at, actor, action, subject, address) VALUES (?, ?, ?, ?, ?)",
+            sql(
+                "INSERT INTO audit (at, actor, action, subject, address) VALUES ($1, $2, $3, $4, $5)",
             )
             .bind(record.at)
             .bind(&record.actor)
             .bind(&record.action)
             .bind(&record.subject)
             .bind(&record.address)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(())
         })
@@ -45,13 +42,11 @@ impl Catalogue {
     pub async fn note_bounded(&self, record: &AuditRecord, keep: u32) -> Result<()> {
         self.note(record).await?;
         self.named(async {
-            sqlx::query(
-                "DELETE FROM audit WHERE action = ?1 AND id <= \
-                 (SELECT id FROM audit WHERE action = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
-            )
+            sql("DELETE FROM audit WHERE action = $1 AND id <= \
+                 (SELECT id FROM audit WHERE action = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)")
             .bind(&record.action)
             .bind(keep)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(())
         })
@@ -61,9 +56,9 @@ impl Catalogue {
     /// All notes of an action, the oldest first.
     pub async fn notes_of(&self, action: &str) -> Result<Vec<AuditRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM audit WHERE action = ? ORDER BY id")
+            let rows = sql("SELECT * FROM audit WHERE action = $1 ORDER BY id")
                 .bind(action)
-                .fetch_all(&self.pool)
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(record).collect()
         })
@@ -73,10 +68,10 @@ impl Catalogue {
     /// The latest `limit` notes at or after `since`, the newest first.
     pub async fn audit(&self, since: i64, limit: u32) -> Result<Vec<AuditRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM audit WHERE at >= ? ORDER BY id DESC LIMIT ?")
+            let rows = sql("SELECT * FROM audit WHERE at >= $1 ORDER BY id DESC LIMIT $2")
                 .bind(since)
                 .bind(limit)
-                .fetch_all(&self.pool)
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(record).collect()
         })
@@ -84,7 +79,7 @@ impl Catalogue {
     }
 }
 
-fn record(row: &SqliteRow) -> sqlx::Result<AuditRecord> {
+fn record(row: &Row) -> database::Result<AuditRecord> {
     Ok(AuditRecord {
         at: row.try_get("at")?,
         actor: row.try_get("actor")?,

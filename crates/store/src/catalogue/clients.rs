@@ -1,10 +1,7 @@
 //! Clients of the embedded issuer: programs that ask for tokens.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::Catalogue;
-use super::write::Commit;
+use super::database::{self, Row, sql};
 use crate::error::{Result, StoreError};
 
 /// A client.
@@ -45,7 +42,7 @@ impl Catalogue {
     pub async fn create_client(&self, client: &ClientRecord) -> Result<()> {
         let inserted = self.insert_client(client).await;
         match inserted {
-            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+            Err(error) if error.is_unique_violation() => {
                 return Err(StoreError::NameTaken {
                     name: client.id.clone(),
                 });
@@ -58,20 +55,20 @@ impl Catalogue {
         Ok(())
     }
 
-    async fn insert_client(&self, client: &ClientRecord) -> sqlx::Result<()> {
-        let mut transaction = self.writer.begin().await?;
-        sqlx::query("INSERT INTO clients (id, name, public, created) VALUES (?, ?, ?, ?)")
+    async fn insert_client(&self, client: &ClientRecord) -> database::Result<()> {
+        let mut transaction = self.database.begin().await?;
+        sql("INSERT INTO clients (id, name, public, created) VALUES ($1, $2, $3, $4)")
             .bind(&client.id)
             .bind(&client.name)
             .bind(client.public)
             .bind(client.created)
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
         for uri in &client.redirects {
-            sqlx::query("INSERT OR IGNORE INTO client_redirects (client_id, uri) VALUES (?, ?)")
+            sql("INSERT INTO client_redirects (client_id, uri) VALUES ($1, $2) ON CONFLICT DO NOTHING")
                 .bind(&client.id)
                 .bind(uri)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
         }
         transaction.commit().await
@@ -80,15 +77,15 @@ impl Catalogue {
     /// Keeps a further secret of a client.
     pub async fn create_secret(&self, client: &str, secret: &SecretRecord) -> Result<()> {
         self.named(async {
-            sqlx::query(
-                "INSERT INTO client_secrets (id, client_id, hash, created, expires) VALUES (?, ?, ?, ?, ?)",
+            sql(
+                "INSERT INTO client_secrets (id, client_id, hash, created, expires) VALUES ($1, $2, $3, $4, $5)",
             )
             .bind(&secret.id)
             .bind(client)
             .bind(&secret.hash)
             .bind(secret.created)
             .bind(secret.expires)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(())
         })
@@ -98,12 +95,12 @@ impl Catalogue {
     /// Deletes a client's secret; false if there was none.
     pub async fn delete_secret(&self, client: &str, secret: &str) -> Result<bool> {
         self.named(async {
-            let deleted = sqlx::query("DELETE FROM client_secrets WHERE client_id = ? AND id = ?")
+            let deleted = sql("DELETE FROM client_secrets WHERE client_id = $1 AND id = $2")
                 .bind(client)
                 .bind(secret)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
-            Ok(deleted.rows_affected() > 0)
+            Ok(deleted > 0)
         })
         .await
     }
@@ -111,8 +108,8 @@ impl Catalogue {
     /// All clients, by name.
     pub async fn clients(&self) -> Result<Vec<ClientRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM clients ORDER BY name, id")
-                .fetch_all(&self.pool)
+            let rows = sql("SELECT * FROM clients ORDER BY name, id")
+                .fetch_all(&self.database)
                 .await?;
             let mut clients = Vec::with_capacity(rows.len());
             for row in &rows {
@@ -126,13 +123,12 @@ impl Catalogue {
     /// The client with this id, or with this name where only one has it.
     pub async fn client(&self, id_or_name: &str) -> Result<Option<ClientRecord>> {
         self.named(async {
-            let rows = sqlx::query(
-                "SELECT * FROM clients WHERE id = ?1 OR name = ?2 ORDER BY id = ?1 DESC",
-            )
-            .bind(id_or_name.to_ascii_lowercase())
-            .bind(id_or_name)
-            .fetch_all(&self.pool)
-            .await?;
+            let rows =
+                sql("SELECT * FROM clients WHERE id = $1 OR name = $2 ORDER BY id = $1 DESC")
+                    .bind(id_or_name.to_ascii_lowercase())
+                    .bind(id_or_name)
+                    .fetch_all(&self.database)
+                    .await?;
             match rows.as_slice() {
                 [row] => self.whole_client(row).await.map(Some),
                 _ => Ok(None),
@@ -143,34 +139,35 @@ impl Catalogue {
 
     /// Deletes a client with its secrets, roles and grants; false if there was none.
     pub async fn delete_client(&self, id: &str) -> Result<bool> {
-        self.delete_holder("DELETE FROM clients WHERE id = ?", id)
+        self.delete_holder("DELETE FROM clients WHERE id = $1", id)
             .await
     }
 
-    async fn whole_client(&self, row: &SqliteRow) -> sqlx::Result<ClientRecord> {
+    async fn whole_client(&self, row: &Row) -> database::Result<ClientRecord> {
         let id: String = row.try_get("id")?;
-        let redirects =
-            sqlx::query_scalar("SELECT uri FROM client_redirects WHERE client_id = ? ORDER BY uri")
-                .bind(&id)
-                .fetch_all(&self.pool)
-                .await?;
-        let secrets =
-            sqlx::query("SELECT * FROM client_secrets WHERE client_id = ? ORDER BY created, id")
-                .bind(&id)
-                .fetch_all(&self.pool)
-                .await?;
+        let redirects = sql("SELECT uri FROM client_redirects WHERE client_id = $1 ORDER BY uri")
+            .bind(&id)
+            .values(&self.database)
+            .await?;
+        let secrets = sql("SELECT * FROM client_secrets WHERE client_id = $1 ORDER BY created, id")
+            .bind(&id)
+            .fetch_all(&self.database)
+            .await?;
         Ok(ClientRecord {
             id,
             name: row.try_get("name")?,
             public: row.try_get("public")?,
             created: row.try_get("created")?,
             redirects,
-            secrets: secrets.iter().map(secret).collect::<sqlx::Result<_>>()?,
+            secrets: secrets
+                .iter()
+                .map(secret)
+                .collect::<database::Result<_>>()?,
         })
     }
 }
 
-fn secret(row: &SqliteRow) -> sqlx::Result<SecretRecord> {
+fn secret(row: &Row) -> database::Result<SecretRecord> {
     Ok(SecretRecord {
         id: row.try_get("id")?,
         hash: row.try_get("hash")?,

@@ -21,12 +21,14 @@ async fn content(catalogue: &Catalogue) -> sqlx::Result<Content> {
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN \
          ('_sqlx_migrations', 'row_checksums', 'catalogue_check', 'sqlite_sequence')",
     )
-    .fetch_all(&catalogue.pool)
+    .fetch_all(catalogue.file_pool())
     .await?;
     let mut content = Content::new();
     for table in tables {
         let statement = AssertSqlSafe(format!("SELECT * FROM {table} ORDER BY rowid"));
-        let rows = sqlx::query(statement).fetch_all(&catalogue.pool).await?;
+        let rows = sqlx::query(statement)
+            .fetch_all(catalogue.file_pool())
+            .await?;
         let mut values = Vec::new();
         for row in &rows {
             let cell = |index| -> sqlx::Result<Option<Vec<u8>>> {

@@ -1,10 +1,7 @@
 //! What sign-ins led to: grants with their refresh tokens, browser sessions, and the keys that sign tokens.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::Catalogue;
-use super::write::Commit;
+use super::database::{self, Row, sql};
 use crate::error::Result;
 
 /// A family of tokens: what one sign-in of a user at a client led to.
@@ -67,13 +64,11 @@ impl Catalogue {
     /// The tenant that this installation is; `proposed` becomes it where there is none.
     pub async fn tenant(&self, proposed: &str) -> Result<String> {
         self.named(async {
-            sqlx::query("INSERT OR IGNORE INTO tenant (one, id) VALUES (1, ?)")
+            sql("INSERT INTO tenant (one, id) VALUES (1, $1) ON CONFLICT DO NOTHING")
                 .bind(proposed)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
-            sqlx::query_scalar("SELECT id FROM tenant")
-                .fetch_one(&self.pool)
-                .await
+            sql("SELECT id FROM tenant").value(&self.database).await
         })
         .await
     }
@@ -81,8 +76,8 @@ impl Catalogue {
     /// Begins a family.
     pub async fn create_grant(&self, grant: &GrantRecord) -> Result<()> {
         self.named(async {
-            sqlx::query(
-                "INSERT INTO grants (id, user_id, client_id, resource, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            sql(
+                "INSERT INTO grants (id, user_id, client_id, resource, scope, created, expires) VALUES ($1, $2, $3, $4, $5, $6, $7)",
             )
             .bind(&grant.id)
             .bind(&grant.user)
@@ -91,7 +86,7 @@ impl Catalogue {
             .bind(&grant.scope)
             .bind(grant.created)
             .bind(grant.expires)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(())
         })
@@ -101,11 +96,11 @@ impl Catalogue {
     /// Keeps a family's next refresh token.
     pub async fn create_refresh_token(&self, grant: &str, hash: &[u8], now: i64) -> Result<()> {
         self.named(async {
-            sqlx::query("INSERT INTO refresh_tokens (hash, grant_id, created) VALUES (?, ?, ?)")
+            sql("INSERT INTO refresh_tokens (hash, grant_id, created) VALUES ($1, $2, $3)")
                 .bind(hash)
                 .bind(grant)
                 .bind(now)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
             Ok(())
         })
@@ -115,11 +110,11 @@ impl Catalogue {
     /// The family of a refresh token, whatever its state.
     pub async fn grant_of_refresh_token(&self, hash: &[u8]) -> Result<Option<GrantRecord>> {
         self.named(async {
-            let row = sqlx::query(
-                "SELECT g.* FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
+            let row = sql(
+                "SELECT g.* FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = $1",
             )
             .bind(hash)
-            .fetch_optional(&self.pool)
+            .fetch_optional(&self.database)
             .await?;
             row.as_ref().map(grant).transpose()
         })
@@ -129,12 +124,12 @@ impl Catalogue {
     /// Uses a refresh token up. One that was used before revokes its family, in the same transaction.
     pub async fn redeem_refresh_token(&self, hash: &[u8], now: i64) -> Result<Redeemed> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
-            let row = sqlx::query(
-                "SELECT g.*, r.used FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = ?",
+            let mut transaction = self.database.begin().await?;
+            let row = sql(
+                "SELECT g.*, r.used FROM refresh_tokens r JOIN grants g ON g.id = r.grant_id WHERE r.hash = $1",
             )
             .bind(hash)
-            .fetch_optional(&mut *transaction)
+            .fetch_optional(&mut transaction)
             .await?;
             let Some(row) = row else {
                 return Ok(Redeemed::Unknown);
@@ -142,18 +137,18 @@ impl Catalogue {
             let family = grant(&row)?;
             let used: Option<i64> = row.try_get("used")?;
             if used.is_some() || family.revoked.is_some() {
-                sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
+                sql("UPDATE grants SET revoked = $1 WHERE id = $2 AND revoked IS NULL")
                     .bind(now)
                     .bind(&family.id)
-                    .execute(&mut *transaction)
+                    .execute(&mut transaction)
                     .await?;
                 transaction.commit().await?;
                 return Ok(Redeemed::Reused(family));
             }
-            sqlx::query("UPDATE refresh_tokens SET used = ? WHERE hash = ?")
+            sql("UPDATE refresh_tokens SET used = $1 WHERE hash = $2")
                 .bind(now)
                 .bind(hash)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             transaction.commit().await?;
             Ok(Redeemed::Good(family))
@@ -164,10 +159,10 @@ impl Catalogue {
     /// Revokes a family: its refresh tokens and its access tokens.
     pub async fn revoke_grant(&self, id: &str, now: i64) -> Result<()> {
         self.named(async {
-            sqlx::query("UPDATE grants SET revoked = ? WHERE id = ? AND revoked IS NULL")
+            sql("UPDATE grants SET revoked = $1 WHERE id = $2 AND revoked IS NULL")
                 .bind(now)
                 .bind(id)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
             Ok(())
         })
@@ -177,9 +172,9 @@ impl Catalogue {
     /// The families that were revoked at or after `since`.
     pub async fn revoked_grants(&self, since: i64) -> Result<Vec<String>> {
         self.named(async {
-            sqlx::query_scalar("SELECT id FROM grants WHERE revoked >= ?")
+            sql("SELECT id FROM grants WHERE revoked >= $1")
                 .bind(since)
-                .fetch_all(&self.pool)
+                .values(&self.database)
                 .await
         })
         .await
@@ -188,15 +183,15 @@ impl Catalogue {
     /// Keeps a browser's session under the hash of its secret.
     pub async fn create_session(&self, hash: &[u8], session: &SessionRecord) -> Result<()> {
         self.named(async {
-            sqlx::query(
-                "INSERT INTO sessions (hash, id, user_id, created, expires) VALUES (?, ?, ?, ?, ?)",
+            sql(
+                "INSERT INTO sessions (hash, id, user_id, created, expires) VALUES ($1, $2, $3, $4, $5)",
             )
             .bind(hash)
             .bind(&session.id)
             .bind(&session.user)
             .bind(session.created)
             .bind(session.expires)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(())
         })
@@ -206,9 +201,9 @@ impl Catalogue {
     /// The session whose secret has this hash. Expiry is for the caller to judge.
     pub async fn session(&self, hash: &[u8]) -> Result<Option<SessionRecord>> {
         self.named(async {
-            let row = sqlx::query("SELECT * FROM sessions WHERE hash = ?")
+            let row = sql("SELECT * FROM sessions WHERE hash = $1")
                 .bind(hash)
-                .fetch_optional(&self.pool)
+                .fetch_optional(&self.database)
                 .await?;
             row.as_ref()
                 .map(|row| {
@@ -227,9 +222,9 @@ impl Catalogue {
     /// Ends a session.
     pub async fn delete_session(&self, hash: &[u8]) -> Result<()> {
         self.named(async {
-            sqlx::query("DELETE FROM sessions WHERE hash = ?")
+            sql("DELETE FROM sessions WHERE hash = $1")
                 .bind(hash)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
             Ok(())
         })
@@ -240,13 +235,10 @@ impl Catalogue {
     pub async fn forget_ended(&self, now: i64) -> Result<()> {
         self.named(async {
             for statement in [
-                "DELETE FROM sessions WHERE expires < ?",
-                "DELETE FROM grants WHERE expires < ?",
+                "DELETE FROM sessions WHERE expires < $1",
+                "DELETE FROM grants WHERE expires < $1",
             ] {
-                sqlx::query(statement)
-                    .bind(now)
-                    .commit_to(&self.writer)
-                    .await?;
+                sql(statement).bind(now).commit_to(&self.database).await?;
             }
             Ok(())
         })
@@ -256,11 +248,11 @@ impl Catalogue {
     /// Keeps a key that signs tokens.
     pub async fn create_signing_key(&self, key: &SigningKeyRecord) -> Result<()> {
         self.named(async {
-            sqlx::query("INSERT INTO signing_keys (id, pem, created) VALUES (?, ?, ?)")
+            sql("INSERT INTO signing_keys (id, pem, created) VALUES ($1, $2, $3)")
                 .bind(&key.id)
                 .bind(&key.pem)
                 .bind(key.created)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
             Ok(())
         })
@@ -270,8 +262,8 @@ impl Catalogue {
     /// The keys that sign tokens, the newest first.
     pub async fn signing_keys(&self) -> Result<Vec<SigningKeyRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM signing_keys ORDER BY created DESC, id")
-                .fetch_all(&self.pool)
+            let rows = sql("SELECT * FROM signing_keys ORDER BY created DESC, id")
+                .fetch_all(&self.database)
                 .await?;
             rows.iter()
                 .map(|row| {
@@ -289,9 +281,9 @@ impl Catalogue {
     /// Forgets the signing keys that were made before `before`.
     pub async fn delete_signing_keys(&self, before: i64) -> Result<()> {
         self.named(async {
-            sqlx::query("DELETE FROM signing_keys WHERE created < ?")
+            sql("DELETE FROM signing_keys WHERE created < $1")
                 .bind(before)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
             Ok(())
         })
@@ -299,7 +291,7 @@ impl Catalogue {
     }
 }
 
-fn grant(row: &SqliteRow) -> sqlx::Result<GrantRecord> {
+fn grant(row: &Row) -> database::Result<GrantRecord> {
     Ok(GrantRecord {
         id: row.try_get("id")?,
         user: row.try_get("user_id")?,

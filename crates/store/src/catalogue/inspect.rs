@@ -2,14 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-
+use super::Catalogue;
 use super::checksums::{self, CheckError};
+use super::database::{self, Database, DatabaseError, SqliteDatabase};
 use super::generation::Generation;
-use super::write::Writer;
-use super::{Catalogue, failed, lost_transactions};
+use super::sqlite::{file_failed, lost_transactions, store_text};
 use crate::error::Result;
 use crate::vfs::{self, RealFs};
 
@@ -29,34 +27,43 @@ impl Catalogue {
         let mut wal = path.as_os_str().to_owned();
         wal.push("-wal");
         let is_closed = !shared && !vfs::exists(&RealFs, Path::new(&wal)).unwrap_or(true);
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .read_only(true)
-            .immutable(is_closed)
-            .busy_timeout(Duration::from_secs(10));
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .connect_with(options)
-            .await
-            .map_err(|source| failed(path, source))?;
         let folder = path.parent().unwrap_or(Path::new(""));
+        let generation = Generation::of(Arc::new(RealFs), folder);
+        let database = SqliteDatabase::open_to_read(path, is_closed, generation)
+            .await
+            .map_err(|source| file_failed(path, source))?;
         Ok(Catalogue {
-            path: path.into(),
-            watcher: pool.clone(),
-            writer: Writer::refused(pool.clone(), Generation::of(Arc::new(RealFs), folder)),
-            pool,
+            name: path.display().to_string().into(),
+            database: Database::Sqlite(database),
         })
+    }
+
+    /// The connections to the file.
+    fn file(&self) -> database::Result<&SqliteDatabase> {
+        match &self.database {
+            Database::Sqlite(database) => Ok(database),
+            Database::Postgres(_) => Err(DatabaseError::Unreadable(
+                "it is no file of SQLite".to_owned(),
+            )),
+        }
+    }
+
+    /// The connections to the file that only read.
+    #[cfg(test)]
+    pub(super) fn file_pool(&self) -> &sqlx::SqlitePool {
+        self.file().expect("a catalogue in a file").pool()
     }
 
     /// Compares the whole file with what SQLite, its checksums and the number of committed transactions say of it.
     pub(crate) async fn examine(&self) -> Result<Examined> {
         self.named(async {
+            let file = self.file()?;
             let mut damage: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check")
-                .fetch_all(&self.pool)
+                .fetch_all(file.pool())
                 .await?;
             damage.retain(|line| line != "ok");
             let broken = sqlx::query("PRAGMA foreign_key_check")
-                .fetch_all(&self.pool)
+                .fetch_all(file.pool())
                 .await?;
             if !broken.is_empty() {
                 damage.push(format!(
@@ -66,17 +73,17 @@ impl Catalogue {
             }
             let mut lost = None;
             if damage.is_empty() {
-                let generation = self.writer.generation();
+                let generation = file.writer().generation();
                 // Before the catalogue is read: a server may commit meanwhile.
                 let committed = generation.read().unwrap_or(0);
-                let mut connection = self.pool.acquire().await?;
+                let mut connection = file.pool().acquire().await?;
                 match checksums::verify(&mut connection).await {
                     Ok(held) if held < committed => {
                         lost = Some(lost_transactions(generation, held, committed));
                     }
                     Ok(_) => {}
                     Err(CheckError::Damaged(what)) => damage.push(what),
-                    Err(CheckError::Failed(error)) => return Err(error),
+                    Err(CheckError::Failed(error)) => return Err(error.into()),
                 }
             }
             Ok(Examined { damage, lost })
@@ -89,7 +96,7 @@ impl Catalogue {
         self.named(async {
             sqlx::query("VACUUM INTO ?")
                 .bind(path.display().to_string())
-                .execute(&self.pool)
+                .execute(self.file()?.pool())
                 .await?;
             Ok(())
         })
@@ -98,7 +105,7 @@ impl Catalogue {
 
     /// The id of its store as text; `None` in a catalogue of before stores had identities.
     pub(crate) async fn store_text(&self) -> Result<Option<String>> {
-        self.named(async { super::store_text(&self.pool).await })
+        self.named(async { Ok(store_text(self.file()?.pool()).await?) })
             .await
     }
 }

@@ -1,11 +1,8 @@
 //! API keys: the store keeps records and hashes, and never sees a key.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::Catalogue;
 use super::applications::app_id;
-use super::write::Commit;
+use super::database::{self, Row, sql};
 use crate::app_id::AppId;
 use crate::error::Result;
 
@@ -53,8 +50,8 @@ impl Catalogue {
     /// Keeps a new key.
     pub async fn create_key(&self, new: NewKey) -> Result<KeyRecord> {
         self.named(async {
-            sqlx::query(
-                "INSERT INTO api_keys (id, app_id, name, hash, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            sql(
+                "INSERT INTO api_keys (id, app_id, name, hash, scopes, created, expires) VALUES ($1, $2, $3, $4, $5, $6, $7)",
             )
             .bind(&new.id)
             .bind(new.app.to_string())
@@ -63,7 +60,7 @@ impl Catalogue {
             .bind(&new.scopes)
             .bind(new.created)
             .bind(new.expires)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(KeyRecord {
                 id: new.id,
@@ -82,9 +79,9 @@ impl Catalogue {
     /// The keys of an application, oldest first.
     pub async fn keys(&self, app: AppId) -> Result<Vec<KeyRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM api_keys WHERE app_id = ? ORDER BY created, id")
+            let rows = sql("SELECT * FROM api_keys WHERE app_id = $1 ORDER BY created, id")
                 .bind(app.to_string())
-                .fetch_all(&self.pool)
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(record).collect()
         })
@@ -94,9 +91,9 @@ impl Catalogue {
     /// The key with this id. Expiry is for the caller to judge.
     pub async fn key(&self, id: &str) -> Result<Option<KeyRecord>> {
         self.named(async {
-            let row = sqlx::query("SELECT * FROM api_keys WHERE id = ?")
+            let row = sql("SELECT * FROM api_keys WHERE id = $1")
                 .bind(id)
-                .fetch_optional(&self.pool)
+                .fetch_optional(&self.database)
                 .await?;
             row.as_ref().map(record).transpose()
         })
@@ -106,9 +103,9 @@ impl Catalogue {
     /// The key with this hash, for callers whose keys carry no id.
     pub async fn key_by_hash(&self, hash: &[u8]) -> Result<Option<KeyRecord>> {
         self.named(async {
-            let row = sqlx::query("SELECT * FROM api_keys WHERE hash = ?")
+            let row = sql("SELECT * FROM api_keys WHERE hash = $1")
                 .bind(hash)
-                .fetch_optional(&self.pool)
+                .fetch_optional(&self.database)
                 .await?;
             row.as_ref().map(record).transpose()
         })
@@ -118,11 +115,11 @@ impl Catalogue {
     /// Deletes a key; false if there was none.
     pub async fn delete_key(&self, id: &str) -> Result<bool> {
         self.named(async {
-            let deleted = sqlx::query("DELETE FROM api_keys WHERE id = ?")
+            let deleted = sql("DELETE FROM api_keys WHERE id = $1")
                 .bind(id)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
-            Ok(deleted.rows_affected() > 0)
+            Ok(deleted > 0)
         })
         .await
     }
@@ -130,10 +127,10 @@ impl Catalogue {
     /// Notes that a key was used. Each call is a transaction: call it seldom.
     pub async fn touch_key(&self, id: &str, now: i64) -> Result<()> {
         self.named(async {
-            sqlx::query("UPDATE api_keys SET last_used = ? WHERE id = ?")
+            sql("UPDATE api_keys SET last_used = $1 WHERE id = $2")
                 .bind(now)
                 .bind(id)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
             Ok(())
         })
@@ -141,10 +138,10 @@ impl Catalogue {
     }
 }
 
-fn record(row: &SqliteRow) -> sqlx::Result<KeyRecord> {
+fn record(row: &Row) -> database::Result<KeyRecord> {
     Ok(KeyRecord {
         id: row.try_get("id")?,
-        app: app_id(row.try_get("app_id")?)?,
+        app: app_id(&row.try_get::<String>("app_id")?)?,
         name: row.try_get("name")?,
         hash: row.try_get("hash")?,
         scopes: row.try_get("scopes")?,

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::database::DatabaseError;
 use crate::error::StoreError;
 use crate::vfs::{self, Vfs};
 
@@ -16,6 +17,11 @@ const FULL: [&str; 3] = ["13", "778", "4874"];
 pub(crate) fn is_disk_full(error: &StoreError) -> bool {
     let StoreError::Catalogue { source, .. } = error else {
         return false;
+    };
+    let source = match source {
+        DatabaseError::Sqlite(source) => source,
+        DatabaseError::Io(error) => return error.kind() == io::ErrorKind::StorageFull,
+        _ => return false,
     };
     if let sqlx::Error::Io(error) = source {
         return error.kind() == io::ErrorKind::StorageFull;

@@ -1,10 +1,8 @@
 //! Rules of retention by application and table.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::Catalogue;
 use super::applications::app_id;
+use super::database::{self, DatabaseError, Row, sql};
 use crate::app_id::AppId;
 use crate::error::Result;
 use crate::schema::Table;
@@ -27,15 +25,15 @@ impl Catalogue {
     pub async fn retention_rules(&self) -> Result<Vec<RetentionRule>> {
         self.named(async {
             // The days of a whole application are in its own row.
-            let rows = sqlx::query(
+            let rows = sql(
                 "SELECT a.id AS app_id, '' AS table_name, a.retention_days AS days, r.max_bytes FROM applications a \
                  LEFT JOIN retention_rules r ON r.app_id = a.id AND r.table_name = '' WHERE a.deleted IS NULL \
                  UNION ALL SELECT r.app_id, r.table_name, r.days, r.max_bytes FROM retention_rules r \
                  JOIN applications a ON a.id = r.app_id WHERE a.deleted IS NULL AND r.table_name <> '' ORDER BY 1, 2",
             )
-            .fetch_all(&self.pool)
+            .fetch_all(&self.database)
             .await?;
-            let rules = rows.iter().map(rule).collect::<sqlx::Result<Vec<_>>>()?;
+            let rules = rows.iter().map(rule).collect::<database::Result<Vec<_>>>()?;
             let is_set = |rule: &RetentionRule| rule.days.is_some() || rule.max_bytes.is_some();
             Ok(rules.into_iter().filter(is_set).collect())
         })
@@ -49,29 +47,29 @@ impl Catalogue {
             let bytes = rule
                 .max_bytes
                 .map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
-            let mut transaction = self.writer.begin().await?;
+            let mut transaction = self.database.begin().await?;
             if rule.table.is_none() {
-                sqlx::query("UPDATE applications SET retention_days = ? WHERE id = ?")
+                sql("UPDATE applications SET retention_days = $1 WHERE id = $2")
                     .bind(rule.days)
                     .bind(rule.app.to_string())
-                    .execute(&mut *transaction)
+                    .execute(&mut transaction)
                     .await?;
             }
             let days = rule.days.filter(|_| rule.table.is_some());
-            sqlx::query("DELETE FROM retention_rules WHERE app_id = ? AND table_name = ?")
+            sql("DELETE FROM retention_rules WHERE app_id = $1 AND table_name = $2")
                 .bind(rule.app.to_string())
                 .bind(table)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             if days.is_some() || bytes.is_some() {
-                sqlx::query(
-                    "INSERT INTO retention_rules (app_id, table_name, days, max_bytes) VALUES (?, ?, ?, ?)",
+                sql(
+                    "INSERT INTO retention_rules (app_id, table_name, days, max_bytes) VALUES ($1, $2, $3, $4)",
                 )
                 .bind(rule.app.to_string())
                 .bind(table)
                 .bind(days)
                 .bind(bytes)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             }
             transaction.commit().await
@@ -81,17 +79,17 @@ impl Catalogue {
 }
 
 /// A row. A table that this program does not know is an error: its rule must not be taken for that of the whole application.
-fn rule(row: &SqliteRow) -> sqlx::Result<RetentionRule> {
+fn rule(row: &Row) -> database::Result<RetentionRule> {
     let name: String = row.try_get("table_name")?;
     let table = match name.as_str() {
         "" => None,
         name => Some(Table::from_name(name).ok_or_else(|| {
-            sqlx::Error::Decode(format!("there is no table '{name}' to keep").into())
+            DatabaseError::Unreadable(format!("there is no table '{name}' to keep"))
         })?),
     };
     let bytes: Option<i64> = row.try_get("max_bytes")?;
     Ok(RetentionRule {
-        app: app_id(row.try_get("app_id")?)?,
+        app: app_id(&row.try_get::<String>("app_id")?)?,
         table,
         days: row.try_get("days")?,
         max_bytes: bytes.and_then(|bytes| u64::try_from(bytes).ok()),

@@ -1,11 +1,8 @@
 //! Queries and workbooks that people keep for an application.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::Catalogue;
 use super::applications::app_id;
-use super::write::Commit;
+use super::database::{self, Row, sql};
 use crate::app_id::AppId;
 use crate::error::Result;
 
@@ -30,23 +27,23 @@ struct Statements {
 macro_rules! statements {
     ($table:literal) => {
         Statements {
-            list: concat!("SELECT * FROM ", $table, " WHERE app_id = ? ORDER BY name"),
-            one: concat!("SELECT * FROM ", $table, " WHERE app_id = ? AND name = ?"),
+            list: concat!("SELECT * FROM ", $table, " WHERE app_id = $1 ORDER BY name"),
+            one: concat!("SELECT * FROM ", $table, " WHERE app_id = $1 AND name = $2"),
             insert: concat!(
-                "INSERT OR IGNORE INTO ",
+                "INSERT INTO ",
                 $table,
-                " (text, range, version, author, changed, app_id, name) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                " (text, range, version, author, changed, app_id, name) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING"
             ),
             update: concat!(
                 "UPDATE ",
                 $table,
-                " SET text = ?1, range = ?2, version = ?3, author = ?4, changed = ?5 \
-                 WHERE app_id = ?6 AND name = ?7 AND version = ?3 - 1"
+                " SET text = $1, range = $2, version = $3, author = $4, changed = $5 \
+                 WHERE app_id = $6 AND name = $7 AND version = $3 - 1"
             ),
             delete: concat!(
                 "DELETE FROM ",
                 $table,
-                " WHERE app_id = ? AND name = ? AND version = ?"
+                " WHERE app_id = $1 AND name = $2 AND version = $3"
             ),
         }
     };
@@ -84,9 +81,9 @@ impl Catalogue {
     /// What is saved of a kind for an application, by name.
     pub async fn saved(&self, kind: SavedKind, app: AppId) -> Result<Vec<Saved>> {
         self.named(async {
-            let rows = sqlx::query(kind.statements().list)
+            let rows = sql(kind.statements().list)
                 .bind(app.to_string())
-                .fetch_all(&self.pool)
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(record).collect()
         })
@@ -101,10 +98,10 @@ impl Catalogue {
         name: &str,
     ) -> Result<Option<Saved>> {
         self.named(async {
-            let row = sqlx::query(kind.statements().one)
+            let row = sql(kind.statements().one)
                 .bind(app.to_string())
                 .bind(name)
-                .fetch_optional(&self.pool)
+                .fetch_optional(&self.database)
                 .await?;
             row.as_ref().map(record).transpose()
         })
@@ -117,9 +114,9 @@ impl Catalogue {
         self.named(async {
             let statements = kind.statements();
             let statement = if saved.version == 1 {
-                sqlx::query(statements.insert)
+                sql(statements.insert)
             } else {
-                sqlx::query(statements.update)
+                sql(statements.update)
             };
             let changed = statement
                 .bind(&saved.text)
@@ -129,9 +126,9 @@ impl Catalogue {
                 .bind(saved.changed)
                 .bind(saved.app.to_string())
                 .bind(&saved.name)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
-            Ok(changed.rows_affected() > 0)
+            Ok(changed > 0)
         })
         .await
     }
@@ -145,21 +142,21 @@ impl Catalogue {
         version: u32,
     ) -> Result<bool> {
         self.named(async {
-            let deleted = sqlx::query(kind.statements().delete)
+            let deleted = sql(kind.statements().delete)
                 .bind(app.to_string())
                 .bind(name)
                 .bind(version)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
-            Ok(deleted.rows_affected() > 0)
+            Ok(deleted > 0)
         })
         .await
     }
 }
 
-fn record(row: &SqliteRow) -> sqlx::Result<Saved> {
+fn record(row: &Row) -> database::Result<Saved> {
     Ok(Saved {
-        app: app_id(row.try_get("app_id")?)?,
+        app: app_id(&row.try_get::<String>("app_id")?)?,
         name: row.try_get("name")?,
         text: row.try_get("text")?,
         range: row.try_get("range")?,

@@ -1,12 +1,9 @@
 //! Segments and the log's position: what is data, and from where the log must be replayed.
 
-use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
-use sqlx::{Decode, Row, Type};
-
 use super::Catalogue;
 use super::applications::app_id;
+use super::database::{self, DatabaseError, Row, Transaction, sql};
 use super::usage;
-use super::write::Commit;
 use crate::app_id::AppId;
 use crate::error::Result;
 use crate::schema::Table;
@@ -54,8 +51,8 @@ impl Catalogue {
     /// All segments that are data, damaged ones included.
     pub async fn segments(&self) -> Result<Vec<SegmentRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NULL ORDER BY id")
-                .fetch_all(&self.pool)
+            let rows = sql("SELECT * FROM segments WHERE expired IS NULL ORDER BY id")
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(segment).collect()
         })
@@ -65,8 +62,8 @@ impl Catalogue {
     /// The segments that retention took out of service and whose files are not deleted yet.
     pub async fn expired_segments(&self) -> Result<Vec<SegmentRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM segments WHERE expired IS NOT NULL ORDER BY id")
-                .fetch_all(&self.pool)
+            let rows = sql("SELECT * FROM segments WHERE expired IS NOT NULL ORDER BY id")
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(segment).collect()
         })
@@ -76,12 +73,12 @@ impl Catalogue {
     /// How many expired segments there are, and the bytes of their files.
     pub async fn expired_size(&self) -> Result<(u64, u64)> {
         self.named(async {
-            let row = sqlx::query(
-                "SELECT count(*) AS files, coalesce(sum(bytes), 0) AS bytes FROM segments WHERE expired IS NOT NULL",
+            let row = sql(
+                "SELECT count(*) AS files, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM segments WHERE expired IS NOT NULL",
             )
-            .fetch_one(&self.pool)
+            .fetch_one(&self.database)
             .await?;
-            let unsigned = |column: &str| row.try_get::<i64, _>(column).map(from_sql);
+            let unsigned = |column: &str| row.try_get::<i64>(column).map(from_sql);
             Ok((unsigned("files")?, unsigned("bytes")?))
         })
         .await
@@ -90,8 +87,8 @@ impl Catalogue {
     /// All segments, expired ones included.
     pub(crate) async fn all_segments(&self) -> Result<Vec<SegmentRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM segments ORDER BY id")
-                .fetch_all(&self.pool)
+            let rows = sql("SELECT * FROM segments ORDER BY id")
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(segment).collect()
         })
@@ -101,12 +98,12 @@ impl Catalogue {
     /// Takes segments out of service at `now`, in ticks; their files are kept for a while.
     pub(crate) async fn expire_segments(&self, ids: &[i64], now: i64) -> Result<()> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
+            let mut transaction = self.database.begin().await?;
             for id in ids {
-                sqlx::query("UPDATE segments SET expired = ? WHERE id = ? AND expired IS NULL")
+                sql("UPDATE segments SET expired = $1 WHERE id = $2 AND expired IS NULL")
                     .bind(now)
                     .bind(id)
-                    .execute(&mut *transaction)
+                    .execute(&mut transaction)
                     .await?;
             }
             transaction.commit().await?;
@@ -118,10 +115,10 @@ impl Catalogue {
     /// Makes all expired segments data again; says how many. The next opening of the store moves their files back.
     pub async fn restore_expired(&self) -> Result<u64> {
         self.named(async {
-            let done = sqlx::query("UPDATE segments SET expired = NULL WHERE expired IS NOT NULL")
-                .commit_to(&self.writer)
+            let done = sql("UPDATE segments SET expired = NULL WHERE expired IS NOT NULL")
+                .commit_to(&self.database)
                 .await?;
-            Ok(done.rows_affected())
+            Ok(done)
         })
         .await
     }
@@ -129,12 +126,12 @@ impl Catalogue {
     /// Notes why files of segments cannot be read, or (`None`) that they can be read again.
     pub(crate) async fn set_damage(&self, found: &[(i64, Option<String>)]) -> Result<()> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
+            let mut transaction = self.database.begin().await?;
             for (id, damage) in found {
-                sqlx::query("UPDATE segments SET damage = ? WHERE id = ?")
+                sql("UPDATE segments SET damage = $1 WHERE id = $2")
                     .bind(damage)
                     .bind(id)
-                    .execute(&mut *transaction)
+                    .execute(&mut transaction)
                     .await?;
             }
             transaction.commit().await?;
@@ -146,9 +143,9 @@ impl Catalogue {
     /// Whether a segment with this path is listed.
     pub(crate) async fn lists_segment(&self, path: &str) -> Result<bool> {
         self.named(async {
-            let count: i64 = sqlx::query_scalar("SELECT count(*) FROM segments WHERE path = ?")
+            let count: i64 = sql("SELECT count(*) FROM segments WHERE path = $1")
                 .bind(path)
-                .fetch_one(&self.pool)
+                .value(&self.database)
                 .await?;
             Ok(count > 0)
         })
@@ -158,8 +155,8 @@ impl Catalogue {
     /// The last sequence of the log whose items lie in segments.
     pub async fn log_position(&self) -> Result<u64> {
         self.named(async {
-            let sequence: i64 = sqlx::query_scalar("SELECT sequence FROM log_position")
-                .fetch_one(&self.pool)
+            let sequence: i64 = sql("SELECT sequence FROM log_position")
+                .value(&self.database)
                 .await?;
             Ok(from_sql(sequence))
         })
@@ -174,12 +171,12 @@ impl Catalogue {
         position: u64,
     ) -> Result<()> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
+            let mut transaction = self.database.begin().await?;
             insert(&mut transaction, segments).await?;
             usage::add(&mut transaction, sealed).await?;
-            sqlx::query("UPDATE log_position SET sequence = ? WHERE sequence <= ?1")
+            sql("UPDATE log_position SET sequence = $1 WHERE sequence <= $1")
                 .bind(to_sql(position))
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             transaction.commit().await?;
             Ok(())
@@ -194,16 +191,13 @@ impl Catalogue {
         position: u64,
     ) -> Result<()> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
+            let mut transaction = self.database.begin().await?;
             // Without a condition SQLite would not tell which rows it deletes, and their checksums would stay.
-            sqlx::query("DELETE FROM segments WHERE id IS NOT NULL")
-                .execute(&mut *transaction)
+            sql("DELETE FROM segments WHERE id IS NOT NULL")
+                .execute(&mut transaction)
                 .await?;
             insert(&mut transaction, segments).await?;
-            sqlx::query("UPDATE log_position SET sequence = ?")
-                .bind(to_sql(position))
-                .execute(&mut *transaction)
-                .await?;
+            set_position(&mut transaction, position).await?;
             transaction.commit().await?;
             Ok(())
         })
@@ -217,11 +211,11 @@ impl Catalogue {
         segments: &mut [SegmentRecord],
     ) -> Result<()> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
+            let mut transaction = self.database.begin().await?;
             for id in gone {
-                sqlx::query("DELETE FROM segments WHERE id = ?")
+                sql("DELETE FROM segments WHERE id = $1")
                     .bind(id)
-                    .execute(&mut *transaction)
+                    .execute(&mut transaction)
                     .await?;
             }
             insert(&mut transaction, segments).await?;
@@ -232,14 +226,27 @@ impl Catalogue {
     }
 }
 
-async fn insert(
-    connection: &mut SqliteConnection,
+/// Sets the log's position, whatever it was.
+pub(super) async fn set_position(
+    transaction: &mut Transaction,
+    position: u64,
+) -> database::Result<()> {
+    sql("UPDATE log_position SET sequence = $1")
+        .bind(to_sql(position))
+        .execute(transaction)
+        .await?;
+    Ok(())
+}
+
+/// Registers segments. Fills in the ids.
+pub(super) async fn insert(
+    transaction: &mut Transaction,
     segments: &mut [SegmentRecord],
-) -> sqlx::Result<()> {
+) -> database::Result<()> {
     for segment in segments {
-        let done = sqlx::query(
+        segment.id = sql(
             "INSERT INTO segments (app_id, table_name, path, rows, bytes, min_ts, max_ts, min_seq, max_seq, level, \
-             promoted, created, checksums, damage, expired) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             promoted, created, checksums, damage, expired) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id",
         )
         .bind(segment.app.to_string())
         .bind(segment.table.name())
@@ -256,22 +263,21 @@ async fn insert(
         .bind(segment.checksums.as_ref().map(Checksums::to_bytes))
         .bind(&segment.damage)
         .bind(segment.expired)
-        .execute(&mut *connection)
+        .value(&mut *transaction)
         .await?;
-        segment.id = done.last_insert_rowid();
     }
     Ok(())
 }
 
-fn segment(row: &SqliteRow) -> sqlx::Result<SegmentRecord> {
+fn segment(row: &Row) -> database::Result<SegmentRecord> {
     let name: String = row.try_get("table_name")?;
     let table =
         Table::from_name(&name).ok_or_else(|| unreadable(format!("there is no table '{name}'")))?;
     let promoted: String = row.try_get("promoted")?;
-    let unsigned = |column: &str| row.try_get::<i64, _>(column).map(from_sql);
+    let unsigned = |column: &str| row.try_get::<i64>(column).map(from_sql);
     Ok(SegmentRecord {
         id: row.try_get("id")?,
-        app: app_id(row.try_get("app_id")?)?,
+        app: app_id(&row.try_get::<String>("app_id")?)?,
         table,
         path: row.try_get("path")?,
         rows: unsigned("rows")?,
@@ -283,24 +289,13 @@ fn segment(row: &SqliteRow) -> sqlx::Result<SegmentRecord> {
         level: row.try_get("level")?,
         promoted: names(&promoted)?,
         created: row.try_get("created")?,
-        checksums: checksums(added(row, "checksums")?)?,
-        damage: added(row, "damage")?,
-        expired: added(row, "expired")?,
+        checksums: checksums(row.added("checksums")?)?,
+        damage: row.added("damage")?,
+        expired: row.added("expired")?,
     })
 }
 
-/// A column that older catalogues lack: a check reads them without migrating them.
-fn added<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(
-    row: &'r SqliteRow,
-    column: &str,
-) -> sqlx::Result<Option<T>> {
-    match row.try_get(column) {
-        Err(sqlx::Error::ColumnNotFound(_)) => Ok(None),
-        value => Ok(value?),
-    }
-}
-
-fn checksums(bytes: Option<Vec<u8>>) -> sqlx::Result<Option<Checksums>> {
+fn checksums(bytes: Option<Vec<u8>>) -> database::Result<Option<Checksums>> {
     bytes
         .map(|bytes| {
             Checksums::from_bytes(&bytes)
@@ -309,7 +304,7 @@ fn checksums(bytes: Option<Vec<u8>>) -> sqlx::Result<Option<Checksums>> {
         .transpose()
 }
 
-fn names(json: &str) -> sqlx::Result<Vec<String>> {
+fn names(json: &str) -> database::Result<Vec<String>> {
     let value: serde_json::Value = serde_json::from_str(json)
         .map_err(|error| unreadable(format!("promoted columns: {error}")))?;
     let names = value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -319,11 +314,11 @@ fn names(json: &str) -> sqlx::Result<Vec<String>> {
         .collect())
 }
 
-pub(super) fn unreadable(what: String) -> sqlx::Error {
-    sqlx::Error::Decode(what.into())
+pub(super) fn unreadable(what: String) -> DatabaseError {
+    DatabaseError::Unreadable(what)
 }
 
-/// SQLite's integers are signed; sequences and sizes stay far below the difference.
+/// Integers of SQL are signed; sequences and sizes stay far below the difference.
 pub(super) fn to_sql(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -2,6 +2,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::app_id::AppId;
+use crate::tests::Home;
 
 fn new(name: &str) -> NewApplication {
     NewApplication {
@@ -14,75 +15,78 @@ fn new(name: &str) -> NewApplication {
 
 #[tokio::test]
 async fn an_application_is_found_by_name_id_and_instrumentation_key_until_it_is_deleted() {
-    let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
-    let app = catalogue.create_app(new("shop")).await.unwrap();
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let app = catalogue.create_app(new("shop")).await.unwrap();
 
-    assert_eq!(catalogue.app("shop").await.unwrap().as_ref(), Some(&app));
-    assert_eq!(
-        catalogue.app(&app.id.to_string()).await.unwrap().as_ref(),
-        Some(&app)
-    );
-    let by_key = catalogue
-        .app_by_instrumentation_key(app.instrumentation_key)
-        .await
-        .unwrap();
-    assert_eq!(by_key.as_ref(), Some(&app));
-    assert!(matches!(
-        catalogue.create_app(new("shop")).await,
-        Err(crate::StoreError::NameTaken { .. })
-    ));
+        assert_eq!(catalogue.app("shop").await.unwrap().as_ref(), Some(&app));
+        assert_eq!(
+            catalogue.app(&app.id.to_string()).await.unwrap().as_ref(),
+            Some(&app)
+        );
+        let by_key = catalogue
+            .app_by_instrumentation_key(app.instrumentation_key)
+            .await
+            .unwrap();
+        assert_eq!(by_key.as_ref(), Some(&app));
+        assert!(matches!(
+            catalogue.create_app(new("shop")).await,
+            Err(crate::StoreError::NameTaken { .. })
+        ));
 
-    assert!(catalogue.delete_app(app.id, 9).await.unwrap());
-    assert!(!catalogue.delete_app(app.id, 9).await.unwrap());
-    assert_eq!(catalogue.app("shop").await.unwrap(), None);
-    assert_eq!(catalogue.deleted_apps(true).await.unwrap(), [app.id]);
-    catalogue
-        .create_app(new("shop"))
-        .await
-        .expect("the name is free again");
+        assert!(catalogue.delete_app(app.id, 9).await.unwrap());
+        assert!(!catalogue.delete_app(app.id, 9).await.unwrap());
+        assert_eq!(catalogue.app("shop").await.unwrap(), None);
+        assert_eq!(catalogue.deleted_apps(true).await.unwrap(), [app.id]);
+        catalogue
+            .create_app(new("shop"))
+            .await
+            .expect("the name is free again");
+    }
 }
 
 #[tokio::test]
 async fn deleting_an_application_deletes_its_keys() {
-    let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
-    let app = catalogue.create_app(new("shop")).await.unwrap();
-    let key = NewKey {
-        id: "k1".to_owned(),
-        app: app.id,
-        name: "reader".to_owned(),
-        hash: vec![1, 2, 3],
-        scopes: "read".to_owned(),
-        created: 8,
-        expires: Some(100),
-    };
-    let record = catalogue.create_key(key).await.unwrap();
-    assert_eq!(catalogue.key("k1").await.unwrap().as_ref(), Some(&record));
-    assert_eq!(
-        catalogue.key_by_hash(&[1, 2, 3]).await.unwrap().as_ref(),
-        Some(&record)
-    );
-    assert_eq!(catalogue.keys(app.id).await.unwrap(), [record]);
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let app = catalogue.create_app(new("shop")).await.unwrap();
+        let key = NewKey {
+            id: "k1".to_owned(),
+            app: app.id,
+            name: "reader".to_owned(),
+            hash: vec![1, 2, 3],
+            scopes: "read".to_owned(),
+            created: 8,
+            expires: Some(100),
+        };
+        let record = catalogue.create_key(key).await.unwrap();
+        assert_eq!(catalogue.key("k1").await.unwrap().as_ref(), Some(&record));
+        assert_eq!(
+            catalogue.key_by_hash(&[1, 2, 3]).await.unwrap().as_ref(),
+            Some(&record)
+        );
+        assert_eq!(catalogue.keys(app.id).await.unwrap(), [record]);
 
-    catalogue.delete_app(app.id, 9).await.unwrap();
-    assert_eq!(catalogue.key("k1").await.unwrap(), None);
+        catalogue.delete_app(app.id, 9).await.unwrap();
+        assert_eq!(catalogue.key("k1").await.unwrap(), None);
+    }
 }
 
 #[tokio::test]
 async fn a_change_by_another_process_moves_the_version() {
-    let dir = tempfile::tempdir().unwrap();
-    let server = Catalogue::open_or_create(dir.path()).await.unwrap();
-    let before = server.version().await.unwrap();
-    assert_eq!(server.version().await.unwrap(), before);
+    for home in Home::each() {
+        let server = home.catalogue().await;
+        let before = server.latest_version().await.unwrap();
+        assert_eq!(server.latest_version().await.unwrap(), before);
 
-    let command = Catalogue::open_or_create(dir.path()).await.unwrap();
-    command.create_app(new("shop")).await.unwrap();
-    let after = server.version().await.unwrap();
-    assert_ne!(after, before);
+        let command = home.catalogue().await;
+        command.create_app(new("shop")).await.unwrap();
+        let after = server.latest_version().await.unwrap();
+        assert_ne!(after, before);
 
-    server.create_app(new("own")).await.unwrap();
-    assert_ne!(server.version().await.unwrap(), after);
+        server.create_app(new("own")).await.unwrap();
+        assert_ne!(server.latest_version().await.unwrap(), after);
+    }
 }
 
 fn user(name: &str) -> UserRecord {
@@ -112,96 +116,99 @@ fn client(name: &str) -> ClientRecord {
 
 #[tokio::test]
 async fn a_user_takes_its_roles_sessions_and_grants_along() {
-    let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
-    let (ada, program) = (user("Ada"), client("reports"));
-    catalogue.create_user(&ada).await.unwrap();
-    catalogue.create_client(&program).await.unwrap();
-    assert!(
-        catalogue.create_user(&user("ada")).await.is_err(),
-        "case does not count"
-    );
-    assert_eq!(catalogue.user("ADA").await.unwrap().as_ref(), Some(&ada));
-    assert_eq!(
-        catalogue.client(&program.id).await.unwrap().as_ref(),
-        Some(&program)
-    );
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let (ada, program) = (user("Ada"), client("reports"));
+        catalogue.create_user(&ada).await.unwrap();
+        catalogue.create_client(&program).await.unwrap();
+        assert!(
+            catalogue.create_user(&user("ada")).await.is_err(),
+            "case does not count"
+        );
+        assert_eq!(catalogue.user("ADA").await.unwrap().as_ref(), Some(&ada));
+        assert_eq!(
+            catalogue.client(&program.id).await.unwrap().as_ref(),
+            Some(&program)
+        );
 
-    let role = RoleRecord {
-        holder: ada.id.clone(),
-        app: None,
-        role: "read".to_owned(),
-    };
-    catalogue.grant_role(&role).await.unwrap();
-    catalogue.grant_role(&role).await.unwrap();
-    assert_eq!(catalogue.roles().await.unwrap(), [role]);
-    let session = SessionRecord {
-        id: "i".to_owned(),
-        user: ada.id.clone(),
-        created: 7,
-        expires: 100,
-    };
-    catalogue.create_session(b"h", &session).await.unwrap();
-    assert_eq!(catalogue.session(b"h").await.unwrap(), Some(session));
+        let role = RoleRecord {
+            holder: ada.id.clone(),
+            app: None,
+            role: "read".to_owned(),
+        };
+        catalogue.grant_role(&role).await.unwrap();
+        catalogue.grant_role(&role).await.unwrap();
+        assert_eq!(catalogue.roles().await.unwrap(), [role]);
+        let session = SessionRecord {
+            id: "i".to_owned(),
+            user: ada.id.clone(),
+            created: 7,
+            expires: 100,
+        };
+        catalogue.create_session(b"h", &session).await.unwrap();
+        assert_eq!(catalogue.session(b"h").await.unwrap(), Some(session));
 
-    assert!(catalogue.delete_user(&ada.id).await.unwrap());
-    assert!(!catalogue.delete_user(&ada.id).await.unwrap());
-    assert_eq!(catalogue.session(b"h").await.unwrap(), None);
-    assert!(catalogue.roles().await.unwrap().is_empty());
+        assert!(catalogue.delete_user(&ada.id).await.unwrap());
+        assert!(!catalogue.delete_user(&ada.id).await.unwrap());
+        assert_eq!(catalogue.session(b"h").await.unwrap(), None);
+        assert!(catalogue.roles().await.unwrap().is_empty());
+    }
 }
 
 #[tokio::test]
 async fn a_refresh_token_is_good_once_and_its_family_ends_with_a_second_use() {
-    let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
-    let (ada, program) = (user("ada"), client("reports"));
-    catalogue.create_user(&ada).await.unwrap();
-    catalogue.create_client(&program).await.unwrap();
-    let mut grant = GrantRecord {
-        id: "g".to_owned(),
-        user: ada.id.clone(),
-        client: program.id.clone(),
-        resource: "r".to_owned(),
-        scope: "s".to_owned(),
-        created: 7,
-        expires: 100,
-        revoked: None,
-    };
-    catalogue.create_grant(&grant).await.unwrap();
-    for hash in [b"one", b"two"] {
-        catalogue.create_refresh_token("g", hash, 7).await.unwrap();
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let (ada, program) = (user("ada"), client("reports"));
+        catalogue.create_user(&ada).await.unwrap();
+        catalogue.create_client(&program).await.unwrap();
+        let mut grant = GrantRecord {
+            id: "g".to_owned(),
+            user: ada.id.clone(),
+            client: program.id.clone(),
+            resource: "r".to_owned(),
+            scope: "s".to_owned(),
+            created: 7,
+            expires: 100,
+            revoked: None,
+        };
+        catalogue.create_grant(&grant).await.unwrap();
+        for hash in [b"one", b"two"] {
+            catalogue.create_refresh_token("g", hash, 7).await.unwrap();
+        }
+        let redeem = async |hash: &[u8]| catalogue.redeem_refresh_token(hash, 50).await.unwrap();
+        assert_eq!(redeem(b"none").await, Redeemed::Unknown);
+        assert_eq!(redeem(b"one").await, Redeemed::Good(grant.clone()));
+        assert!(catalogue.revoked_grants(0).await.unwrap().is_empty());
+        assert!(matches!(redeem(b"one").await, Redeemed::Reused(_)));
+        assert_eq!(catalogue.revoked_grants(0).await.unwrap(), ["g"]);
+        grant.revoked = Some(50);
+        assert_eq!(redeem(b"two").await, Redeemed::Reused(grant));
+        catalogue.forget_ended(101).await.unwrap();
+        assert_eq!(redeem(b"two").await, Redeemed::Unknown);
     }
-    let redeem = async |hash: &[u8]| catalogue.redeem_refresh_token(hash, 50).await.unwrap();
-    assert_eq!(redeem(b"none").await, Redeemed::Unknown);
-    assert_eq!(redeem(b"one").await, Redeemed::Good(grant.clone()));
-    assert!(catalogue.revoked_grants(0).await.unwrap().is_empty());
-    assert!(matches!(redeem(b"one").await, Redeemed::Reused(_)));
-    assert_eq!(catalogue.revoked_grants(0).await.unwrap(), ["g"]);
-    grant.revoked = Some(50);
-    assert_eq!(redeem(b"two").await, Redeemed::Reused(grant));
-    catalogue.forget_ended(101).await.unwrap();
-    assert_eq!(redeem(b"two").await, Redeemed::Unknown);
 }
 
 #[tokio::test]
 async fn the_tenant_is_made_once_and_notes_are_read_newest_first() {
-    let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
-    assert_eq!(catalogue.tenant("first").await.unwrap(), "first");
-    assert_eq!(catalogue.tenant("second").await.unwrap(), "first");
-    for at in [1, 2, 3] {
-        let note = AuditRecord {
-            at,
-            actor: "ada".to_owned(),
-            action: "sign-in".to_owned(),
-            subject: String::new(),
-            address: "127.0.0.1".to_owned(),
-        };
-        catalogue.note(&note).await.unwrap();
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        assert_eq!(catalogue.tenant("first").await.unwrap(), "first");
+        assert_eq!(catalogue.tenant("second").await.unwrap(), "first");
+        for at in [1, 2, 3] {
+            let note = AuditRecord {
+                at,
+                actor: "ada".to_owned(),
+                action: "sign-in".to_owned(),
+                subject: String::new(),
+                address: "127.0.0.1".to_owned(),
+            };
+            catalogue.note(&note).await.unwrap();
+        }
+        let times = |notes: Vec<AuditRecord>| notes.iter().map(|note| note.at).collect::<Vec<_>>();
+        assert_eq!(times(catalogue.audit(2, 10).await.unwrap()), [3, 2]);
+        assert_eq!(times(catalogue.audit(0, 1).await.unwrap()), [3]);
     }
-    let times = |notes: Vec<AuditRecord>| notes.iter().map(|note| note.at).collect::<Vec<_>>();
-    assert_eq!(times(catalogue.audit(2, 10).await.unwrap()), [3, 2]);
-    assert_eq!(times(catalogue.audit(0, 1).await.unwrap()), [3]);
 }
 
 #[cfg(unix)]
@@ -223,23 +230,24 @@ async fn the_catalogue_is_private_to_its_user() {
 
 #[tokio::test]
 async fn notes_that_anybody_can_cause_are_bounded() {
-    let dir = tempfile::tempdir().unwrap();
-    let catalogue = Catalogue::open_or_create(dir.path()).await.unwrap();
-    let record = |action: &str, at: i64| AuditRecord {
-        at,
-        actor: String::new(),
-        action: action.to_owned(),
-        subject: String::new(),
-        address: String::new(),
-    };
-    catalogue.note(&record("sign-in", 0)).await.unwrap();
-    for at in 1..=5 {
-        let failed = record("sign-in failed", at);
-        catalogue.note_bounded(&failed, 3).await.unwrap();
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let record = |action: &str, at: i64| AuditRecord {
+            at,
+            actor: String::new(),
+            action: action.to_owned(),
+            subject: String::new(),
+            address: String::new(),
+        };
+        catalogue.note(&record("sign-in", 0)).await.unwrap();
+        for at in 1..=5 {
+            let failed = record("sign-in failed", at);
+            catalogue.note_bounded(&failed, 3).await.unwrap();
+        }
+        let kept = catalogue.audit(0, 100).await.unwrap();
+        let times: Vec<i64> = kept.iter().map(|record| record.at).collect();
+        assert_eq!(times, [5, 4, 3, 0]);
     }
-    let kept = catalogue.audit(0, 100).await.unwrap();
-    let times: Vec<i64> = kept.iter().map(|record| record.at).collect();
-    assert_eq!(times, [5, 4, 3, 0]);
 }
 
 #[tokio::test]

@@ -1,9 +1,7 @@
 //! The high-water mark of trusted time.
 
-use sqlx::Row;
-
 use super::Catalogue;
-use super::write::Commit;
+use super::database::sql;
 use crate::error::Result;
 
 /// The high-water mark of trusted time, as the catalogue keeps it (`D33`).
@@ -19,8 +17,8 @@ impl Catalogue {
     /// The mark; `None` in a catalogue that no store has opened since marks exist.
     pub async fn time_mark(&self) -> Result<Option<TimeMark>> {
         self.named(async {
-            let row = sqlx::query("SELECT mark, confirmations FROM trusted_time")
-                .fetch_optional(&self.pool)
+            let row = sql("SELECT mark, confirmations FROM trusted_time")
+                .fetch_optional(&self.database)
                 .await?;
             row.map(|row| {
                 Ok(TimeMark {
@@ -38,11 +36,11 @@ impl Catalogue {
         if let Some(mark) = self.time_mark().await? {
             return Ok(mark);
         }
-        let latest: Option<i64> = sqlx::query_scalar(
+        let latest: Option<i64> = sql(
             "SELECT max(at) FROM (SELECT max(created) AS at FROM segments \
-             UNION ALL SELECT max(created) FROM applications UNION ALL SELECT max(at) FROM audit)",
+             UNION ALL SELECT max(created) FROM applications UNION ALL SELECT max(at) FROM audit) AS entries",
         )
-        .fetch_one(&self.pool)
+        .value(&self.database)
         .await
         .map_err(|source| self.failed(source))?;
         let mark = TimeMark {
@@ -56,13 +54,13 @@ impl Catalogue {
     /// Raises the mark. It stays as it is if an operator has confirmed another time since.
     pub(crate) async fn raise_time_mark(&self, mark: TimeMark) -> Result<()> {
         self.named(async {
-            sqlx::query(
-                "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, ?1, ?2) \
-                 ON CONFLICT DO UPDATE SET mark = ?1 WHERE confirmations = ?2 AND mark < ?1",
+            sql(
+                "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, $1, $2) \
+                 ON CONFLICT (one) DO UPDATE SET mark = $1 WHERE trusted_time.confirmations = $2 AND trusted_time.mark < $1",
             )
             .bind(mark.ticks)
             .bind(mark.confirmations)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(())
         })
@@ -72,8 +70,8 @@ impl Catalogue {
     /// Removes the mark, as in a catalogue of before there were marks.
     #[cfg(test)]
     pub(crate) async fn forget_time_mark(&self) {
-        let done = sqlx::query("DELETE FROM trusted_time WHERE one = 1")
-            .commit_to(&self.writer)
+        let done = sql("DELETE FROM trusted_time WHERE one = 1")
+            .commit_to(&self.database)
             .await;
         assert!(done.is_ok(), "{done:?}");
     }
@@ -82,12 +80,12 @@ impl Catalogue {
     /// within seconds.
     pub async fn confirm_time(&self, now: i64) -> Result<()> {
         self.named(async {
-            sqlx::query(
-                "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, ?1, 1) \
-                 ON CONFLICT DO UPDATE SET mark = ?1, confirmations = confirmations + 1",
+            sql(
+                "INSERT INTO trusted_time (one, mark, confirmations) VALUES (1, $1, 1) \
+                 ON CONFLICT (one) DO UPDATE SET mark = $1, confirmations = trusted_time.confirmations + 1",
             )
             .bind(now)
-            .commit_to(&self.writer)
+            .commit_to(&self.database)
             .await?;
             Ok(())
         })

@@ -1,11 +1,8 @@
 //! Users of the embedded issuer, and what they and clients may do.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
 use super::Catalogue;
 use super::applications::app_id;
-use super::write::Commit;
+use super::database::{self, Row, sql};
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 
@@ -43,20 +40,18 @@ impl Catalogue {
     /// [`StoreError::NameTaken`] if a user has the name.
     pub async fn create_user(&self, user: &UserRecord) -> Result<()> {
         let inserted =
-            sqlx::query("INSERT INTO users (id, name, password, created) VALUES (?, ?, ?, ?)")
+            sql("INSERT INTO users (id, name, password, created) VALUES ($1, $2, $3, $4)")
                 .bind(&user.id)
                 .bind(&user.name)
                 .bind(&user.password)
                 .bind(user.created)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await;
         match inserted {
             Ok(_) => Ok(()),
-            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
-                Err(StoreError::NameTaken {
-                    name: user.name.clone(),
-                })
-            }
+            Err(error) if error.is_unique_violation() => Err(StoreError::NameTaken {
+                name: user.name.clone(),
+            }),
             Err(error) => Err(self.failed(error)),
         }
     }
@@ -64,8 +59,8 @@ impl Catalogue {
     /// All users, by name.
     pub async fn users(&self) -> Result<Vec<UserRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM users ORDER BY name")
-                .fetch_all(&self.pool)
+            let rows = sql("SELECT * FROM users ORDER BY lower(name)")
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(user).collect()
         })
@@ -75,11 +70,12 @@ impl Catalogue {
     /// The user with this id or, if there is none, this name.
     pub async fn user(&self, name_or_id: &str) -> Result<Option<UserRecord>> {
         self.named(async {
-            let row = sqlx::query(
-                "SELECT * FROM users WHERE id = ?1 OR name = ?1 ORDER BY id = ?1 DESC LIMIT 1",
+            let row = sql(
+                "SELECT * FROM users WHERE id = $1 OR lower(name) = $2 ORDER BY id = $1 DESC LIMIT 1",
             )
             .bind(name_or_id)
-            .fetch_optional(&self.pool)
+            .bind(name_or_id.to_ascii_lowercase())
+            .fetch_optional(&self.database)
             .await?;
             row.as_ref().map(user).transpose()
         })
@@ -89,47 +85,44 @@ impl Catalogue {
     /// Gives a user another password and ends all that the old one opened; false if there is no such user.
     pub async fn set_password(&self, id: &str, password: &str, now: i64) -> Result<bool> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
-            let changed = sqlx::query("UPDATE users SET password = ? WHERE id = ?")
+            let mut transaction = self.database.begin().await?;
+            let changed = sql("UPDATE users SET password = $1 WHERE id = $2")
                 .bind(password)
                 .bind(id)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
-            sqlx::query("DELETE FROM sessions WHERE user_id = ?")
+            sql("DELETE FROM sessions WHERE user_id = $1")
                 .bind(id)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
-            sqlx::query("UPDATE grants SET revoked = ? WHERE user_id = ? AND revoked IS NULL")
+            sql("UPDATE grants SET revoked = $1 WHERE user_id = $2 AND revoked IS NULL")
                 .bind(now)
                 .bind(id)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             transaction.commit().await?;
-            Ok(changed.rows_affected() > 0)
+            Ok(changed > 0)
         })
         .await
     }
 
     /// Deletes a user with its roles, sessions and grants; false if there was none.
     pub async fn delete_user(&self, id: &str) -> Result<bool> {
-        self.delete_holder("DELETE FROM users WHERE id = ?", id)
+        self.delete_holder("DELETE FROM users WHERE id = $1", id)
             .await
     }
 
     /// Deletes a holder of roles by one statement that takes its id.
     pub(super) async fn delete_holder(&self, statement: &'static str, id: &str) -> Result<bool> {
         self.named(async {
-            let mut transaction = self.writer.begin().await?;
-            let deleted = sqlx::query(statement)
+            let mut transaction = self.database.begin().await?;
+            let deleted = sql(statement).bind(id).execute(&mut transaction).await?;
+            sql("DELETE FROM roles WHERE holder = $1")
                 .bind(id)
-                .execute(&mut *transaction)
-                .await?;
-            sqlx::query("DELETE FROM roles WHERE holder = ?")
-                .bind(id)
-                .execute(&mut *transaction)
+                .execute(&mut transaction)
                 .await?;
             transaction.commit().await?;
-            Ok(deleted.rows_affected() > 0)
+            Ok(deleted > 0)
         })
         .await
     }
@@ -137,11 +130,11 @@ impl Catalogue {
     /// Gives a role; giving it twice is no error.
     pub async fn grant_role(&self, role: &RoleRecord) -> Result<()> {
         self.named(async {
-            sqlx::query("INSERT OR IGNORE INTO roles (holder, app_id, role) VALUES (?, ?, ?)")
+            sql("INSERT INTO roles (holder, app_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
                 .bind(&role.holder)
                 .bind(app_text(role.app))
                 .bind(&role.role)
-                .commit_to(&self.writer)
+                .commit_to(&self.database)
                 .await?;
             Ok(())
         })
@@ -151,14 +144,13 @@ impl Catalogue {
     /// Takes a role away; false if it was not held.
     pub async fn revoke_role(&self, role: &RoleRecord) -> Result<bool> {
         self.named(async {
-            let deleted =
-                sqlx::query("DELETE FROM roles WHERE holder = ? AND app_id = ? AND role = ?")
-                    .bind(&role.holder)
-                    .bind(app_text(role.app))
-                    .bind(&role.role)
-                    .commit_to(&self.writer)
-                    .await?;
-            Ok(deleted.rows_affected() > 0)
+            let deleted = sql("DELETE FROM roles WHERE holder = $1 AND app_id = $2 AND role = $3")
+                .bind(&role.holder)
+                .bind(app_text(role.app))
+                .bind(&role.role)
+                .commit_to(&self.database)
+                .await?;
+            Ok(deleted > 0)
         })
         .await
     }
@@ -166,8 +158,8 @@ impl Catalogue {
     /// Every role that anybody holds.
     pub async fn roles(&self) -> Result<Vec<RoleRecord>> {
         self.named(async {
-            let rows = sqlx::query("SELECT * FROM roles ORDER BY holder, app_id, role")
-                .fetch_all(&self.pool)
+            let rows = sql("SELECT * FROM roles ORDER BY holder, app_id, role")
+                .fetch_all(&self.database)
                 .await?;
             rows.iter().map(role).collect()
         })
@@ -179,7 +171,7 @@ fn app_text(app: Option<AppId>) -> String {
     app.map_or_else(|| EVERY.to_owned(), |app| app.to_string())
 }
 
-fn user(row: &SqliteRow) -> sqlx::Result<UserRecord> {
+fn user(row: &Row) -> database::Result<UserRecord> {
     Ok(UserRecord {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
@@ -188,7 +180,7 @@ fn user(row: &SqliteRow) -> sqlx::Result<UserRecord> {
     })
 }
 
-fn role(row: &SqliteRow) -> sqlx::Result<RoleRecord> {
+fn role(row: &Row) -> database::Result<RoleRecord> {
     let app: String = row.try_get("app_id")?;
     let app = if app == EVERY {
         None

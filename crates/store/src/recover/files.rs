@@ -12,7 +12,7 @@ use crate::segment::move_file;
 use crate::vfs::{self, RealFs, Vfs};
 
 /// An empty folder to build the catalogue in; an earlier recovery may have been interrupted.
-pub(super) fn prepare(building: &Path, new: &Path) -> Result<()> {
+pub(crate) fn prepare(building: &Path, new: &Path) -> Result<()> {
     RealFs
         .create_dir(building)
         .map_err(StoreError::io("create", building))?;
@@ -69,8 +69,8 @@ impl LogSink for NoSink {
     fn freeze(&self, _position: u64) {}
 }
 
-/// Keeps the old catalogue under another name and puts the new one in its place; says where the old one lies.
-pub(super) fn put_in_place(root: &Path, building: &Path) -> Result<Option<PathBuf>> {
+/// Keeps the catalogue's file under another name; says where it lies.
+pub(crate) fn set_aside(root: &Path) -> Result<Option<PathBuf>> {
     let path = folder::catalogue_path(root);
     let aside = free(|number| root.join(format!("catalogue-kept-{number}.db")))?;
     let mut kept = None;
@@ -83,6 +83,13 @@ pub(super) fn put_in_place(root: &Path, building: &Path) -> Result<Option<PathBu
             kept = Some(aside.clone());
         }
     }
+    Ok(kept)
+}
+
+/// Keeps the old catalogue under another name and puts the new one in its place; says where the old one lies.
+pub(crate) fn put_in_place(root: &Path, building: &Path) -> Result<Option<PathBuf>> {
+    let path = folder::catalogue_path(root);
+    let kept = set_aside(root)?;
     let new = building.join("catalogue.db");
     // Before the new catalogue: the number of the old one would say that it lacks transactions.
     replace_generation(root, building)?;

@@ -23,7 +23,7 @@ use crate::check::{Finding, Progress};
 use crate::error::{Result, StoreError};
 use crate::expired;
 use crate::folder::{self, Folder};
-use crate::format_file;
+use crate::format_file::{self, CatalogueKind};
 use crate::log::{self, LogReport};
 use crate::quarantine;
 use crate::segment::{Description, TEMPORARY, WholeFile, first_application};
@@ -32,7 +32,8 @@ use crate::vfs::{self, RealFs};
 
 pub use doubt::{Doubt, Doubts};
 use examine::{Broken, Sound, examine};
-use files::{begin_log, prepare, put_in_place};
+use files::begin_log;
+pub(crate) use files::{prepare, put_in_place, set_aside};
 use resolve::{Found, LogRange, Resolved, resolve};
 
 /// An application of a rebuilt catalogue that the old one did not have or that could not be read from it.
@@ -89,6 +90,12 @@ pub async fn recover(
     now: i64,
     progress: Arc<dyn Progress>,
 ) -> Result<Recovery> {
+    format_file::refuse_postgres(
+        &RealFs,
+        root,
+        "'hindsight store recover'",
+        "restore the database from a dump or its archived log",
+    )?;
     let taken = root.to_owned();
     let folder = blocking(move || Folder::take_without_catalogue(Arc::new(RealFs), &taken)).await?;
     let survey = {
@@ -415,7 +422,7 @@ impl Plan {
                 begin_log(&root, position)?;
             }
             if format_file::read(&RealFs, &root)?.and_then(|format| format.store) != Some(store) {
-                format_file::write(&RealFs, &root, store)?;
+                format_file::write(&RealFs, &root, store, CatalogueKind::File)?;
             }
             put_in_place(&root, &building)
         })

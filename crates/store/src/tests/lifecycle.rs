@@ -90,25 +90,26 @@ async fn an_application_that_fills_memory_leaves_room_for_others() {
 
 #[tokio::test]
 async fn memory_is_sealed_by_age_and_by_rows() {
-    let dir = tempfile::tempdir().unwrap();
-    let clock = manual_clock();
-    let config = StoreConfig {
-        seal_rows: 3,
-        clock: clock.clone(),
-        ..quiet(dir.path())
-    };
-    let store = Store::open(config).await.unwrap();
-    assert!(!store.seal_is_due());
-    put(&store, app(1), &[item("a", 1)]).await.unwrap();
-    assert!(!store.seal_is_due());
-    clock.pass(Duration::from_secs(301));
-    assert!(store.seal_is_due(), "old");
-    store.seal_all().await.unwrap();
-    assert!(!store.seal_is_due());
-    put(&store, app(1), &[item("b", 1), item("c", 1), item("d", 1)])
-        .await
-        .unwrap();
-    assert!(store.seal_is_due(), "many");
+    for home in Home::each() {
+        let clock = manual_clock();
+        let config = StoreConfig {
+            seal_rows: 3,
+            clock: clock.clone(),
+            ..home.quiet()
+        };
+        let store = Store::open(config).await.unwrap();
+        assert!(!store.seal_is_due());
+        put(&store, app(1), &[item("a", 1)]).await.unwrap();
+        assert!(!store.seal_is_due());
+        clock.pass(Duration::from_secs(301));
+        assert!(store.seal_is_due(), "old");
+        store.seal_all().await.unwrap();
+        assert!(!store.seal_is_due());
+        put(&store, app(1), &[item("b", 1), item("c", 1), item("d", 1)])
+            .await
+            .unwrap();
+        assert!(store.seal_is_due(), "many");
+    }
 }
 
 #[tokio::test]
@@ -141,78 +142,81 @@ async fn many_small_requests_become_few_chunks_and_the_log_is_cut() {
 
 #[tokio::test]
 async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
-    let dir = tempfile::tempdir().unwrap();
-    let clock = manual_clock();
-    let config = StoreConfig {
-        clock: clock.clone(),
-        ..quiet(dir.path())
-    };
-    let store = Store::open(config).await.unwrap();
-    for round in 0..3 {
-        let items: Vec<Item> = (0..4)
-            .map(|n| item(format!("{round}{n}"), n * TICKS_PER_HOUR + round))
-            .collect();
-        put(&store, app(1), &items).await.unwrap();
-        store.seal_all().await.unwrap();
-    }
-    let segments = || store.stats().tables[0].segments;
-    assert_eq!(segments(), 12);
-    assert_eq!(store.compact().await.unwrap(), 0, "no hour is closed yet");
-    clock.pass(Duration::from_secs(2 * 3600 + 1800));
-    assert_eq!(store.compact().await.unwrap(), 2);
-    assert_eq!(segments(), 2 + 6);
+    for home in Home::each() {
+        let clock = manual_clock();
+        let config = StoreConfig {
+            clock: clock.clone(),
+            ..home.quiet()
+        };
+        let store = Store::open(config).await.unwrap();
+        for round in 0..3 {
+            let items: Vec<Item> = (0..4)
+                .map(|n| item(format!("{round}{n}"), n * TICKS_PER_HOUR + round))
+                .collect();
+            put(&store, app(1), &items).await.unwrap();
+            store.seal_all().await.unwrap();
+        }
+        let segments = || store.stats().tables[0].segments;
+        assert_eq!(segments(), 12);
+        assert_eq!(store.compact().await.unwrap(), 0, "no hour is closed yet");
+        clock.pass(Duration::from_secs(2 * 3600 + 1800));
+        assert_eq!(store.compact().await.unwrap(), 2);
+        assert_eq!(segments(), 2 + 6);
 
-    let running = store.snapshot();
-    clock.pass(2 * DAY);
-    store.compact().await.unwrap();
-    assert_eq!(segments(), 1);
-    let files = || {
-        let folder = dir
-            .path()
-            .join("segments")
-            .join(app(1).to_string())
-            .join("requests");
-        std::fs::read_dir(folder).unwrap().count()
-    };
-    assert!(files() > 1, "a query may still read the old files");
-    assert_eq!(frame(&running, app(1)).count().await.unwrap(), 12);
-    drop(running);
-    assert_eq!(files(), 1);
-    let times = times(&frame(&store.snapshot(), app(1)).collect().await.unwrap());
-    assert!(
-        times.is_sorted_by(|a, b| a >= b) && times.len() == 12,
-        "{times:?}"
-    );
+        let running = store.snapshot();
+        clock.pass(2 * DAY);
+        store.compact().await.unwrap();
+        assert_eq!(segments(), 1);
+        let files = || {
+            let folder = home
+                .path()
+                .join("segments")
+                .join(app(1).to_string())
+                .join("requests");
+            std::fs::read_dir(folder).unwrap().count()
+        };
+        assert!(files() > 1, "a query may still read the old files");
+        assert_eq!(frame(&running, app(1)).count().await.unwrap(), 12);
+        drop(running);
+        assert_eq!(files(), 1);
+        let times = times(&frame(&store.snapshot(), app(1)).collect().await.unwrap());
+        assert!(
+            times.is_sorted_by(|a, b| a >= b) && times.len() == 12,
+            "{times:?}"
+        );
+    }
 }
 
 #[tokio::test]
 async fn small_hours_share_a_segment_and_are_merged_before_their_day_closes() {
-    let dir = tempfile::tempdir().unwrap();
-    let clock = manual_clock();
-    let config = StoreConfig {
-        clock: clock.clone(),
-        compaction_fan_in: 3,
-        ..quiet(dir.path())
-    };
-    let store = Store::open(config).await.unwrap();
-    let segments = || store.stats().tables[0].segments;
-    for round in 0..3 {
-        assert_eq!(segments_if_any(&store), 2 * round);
-        assert_eq!(store.compact().await.unwrap(), 0, "too few for one merge");
-        let live = (0..20).map(|n| item(format!("live-{round}-{n}"), 10 * TICKS_PER_HOUR + n));
-        let late = (1..4).map(|hour| item(format!("late-{round}-{hour}"), hour * TICKS_PER_HOUR));
-        let items: Vec<Item> = live.chain(late).collect();
-        put(&store, app(1), &items).await.unwrap();
-        store.seal_all().await.unwrap();
+    for home in Home::each() {
+        let clock = manual_clock();
+        let config = StoreConfig {
+            clock: clock.clone(),
+            compaction_fan_in: 3,
+            ..home.quiet()
+        };
+        let store = Store::open(config).await.unwrap();
+        let segments = || store.stats().tables[0].segments;
+        for round in 0..3 {
+            assert_eq!(segments_if_any(&store), 2 * round);
+            assert_eq!(store.compact().await.unwrap(), 0, "too few for one merge");
+            let live = (0..20).map(|n| item(format!("live-{round}-{n}"), 10 * TICKS_PER_HOUR + n));
+            let late =
+                (1..4).map(|hour| item(format!("late-{round}-{hour}"), hour * TICKS_PER_HOUR));
+            let items: Vec<Item> = live.chain(late).collect();
+            put(&store, app(1), &items).await.unwrap();
+            store.seal_all().await.unwrap();
+        }
+        assert_eq!(segments(), 6);
+        assert_eq!(store.compact().await.unwrap(), 1);
+        assert_eq!(segments(), 3 + 1);
+        assert_eq!(ids(&store, app(1)).await.len(), 3 * 23);
+        clock.pass(2 * DAY);
+        store.compact().await.unwrap();
+        assert_eq!(segments(), 1);
+        assert_eq!(ids(&store, app(1)).await.len(), 3 * 23);
     }
-    assert_eq!(segments(), 6);
-    assert_eq!(store.compact().await.unwrap(), 1);
-    assert_eq!(segments(), 3 + 1);
-    assert_eq!(ids(&store, app(1)).await.len(), 3 * 23);
-    clock.pass(2 * DAY);
-    store.compact().await.unwrap();
-    assert_eq!(segments(), 1);
-    assert_eq!(ids(&store, app(1)).await.len(), 3 * 23);
 }
 
 fn segments_if_any(store: &Store) -> u64 {
@@ -225,31 +229,32 @@ fn segments_if_any(store: &Store) -> u64 {
 
 #[tokio::test]
 async fn old_segments_expire() {
-    let dir = tempfile::tempdir().unwrap();
-    let clock = manual_clock();
-    let config = StoreConfig {
-        clock: clock.clone(),
-        ..quiet(dir.path())
-    };
-    let store = Store::open(config).await.unwrap();
-    assert_eq!(store.expire().await.unwrap(), 0);
-    put(&store, app(1), &[item("old", 0)]).await.unwrap();
-    put(
-        &store,
-        app(1),
-        &[
-            item("new", 10 * 24 * TICKS_PER_HOUR),
-            item("newer", 11 * 24 * TICKS_PER_HOUR),
-        ],
-    )
-    .await
-    .unwrap();
-    store.seal_all().await.unwrap();
-    clock.pass(DAY * 89);
-    assert_eq!(store.expire().await.unwrap(), 0);
-    clock.pass(DAY * 2);
-    assert_eq!(store.expire().await.unwrap(), 1);
-    assert_eq!(ids(&store, app(1)).await, ["new", "newer"]);
+    for home in Home::each() {
+        let clock = manual_clock();
+        let config = StoreConfig {
+            clock: clock.clone(),
+            ..home.quiet()
+        };
+        let store = Store::open(config).await.unwrap();
+        assert_eq!(store.expire().await.unwrap(), 0);
+        put(&store, app(1), &[item("old", 0)]).await.unwrap();
+        put(
+            &store,
+            app(1),
+            &[
+                item("new", 10 * 24 * TICKS_PER_HOUR),
+                item("newer", 11 * 24 * TICKS_PER_HOUR),
+            ],
+        )
+        .await
+        .unwrap();
+        store.seal_all().await.unwrap();
+        clock.pass(DAY * 89);
+        assert_eq!(store.expire().await.unwrap(), 0);
+        clock.pass(DAY * 2);
+        assert_eq!(store.expire().await.unwrap(), 1);
+        assert_eq!(ids(&store, app(1)).await, ["new", "newer"]);
+    }
 }
 
 #[tokio::test]
@@ -302,37 +307,38 @@ fn rows(store: &Store) -> [u64; 2] {
 
 #[tokio::test]
 async fn a_table_keeps_its_items_as_long_as_its_rule_says() {
-    let dir = tempfile::tempdir().unwrap();
-    let clock = manual_clock();
-    let config = StoreConfig {
-        clock: clock.clone(),
-        retention_guard: 1.0,
-        ..quiet(dir.path())
-    };
-    let store = of_two_tables(config, 10).await;
-    let rule = |table, days, max_bytes| RetentionRule {
-        app: app(1),
-        table,
-        days,
-        max_bytes,
-    };
-    clock.pass(DAY * 9);
-    assert_eq!(store.expire().await.unwrap(), 0);
-    let set = async |rule: RetentionRule| {
-        store.catalogue().set_retention_rule(&rule).await.unwrap();
-        store.expire().await.unwrap();
-        rows(&store)
-    };
-    assert_eq!(set(rule(Some(Table::Traces), Some(7), None)).await, [10, 8]);
-    assert_eq!(
-        set(rule(None, Some(5), None)).await,
-        [6, 8],
-        "the rule of a table goes first"
-    );
-    assert_eq!(set(rule(Some(Table::Traces), None, None)).await, [6, 6]);
-    let (count, _) = store.catalogue().expired_size().await.unwrap();
-    assert_eq!(count, 8, "expired segments are kept for a while");
-    assert_eq!(store.catalogue().restore_expired().await.unwrap(), 8);
+    for home in Home::each() {
+        let clock = manual_clock();
+        let config = StoreConfig {
+            clock: clock.clone(),
+            retention_guard: 1.0,
+            ..home.quiet()
+        };
+        let store = of_two_tables(config, 10).await;
+        let rule = |table, days, max_bytes| RetentionRule {
+            app: app(1),
+            table,
+            days,
+            max_bytes,
+        };
+        clock.pass(DAY * 9);
+        assert_eq!(store.expire().await.unwrap(), 0);
+        let set = async |rule: RetentionRule| {
+            store.catalogue().set_retention_rule(&rule).await.unwrap();
+            store.expire().await.unwrap();
+            rows(&store)
+        };
+        assert_eq!(set(rule(Some(Table::Traces), Some(7), None)).await, [10, 8]);
+        assert_eq!(
+            set(rule(None, Some(5), None)).await,
+            [6, 8],
+            "the rule of a table goes first"
+        );
+        assert_eq!(set(rule(Some(Table::Traces), None, None)).await, [6, 6]);
+        let (count, _) = store.catalogue().expired_size().await.unwrap();
+        assert_eq!(count, 8, "expired segments are kept for a while");
+        assert_eq!(store.catalogue().restore_expired().await.unwrap(), 8);
+    }
 }
 
 #[tokio::test]
@@ -371,32 +377,33 @@ async fn a_table_and_an_application_have_as_many_bytes_as_their_rules_say() {
 
 #[tokio::test]
 async fn a_deleted_application_loses_its_data_and_others_keep_theirs() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    for number in [1, 2] {
-        let new = NewApplication {
-            id: app(number),
-            name: number.to_string(),
-            instrumentation_key: Uuid::from_u128(number),
-            created: START,
-        };
-        store.catalogue().create_app(new).await.unwrap();
-        put(&store, app(number), &[item("sealed", 1)])
-            .await
-            .unwrap();
-    }
-    store.seal_all().await.unwrap();
-    put(&store, app(1), &[item("hot", 1)]).await.unwrap();
-    store.catalogue().delete_app(app(1), START).await.unwrap();
-    assert_eq!(store.purge_deleted().await.unwrap(), 1);
-    assert_eq!(ids(&store, app(1)).await, Vec::<String>::new());
-    drop(store);
+    for home in Home::each() {
+        let store = Store::open(home.quiet()).await.unwrap();
+        for number in [1, 2] {
+            let new = NewApplication {
+                id: app(number),
+                name: number.to_string(),
+                instrumentation_key: Uuid::from_u128(number),
+                created: START,
+            };
+            store.catalogue().create_app(new).await.unwrap();
+            put(&store, app(number), &[item("sealed", 1)])
+                .await
+                .unwrap();
+        }
+        store.seal_all().await.unwrap();
+        put(&store, app(1), &[item("hot", 1)]).await.unwrap();
+        store.catalogue().delete_app(app(1), START).await.unwrap();
+        assert_eq!(store.purge_deleted().await.unwrap(), 1);
+        assert_eq!(ids(&store, app(1)).await, Vec::<String>::new());
+        drop(store);
 
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    assert_eq!(
-        ids(&store, app(1)).await,
-        Vec::<String>::new(),
-        "the log does not bring it back"
-    );
-    assert_eq!(ids(&store, app(2)).await, ["sealed"]);
+        let store = Store::open(home.quiet()).await.unwrap();
+        assert_eq!(
+            ids(&store, app(1)).await,
+            Vec::<String>::new(),
+            "the log does not bring it back"
+        );
+        assert_eq!(ids(&store, app(2)).await, ["sealed"]);
+    }
 }

@@ -6,9 +6,12 @@ mod clock;
 mod crash;
 mod damage;
 mod growth;
+mod home;
 mod ingestion_time;
 mod lifecycle;
 mod opening;
+mod postgres;
+pub(crate) mod postgres_server;
 mod promotion;
 mod queries;
 mod recover;
@@ -28,6 +31,7 @@ use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use hindsight_kql_types::Dynamic;
 use uuid::Uuid;
 
+pub(crate) use self::home::Home;
 use crate::clock::manual::ManualClock;
 use crate::{AppId, AppendRequest, Snapshot, Store, StoreConfig, Table};
 

@@ -9,41 +9,43 @@ use crate::{Health, Quarantine, RealFs, StoreError};
 
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_store_was_dropped_without_closing() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    put(&store, app(1), &[item("a", 1), item("b", 2)])
-        .await
-        .unwrap();
-    store.seal_all().await.unwrap();
-    let last = put(&store, app(1), &[item("c", 3)]).await.unwrap();
-    assert_eq!(ids(&store, app(1)).await, ["a", "b", "c"]);
-    drop(store);
+    for home in Home::each() {
+        let store = Store::open(home.quiet()).await.unwrap();
+        put(&store, app(1), &[item("a", 1), item("b", 2)])
+            .await
+            .unwrap();
+        store.seal_all().await.unwrap();
+        let last = put(&store, app(1), &[item("c", 3)]).await.unwrap();
+        assert_eq!(ids(&store, app(1)).await, ["a", "b", "c"]);
+        drop(store);
 
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    assert_eq!(ids(&store, app(1)).await, ["a", "b", "c"]);
-    let next = put(&store, app(1), &[item("d", 4)]).await.unwrap();
-    assert_eq!(next.sequence, last.sequence + 1);
-    drop(store);
+        let store = Store::open(home.quiet()).await.unwrap();
+        assert_eq!(ids(&store, app(1)).await, ["a", "b", "c"]);
+        let next = put(&store, app(1), &[item("d", 4)]).await.unwrap();
+        assert_eq!(next.sequence, last.sequence + 1);
+        drop(store);
 
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    assert_eq!(ids(&store, app(1)).await, ["a", "b", "c", "d"]);
+        let store = Store::open(home.quiet()).await.unwrap();
+        assert_eq!(ids(&store, app(1)).await, ["a", "b", "c", "d"]);
+    }
 }
 
 #[tokio::test]
 async fn a_clean_end_leaves_only_segments() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    put(&store, app(1), &[item("a", 1)]).await.unwrap();
-    store.close().await.unwrap();
-    assert!(matches!(
-        put(&store, app(1), &[item("b", 1)]).await,
-        Err(StoreError::Closed)
-    ));
+    for home in Home::each() {
+        let store = Store::open(home.quiet()).await.unwrap();
+        put(&store, app(1), &[item("a", 1)]).await.unwrap();
+        store.close().await.unwrap();
+        assert!(matches!(
+            put(&store, app(1), &[item("b", 1)]).await,
+            Err(StoreError::Closed)
+        ));
 
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    let stats = store.stats();
-    assert_eq!((stats.rows(), stats.hot_bytes()), (1, 0));
-    assert_eq!(ids(&store, app(1)).await, ["a"]);
+        let store = Store::open(home.quiet()).await.unwrap();
+        let stats = store.stats();
+        assert_eq!((stats.rows(), stats.hot_bytes()), (1, 0));
+        assert_eq!(ids(&store, app(1)).await, ["a"]);
+    }
 }
 
 #[tokio::test]
@@ -123,33 +125,34 @@ async fn a_missing_catalogue_is_refused() {
 
 #[tokio::test]
 async fn unlisted_segments_are_quarantined_and_only_unfinished_files_removed() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    put(&store, app(1), &[item("a", 1)]).await.unwrap();
-    store.close().await.unwrap();
-    drop(store);
-    let folder = dir
-        .path()
-        .join("segments")
-        .join(app(1).to_string())
-        .join("requests");
-    let (orphan, half) = (folder.join("h1-x.parquet"), folder.join("h1-x.tmp"));
-    std::fs::write(&orphan, "x").unwrap();
-    std::fs::write(&half, "x").unwrap();
+    for home in Home::each() {
+        let store = Store::open(home.quiet()).await.unwrap();
+        put(&store, app(1), &[item("a", 1)]).await.unwrap();
+        store.close().await.unwrap();
+        drop(store);
+        let folder = home
+            .path()
+            .join("segments")
+            .join(app(1).to_string())
+            .join("requests");
+        let (orphan, half) = (folder.join("h1-x.parquet"), folder.join("h1-x.tmp"));
+        std::fs::write(&orphan, "x").unwrap();
+        std::fs::write(&half, "x").unwrap();
 
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    assert_eq!((orphan.exists(), half.exists()), (false, false));
-    let aside = dir.path().join("quarantine").join(app(1).to_string());
-    let aside = aside.join("requests").join("h1-x.parquet");
-    assert_eq!(std::fs::read_to_string(&aside).unwrap(), "x");
-    assert_eq!(store.quarantine(), Quarantine { files: 1, bytes: 1 });
-    assert_eq!(ids(&store, app(1)).await, ["a"]);
-    drop(store);
+        let store = Store::open(home.quiet()).await.unwrap();
+        assert_eq!((orphan.exists(), half.exists()), (false, false));
+        let aside = home.path().join("quarantine").join(app(1).to_string());
+        let aside = aside.join("requests").join("h1-x.parquet");
+        assert_eq!(std::fs::read_to_string(&aside).unwrap(), "x");
+        assert_eq!(store.quarantine(), Quarantine { files: 1, bytes: 1 });
+        assert_eq!(ids(&store, app(1)).await, ["a"]);
+        drop(store);
 
-    std::fs::write(&orphan, "yy").unwrap();
-    let store = Store::open(quiet(dir.path())).await.unwrap();
-    assert_eq!(store.quarantine(), Quarantine { files: 2, bytes: 3 });
-    assert_eq!(std::fs::read_to_string(&aside).unwrap(), "x");
+        std::fs::write(&orphan, "yy").unwrap();
+        let store = Store::open(home.quiet()).await.unwrap();
+        assert_eq!(store.quarantine(), Quarantine { files: 2, bytes: 3 });
+        assert_eq!(std::fs::read_to_string(&aside).unwrap(), "x");
+    }
 }
 
 /// A disk that can be made to fail.

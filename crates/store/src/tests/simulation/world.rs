@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::disk::Disk;
 use crate::clock::manual::ManualClock;
 use crate::folder::Folder;
-use crate::format_file;
+use crate::format_file::{self, CatalogueKind};
 use crate::segment::SegmentFileReader;
 use crate::store_id::StoreId;
 use crate::tests::{START, app, ids, item, requests};
@@ -106,7 +106,7 @@ impl World {
     pub(super) fn fix_store_id(&mut self) -> Result<(), Failure> {
         let id = Uuid::from_u128(self.random.random());
         let id = id.to_string().parse().map_err(|_| "no store id")?;
-        format_file::write(&self.disk, &self.config.data_dir, id).map_err(text)
+        format_file::write(&self.disk, &self.config.data_dir, id, CatalogueKind::File).map_err(text)
     }
 
     /// Opens the store. It may fail while a fault is set.
@@ -119,7 +119,12 @@ impl World {
     async fn try_open(&mut self) -> Result<(), StoreError> {
         self.settled = false;
         let config = self.config.clone();
-        let folder = Folder::take(config.vfs.clone(), &config.data_dir, true)?;
+        let folder = Folder::take(
+            config.vfs.clone(),
+            &config.data_dir,
+            true,
+            CatalogueKind::File,
+        )?;
         let (catalogue, id) = match &self.catalogue {
             Some(known) => known.clone(),
             None => Catalogue::open_in(&folder).await?,
