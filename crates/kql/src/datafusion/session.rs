@@ -7,6 +7,7 @@ use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::SessionConfig;
 
+use super::grouping::DictionaryScans;
 use super::rules::{CORRECTIONS, Rules};
 pub use super::rules::{DISTINCT_RULE, MissingRule};
 
@@ -42,6 +43,19 @@ pub fn context_with(
 ) -> Result<SessionContext, MissingRule> {
     let rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
     Ok(with_rules(config, runtime, rules))
+}
+
+/// As [`context_with`], for queries over scans that may return dictionaries.
+///
+/// # Errors
+/// As [`context_with`].
+pub fn context_over(
+    config: SessionConfig,
+    runtime: Arc<RuntimeEnv>,
+    scans: Arc<dyn DictionaryScans>,
+) -> Result<SessionContext, MissingRule> {
+    let rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
+    Ok(with_rules(config, runtime, rules.grouping_by_codes(scans)))
 }
 
 /// A context whose optimisers use these rules.

@@ -119,6 +119,19 @@ impl ColumnCache {
         Some(columns.iter().map(known).collect())
     }
 
+    /// Whether codes are kept for a column of a segment.
+    pub(super) fn has_codes(&self, segment: i64, column: &str) -> bool {
+        let state = self.state.lock();
+        let column = state
+            .segments
+            .get(&segment)
+            .and_then(|entry| entry.columns.get(column));
+        column.is_some_and(|column| {
+            let mut kept = column.groups.values();
+            kept.any(|kept| matches!(*kept.column, CachedColumn::Coded { .. }))
+        })
+    }
+
     /// The row groups of a segment, if one of its columns was read.
     pub(super) fn groups(&self, segment: i64) -> Option<Arc<[RowGroup]>> {
         let state = self.state.lock();

@@ -28,6 +28,8 @@ pub(super) struct GroupScan {
     next: usize,
     step: usize,
     growth: usize,
+    /// The distinct values of each dictionary of the output; `None` if the output has none, or a column of one has no codes.
+    dictionaries: Option<Vec<ArrayRef>>,
 }
 
 /// Selected rows of a row group.
@@ -96,7 +98,10 @@ impl GroupScan {
             (true, true) => (FIRST_STEP, 8),
             (true, false) => (rows, 1),
         };
+        let distinct = |index: usize| columns.get(&index)?.distinct();
+        let coded = plan.coded.as_ref();
         Some(GroupScan {
+            dictionaries: coded.and_then(|coded| coded.dictionaries(distinct)),
             columns,
             tests: by_code,
             rows,
@@ -125,6 +130,14 @@ impl GroupScan {
 
     /// The output for selected rows, if all of its columns are in memory.
     pub(super) fn output(&self, plan: &ScanPlan, found: &Selected) -> Result<RecordBatch> {
+        if let (Some(coded), Some(dictionaries)) = (&plan.coded, &self.dictionaries) {
+            let codes = |column: usize| {
+                let column = self.column(column)?;
+                column.codes(&found.rows, found.selected.as_ref())
+            };
+            let values = |column: usize| self.values(column, found);
+            return coded.output(plan, found.count(), dictionaries, codes, values);
+        }
         plan.output(found.count(), |column| self.values(column, found))
     }
 

@@ -11,6 +11,8 @@
 mod bounds;
 mod cache;
 mod coded;
+mod coded_output;
+mod dictionary;
 mod file_scan;
 mod group_scan;
 mod morselizer;
@@ -18,4 +20,5 @@ mod scan_plan;
 mod source;
 
 pub(crate) use cache::ColumnCache;
+pub use dictionary::with_dictionaries;
 pub(crate) use source::SegmentSource;

@@ -17,6 +17,7 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::bounds::Bounds;
 use super::coded::CachedColumn;
+use super::coded_output::CodedOutput;
 
 /// A scan over the columns of a table.
 #[derive(Debug)]
@@ -32,7 +33,9 @@ pub(super) struct ScanPlan {
     returned_schema: SchemaRef,
     /// The output, over the columns that it reads.
     output: Vec<Arc<dyn PhysicalExpr>>,
-    output_schema: SchemaRef,
+    pub(super) output_schema: SchemaRef,
+    /// The output by codes, if it has dictionaries.
+    pub(super) coded: Option<CodedOutput>,
 }
 
 /// One condition, over the columns that it reads.
@@ -79,6 +82,7 @@ impl ScanPlan {
             tested: tested.into_iter().collect(),
             output: output.collect::<Result<_>>()?,
             output_schema: Arc::new(projection.project_schema(table)?),
+            coded: CodedOutput::new(table, projection)?,
             returned,
             returned_schema,
             table: Arc::clone(table),
@@ -248,7 +252,7 @@ fn spread(selected: &BooleanArray, met: &BooleanArray) -> BooleanArray {
     BooleanArray::from(places.finish())
 }
 
-fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+pub(super) fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     Ok(RecordBatch::try_new_with_options(
         schema, columns, &options,

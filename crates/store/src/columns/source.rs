@@ -44,6 +44,19 @@ impl SegmentSource {
         }
     }
 
+    /// Whether the column cache holds the codes of a column for most rows of these segments.
+    pub(super) fn has_codes(&self, segments: &[&Segment], column: &str) -> bool {
+        let rows = |segments: &mut dyn Iterator<Item = &&Segment>| -> u64 {
+            segments.map(|segment| segment.record.rows).sum()
+        };
+        let all = rows(&mut segments.iter());
+        let columns = &self.access.columns;
+        let mut coded = segments
+            .iter()
+            .filter(|segment| columns.has_codes(segment.record.id, column));
+        rows(&mut coded) * 2 > all
+    }
+
     fn with(&self, parquet: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
         Arc::new(SegmentSource {
             parquet,
