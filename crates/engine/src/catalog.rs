@@ -17,7 +17,7 @@ use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::terms::TermCondition;
 use hindsight_store::{
     AppId, FilterTerms, LeafKind, PromotedColumn, RowChoice, Snapshot, StoreTable, Table,
-    with_dictionaries,
+    with_dictionaries, with_latest,
 };
 use parking_lot::Mutex;
 
@@ -349,6 +349,15 @@ impl DictionaryScans for StoreScans {
         columns: &[usize],
     ) -> datafusion::error::Result<Option<Arc<dyn ExecutionPlan>>> {
         with_dictionaries(scan, columns)
+    }
+
+    fn with_latest(
+        &self,
+        scan: &Arc<dyn ExecutionPlan>,
+        keys: &[usize],
+        time: usize,
+    ) -> Option<Arc<dyn ExecutionPlan>> {
+        with_latest(scan, keys, time)
     }
 }
 

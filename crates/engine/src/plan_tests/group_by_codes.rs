@@ -19,6 +19,16 @@ fn queries() -> Vec<String> {
         "requests | summarize sumif(duration, success == 'False'), dcountif(user_Id, name == 'GET /1') by name",
         "requests | summarize percentiles(duration, 50, 95) by name, bin(timestamp, 1h)",
         "requests | summarize arg_max(timestamp, itemId, user_Id), take_anyif(name, name == 'x') by operation_Name",
+        "requests | summarize arg_max(timestamp, *) by operation_Name",
+        "requests | summarize arg_max(timestamp, itemId, id) by operation_Name, cloud_RoleName, success",
+        "requests | where success == 'False' and duration > 12 | summarize arg_max(timestamp, itemId, customDimensions) by name, tolower(user_Id)",
+        "requests | where timestamp < datetime(2026-11-20T01:30:00Z) | summarize arg_max(timestamp, itemId), arg_max(timestamp, user_Id) by name",
+        "requests | summarize arg_max(timestamp, itemId), count() by name",
+        "requests | summarize arg_max(duration, itemId) by name | project name, duration",
+        "requests | summarize arg_min(timestamp, itemId) by name",
+        "requests | summarize arg_max(timestamp, itemId) by tostring(customDimensions.note), name",
+        "requests | summarize arg_max(timestamp, itemId) by name | join kind=inner (requests | summarize arg_max(timestamp, id) by name) on name",
+        "requests | summarize dcount(user_Id), dcount(customDimensions.size), dcount(itemId) by bin(timestamp, 1h)",
         "requests | summarize dcount(name), make_set(name), count() by name",
         "requests | summarize count(name), countif(isempty(resultCode)), make_list(resultCode) by resultCode",
         "requests | summarize count() by toupper(name), substring(user_Id, 5, 1)",
@@ -127,6 +137,27 @@ async fn keys_with_codes_are_grouped_by_them() {
             ran.plan
         );
     }
+}
+
+#[tokio::test]
+async fn the_latest_rows_of_groups_are_read_alone() {
+    let (world, by_values) = worlds(64 << 20).await;
+    let query =
+        "requests | summarize arg_max(timestamp, itemId, customDimensions) by operation_Name";
+    let expected = by_values.run(query).await;
+    world.run(query).await;
+    world
+        .run("requests | summarize count() by operation_Name, bin(timestamp, 1h)")
+        .await;
+    let ran = world.run(query).await;
+    assert_eq!(ran.rows(), expected.rows());
+    // Of three segments of 2,000 rows, each of seven operations: those of the latest, and of the first that the other partition reads.
+    let rows = |scan: &str| {
+        let rows = scan.split_once("output_rows=")?.1;
+        rows.split(',').next()?.parse::<u64>().ok()
+    };
+    let read: Vec<Option<u64>> = ran.scans().into_iter().map(rows).collect();
+    assert!(matches!(read.as_slice(), [Some(7..=14)]), "{}", ran.plan);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::prelude::SessionConfig;
 
 use super::grouping::DictionaryScans;
@@ -68,7 +69,8 @@ pub(super) fn with_rules(
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
-        .with_default_features()
+        // Plans hold their functions. The registry, which is built and copied several times for each query, has the one that a rule looks up.
+        .with_aggregate_functions(vec![first_value_udaf()])
         .with_query_planner(Arc::new(rules.planner))
         .with_optimizer_rules(rules.logical)
         .with_physical_optimizer_rules(rules.physical)

@@ -17,6 +17,9 @@ const MAX_ROW_BYTES: usize = 24;
 /// The least number of distinct values that codes are tried for, however few rows there are.
 const FEW_VALUES: usize = 256;
 
+/// The columns of a row group that are in memory, as indexes of the table's schema.
+pub(super) type Columns = std::collections::HashMap<usize, Arc<CachedColumn>>;
+
 /// The rows of one column of a row group.
 #[derive(Debug, Clone)]
 pub(super) enum CachedColumn {

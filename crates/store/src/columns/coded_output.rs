@@ -13,8 +13,8 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 
+use super::batch::batch;
 use super::dictionary::{AsDictionary, dictionary};
-use super::scan_plan::{ScanPlan, batch};
 
 /// The output of a scan in which some columns are dictionaries.
 #[derive(Debug)]
@@ -87,10 +87,10 @@ impl CodedOutput {
             .collect()
     }
 
-    /// The output for rows, of which `codes` and `values` return the codes and the values of a column.
+    /// The output for rows, of this schema; `codes` and `values` return the codes and the values of a column for them.
     pub(super) fn output(
         &self,
-        plan: &ScanPlan,
+        schema: &SchemaRef,
         rows: usize,
         dictionaries: &[ArrayRef],
         codes: impl Fn(usize) -> Result<Option<UInt32Array>>,
@@ -108,11 +108,7 @@ impl CodedOutput {
                 )),
             },
         });
-        batch(
-            Arc::clone(&plan.output_schema),
-            columns.collect::<Result<_>>()?,
-            rows,
-        )
+        batch(Arc::clone(schema), columns.collect::<Result<_>>()?, rows)
     }
 }
 

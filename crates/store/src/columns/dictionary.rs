@@ -1,4 +1,4 @@
-//! Texts as dictionaries: a scan returns the codes of a column in memory, so that an aggregation groups rows by code.
+//! Texts as dictionaries, of which a scan returns the codes of a column in memory.
 
 use std::fmt::{self, Display, Formatter};
 use std::hash::{Hash, Hasher};
@@ -8,18 +8,9 @@ use arrow::array::{ArrayRef, DictionaryArray, UInt32Array};
 use arrow::datatypes::{DataType, Schema, UInt32Type};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
-use datafusion::datasource::physical_plan::FileScanConfig;
-use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
-use datafusion::physical_expr::utils::collect_columns;
-use datafusion::physical_expr_common::physical_expr::is_volatile;
-use datafusion::physical_plan::ExecutionPlan;
-
-use super::source::SegmentSource;
-use crate::segment::Segment;
 
 /// The values of a text expression as a dictionary of `UInt32` codes.
 ///
@@ -30,6 +21,11 @@ pub(super) struct AsDictionary {
 }
 
 impl AsDictionary {
+    /// The dictionary of a text expression.
+    pub(super) fn new(text: Arc<dyn PhysicalExpr>) -> AsDictionary {
+        AsDictionary { text }
+    }
+
     /// The expression of the texts.
     pub(super) fn text(&self) -> &Arc<dyn PhysicalExpr> {
         &self.text
@@ -102,82 +98,4 @@ pub(super) fn dictionary(codes: UInt32Array, values: ArrayRef) -> Result<ArrayRe
     Ok(Arc::new(DictionaryArray::<UInt32Type>::try_new(
         codes, values,
     )?))
-}
-
-/// `scan` with dictionaries (`Dictionary(UInt32, Utf8View)`) in place of these columns of its output. `None` if it is no scan of segments, if one of
-/// these columns is no text that depends on a single column of the table, or if the column cache does not hold the codes of that column for most rows
-/// of the segments: the other rows have a code each.
-///
-/// # Errors
-/// DataFusion cannot push the projection into the scan.
-pub fn with_dictionaries(
-    scan: &Arc<dyn ExecutionPlan>,
-    columns: &[usize],
-) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let Some(exec) = scan.downcast_ref::<DataSourceExec>() else {
-        return Ok(None);
-    };
-    let Some(config) = exec.data_source().downcast_ref::<FileScanConfig>() else {
-        return Ok(None);
-    };
-    let Some(source) = config.file_source().downcast_ref::<SegmentSource>() else {
-        return Ok(None);
-    };
-    let Some(projection) = config.file_source().projection() else {
-        return Ok(None);
-    };
-    let files = config.file_groups.iter().flat_map(|group| group.files());
-    let segments: Vec<&Segment> = files
-        .filter_map(|file| file.extension::<Arc<Segment>>())
-        .map(Arc::as_ref)
-        .collect();
-    let outputs = projection.as_ref();
-    for column in columns {
-        let Some(output) = outputs.get(*column) else {
-            return Ok(None);
-        };
-        let read = collect_columns(&output.expr);
-        let mut read = read.iter();
-        let (Some(only), None) = (read.next(), read.next()) else {
-            return Ok(None);
-        };
-        if is_volatile(&output.expr) || !source.has_codes(&segments, only.name()) {
-            return Ok(None);
-        }
-    }
-    let schema = scan.schema();
-    let outputs = schema.fields().iter().enumerate().map(|(index, field)| {
-        let value = Arc::new(datafusion::physical_expr::expressions::Column::new(
-            field.name(),
-            index,
-        ));
-        let is_coded = columns.contains(&index);
-        let expr: Arc<dyn PhysicalExpr> = if is_coded {
-            Arc::new(AsDictionary { text: value })
-        } else {
-            value
-        };
-        (
-            is_coded.then(|| field.data_type().clone()),
-            ProjectionExpr {
-                expr,
-                alias: field.name().clone(),
-            },
-        )
-    });
-    let (kinds, outputs): (Vec<_>, Vec<_>) = outputs.unzip();
-    if kinds
-        .into_iter()
-        .flatten()
-        .any(|kind| kind != DataType::Utf8View)
-    {
-        return Ok(None);
-    }
-    let projection = ProjectionExprs::new(outputs);
-    let Some(pushed) = config.file_source().try_pushdown_projection(&projection)? else {
-        return Ok(None);
-    };
-    let mut config = config.clone();
-    config.file_source = pushed;
-    Ok(Some(DataSourceExec::from_data_source(config)))
 }

@@ -8,6 +8,7 @@
 //! this module, if the columns that select rows can be kept in memory, or the Parquet reader, which prunes with bloom filters and page
 //! indexes. Columns of the selected rows that are not in memory are read from the file for these rows alone (late materialization).
 
+mod batch;
 mod bounds;
 mod cache;
 mod coded;
@@ -15,10 +16,12 @@ mod coded_output;
 mod dictionary;
 mod file_scan;
 mod group_scan;
+mod grouping;
+mod latest;
 mod morselizer;
 mod scan_plan;
 mod source;
 
 pub(crate) use cache::ColumnCache;
-pub use dictionary::with_dictionaries;
+pub use grouping::{with_dictionaries, with_latest};
 pub(crate) use source::SegmentSource;

@@ -57,6 +57,8 @@ pub(super) struct Aggregate {
 enum Accumulator {
     /// The number of rows of each group.
     Rows(Vec<i64>),
+    /// Any other, over a dictionary.
+    Coded(usize, Box<dyn GroupsAccumulator>),
     /// Any other, over its arguments.
     Other(Vec<Arc<dyn PhysicalExpr>>, Box<dyn GroupsAccumulator>),
 }
@@ -73,6 +75,9 @@ impl Aggregate {
         Ok(Aggregate {
             accumulator: match &plan.arguments {
                 Arguments::Rows => Accumulator::Rows(Vec::new()),
+                Arguments::Dictionary(column) => {
+                    Accumulator::Coded(*column, plan.function.create_groups_accumulator()?)
+                }
                 Arguments::Values(arguments) => Accumulator::Other(
                     arguments.clone(),
                     plan.function.create_groups_accumulator()?,
@@ -102,6 +107,12 @@ impl Aggregate {
                 count(counts, groups, filter.as_ref());
                 Ok(())
             }
+            Accumulator::Coded(column, accumulator) => {
+                let values: Vec<ArrayRef> =
+                    batch.columns().get(*column).cloned().into_iter().collect();
+                let total = groups.total;
+                accumulator.update_batch(&values, groups.indexes(), filter.as_ref(), total)
+            }
             Accumulator::Other(arguments, accumulator) => {
                 let values = arguments
                     .iter()
@@ -119,7 +130,9 @@ impl Aggregate {
             Accumulator::Rows(counts) => {
                 Ok(vec![Arc::new(Int64Array::from(std::mem::take(counts)))])
             }
-            Accumulator::Other(_, accumulator) => accumulator.state(EmitTo::All),
+            Accumulator::Coded(_, accumulator) | Accumulator::Other(_, accumulator) => {
+                accumulator.state(EmitTo::All)
+            }
         }
     }
 
@@ -127,7 +140,9 @@ impl Aggregate {
     pub(super) fn size(&self) -> usize {
         match &self.accumulator {
             Accumulator::Rows(counts) => counts.capacity() * size_of::<i64>(),
-            Accumulator::Other(_, accumulator) => accumulator.size(),
+            Accumulator::Coded(_, accumulator) | Accumulator::Other(_, accumulator) => {
+                accumulator.size()
+            }
         }
     }
 }

@@ -102,21 +102,18 @@ impl CodedNumbers {
             self.of_codes.clear();
             self.of_codes.resize(values.len(), UNKNOWN);
         }
-        for code in dictionary.keys().values() {
-            let number = self
-                .of_codes
-                .get(*code as usize)
-                .copied()
-                .unwrap_or(UNKNOWN);
-            rows.push(if number == UNKNOWN {
-                let number = self.values.number(values, *code as usize)?;
-                if let Some(place) = self.of_codes.get_mut(*code as usize) {
-                    *place = number;
+        let codes = dictionary.keys().values();
+        let known = |code: &u32| self.of_codes.get(*code as usize).copied();
+        rows.extend(codes.iter().map(|code| known(code).unwrap_or(UNKNOWN)));
+        if rows.contains(&UNKNOWN) {
+            for (row, code) in rows.iter_mut().zip(codes) {
+                if let Some(number) = self.of_codes.get_mut(*code as usize) {
+                    if *number == UNKNOWN {
+                        *number = self.values.number(values, *code as usize)?;
+                    }
+                    *row = *number;
                 }
-                number
-            } else {
-                number
-            });
+            }
         }
         Ok(Numbers::Rows)
     }

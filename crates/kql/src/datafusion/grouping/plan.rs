@@ -14,6 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 
+use crate::aggregates::{picks_largest, takes_dictionary};
 use crate::functions::BIN;
 
 /// The most bins of time that the statistics of the input may allow.
@@ -27,9 +28,18 @@ pub(super) struct GroupPlan {
     pub(super) aggregates: Vec<AggregatePlan>,
     /// The columns of the input that must be dictionaries.
     pub(super) dictionaries: Vec<usize>,
+    /// The rows that are needed, if they are not all.
+    pub(super) latest: Option<LatestRows>,
     /// The columns that the arguments and filters of aggregates read, and their schema.
     pub(super) read: Vec<usize>,
     pub(super) read_schema: SchemaRef,
+}
+
+/// Each combination of texts of some columns needs its latest row alone.
+#[derive(Debug, Clone)]
+pub(super) struct LatestRows {
+    pub(super) keys: Vec<usize>,
+    pub(super) time: usize,
 }
 
 /// A key of groups.
@@ -63,6 +73,8 @@ pub(super) struct AggregatePlan {
 pub(super) enum Arguments {
     /// None that matter: each row counts.
     Rows,
+    /// A dictionary.
+    Dictionary(usize),
     /// Expressions over [`GroupPlan::read`].
     Values(Vec<Arc<dyn PhysicalExpr>>),
 }
@@ -77,10 +89,12 @@ pub(super) enum Filter {
 }
 
 impl GroupPlan {
-    /// The plan of an aggregation over an input of the same schema; `None` if a key has no codes, or if an aggregate needs more than its groups.
+    /// The plan of an aggregation over an input of the same schema; `None` if a key has no codes, or if an aggregate needs more than its groups. With `all`,
+    /// arguments and filters use codes too.
     pub(super) fn of(
         aggregate: &AggregateExec,
         input: &Arc<dyn ExecutionPlan>,
+        all: bool,
     ) -> Result<Option<GroupPlan>> {
         let schema = input.schema();
         let mut keys = Vec::new();
@@ -106,12 +120,18 @@ impl GroupPlan {
         let mut aggregates = Vec::new();
         for (function, filter) in functions.zip(aggregate.filter_expr()) {
             aggregates.push(AggregatePlan {
-                arguments: arguments(function),
-                filter: filter.as_ref().map(|f| condition(f, &schema)).transpose()?,
+                // Filtered rows of a dictionary are another dictionary, whose values would be hashed again.
+                arguments: arguments(function, &schema, all && filter.is_none()),
+                filter: filter
+                    .as_ref()
+                    .map(|filter| condition(filter, &schema, all))
+                    .transpose()?,
                 function: Arc::clone(function),
             });
         }
-        Ok(Some(GroupPlan::over(&schema, keys, aggregates)?))
+        let latest = latest(&keys, aggregate);
+        let plan = GroupPlan::over(&schema, keys, aggregates)?;
+        Ok(Some(GroupPlan { latest, ..plan }))
     }
 
     fn over(
@@ -127,8 +147,14 @@ impl GroupPlan {
             }
         }
         for aggregate in &aggregates {
-            if let Arguments::Values(exprs) = &aggregate.arguments {
-                read.extend(exprs.iter().flat_map(collect_columns).map(|c| c.index()));
+            match &aggregate.arguments {
+                Arguments::Rows => {}
+                Arguments::Dictionary(column) => {
+                    dictionaries.insert(*column);
+                }
+                Arguments::Values(exprs) => {
+                    read.extend(exprs.iter().flat_map(collect_columns).map(|c| c.index()));
+                }
             }
             match &aggregate.filter {
                 Some(Filter::Coded(coded)) => {
@@ -158,6 +184,7 @@ impl GroupPlan {
             keys,
             aggregates,
             dictionaries: dictionaries.into_iter().collect(),
+            latest: None,
             read,
             read_schema,
         })
@@ -227,22 +254,60 @@ fn bins(expr: &Arc<dyn PhysicalExpr>, input: &Arc<dyn ExecutionPlan>) -> Result<
     }))
 }
 
+/// The latest rows, if all aggregates pick the row with the largest value of one column, which is a time if the scan can select by it.
+fn latest(keys: &[Key], aggregate: &AggregateExec) -> Option<LatestRows> {
+    let key = |key: &Key| match key {
+        Key::Coded(coded) => Some(coded.column),
+        Key::Bins { .. } => None,
+    };
+    let keys: BTreeSet<usize> = keys.iter().map(key).collect::<Option<_>>()?;
+    let is_filtered = aggregate.filter_expr().iter().any(Option::is_some);
+    let time = |function: &Arc<AggregateFunctionExpr>| {
+        let arguments = function.expressions();
+        let largest = arguments.first()?.downcast_ref::<Column>()?.index();
+        picks_largest(function.fun()).then_some(largest)
+    };
+    let mut times = aggregate.aggr_expr().iter().map(time);
+    let first = times.next()??;
+    (!is_filtered && times.all(|time| time == Some(first))).then(|| LatestRows {
+        keys: keys.into_iter().collect(),
+        time: first,
+    })
+}
+
 /// The arguments of an aggregate; `count` of a constant counts rows.
-fn arguments(function: &AggregateFunctionExpr) -> Arguments {
+fn arguments(function: &AggregateFunctionExpr, schema: &SchemaRef, all: bool) -> Arguments {
     let arguments = function.expressions();
     let is_constant = |argument: &Arc<dyn PhysicalExpr>| {
         let literal = argument.downcast_ref::<Literal>();
         literal.is_some_and(|literal| !literal.value().is_null())
     };
     if function.fun().name() == "count" && arguments.iter().all(is_constant) {
-        Arguments::Rows
-    } else {
-        Arguments::Values(arguments)
+        return Arguments::Rows;
+    }
+    let column = match arguments.as_slice() {
+        [only] => only.downcast_ref::<Column>(),
+        _ => None,
+    };
+    match column.map(Column::index) {
+        Some(column)
+            if all
+                && takes_dictionary(function.fun())
+                && *schema.field(column).data_type() == DataType::Utf8View =>
+        {
+            Arguments::Dictionary(column)
+        }
+        _ => Arguments::Values(arguments),
     }
 }
 
-fn condition(filter: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Filter> {
-    Ok(match CodedExpr::of(filter, schema)? {
+fn condition(filter: &Arc<dyn PhysicalExpr>, schema: &SchemaRef, all: bool) -> Result<Filter> {
+    let coded = if all {
+        CodedExpr::of(filter, schema)?
+    } else {
+        None
+    };
+    Ok(match coded {
         Some(coded) => Filter::Coded(coded),
         None => Filter::Values(Arc::clone(filter)),
     })

@@ -27,6 +27,15 @@ pub trait DictionaryScans: Debug + Send + Sync {
         scan: &Arc<dyn ExecutionPlan>,
         columns: &[usize],
     ) -> Result<Option<Arc<dyn ExecutionPlan>>>;
+
+    /// `scan` without most of the rows whose time is not later than that of a row that it returned before with the same texts. The texts of `keys` and the times are
+    /// columns of its output. `None` if it cannot select rows by them.
+    fn with_latest(
+        &self,
+        scan: &Arc<dyn ExecutionPlan>,
+        keys: &[usize],
+        time: usize,
+    ) -> Option<Arc<dyn ExecutionPlan>>;
 }
 
 /// Replaces partial aggregations over scans of dictionaries.
@@ -125,15 +134,24 @@ impl GroupByCodes {
         aggregate: &AggregateExec,
         input: &Arc<dyn ExecutionPlan>,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let Some(plan) = GroupPlan::of(aggregate, input)? else {
-            return Ok(None);
-        };
-        let coded = match plan.dictionaries.as_slice() {
-            [] => Some(Arc::clone(input)),
-            columns => self.scans.with_dictionaries(input, columns)?,
-        };
-        let exec = |coded| GroupByCodesExec::new(plan, coded, aggregate.schema());
-        Ok(coded.map(|coded| Arc::new(exec(coded)) as _))
+        for all in [true, false] {
+            let Some(plan) = GroupPlan::of(aggregate, input, all)? else {
+                return Ok(None);
+            };
+            let coded = match plan.dictionaries.as_slice() {
+                [] => Some(Arc::clone(input)),
+                columns => self.scans.with_dictionaries(input, columns)?,
+            };
+            if let Some(coded) = coded {
+                let latest = plan.latest.as_ref();
+                let latest = latest
+                    .and_then(|latest| self.scans.with_latest(&coded, &latest.keys, latest.time));
+                let coded = latest.unwrap_or(coded);
+                let exec = GroupByCodesExec::new(plan, coded, aggregate.schema());
+                return Ok(Some(Arc::new(exec)));
+            }
+        }
+        Ok(None)
     }
 }
 
