@@ -322,7 +322,8 @@ pub(crate) fn insert_hashes(
     })
 }
 
-/// The state of `dcount`, whose argument may be a dictionary: then each distinct value is hashed once, for all batches that share the dictionary.
+/// The state of `dcount`, whose argument may be a dictionary: then each distinct value is hashed once, for all batches that share the
+/// dictionary.
 pub(crate) struct DistinctGroups {
     sketches: SketchGroups<DistinctCount>,
     latest: Option<DictionaryHashes>,

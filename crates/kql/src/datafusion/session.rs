@@ -69,7 +69,8 @@ pub(super) fn with_rules(
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
-        // Plans hold their functions. The registry, which is built and copied several times for each query, has the one that a rule looks up.
+        // Plans hold their functions. The registry, which is built and copied several times for each query, has the one that a rule
+        // looks up.
         .with_aggregate_functions(vec![first_value_udaf()])
         .with_query_planner(Arc::new(rules.planner))
         .with_optimizer_rules(rules.logical)

@@ -105,8 +105,8 @@ impl ColumnCache {
         self.limit > 0
     }
 
-    /// Whether a scan of this number of bytes of decoded columns may fill the cache. One that does not fit would displace all columns and find
-    /// none of its own again.
+    /// Whether a scan of this number of bytes of decoded columns may fill the cache. One that does not fit would displace all columns
+    /// and find none of its own again.
     pub(super) fn admits(&self, bytes: usize) -> bool {
         bytes <= self.limit
     }
@@ -125,8 +125,8 @@ impl ColumnCache {
         Some(columns.iter().map(known).collect())
     }
 
-    /// Whether the large ones among these columns of segments, of which a query reads the rows of a narrow range, are so small together that they displace
-    /// little. Those of a segment that was not opened are not.
+    /// Whether the large ones among these columns of segments, of which a query reads the rows of a narrow range, are so small together
+    /// that they displace little. Those of a segment that was not opened are not.
     pub(super) fn admits_large(&self, segments: &[i64], columns: &[&Field]) -> bool {
         let state = self.state.lock();
         let large = |column: &SegmentColumn| u64::from(column.too_large) * column.bytes;

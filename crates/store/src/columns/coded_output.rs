@@ -72,8 +72,8 @@ impl CodedOutput {
         }))
     }
 
-    /// The distinct values of each dictionary, where `distinct` returns those of a column; `None` if a column has no codes, or if an expression fails: it may
-    /// fail for a value that no selected row has.
+    /// The distinct values of each dictionary, where `distinct` returns those of a column; `None` if a column has no codes, or if an
+    /// expression fails: it may fail for a value that no selected row has.
     pub(super) fn dictionaries<'c>(
         &self,
         distinct: impl Fn(usize) -> Option<&'c ArrayRef>,

@@ -18,9 +18,9 @@ use super::source::SegmentSource;
 use crate::schema::TIMESTAMP;
 use crate::segment::Segment;
 
-/// `scan` with dictionaries (`Dictionary(UInt32, Utf8View)`) in place of these columns of its output. `None` if it is no scan of segments, if one of
-/// these columns is no text that depends on a single column of the table, or if the column cache does not hold the codes of that column for most rows
-/// of the segments: the other rows have a code each.
+/// `scan` with dictionaries (`Dictionary(UInt32, Utf8View)`) in place of these columns of its output. `None` if it is no scan of
+/// segments, if one of these columns is no text that depends on a single column of the table, or if the column cache does not hold the
+/// codes of that column for most rows of the segments: the other rows have a code each.
 ///
 /// # Errors
 /// DataFusion cannot push the projection into the scan.
@@ -87,9 +87,9 @@ pub fn with_dictionaries(
     Ok(Some(DataSourceExec::from_data_source(config)))
 }
 
-/// `scan` without rows whose time is not later than that of a row that it returned before with the same texts: of each combination of the texts of `keys` it returns
-/// the latest row, and perhaps others. Both are columns of its output. `None` if it is no scan of segments, or if the keys and times are no columns of the
-/// table that the scan can select rows by.
+/// `scan` without rows whose time is not later than that of a row that it returned before with the same texts: of each combination of
+/// the texts of `keys` it returns the latest row, and perhaps others. Both are columns of its output. `None` if it is no scan of
+/// segments, or if the keys and times are no columns of the table that the scan can select rows by.
 pub fn with_latest(
     scan: &Arc<dyn ExecutionPlan>,
     keys: &[usize],

@@ -83,7 +83,8 @@ impl LatestPlan {
         self.keys.iter().copied().chain([self.time])
     }
 
-    /// The test of a row group; `None` if its columns are not in memory, if a key has no codes, or if there are too many combinations of them.
+    /// The test of a row group; `None` if its columns are not in memory, if a key has no codes, or if there are too many combinations
+    /// of them.
     pub(super) fn test(&self, columns: &Columns) -> Option<LatestTest> {
         let CachedColumn::Plain(times) = columns.get(&self.time)?.as_ref() else {
             return None;

@@ -45,8 +45,8 @@ impl CodedValues {
         self.expr.column
     }
 
-    /// The values of the expression for those of a dictionary, and whether it is another dictionary than before. `None` if they must be computed for the
-    /// rows.
+    /// The values of the expression for those of a dictionary, and whether it is another dictionary than before. `None` if they must be
+    /// computed for the rows.
     pub(super) fn of(&mut self, dictionary: &ArrayRef) -> (Option<&ArrayRef>, bool) {
         let known = self
             .latest

@@ -1,8 +1,7 @@
 //! The group of each row by the numbers of its keys.
 
-use std::collections::HashMap;
-
 use datafusion::common::{Result, exec_err};
+use hashbrown::HashMap;
 
 use super::keys::Numbers;
 
@@ -37,7 +36,8 @@ impl Pairs {
         self.pairs.get(group as usize).copied().unwrap_or((0, 0))
     }
 
-    /// Replaces `first`, the numbers of rows of which there are `firsts`, by the groups of their pairs with `second`, of which there are `seconds`.
+    /// Replaces `first`, the numbers of rows of which there are `firsts`, by the groups of their pairs with `second`, of which there
+    /// are `seconds`.
     pub(super) fn combine(
         &mut self,
         first: (&mut Vec<u32>, Numbers, usize),

@@ -89,8 +89,8 @@ pub(super) enum Filter {
 }
 
 impl GroupPlan {
-    /// The plan of an aggregation over an input of the same schema; `None` if a key has no codes, or if an aggregate needs more than its groups. With `all`,
-    /// arguments and filters use codes too.
+    /// The plan of an aggregation over an input of the same schema; `None` if a key has no codes, or if an aggregate needs more than
+    /// its groups. With `all`, arguments and filters use codes too.
     pub(super) fn of(
         aggregate: &AggregateExec,
         input: &Arc<dyn ExecutionPlan>,

@@ -17,8 +17,8 @@ use super::plan::GroupPlan;
 
 /// Scans that can return texts as dictionaries.
 pub trait DictionaryScans: Debug + Send + Sync {
-    /// `scan` with dictionaries (`Dictionary(UInt32, Utf8View)`) in place of these columns of its output; `None` if it cannot return them, or if that is no
-    /// faster.
+    /// `scan` with dictionaries (`Dictionary(UInt32, Utf8View)`) in place of these columns of its output; `None` if it cannot return
+    /// them, or if that is no faster.
     ///
     /// # Errors
     /// The plan of the scan cannot be changed.
@@ -28,8 +28,8 @@ pub trait DictionaryScans: Debug + Send + Sync {
         columns: &[usize],
     ) -> Result<Option<Arc<dyn ExecutionPlan>>>;
 
-    /// `scan` without most of the rows whose time is not later than that of a row that it returned before with the same texts. The texts of `keys` and the times are
-    /// columns of its output. `None` if it cannot select rows by them.
+    /// `scan` without most of the rows whose time is not later than that of a row that it returned before with the same texts. The
+    /// texts of `keys` and the times are columns of its output. `None` if it cannot select rows by them.
     fn with_latest(
         &self,
         scan: &Arc<dyn ExecutionPlan>,

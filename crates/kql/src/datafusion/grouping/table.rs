@@ -17,7 +17,8 @@ use super::plan::{GroupPlan, Key};
 pub(super) struct GroupTable {
     plan: Arc<GroupPlan>,
     schema: SchemaRef,
-    /// The keys in the order in which they are combined: bins of time first, since many rows in a row share them. Each with its place in the output.
+    /// The keys in the order in which they are combined: bins of time first, since consecutive rows often share them. Each has its
+    /// place in the output.
     keys: Vec<(usize, KeyNumbers)>,
     /// The groups of the first two keys, of these and the third, and so on.
     pairs: Vec<Pairs>,

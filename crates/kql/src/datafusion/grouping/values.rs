@@ -1,6 +1,5 @@
 //! Numbers for the distinct values of a key.
 
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringViewArray};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue, exec_err};
 use hashbrown::hash_table::{Entry, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap};
 
 /// The distinct values of a key, numbered in the order in which they are found.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) enum Values {
 pub(super) struct Texts {
     table: HashTable<u32>,
     texts: Vec<Option<Box<str>>>,
-    hasher: std::hash::RandomState,
+    hasher: DefaultHashBuilder,
     null: Option<u32>,
     bytes: usize,
 }
