@@ -8,14 +8,16 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::datasource::{ViewTable, provider_as_source, source_as_provider};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, TableSource, col, lit};
+use datafusion::physical_plan::ExecutionPlan;
 use hindsight_kql::{
-    Catalog, CatalogError, CatalogTable, Leaf, LeafSource, RandomRowSource, RandomSource,
-    TableScope, filter_terms,
+    Catalog, CatalogError, CatalogTable, DictionaryScans, Leaf, LeafSource, RandomRowSource,
+    RandomSource, TableScope, filter_terms,
 };
 use hindsight_kql_types::ScalarType;
 use hindsight_kql_types::terms::TermCondition;
 use hindsight_store::{
     AppId, FilterTerms, LeafKind, PromotedColumn, RowChoice, Snapshot, StoreTable, Table,
+    with_dictionaries, with_latest,
 };
 use parking_lot::Mutex;
 
@@ -347,6 +349,29 @@ struct KqlTerms;
 impl FilterTerms for KqlTerms {
     fn required(&self, filter: &Expr) -> Option<TermCondition> {
         filter_terms(filter)
+    }
+}
+
+/// Scans of the store that return texts as dictionaries.
+#[derive(Debug)]
+pub(crate) struct StoreScans;
+
+impl DictionaryScans for StoreScans {
+    fn with_dictionaries(
+        &self,
+        scan: &Arc<dyn ExecutionPlan>,
+        columns: &[usize],
+    ) -> datafusion::error::Result<Option<Arc<dyn ExecutionPlan>>> {
+        with_dictionaries(scan, columns)
+    }
+
+    fn with_latest(
+        &self,
+        scan: &Arc<dyn ExecutionPlan>,
+        keys: &[usize],
+        time: usize,
+    ) -> Option<Arc<dyn ExecutionPlan>> {
+        with_latest(scan, keys, time)
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) fn open(
         timeout: settings.query_timeout,
         max_applications: settings.query_max_applications,
         memory: usize::try_from(settings.query_memory).unwrap_or(usize::MAX),
+        group_by_codes: settings.query_group_by_codes,
         retention: settings.retention,
         max_wait: settings.query_max_wait,
         spill_folder: Some(settings.data.join("spill")),

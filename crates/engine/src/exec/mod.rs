@@ -23,7 +23,7 @@ use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
 use tokio::sync::oneshot;
 
-use crate::catalog::{StoreLeaves, StoreRandomRows};
+use crate::catalog::{StoreLeaves, StoreRandomRows, StoreScans};
 use crate::config::EngineConfig;
 use crate::deadline::Deadline;
 use crate::error::EngineError;
@@ -72,6 +72,7 @@ pub(crate) struct Executor {
     runtime: Arc<RuntimeEnv>,
     memory: usize,
     partitions: usize,
+    group_by_codes: bool,
     threads: QueryThreads,
     /// What queries look addresses up in.
     addresses: Option<Arc<AddressDatabase>>,
@@ -102,6 +103,7 @@ impl Executor {
             runtime,
             memory: config.memory,
             partitions,
+            group_by_codes: config.group_by_codes,
             threads: QueryThreads::new(partitions),
             addresses: config.addresses.clone(),
             clock,
@@ -164,8 +166,12 @@ impl Executor {
             .build_arc()
             .map_err(|e| failure(&e, self.memory))?;
         let config = session::config().with_target_partitions(self.partitions);
-        session::context_with(config, runtime)
-            .map_err(|missing| EngineError::Internal(missing.to_string()))
+        let context = if self.group_by_codes {
+            session::context_over(config, runtime, Arc::new(StoreScans))
+        } else {
+            session::context_with(config, runtime)
+        };
+        context.map_err(|missing| EngineError::Internal(missing.to_string()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The plans that queries get over a real store: what reaches the scan, and that it changes no answer.
 
 mod columns;
+mod group_by_codes;
 mod ingestion_time;
 mod leaves;
 mod plans;
@@ -91,14 +92,18 @@ impl World {
     }
 
     async fn with_column_cache(bytes: usize) -> World {
+        World::with(bytes, EngineConfig::default()).await
+    }
+
+    async fn with(column_cache_bytes: usize, config: EngineConfig) -> World {
         let dir = tempfile::tempdir().unwrap();
-        let config = StoreConfig {
+        let store_config = StoreConfig {
             background: false,
             row_group_rows: 500,
-            column_cache_bytes: bytes,
+            column_cache_bytes,
             ..StoreConfig::new(dir.path())
         };
-        let store = Store::open(config).await.unwrap();
+        let store = Store::open(store_config).await.unwrap();
         let app: AppId = "00000000-0000-4000-8000-000000000001".parse().unwrap();
         for hour in 0..4 {
             if hour == 3 {
@@ -120,7 +125,7 @@ impl World {
             executor: Executor::new(
                 &EngineConfig {
                     partitions: 2,
-                    ..EngineConfig::default()
+                    ..config
                 },
                 Arc::new(SystemClock::default()),
             )

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use datafusion::functions::core::expr_fn::get_field;
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{AggregateUDF, Expr};
 use hindsight_kql_syntax::{Diagnostic, Span};
 use hindsight_kql_types::ScalarType;
 
 use super::build::{filtered, never_null_text};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
-use crate::states::groups::GroupsUdaf;
+use crate::states::groups::{GroupsUdaf, name_of};
 use crate::states::pick::{Pick, PickedRows};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&ARG_MAX, &ARG_MIN];
@@ -47,6 +47,15 @@ static ARG_MIN: AggregateFunction = AggregateFunction {
     )],
     bind: |call| bind(call, Pick::Smallest),
 };
+
+/// The name of the aggregate that picks the row with the largest key.
+const ROW_OF_MAX: &str = "row_of_max";
+
+/// Whether an aggregate picks the row with the largest value of its first argument, and so needs no row whose value is not above that of an earlier row
+/// of its group.
+pub fn picks_largest(function: &AggregateUDF) -> bool {
+    name_of(function) == Some(ROW_OF_MAX)
+}
 
 /// A column of the picked row.
 pub(crate) struct PickedColumn {
@@ -111,7 +120,7 @@ pub fn pick_row(pick: Pick, kinds: Vec<DataType>, args: Vec<Expr>) -> Expr {
     let states = kinds.iter().cloned().chain([DataType::Boolean]).collect();
     GroupsUdaf {
         name: match pick {
-            Pick::Largest => "row_of_max",
+            Pick::Largest => ROW_OF_MAX,
             Pick::Smallest => "row_of_min",
             Pick::First => "first_row",
         },

@@ -1,16 +1,27 @@
 //! `dcount` and `dcountif`: the estimated number of distinct values (`docs/semantics.md §16.3`).
 
+use std::sync::Arc;
+
 use arrow::datatypes::DataType;
+use datafusion::logical_expr::AggregateUDF;
 use hindsight_kql_syntax::{Code, Diagnostic};
 
 use super::build::filtered;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::real_key::as_key;
-use crate::states::hyperloglog::{DistinctCount, index_bits};
-use crate::states::sketch::sketch_call;
+use crate::states::groups::{GroupsUdaf, name_of};
+use crate::states::hyperloglog::{DistinctCount, DistinctGroups, index_bits};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&DCOUNT, &DCOUNTIF];
+
+/// The name of its state.
+const NAME: &str = "dcount";
+
+/// Whether an aggregate accepts a dictionary (`Dictionary(UInt32, _)`) as its argument in place of the values, which is faster.
+pub fn takes_dictionary(function: &AggregateUDF) -> bool {
+    name_of(function) == Some(NAME)
+}
 
 static DCOUNT: AggregateFunction = AggregateFunction {
     signatures: &["dcount(expr: any, [accuracy: const long]) -> long"],
@@ -57,12 +68,14 @@ fn bind(
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let bits = bits_of(call, predicate.map_or(1, |p| p + 1))?;
     let predicate = predicate.map(|index| call.expr(index)).transpose()?;
-    let counted = sketch_call(
-        "dcount",
-        bits.to_string(),
-        DistinctCount { bits },
-        DataType::Int64,
-        vec![as_key(call.expr(0)?, call.arg(0)?.kind)],
-    );
+    let counted = GroupsUdaf {
+        name: NAME,
+        parameters: bits.to_string(),
+        arguments: 1,
+        result: DataType::Int64,
+        states: vec![DataType::LargeBinary],
+        make: Arc::new(move || Box::new(DistinctGroups::new(DistinctCount { bits }))),
+    };
+    let counted = counted.call(vec![as_key(call.expr(0)?, call.arg(0)?.kind)]);
     call.column(filtered(counted, predicate, call.span)?)
 }

@@ -25,7 +25,8 @@ mod variance;
 
 pub use crate::states::collect::MAX_ELEMENTS;
 pub use crate::states::pick::{Pick, PickedRows};
-pub use arg_max::pick_row;
+pub use arg_max::{pick_row, picks_largest};
+pub use dcount::takes_dictionary;
 pub use definition::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 pub use registry::{all, find, names};
 

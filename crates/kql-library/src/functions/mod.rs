@@ -21,6 +21,7 @@ mod string;
 mod units;
 
 pub use conversion::{TO_REAL, TO_STRING};
+pub use datetime::BIN;
 pub use registry::{Registry, registry};
 
 use crate::definition::ScalarFunction;

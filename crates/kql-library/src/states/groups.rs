@@ -74,6 +74,12 @@ impl GroupsUdaf {
     }
 }
 
+/// The name of an aggregate of this library, without its parameters; `None` for another aggregate.
+pub(crate) fn name_of(function: &AggregateUDF) -> Option<&'static str> {
+    let adapter = function.inner().downcast_ref::<Adapter>();
+    adapter.map(|adapter| adapter.udaf.name)
+}
+
 struct Adapter {
     udaf: GroupsUdaf,
     /// The name with its parameters. Plans derive column names from it, so it must distinguish calls.

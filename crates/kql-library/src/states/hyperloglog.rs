@@ -8,14 +8,17 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Int64Array};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::datatypes::UInt32Type;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use datafusion::common::Result;
 use datafusion::common::hash_utils::{HLL_RANDOM_STATE, with_hashes};
+use datafusion::logical_expr::EmitTo;
 use hindsight_kql_types::{DynamicRef, Encoder};
 
-use super::sketch::{Sketch, SketchFunction, Sketches, read_u64};
+use super::groups::Groups;
+use super::sketch::{Sketch, SketchFunction, SketchGroups, Sketches, read_u64};
 
 /// The prefix that identifies the text of a state.
 const PREFIX: &str = "hll:";
@@ -319,6 +322,92 @@ pub(crate) fn insert_hashes(
     })
 }
 
+/// The state of `dcount`, whose argument may be a dictionary: then each distinct value is hashed once, for all batches that share the
+/// dictionary.
+pub(crate) struct DistinctGroups {
+    sketches: SketchGroups<DistinctCount>,
+    latest: Option<DictionaryHashes>,
+}
+
+/// The hashes of the values of a dictionary; `None` for null.
+struct DictionaryHashes {
+    values: ArrayRef,
+    hashes: Vec<Option<u64>>,
+}
+
+impl DistinctGroups {
+    /// A state without groups.
+    pub(crate) fn new(function: DistinctCount) -> DistinctGroups {
+        DistinctGroups {
+            sketches: SketchGroups::new(function),
+            latest: None,
+        }
+    }
+}
+
+impl DictionaryHashes {
+    fn of(values: &ArrayRef) -> Result<DictionaryHashes> {
+        let nulls = values.logical_nulls();
+        let hashes = with_hashes([values], &HLL_RANDOM_STATE, |hashes| {
+            let hash = |(row, hash): (usize, &u64)| {
+                let is_valid = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+                is_valid.then_some(*hash)
+            };
+            Ok(hashes.iter().enumerate().map(hash).collect())
+        })?;
+        Ok(DictionaryHashes {
+            values: Arc::clone(values),
+            hashes,
+        })
+    }
+}
+
+impl Groups for DistinctGroups {
+    fn grow(&mut self, total: usize) {
+        self.sketches.grow(total);
+    }
+
+    fn update(&mut self, values: &[ArrayRef], groups: &[usize]) -> Result<()> {
+        let coded = values
+            .first()
+            .and_then(|array| array.as_dictionary_opt::<UInt32Type>());
+        let Some(coded) = coded else {
+            return self.sketches.update(values, groups);
+        };
+        let known = self.latest.take();
+        let known = known.filter(|known| Arc::ptr_eq(&known.values, coded.values()));
+        let known = match known {
+            Some(known) => known,
+            None => DictionaryHashes::of(coded.values())?,
+        };
+        let hashes = &self.latest.insert(known).hashes;
+        let rows = coded.keys().iter().zip(groups);
+        let rows = rows.filter_map(|(code, group)| {
+            let hash = hashes.get(code? as usize).copied().flatten();
+            Some((*group, hash?))
+        });
+        self.sketches
+            .change_each(rows, |set, hash| set.insert(hash))
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: &[usize]) -> Result<()> {
+        self.sketches.merge(states, groups)
+    }
+
+    fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
+        self.sketches.evaluate(emit)
+    }
+
+    fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
+        self.sketches.state(emit)
+    }
+
+    fn size(&self) -> usize {
+        let hashes = self.latest.as_ref().map_or(0, |latest| latest.hashes.len());
+        self.sketches.size() + hashes * size_of::<Option<u64>>()
+    }
+}
+
 impl SketchFunction for DistinctCount {
     type Sketch = HyperLogLog;
 
@@ -346,6 +435,8 @@ impl SketchFunction for DistinctCount {
 
 #[cfg(test)]
 mod tests {
+    use arrow::array::{DictionaryArray, StringViewArray, UInt32Array};
+
     use super::*;
 
     fn set(bits: u8, values: std::ops::Range<u64>) -> HyperLogLog {
@@ -373,6 +464,30 @@ mod tests {
         check(14, 10_000, 0.025);
         check(14, 1_000_000, 0.025);
         check(18, 300_000, 0.007);
+    }
+
+    #[test]
+    fn a_dictionary_counts_as_its_values_do() {
+        let texts = ["a", "b", "a text beyond twelve bytes", "", "b"];
+        let texts: StringViewArray = texts.iter().map(|t| Some(*t)).chain([None]).collect();
+        let values: ArrayRef = Arc::new(texts);
+        let codes = UInt32Array::from(vec![0, 5, 1, 2, 0, 4, 3, 2]);
+        let groups = [0, 0, 0, 1, 1, 1, 1, 0];
+        let plain = arrow::compute::take(&values, &codes, None).expect("taken");
+        let coded: ArrayRef = Arc::new(DictionaryArray::new(codes, values));
+        let count = |rounds: &[&ArrayRef]| {
+            let mut state = DistinctGroups::new(DistinctCount { bits: 14 });
+            state.grow(2);
+            for array in rounds {
+                let added = state.update(&[Arc::clone(array)], &groups);
+                assert!(added.is_ok());
+            }
+            state.evaluate(EmitTo::All).expect("counted")
+        };
+        let expected: ArrayRef = Arc::new(Int64Array::from(vec![3, 4]));
+        for rounds in [&[&plain][..], &[&coded], &[&coded, &plain, &coded]] {
+            assert_eq!(&count(rounds), &expected);
+        }
     }
 
     #[test]

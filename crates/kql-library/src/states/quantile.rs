@@ -199,19 +199,36 @@ impl<T: Ranked> Ranks<T> {
 
     fn exact(&mut self, percents: &[f64]) -> Vec<Option<T::Native>> {
         let count = self.values.len();
+        let index = |percent: f64| (rank(percent, count as f64) as usize).checked_sub(1);
         if percents.len() > 4 {
             self.values.sort_unstable_by(T::order);
+            let at = |percent: &f64| self.values.get(index(*percent)?).copied();
+            return percents.iter().map(at).collect();
         }
-        percents
-            .iter()
-            .map(|percent| {
-                let index = (rank(*percent, count as f64) as usize).checked_sub(1)?;
-                if percents.len() > 4 {
-                    return self.values.get(index).copied();
-                }
-                (index < count).then(|| *self.values.select_nth_unstable_by(index, T::order).1)
-            })
-            .collect()
+        // A selection leaves the larger values behind the selected one, so the next larger rank is among these.
+        let mut ascending: Vec<usize> = (0..percents.len()).collect();
+        ascending.sort_unstable_by(|a, b| {
+            let percent = |place: &usize| percents.get(*place).copied().unwrap_or(0.0);
+            percent(a).total_cmp(&percent(b))
+        });
+        let mut found = vec![None; percents.len()];
+        let mut begin = 0;
+        for place in ascending {
+            let wanted = percents.get(place).and_then(|percent| index(*percent));
+            let Some(wanted) = wanted.filter(|wanted| *wanted < count) else {
+                continue;
+            };
+            if wanted >= begin
+                && let Some(rest) = self.values.get_mut(begin..)
+            {
+                rest.select_nth_unstable_by(wanted - begin, T::order);
+                begin = wanted + 1;
+            }
+            if let Some(value) = found.get_mut(place) {
+                *value = self.values.get(wanted).copied();
+            }
+        }
+        found
     }
 
     fn weighted(&self, percents: &[f64]) -> Vec<Option<T::Native>> {
@@ -279,7 +296,7 @@ impl<T: Ranked> Sketch for Ranks<T> {
         out.push(u8::from(!self.weights.is_empty()));
         out.reserve(self.values.len() * T::WIDTH);
         for value in &self.values {
-            out.extend(T::write(*value).into_iter().take(T::WIDTH));
+            out.extend_from_slice(T::write(*value).get(..T::WIDTH).unwrap_or_default());
         }
         for weight in &self.weights {
             out.extend(weight.to_le_bytes());
@@ -364,17 +381,30 @@ impl<T: Ranked> Ranks<T> {
         let (weighted, rest) = rest.split_first()?;
         let count = usize::try_from(count).ok()?;
         let (values, mut rest) = rest.split_at_checked(count.checked_mul(T::WIDTH)?)?;
-        for value in values.chunks_exact(T::WIDTH) {
+        let read = |value: &[u8]| {
             let mut raw = [0; 16];
             raw.get_mut(..T::WIDTH)?.copy_from_slice(value);
+            Some(T::read(raw))
+        };
+        let values = values.chunks_exact(T::WIDTH);
+        if *weighted == 0 && self.weights.is_empty() && self.values.len() + count < EXACT {
+            self.values.extend(values.filter_map(read));
+            return self.merge_rest(rest);
+        }
+        for value in values {
             let mut weight = 1;
             if *weighted != 0 {
                 let (bits, tail) = read_u64(rest)?;
                 weight = bits as i64;
                 rest = tail;
             }
-            self.push(T::read(raw), weight);
+            self.push(read(value)?, weight);
         }
+        self.merge_rest(rest)
+    }
+
+    /// Merges what follows the values: nothing, or an encoded estimate.
+    fn merge_rest(&mut self, rest: &[u8]) -> Option<()> {
         if rest.is_empty() {
             return Some(());
         }
@@ -516,6 +546,17 @@ mod tests {
         check(&[3, 1, 2], 0.0, Some(1));
         check(&[3, 1, 2], 100.0, Some(3));
         check(&(1..=1000).collect::<Vec<_>>(), 99.9, Some(999));
+    }
+
+    #[test]
+    fn several_percentages_in_any_order_return_their_ranks() {
+        let mut ranks = Ranks::<Int64Type>::new();
+        (0..1000).for_each(|i| ranks.push(i * 7919 % 1000 + 1, 1));
+        for _ in 0..2 {
+            let found = ranks.at(&[99.0, 50.0, 99.0, 0.0]);
+            assert_eq!(found, [Some(990), Some(500), Some(990), Some(1)]);
+            assert_eq!(ranks.at(&[100.0, 0.1]), [Some(1000), Some(1)]);
+        }
     }
 
     #[test]

@@ -51,9 +51,13 @@ const FINISH_BATCH: usize = 1024;
 impl<S: Sketch> Sketches<S> {
     /// Updates the sketch of `group`. A cancelled query skips updates, because one row may hold a million elements.
     pub(crate) fn with(&mut self, group: usize, change: impl FnOnce(&mut S)) {
-        if self.cancellation.is_cancelled() {
-            return;
+        if !self.cancellation.is_cancelled() {
+            self.change(group, change);
         }
+    }
+
+    /// Updates the sketch of `group` by a value that takes no longer than any other.
+    pub(crate) fn change(&mut self, group: usize, change: impl FnOnce(&mut S)) {
         if let Some(sketch) = self.items.get_mut(group) {
             let before = sketch.heap();
             change(sketch);
@@ -86,6 +90,20 @@ impl<F: SketchFunction> SketchGroups<F> {
                 cancellation: CancellationToken::current(),
             },
         }
+    }
+}
+
+impl<F: SketchFunction> SketchGroups<F> {
+    /// Changes the sketch of each group by each of its values.
+    pub(crate) fn change_each<V>(
+        &mut self,
+        values: impl Iterator<Item = (usize, V)>,
+        change: impl Fn(&mut F::Sketch, V),
+    ) -> Result<()> {
+        for (group, value) in values {
+            self.sketches.change(group, |sketch| change(sketch, value));
+        }
+        self.sketches.cancellation.check()
     }
 }
 

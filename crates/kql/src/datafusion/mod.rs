@@ -5,6 +5,7 @@
 
 mod cancellation;
 mod corrections;
+mod grouping;
 mod hidden;
 mod marker;
 mod partitioning;
@@ -13,5 +14,7 @@ pub(crate) mod rewrite;
 mod rules;
 pub mod session;
 mod wrap;
+
+pub use grouping::DictionaryScans;
 
 pub(crate) use corrections::{distinct_projections, large_literal};

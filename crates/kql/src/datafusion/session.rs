@@ -5,8 +5,10 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::prelude::SessionConfig;
 
+use super::grouping::DictionaryScans;
 use super::rules::{CORRECTIONS, Rules};
 pub use super::rules::{DISTINCT_RULE, MissingRule};
 
@@ -44,6 +46,19 @@ pub fn context_with(
     Ok(with_rules(config, runtime, rules))
 }
 
+/// As [`context_with`], for queries over scans that may return dictionaries.
+///
+/// # Errors
+/// As [`context_with`].
+pub fn context_over(
+    config: SessionConfig,
+    runtime: Arc<RuntimeEnv>,
+    scans: Arc<dyn DictionaryScans>,
+) -> Result<SessionContext, MissingRule> {
+    let rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
+    Ok(with_rules(config, runtime, rules.grouping_by_codes(scans)))
+}
+
 /// A context whose optimisers use these rules.
 pub(super) fn with_rules(
     config: SessionConfig,
@@ -54,7 +69,9 @@ pub(super) fn with_rules(
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
-        .with_default_features()
+        // Plans hold their functions. The registry, which is built and copied several times for each query, has the one that a rule
+        // looks up.
+        .with_aggregate_functions(vec![first_value_udaf()])
         .with_query_planner(Arc::new(rules.planner))
         .with_optimizer_rules(rules.logical)
         .with_physical_optimizer_rules(rules.physical)

@@ -136,6 +136,9 @@ settings! {
     "query.max_applications" = "100" => query_max_applications: usize, number,
     "Maximum applications of one query.";
 
+    "query.group_by_codes" = "true" => query_group_by_codes: bool, yes_or_no,
+    "Whether `summarize` groups rows by the codes of texts that `store.column_cache` holds. Answers are the same without it.";
+
     "geo.database" = "" => geo_database: Option<PathBuf>, optional_path,
     "File of MaxMind's format, such as GeoLite2-City.mmdb, in which `geo_info_from_ip_address` looks addresses up. It is read into memory at the start. Empty: every address is unknown, and replies say so.";
 

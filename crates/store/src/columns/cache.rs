@@ -12,6 +12,9 @@ use crate::segment::Segment;
 /// The rounds of [`ColumnCache::forget_unused`] after which a column that was not used is forgotten.
 const UNUSED_ROUNDS: u64 = 10;
 
+/// The part of the cache that the large columns of one scan may take.
+const LARGE_SHARE: u64 = 8;
+
 /// One row group of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowGroup {
@@ -43,6 +46,8 @@ pub(super) struct FileColumn {
     pub(super) data_type: DataType,
     /// Whether it takes too much memory, by its size in the file.
     pub(super) too_large: bool,
+    /// Bytes in the file, before compression.
+    pub(super) bytes: u64,
 }
 
 /// The columns that were used last, up to a number of bytes. Those of segments that are gone are forgotten with the next column that is
@@ -73,6 +78,7 @@ struct SegmentColumns {
 struct SegmentColumn {
     data_type: DataType,
     too_large: bool,
+    bytes: u64,
     groups: HashMap<usize, Kept>,
 }
 
@@ -99,8 +105,8 @@ impl ColumnCache {
         self.limit > 0
     }
 
-    /// Whether a scan of this number of bytes of decoded columns may fill the cache. One that does not fit would displace all columns and find
-    /// none of its own again.
+    /// Whether a scan of this number of bytes of decoded columns may fill the cache. One that does not fit would displace all columns
+    /// and find none of its own again.
     pub(super) fn admits(&self, bytes: usize) -> bool {
         bytes <= self.limit
     }
@@ -112,11 +118,40 @@ impl ColumnCache {
         let known = |field: &&Field| match entry.columns.get(field.name()) {
             None => Known::Absent,
             Some(column) if column.data_type != *field.data_type() => Known::Absent,
+            Some(column) if column.groups.len() == entry.groups.len() => Known::Fits,
             Some(column) if column.too_large => Known::TooLarge,
-            Some(column) if column.groups.len() < entry.groups.len() => Known::Nothing,
-            Some(_) => Known::Fits,
+            Some(_) => Known::Nothing,
         };
         Some(columns.iter().map(known).collect())
+    }
+
+    /// Whether the large ones among these columns of segments, of which a query reads the rows of a narrow range, are so small together
+    /// that they displace little. Those of a segment that was not opened are not.
+    pub(super) fn admits_large(&self, segments: &[i64], columns: &[&Field]) -> bool {
+        let state = self.state.lock();
+        let large = |column: &SegmentColumn| u64::from(column.too_large) * column.bytes;
+        let of_segment = |segment: &i64| {
+            let entry = state.segments.get(segment)?;
+            let columns = columns
+                .iter()
+                .filter_map(|field| entry.columns.get(field.name()));
+            Some(columns.map(large).sum::<u64>())
+        };
+        let bytes = segments.iter().map(of_segment).sum::<Option<u64>>();
+        bytes.is_some_and(|bytes| bytes <= self.limit as u64 / LARGE_SHARE)
+    }
+
+    /// Whether codes are kept for a column of a segment.
+    pub(super) fn has_codes(&self, segment: i64, column: &str) -> bool {
+        let state = self.state.lock();
+        let column = state
+            .segments
+            .get(&segment)
+            .and_then(|entry| entry.columns.get(column));
+        column.is_some_and(|column| {
+            let mut kept = column.groups.values();
+            kept.any(|kept| matches!(*kept.column, CachedColumn::Coded { .. }))
+        })
     }
 
     /// The row groups of a segment, if one of its columns was read.
@@ -136,6 +171,7 @@ impl ColumnCache {
             let kept = SegmentColumn {
                 data_type: column.data_type,
                 too_large: column.too_large,
+                bytes: column.bytes,
                 groups: HashMap::new(),
             };
             (column.name, kept)
@@ -282,6 +318,7 @@ mod tests {
             let column = SegmentColumn {
                 data_type: DataType::Int64,
                 too_large: false,
+                bytes: 800,
                 groups: HashMap::new(),
             };
             (name.to_owned(), column)
@@ -372,5 +409,24 @@ mod tests {
         cache.put(1, 0, "a", &column(100), false);
         assert_eq!(known(&cache, 1, &["a"]), Some(vec![Known::TooLarge]));
         assert_eq!(cache.state.lock().bytes, 0);
+    }
+
+    #[test]
+    fn large_columns_are_kept_where_they_take_a_small_part() {
+        let fields = ["a", "b"].map(|name| Field::new(name, DataType::Int64, true));
+        let fields: Vec<&Field> = fields.iter().collect();
+        let alive = Arc::new(());
+        for (limit, admitted) in [(8 * 800, true), (8 * 800 - 1, false)] {
+            let cache = ColumnCache::new(limit);
+            enter(&cache, 1, &alive);
+            cache.put(1, 0, "a", &column(100), false);
+            assert_eq!(cache.admits_large(&[1], &fields), admitted);
+            assert!(!cache.admits_large(&[1, 2], &fields));
+        }
+        let cache = ColumnCache::new(1 << 20);
+        enter(&cache, 1, &alive);
+        cache.put(1, 0, "a", &column(100), false);
+        cache.put(1, 0, "a", &column(100), true);
+        assert_eq!(known(&cache, 1, &["a"]), Some(vec![Known::Fits]));
     }
 }

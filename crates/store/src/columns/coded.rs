@@ -17,6 +17,9 @@ const MAX_ROW_BYTES: usize = 24;
 /// The least number of distinct values that codes are tried for, however few rows there are.
 const FEW_VALUES: usize = 256;
 
+/// The columns of a row group that are in memory, as indexes of the table's schema.
+pub(super) type Columns = std::collections::HashMap<usize, Arc<CachedColumn>>;
+
 /// The rows of one column of a row group.
 #[derive(Debug, Clone)]
 pub(super) enum CachedColumn {
@@ -70,6 +73,34 @@ impl CachedColumn {
                 codes.as_array().get_array_memory_size() + values.get_array_memory_size()
             }
         }
+    }
+
+    /// The distinct values, if the column has codes.
+    pub(super) fn distinct(&self) -> Option<&ArrayRef> {
+        match self {
+            CachedColumn::Plain(_) => None,
+            CachedColumn::Coded { values, .. } => Some(values),
+        }
+    }
+
+    /// The codes of consecutive rows, all of them or those that `selected` has a true for; `None` if the column has no codes.
+    pub(super) fn codes(
+        &self,
+        rows: &Range<usize>,
+        selected: Option<&BooleanArray>,
+    ) -> Result<Option<UInt32Array>> {
+        let CachedColumn::Coded { codes, .. } = self else {
+            return Ok(None);
+        };
+        let own = codes.as_array().slice(rows.start, rows.len());
+        let own = match selected {
+            Some(selected) => filter(&own, selected)?,
+            None => own,
+        };
+        Ok(Some(match own.as_primitive_opt::<UInt8Type>() {
+            Some(codes) => codes.unary(u32::from),
+            None => own.as_primitive::<UInt16Type>().unary(u32::from),
+        }))
     }
 
     /// The values of consecutive rows, all of them or those that `selected` has a true for.

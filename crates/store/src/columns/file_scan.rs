@@ -25,8 +25,8 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 
 use super::cache::{FileColumn, Known, RowGroup};
-use super::coded::CachedColumn;
-use super::group_scan::{Columns, GroupScan, Selected};
+use super::coded::{CachedColumn, Columns};
+use super::group_scan::{GroupScan, Selected};
 use super::scan_plan::ScanPlan;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
@@ -52,6 +52,8 @@ pub(super) struct PartitionScan {
     pub(super) batch_size: usize,
     /// Whether columns may be decoded to be kept.
     pub(super) may_load: bool,
+    /// Whether that also holds for large columns that no condition reads.
+    pub(super) may_load_large: bool,
 }
 
 /// How a segment is read.
@@ -78,24 +80,30 @@ impl PartitionScan {
 
     fn decide_by(&self, known: &HashMap<usize, Known>) -> Decision {
         let plan = &self.plan;
+        let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
+        let fixed_columns: Vec<usize> = fixed.flat_map(|c| c.columns.iter().copied()).collect();
+        let is_fixed = |column: usize| fixed_columns.contains(&column);
         let usable = |column: &usize| match known.get(column) {
             Some(Known::Fits) => true,
             Some(Known::Nothing) => self.may_load,
+            Some(Known::TooLarge) => self.may_load_large && !is_fixed(*column),
             _ => false,
         };
-        let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
         let conditions = plan.conditions.iter();
         let tests = conditions.filter(|c| c.columns.iter().all(usable)).count();
+        let is_latest = plan.latest.as_ref();
+        let is_latest = is_latest.is_some_and(|latest| latest.columns().all(|c| usable(&c)));
+        let selects = tests > 0 || is_latest;
         let narrow = plan.returned.len() < WIDE_OUTPUT;
         let in_memory =
             |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
         let whole_output = plan.returned.iter().all(in_memory);
         let is_absent = known.values().any(|known| *known == Known::Absent);
-        let tests_all = fixed.flat_map(|c| &c.columns).all(usable);
-        if is_absent || !tests_all || (tests == 0 && !whole_output) {
+        let tests_all = fixed_columns.iter().all(usable);
+        if is_absent || !tests_all || (!selects && !whole_output) {
             return Decision::Parquet;
         }
-        let tested = plan.tested.iter().copied().filter(usable);
+        let tested = plan.tested().filter(usable);
         let returned = plan.returned.iter().copied().filter(in_memory);
         let mut columns: Vec<usize> = tested.chain(returned).collect();
         columns.sort_unstable();
@@ -264,7 +272,7 @@ impl FileScan {
             let reads_file = !scan.plan.returned.iter().all(|c| columns.contains_key(c));
             let started =
                 GroupScan::new(&scan.plan, columns, group.rows, scan.batch_size, reads_file);
-            if let Some(started) = started {
+            if let Some(started) = started.filter(|started| started.may_have(group.max_ts)) {
                 self.current = Some((index, group, started));
                 return Ok(true);
             }
@@ -307,6 +315,7 @@ impl FileScan {
                 )));
             }
             let decoded = Arc::new(decoded);
+            let keep = keep || scan.may_load_large;
             cache.put(self.segment.record.id, group, name, &decoded, keep);
             columns.insert(column, decoded);
         }
@@ -358,6 +367,7 @@ impl FileScan {
             name: field.name().clone(),
             data_type: field.data_type().clone(),
             too_large: is_large(field, footer),
+            bytes: bytes_of(field, footer),
         };
         let columns = metadata.schema().fields().iter().map(column).collect();
         let cache = &self.scan.access.columns;
@@ -440,6 +450,17 @@ fn row_group(group: &RowGroupMetaData) -> RowGroup {
         min_ts,
         max_ts,
     }
+}
+
+/// Bytes of a column before compression.
+fn bytes_of(field: &Field, footer: &ParquetMetaData) -> u64 {
+    let columns = footer.row_groups().iter().flat_map(|group| group.columns());
+    let of_field = columns.filter(|column| {
+        let root = column.column_path().parts().first();
+        root.is_some_and(|root| root == field.name())
+    });
+    let bytes = of_field.map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0));
+    bytes.sum()
 }
 
 /// Whether a column takes too much memory, by its size in the file. Texts that repeat are small there too.

@@ -1,6 +1,5 @@
 //! The scan of one row group: selects rows step by step and returns their output.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,15 +8,13 @@ use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
 
-use super::coded::CachedColumn;
+use super::coded::{CachedColumn, Columns};
+use super::latest::LatestTest;
 use super::scan_plan::{ScanPlan, Test, select};
 
 /// The first rows of a row group that are tested at once if a dynamic filter may exclude the rest and columns are read from the file for
 /// the selected ones. The next steps are eight times larger each.
 const FIRST_STEP: usize = 1024;
-
-/// The columns of a row group that are in memory, as indexes of the table's schema.
-pub(super) type Columns = HashMap<usize, Arc<CachedColumn>>;
 
 /// A row group that is being scanned.
 #[derive(Debug)]
@@ -28,6 +25,9 @@ pub(super) struct GroupScan {
     next: usize,
     step: usize,
     growth: usize,
+    /// The distinct values of each dictionary of the output; `None` if the output has none, or a column of one has no codes.
+    dictionaries: Option<Vec<ArrayRef>>,
+    latest: Option<LatestTest>,
 }
 
 /// Selected rows of a row group.
@@ -96,7 +96,14 @@ impl GroupScan {
             (true, true) => (FIRST_STEP, 8),
             (true, false) => (rows, 1),
         };
+        let distinct = |index: usize| columns.get(&index)?.distinct();
+        let coded = plan.coded.as_ref();
         Some(GroupScan {
+            latest: plan
+                .latest
+                .as_ref()
+                .and_then(|latest| latest.test(&columns)),
+            dictionaries: coded.and_then(|coded| coded.dictionaries(distinct)),
             columns,
             tests: by_code,
             rows,
@@ -104,6 +111,12 @@ impl GroupScan {
             step: step.max(1),
             growth,
         })
+    }
+
+    /// Whether rows at this time or before may be needed.
+    pub(super) fn may_have(&self, time: i64) -> bool {
+        let latest = self.latest.as_ref();
+        latest.is_none_or(|latest| latest.may_have(time))
     }
 
     /// The next rows with a selected one among them; `None` at the end.
@@ -115,6 +128,10 @@ impl GroupScan {
             let selected = select(&plan.conditions, &self.tests, &rows, |index| {
                 self.column(index).map(Arc::as_ref)
             })?;
+            let selected = match &mut self.latest {
+                Some(latest) => Some(latest.select(&rows, selected.as_ref())?),
+                None => selected,
+            };
             let found = Selected { rows, selected };
             if found.count() > 0 {
                 return Ok(Some(found));
@@ -125,6 +142,20 @@ impl GroupScan {
 
     /// The output for selected rows, if all of its columns are in memory.
     pub(super) fn output(&self, plan: &ScanPlan, found: &Selected) -> Result<RecordBatch> {
+        if let (Some(coded), Some(dictionaries)) = (&plan.coded, &self.dictionaries) {
+            let codes = |column: usize| {
+                let column = self.column(column)?;
+                column.codes(&found.rows, found.selected.as_ref())
+            };
+            let values = |column: usize| self.values(column, found);
+            return coded.output(
+                &plan.output_schema,
+                found.count(),
+                dictionaries,
+                codes,
+                values,
+            );
+        }
         plan.output(found.count(), |column| self.values(column, found))
     }
 

@@ -8,14 +8,20 @@
 //! this module, if the columns that select rows can be kept in memory, or the Parquet reader, which prunes with bloom filters and page
 //! indexes. Columns of the selected rows that are not in memory are read from the file for these rows alone (late materialization).
 
+mod batch;
 mod bounds;
 mod cache;
 mod coded;
+mod coded_output;
+mod dictionary;
 mod file_scan;
 mod group_scan;
+mod grouping;
+mod latest;
 mod morselizer;
 mod scan_plan;
 mod source;
 
 pub(crate) use cache::ColumnCache;
+pub use grouping::{with_dictionaries, with_latest};
 pub(crate) use source::SegmentSource;

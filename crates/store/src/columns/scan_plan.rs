@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
 use arrow::compute::{and, prep_null_mask_filter};
 use arrow::datatypes::{Schema, SchemaRef};
-use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
 use datafusion::physical_expr::projection::ProjectionExprs;
@@ -15,8 +15,11 @@ use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{DynamicFilterTracking, PhysicalExpr, split_conjunction};
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
+use super::batch::batch;
 use super::bounds::Bounds;
 use super::coded::CachedColumn;
+use super::coded_output::CodedOutput;
+use super::latest::LatestPlan;
 
 /// A scan over the columns of a table.
 #[derive(Debug)]
@@ -26,13 +29,17 @@ pub(super) struct ScanPlan {
     /// The conditions, all of which a row must meet.
     pub(super) conditions: Vec<Condition>,
     /// The columns that conditions read, as indexes of the table's schema.
-    pub(super) tested: Vec<usize>,
+    tested: Vec<usize>,
     /// The columns that the output reads.
     pub(super) returned: Vec<usize>,
     returned_schema: SchemaRef,
     /// The output, over the columns that it reads.
     output: Vec<Arc<dyn PhysicalExpr>>,
-    output_schema: SchemaRef,
+    pub(super) output_schema: SchemaRef,
+    /// The output by codes, if it has dictionaries.
+    pub(super) coded: Option<CodedOutput>,
+    /// The rows that are needed, if they are the latest of groups.
+    pub(super) latest: Option<LatestPlan>,
 }
 
 /// One condition, over the columns that it reads.
@@ -79,6 +86,8 @@ impl ScanPlan {
             tested: tested.into_iter().collect(),
             output: output.collect::<Result<_>>()?,
             output_schema: Arc::new(projection.project_schema(table)?),
+            coded: CodedOutput::new(table, projection)?,
+            latest: None,
             returned,
             returned_schema,
             table: Arc::clone(table),
@@ -98,9 +107,15 @@ impl ScanPlan {
             .fold(Bounds::ALL, Bounds::and)
     }
 
+    /// The columns by which rows are selected.
+    pub(super) fn tested(&self) -> impl Iterator<Item = usize> {
+        let latest = self.latest.iter().flat_map(LatestPlan::columns);
+        self.tested.iter().copied().chain(latest)
+    }
+
     /// All columns that the scan reads.
     pub(super) fn columns(&self) -> Vec<usize> {
-        let all: BTreeSet<usize> = self.tested.iter().chain(&self.returned).copied().collect();
+        let all: BTreeSet<usize> = self.tested().chain(self.returned.iter().copied()).collect();
         all.into_iter().collect()
     }
 
@@ -246,11 +261,4 @@ fn spread(selected: &BooleanArray, met: &BooleanArray) -> BooleanArray {
         places.set_bit(place, met);
     }
     BooleanArray::from(places.finish())
-}
-
-fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    Ok(RecordBatch::try_new_with_options(
-        schema, columns, &options,
-    )?)
 }

@@ -3,13 +3,16 @@
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
+use arrow::datatypes::Field;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource};
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_expr::{
+    DynamicFilterTracking, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr,
+};
 use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
@@ -18,6 +21,7 @@ use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
 use super::file_scan::PartitionScan;
+use super::latest::Latest;
 use super::morselizer::SegmentMorselizer;
 use super::scan_plan::ScanPlan;
 use crate::segment::{Segment, SegmentAccess};
@@ -32,6 +36,8 @@ pub(crate) struct SegmentSource {
     parquet: Arc<dyn FileSource>,
     access: Arc<SegmentAccess>,
     batch_size: usize,
+    /// The rows that the plan above needs, if it needs no others.
+    latest: Option<Arc<Latest>>,
 }
 
 impl SegmentSource {
@@ -41,7 +47,34 @@ impl SegmentSource {
             parquet,
             access,
             batch_size: 8192,
+            latest: None,
         }
+    }
+
+    /// The same without rows that are no later than one before with the same texts; `None` if the rows depend on more than the conditions.
+    pub(super) fn with_latest(&self, keys: Vec<String>, time: String) -> Option<SegmentSource> {
+        let filter = self.parquet.filter();
+        let is_dynamic = |filter| DynamicFilterTracking::classify(filter).contains_dynamic_filter();
+        if filter.as_ref().is_some_and(is_dynamic) {
+            return None;
+        }
+        Some(SegmentSource {
+            latest: Some(Arc::new(Latest::new(keys, time))),
+            ..self.clone()
+        })
+    }
+
+    /// Whether the column cache holds the codes of a column for most rows of these segments.
+    pub(super) fn has_codes(&self, segments: &[&Segment], column: &str) -> bool {
+        let rows = |segments: &mut dyn Iterator<Item = &&Segment>| -> u64 {
+            segments.map(|segment| segment.record.rows).sum()
+        };
+        let all = rows(&mut segments.iter());
+        let columns = &self.access.columns;
+        let mut coded = segments
+            .iter()
+            .filter(|segment| columns.has_codes(segment.record.id, column));
+        rows(&mut coded) * 2 > all
     }
 
     fn with(&self, parquet: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
@@ -77,19 +110,29 @@ impl FileSource for SegmentSource {
         };
         let table = self.parquet.table_schema().table_schema();
         let predicate = self.parquet.filter();
-        let Some(plan) = ScanPlan::new(table, predicate.as_ref(), projection)? else {
+        let Some(mut plan) = ScanPlan::new(table, predicate.as_ref(), projection)? else {
             return Ok(parquet);
         };
+        if let Some(latest) = &self.latest {
+            plan.latest = latest.open(partition, table);
+        }
         let files = base_config.file_groups.iter().flat_map(|g| g.files());
         let segments = files.filter_map(|file| file.extension::<Arc<Segment>>());
-        let rows: u64 = segments.map(|segment| segment.record.rows).sum();
+        let segments: Vec<&Arc<Segment>> = segments.collect();
+        let rows: u64 = segments.iter().map(|segment| segment.record.rows).sum();
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         let row_bytes = ESTIMATED_ROW_BYTES * plan.columns().len();
         // A few rows of a table are read from its first pages.
         let is_sample = base_config.limit.is_some() && plan.conditions.is_empty();
+        let may_load = !is_sample && self.access.columns.admits(rows.saturating_mul(row_bytes));
+        let ids: Vec<i64> = segments.iter().map(|segment| segment.record.id).collect();
+        let columns = plan.columns().into_iter().map(|c| plan.table.field(c));
+        let columns: Vec<&Field> = columns.collect();
+        let large = may_load && self.access.columns.admits_large(&ids, &columns);
         Ok(Box::new(SegmentMorselizer {
             scan: Arc::new(PartitionScan {
-                may_load: !is_sample && self.access.columns.admits(rows.saturating_mul(row_bytes)),
+                may_load,
+                may_load_large: large,
                 plan,
                 access: Arc::clone(&self.access),
                 parquet,
@@ -107,8 +150,8 @@ impl FileSource for SegmentSource {
     fn with_batch_size(&self, batch_size: usize) -> Arc<dyn FileSource> {
         Arc::new(SegmentSource {
             parquet: self.parquet.with_batch_size(batch_size),
-            access: Arc::clone(&self.access),
             batch_size,
+            ..self.clone()
         })
     }
 

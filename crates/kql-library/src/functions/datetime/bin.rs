@@ -4,7 +4,8 @@ use arrow::array::Int64Array;
 
 use crate::functions::prelude::*;
 
-pub(crate) static BIN: ScalarFunction = ScalarFunction {
+/// The definition of `bin`.
+pub static BIN: ScalarFunction = ScalarFunction {
     signatures: &[
         "bin(value: long, roundTo: long) -> long",
         "bin(value: bool, roundTo: long) -> long",

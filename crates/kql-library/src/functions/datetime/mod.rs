@@ -20,6 +20,8 @@ mod zones;
 
 use super::prelude::*;
 
+pub use bin::BIN;
+
 pub(crate) static LIST: &[&ScalarFunction] = &[
     &around::DEF,
     &bin::BIN,
