@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import shop_telemetry
+from postgres import Postgres, programs
 from server import PROGRAM
 from terminal import wait_until_caught
 from test_documents import Session
@@ -92,12 +93,24 @@ class Help(unittest.TestCase):
             if "SECRET_ID" in line:
                 clients = json.loads(session.run("hindsight client list --json"))
                 line = line.replace("SECRET_ID", self.secret(clients))
-            if command == ("retention", "restore"):
+            if command == ("store", "migrate"):
+                self.moved(session, line)
+            elif command == ("retention", "restore"):
                 session.stop()
                 session.run(line)
                 session.serve("hindsight serve")
             else:
                 session.run(line)
+
+    def moved(self, session, line):
+        """The catalogue moves to a server of the test, in place of the one of the example, and back."""
+        if not programs():
+            self.skipTest("PostgreSQL is not installed")
+        session.stop()
+        with Postgres() as postgres:
+            session.run(line.replace("postgres://hindsight@localhost/hindsight", shlex.quote(postgres.url)))
+            session.run(f"hindsight store migrate --from {shlex.quote(postgres.url)}")
+        session.serve("hindsight serve")
 
     @staticmethod
     def secret(clients):

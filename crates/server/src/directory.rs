@@ -180,7 +180,11 @@ impl Directory {
         let loaded = if unchanged {
             None
         } else {
-            Some(Arc::new(load(&self.catalogue).await?))
+            match load(&self.catalogue).await {
+                Ok(snapshot) => Some(Arc::new(snapshot)),
+                Err(error) if error.is_catalogue_unavailable() => None,
+                Err(error) => return Err(error),
+            }
         };
         let mut state = self.state.write();
         if let Some(snapshot) = loaded {

@@ -386,7 +386,7 @@ impl From<StoreError> for ApiError {
                 tracing::error!(%error, "the store failed");
                 ApiError::Unavailable("The store cannot be written at the moment".to_owned())
             }
-            StoreError::Catalogue { ref source, .. } if source.is_unavailable() => {
+            _ if error.is_catalogue_unavailable() => {
                 tracing::error!(%error, "the catalogue cannot be reached");
                 ApiError::Unavailable("The catalogue cannot be reached at the moment".to_owned())
             }

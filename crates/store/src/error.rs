@@ -173,6 +173,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the catalogue is in PostgreSQL, and it cannot be reached or will not reply for a while. What was read of it last holds as long
+    /// as [`crate::Catalogue::version`] succeeds.
+    pub fn is_catalogue_unavailable(&self) -> bool {
+        matches!(self, StoreError::Catalogue { source, .. } if source.is_unavailable())
+    }
+
     /// An adapter for `map_err` that names the operation and the file.
     pub(crate) fn io(
         action: &'static str,

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use hindsight_kql::Catalog;
 use hindsight_kql_syntax::ast::Query;
-use hindsight_store::{Clock, Store};
+use hindsight_store::{Clock, Store, StoreError};
+use parking_lot::Mutex;
 
 use crate::catalog::{KnownApp, StoreCatalog};
 use crate::config::EngineConfig;
@@ -30,6 +31,8 @@ pub struct QueryEngine {
     config: EngineConfig,
     clock: Arc<dyn Clock>,
     executor: Executor,
+    /// The applications, and the version of the catalogue that they were read at.
+    known: Mutex<Option<(i64, Arc<Vec<KnownApp>>)>>,
 }
 
 impl QueryEngine {
@@ -48,6 +51,7 @@ impl QueryEngine {
             config,
             clock,
             executor,
+            known: Mutex::default(),
         }))
     }
 
@@ -142,20 +146,27 @@ impl QueryEngine {
         }
     }
 
+    /// The applications. They are read again when the catalogue has changed: it may be on another machine.
     async fn known_apps(&self) -> Result<Arc<Vec<KnownApp>>, EngineError> {
-        let apps = self
-            .store
-            .catalogue()
-            .apps()
-            .await
-            .map_err(|e| EngineError::Internal(e.to_string()))?;
-        Ok(Arc::new(
-            apps.into_iter()
-                .map(|app| KnownApp {
-                    id: app.id,
-                    name: app.name,
-                })
-                .collect(),
-        ))
+        let catalogue = self.store.catalogue();
+        let failed = |error: StoreError| EngineError::Internal(error.to_string());
+        // Before the applications: a change between the two makes the next query read them again.
+        let version = catalogue.version().await.map_err(failed)?;
+        let last = self.known.lock().clone();
+        if let Some((_, known)) = last.as_ref().filter(|(at, _)| *at == version) {
+            return Ok(Arc::clone(known));
+        }
+        let apps = match (catalogue.apps().await, last) {
+            (Ok(apps), _) => apps,
+            (Err(error), Some((_, known))) if error.is_catalogue_unavailable() => return Ok(known),
+            (Err(error), _) => return Err(failed(error)),
+        };
+        let known = apps.into_iter().map(|app| KnownApp {
+            id: app.id,
+            name: app.name,
+        });
+        let known: Arc<Vec<KnownApp>> = Arc::new(known.collect());
+        *self.known.lock() = Some((version, Arc::clone(&known)));
+        Ok(known)
     }
 }

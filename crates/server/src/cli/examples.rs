@@ -120,6 +120,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "store recover",
         &["hindsight store recover --data damaged-data"],
     ),
+    (
+        "store migrate",
+        &["hindsight store migrate --to postgres://hindsight@localhost/hindsight"],
+    ),
     ("retention status", &["hindsight retention status"]),
     ("retention confirm", &["hindsight retention confirm"]),
     (

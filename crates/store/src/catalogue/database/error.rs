@@ -13,7 +13,7 @@ pub enum DatabaseError {
     Sqlite(#[from] sqlx::Error),
     /// PostgreSQL refused a statement, or the connection failed.
     #[error("{}", postgres_text(.0))]
-    Postgres(#[from] tokio_postgres::Error),
+    Postgres(tokio_postgres::Error),
     /// A file that belongs to the catalogue cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -77,15 +77,19 @@ impl DatabaseError {
     }
 }
 
+impl From<tokio_postgres::Error> for DatabaseError {
+    fn from(error: tokio_postgres::Error) -> DatabaseError {
+        // It is no source: the text of the error has that of its cause.
+        DatabaseError::Postgres(error)
+    }
+}
+
 /// The message of PostgreSQL. The error's own text is `db error` alone.
 fn postgres_text(error: &tokio_postgres::Error) -> String {
     if let Some(refused) = error.as_db_error() {
         return format!("{} (SQLSTATE {})", refused.message(), refused.code().code());
     }
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
+    error.to_string()
 }
 
 /// The result of a database operation.

@@ -77,7 +77,7 @@ impl Transaction {
     ///
     /// # Errors
     /// An error of the connection leaves it open whether the transaction is committed. Reading the catalogue after [`Database::settle`]
-    /// tells it.
+    /// shows it.
     pub(super) async fn commit(self) -> Result<()> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit().await,

@@ -204,7 +204,7 @@ impl SqliteWrite {
     /// Makes the changes durable, with their checksums.
     ///
     /// # Errors
-    /// An I/O error leaves it open whether the transaction is committed. Reading the catalogue tells it.
+    /// An I/O error leaves it open whether the transaction is committed. Reading the catalogue shows it.
     pub(super) async fn commit(mut self) -> Result<()> {
         let changes = self.writer.changes.take();
         if changes.is_empty() {

@@ -14,7 +14,7 @@ use super::super::statement::sql;
 use super::connection::{connect, run, within};
 use super::url::PostgresUrl;
 
-/// Locks the catalogue: the key is arbitrary, and the table's number tells catalogues in several schemas of a database apart.
+/// Locks the catalogue: the key is arbitrary, and the number of the table distinguishes catalogues in several schemas of a database.
 const LOCK: &str =
     "SELECT pg_try_advisory_lock(1212763716, 'catalogue_state'::regclass::oid::int4)";
 /// How long a start waits for the lock: PostgreSQL notices a moment later that the last owner was killed.
