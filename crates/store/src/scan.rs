@@ -37,8 +37,6 @@ pub(crate) struct SegmentScan {
     pub(crate) selections: Selections,
     /// Whether every group is in descending order of time, and the plan above sets no limit (see [`group`]).
     pub(crate) ordered: bool,
-    /// Whether rows are dropped while a file is decoded, before its other columns are.
-    pub(crate) filter_rows: bool,
     pub(crate) projection: Option<Vec<usize>>,
     pub(crate) limit: Option<usize>,
 }
@@ -53,7 +51,8 @@ impl SegmentScan {
             .with_enable_page_index(true)
             .with_bloom_filter_on_read(true)
             .with_reorder_filters(true)
-            .with_pushdown_filters(self.filter_rows);
+            // Rows are dropped while a file is decoded, before its other columns are.
+            .with_pushdown_filters(true);
         let all: Vec<&Segment> = self.groups.iter().flatten().map(Arc::as_ref).collect();
         let statistics = self.statistics(&all);
         let ordering = if self.ordered {
