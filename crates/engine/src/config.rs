@@ -25,6 +25,8 @@ pub struct EngineConfig {
     pub spill_folder: Option<PathBuf>,
     /// Partitions of one query. Default: the machine's cores.
     pub partitions: usize,
+    /// Whether scans below a sort that returns its first rows only find these rows by the sort column alone. It changes no result. Default true.
+    pub top_rows: bool,
     /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
     pub retention: Duration,
     /// What `geo_info_from_ip_address` looks addresses up in. Default: nothing, every address is unknown.
@@ -42,6 +44,7 @@ impl Default for EngineConfig {
             memory: 2 << 30,
             spill_folder: None,
             partitions: std::thread::available_parallelism().map_or(2, usize::from),
+            top_rows: true,
             retention: Duration::from_secs(90 * 86_400),
             addresses: None,
         }

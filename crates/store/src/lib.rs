@@ -79,6 +79,7 @@ pub use catalogue::{
 pub use check::{CheckReport, Finding, Progress, check};
 pub use chosen_rows::RowChoice;
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
+pub use columns::{TopRows, with_top_rows};
 pub use config::StoreConfig;
 pub use error::{Result, StoreError};
 pub use folder::{ServerInfo, holder, is_held};

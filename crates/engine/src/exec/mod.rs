@@ -5,12 +5,14 @@ mod memory;
 pub(crate) mod pool;
 mod spill;
 pub(crate) mod threads;
+mod top_rows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionContext;
 use hindsight_kql::addresses::AddressDatabase;
 use hindsight_kql::run::BindError;
@@ -36,6 +38,7 @@ use memory::SharedMemory;
 use pool::QueryPool;
 use spill::SPILL_FACTOR;
 use threads::QueryThreads;
+use top_rows::TopRowsRule;
 
 /// The times of a query.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +76,8 @@ pub(crate) struct Executor {
     memory: usize,
     partitions: usize,
     threads: QueryThreads,
+    /// As [`EngineConfig::top_rows`].
+    top_rows: bool,
     /// What queries look addresses up in.
     addresses: Option<Arc<AddressDatabase>>,
     /// Measures how long queries take.
@@ -103,6 +108,7 @@ impl Executor {
             memory: config.memory,
             partitions,
             threads: QueryThreads::new(partitions),
+            top_rows: config.top_rows,
             addresses: config.addresses.clone(),
             clock,
             running: Arc::new(()),
@@ -164,7 +170,12 @@ impl Executor {
             .build_arc()
             .map_err(|e| failure(&e, self.memory))?;
         let config = session::config().with_target_partitions(self.partitions);
-        session::context_with(config, runtime)
+        let rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = if self.top_rows {
+            vec![Arc::new(TopRowsRule)]
+        } else {
+            Vec::new()
+        };
+        session::context_with_rules(config, runtime, rules)
             .map_err(|missing| EngineError::Internal(missing.to_string()))
     }
 }

@@ -6,6 +6,7 @@ mod leaves;
 mod plans;
 mod samples;
 mod text_index;
+mod top_rows;
 
 use std::sync::Arc;
 
@@ -91,6 +92,11 @@ impl World {
     }
 
     async fn with_column_cache(bytes: usize) -> World {
+        World::with(bytes, true).await
+    }
+
+    /// A store with a column cache of this number of bytes, and an engine with or without the bounds of sorts.
+    async fn with(bytes: usize, top_rows: bool) -> World {
         let dir = tempfile::tempdir().unwrap();
         let config = StoreConfig {
             background: false,
@@ -120,6 +126,7 @@ impl World {
             executor: Executor::new(
                 &EngineConfig {
                     partitions: 2,
+                    top_rows,
                     ..EngineConfig::default()
                 },
                 Arc::new(SystemClock::default()),

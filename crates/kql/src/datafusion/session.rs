@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 
 use super::rules::{CORRECTIONS, Rules};
@@ -17,7 +18,6 @@ pub fn config() -> SessionConfig {
     // Small inputs keep the order in which their rows were written.
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
-    options.execution.parquet.pushdown_filters = true;
     // A predicate that two aggregates share is computed once below them, and its field may then be nullable although the
     // plan's schema says otherwise. No code depends on that, so such a plan is accepted.
     options.execution.skip_physical_aggregate_schema_check = true;
@@ -40,7 +40,20 @@ pub fn context_with(
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
 ) -> Result<SessionContext, MissingRule> {
-    let rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
+    context_with_rules(config, runtime, Vec::new())
+}
+
+/// As [`context_with`], with rules that optimise physical plans behind DataFusion's own.
+///
+/// # Errors
+/// As [`context_with`].
+pub fn context_with_rules(
+    config: SessionConfig,
+    runtime: Arc<RuntimeEnv>,
+    more: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
+) -> Result<SessionContext, MissingRule> {
+    let mut rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
+    rules.physical.extend(more);
     Ok(with_rules(config, runtime, rules))
 }
 

@@ -9,7 +9,10 @@ use arrow::datatypes::{DataType, Field};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::FileGroup;
+use datafusion::datasource::physical_plan::parquet::{
+    ParquetAccessPlan, ParquetFileReaderFactory, ParquetRowSelection,
+};
 use datafusion::error::Result;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_datasource::morsel::{Morsel, MorselPlanner, Morselizer};
@@ -26,14 +29,12 @@ use parquet::file::statistics::Statistics;
 
 use super::cache::{FileColumn, Known, RowGroup};
 use super::coded::CachedColumn;
-use super::group_scan::{Columns, GroupScan, Selected};
+use super::group_scan::{Columns, GroupScan, Selected, Steps};
 use super::scan_plan::ScanPlan;
+use super::top_rows::TopBound;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
 
-/// Columns of an output from which on those of selected rows are read from the file: a wide output would displace the columns that many
-/// queries read.
-const WIDE_OUTPUT: usize = 8;
 /// Bytes of a row in the file, before compression, beyond which a column is not decoded to be kept: a text of twelve bytes with its length,
 /// which a view holds in itself.
 const MAX_FILE_ROW_BYTES: i64 = 16;
@@ -52,6 +53,15 @@ pub(super) struct PartitionScan {
     pub(super) batch_size: usize,
     /// Whether columns may be decoded to be kept.
     pub(super) may_load: bool,
+    /// The files of all partitions.
+    pub(super) files: Vec<FileGroup>,
+}
+
+/// The segment of a file whose rows are all scanned; `None` if rows are chosen by number or by an index.
+pub(super) fn unrestricted(file: &PartitionedFile) -> Option<&Arc<Segment>> {
+    let is_restricted = file.extension::<ParquetRowSelection>().is_some()
+        || file.extension::<ParquetAccessPlan>().is_some();
+    file.extension::<Arc<Segment>>().filter(|_| !is_restricted)
 }
 
 /// How a segment is read.
@@ -85,8 +95,10 @@ impl PartitionScan {
         };
         let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
         let conditions = plan.conditions.iter();
-        let tests = conditions.filter(|c| c.columns.iter().all(usable)).count();
-        let narrow = plan.returned.len() < WIDE_OUTPUT;
+        let conditions = conditions.filter(|c| c.columns.iter().all(usable));
+        let top = plan.top.iter().filter(|top| usable(&top.column));
+        let tests = conditions.count() + top.count();
+        let narrow = plan.is_narrow();
         let in_memory =
             |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
         let whole_output = plan.returned.iter().all(in_memory);
@@ -101,6 +113,25 @@ impl PartitionScan {
         columns.sort_unstable();
         columns.dedup();
         Decision::Columns(columns)
+    }
+
+    /// Counts rows of files that no partition has counted, if a sort above the scan returns its first rows only.
+    async fn count_rows(self: &Arc<PartitionScan>) -> Result<()> {
+        let Some(top) = &self.plan.top else {
+            return Ok(());
+        };
+        while let Some(file) = top.next_file(&self.files) {
+            let Some(segment) = unrestricted(&file) else {
+                continue;
+            };
+            let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+            let bounds = self.plan.bounds();
+            if bounds.overlap(min_ts, max_ts) && top.may_have(min_ts, max_ts) {
+                let scan = FileScan::new(Arc::clone(self), file.clone(), Arc::clone(segment));
+                scan.count(top).await?;
+            }
+        }
+        Ok(())
     }
 
     fn reader(&self, file: &PartitionedFile) -> Result<Reader> {
@@ -184,7 +215,7 @@ impl FileScan {
                 }
             }
             let Some((group, of, current)) = &mut self.current else {
-                if !self.begin_group().await? {
+                if !self.begin_group(None).await? {
                     return Ok(None);
                 }
                 continue;
@@ -216,28 +247,38 @@ impl FileScan {
         }
     }
 
-    /// Decides how the segment is read, and which of its row groups are.
+    /// Prepares to read the segment: the rows that can be among the first of a sort are known by then, as far as files were counted.
     async fn open(&mut self) -> Result<()> {
         let scan = Arc::clone(&self.scan);
-        let decision = match scan.decide(&self.segment) {
-            Some(decision) => decision,
-            None => {
-                let metadata = self.metadata().await?;
-                self.remember(&metadata);
-                scan.decide(&self.segment).unwrap_or(Decision::Parquet)
-            }
-        };
-        self.columns = Some(match decision {
-            Decision::Columns(columns) => columns,
+        scan.count_rows().await?;
+        match self.decide().await? {
+            Decision::Columns(columns) => self.read_columns(columns),
             Decision::Parquet => {
                 let planner = scan.parquet.plan_file(self.file.clone())?;
                 let morsels = morsels_of(planner).await?;
                 let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
                 self.parquet = Some(streams.boxed());
-                Vec::new()
+                self.columns = Some(Vec::new());
             }
-        });
-        let groups = scan.access.columns.groups(self.segment.record.id);
+        }
+        Ok(())
+    }
+
+    /// Decides how the segment is read.
+    async fn decide(&mut self) -> Result<Decision> {
+        if let Some(decision) = self.scan.decide(&self.segment) {
+            return Ok(decision);
+        }
+        let metadata = self.metadata().await?;
+        self.remember(&metadata);
+        let decision = self.scan.decide(&self.segment);
+        Ok(decision.unwrap_or(Decision::Parquet))
+    }
+
+    /// Reads these columns of the row groups.
+    fn read_columns(&mut self, columns: Vec<usize>) {
+        self.columns = Some(columns);
+        let groups = self.scan.access.columns.groups(self.segment.record.id);
         let groups = groups.iter().flat_map(|groups| groups.iter().copied());
         let range = self.file.range.clone();
         let is_in_range = |group: &RowGroup| {
@@ -248,23 +289,54 @@ impl FileScan {
             .enumerate()
             .filter(|(_, group)| is_in_range(group))
             .collect();
+    }
+
+    /// Counts the rows that meet the conditions for the bound of a sort, if the columns that this takes can be in memory.
+    async fn count(mut self, top: &TopBound) -> Result<()> {
+        let Decision::Columns(mut columns) = self.decide().await? else {
+            return Ok(());
+        };
+        let scan = Arc::clone(&self.scan);
+        columns.retain(|column| scan.plan.tested.contains(column));
+        if !columns.contains(&top.column) {
+            return Ok(());
+        }
+        self.read_columns(columns);
+        while self.begin_group(Some(Steps::of(scan.batch_size))).await? {
+            let Some((_, _, mut group)) = self.current.take() else {
+                break;
+            };
+            while let Some(found) = group.next(&scan.plan)? {
+                let column = group.column(top.column)?;
+                top.count(column, &found.rows, found.selected.as_ref());
+            }
+        }
         Ok(())
     }
 
-    /// Begins the next row group that may have a selected row; `false` at the end.
-    async fn begin_group(&mut self) -> Result<bool> {
+    /// Begins the next row group that may have a selected row; `false` at the end. Without `steps`, they depend on what is read from the
+    /// file.
+    async fn begin_group(&mut self, steps: Option<Steps>) -> Result<bool> {
         let scan = Arc::clone(&self.scan);
         while let Some((index, group)) = self.groups.pop_front() {
             // A query over many row groups without a selected row can be cancelled between them.
             tokio::task::consume_budget().await;
-            if !scan.plan.bounds().overlap(group.min_ts, group.max_ts) {
+            let top = scan.plan.top.as_ref();
+            if !scan.plan.bounds().overlap(group.min_ts, group.max_ts)
+                || top.is_some_and(|top| !top.may_have(group.min_ts, group.max_ts))
+            {
                 continue;
             }
             let columns = self.load(index, group.rows).await?;
             let reads_file = !scan.plan.returned.iter().all(|c| columns.contains_key(c));
-            let started =
-                GroupScan::new(&scan.plan, columns, group.rows, scan.batch_size, reads_file);
-            if let Some(started) = started {
+            let steps = steps.unwrap_or_else(|| {
+                if reads_file {
+                    Steps::reading_file(&scan.plan, group.rows)
+                } else {
+                    Steps::of(scan.batch_size)
+                }
+            });
+            if let Some(started) = GroupScan::new(&scan.plan, columns, group.rows, steps) {
                 self.current = Some((index, group, started));
                 return Ok(true);
             }

@@ -16,6 +16,9 @@ mod group_scan;
 mod morselizer;
 mod scan_plan;
 mod source;
+mod top_rows;
 
 pub(crate) use cache::ColumnCache;
 pub(crate) use source::SegmentSource;
+pub use source::with_top_rows;
+pub use top_rows::TopRows;

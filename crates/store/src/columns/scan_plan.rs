@@ -17,6 +17,11 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::bounds::Bounds;
 use super::coded::CachedColumn;
+use super::top_rows::TopBound;
+
+/// Columns of an output from which on those of selected rows are read from the file: a wide output would displace the columns that many
+/// queries read.
+const WIDE_OUTPUT: usize = 8;
 
 /// A scan over the columns of a table.
 #[derive(Debug)]
@@ -25,7 +30,7 @@ pub(super) struct ScanPlan {
     pub(super) table: SchemaRef,
     /// The conditions, all of which a row must meet.
     pub(super) conditions: Vec<Condition>,
-    /// The columns that conditions read, as indexes of the table's schema.
+    /// The columns that conditions and [`ScanPlan::top`] read, as indexes of the table's schema.
     pub(super) tested: Vec<usize>,
     /// The columns that the output reads.
     pub(super) returned: Vec<usize>,
@@ -33,6 +38,8 @@ pub(super) struct ScanPlan {
     /// The output, over the columns that it reads.
     output: Vec<Arc<dyn PhysicalExpr>>,
     output_schema: SchemaRef,
+    /// The bound of a sort above the scan that returns its first rows only.
+    pub(super) top: Option<Arc<TopBound>>,
 }
 
 /// One condition, over the columns that it reads.
@@ -51,6 +58,7 @@ impl ScanPlan {
         table: &SchemaRef,
         predicate: Option<&Arc<dyn PhysicalExpr>>,
         projection: &ProjectionExprs,
+        top: Option<Arc<TopBound>>,
     ) -> Result<Option<ScanPlan>> {
         if predicate.is_some_and(is_volatile) {
             return Ok(None);
@@ -63,6 +71,7 @@ impl ScanPlan {
         let tested: BTreeSet<usize> = conditions
             .iter()
             .flat_map(|condition| condition.columns.iter().copied())
+            .chain(top.as_ref().map(|top| top.column))
             .collect();
         let returned: BTreeSet<usize> = projection
             .iter()
@@ -82,6 +91,7 @@ impl ScanPlan {
             returned,
             returned_schema,
             table: Arc::clone(table),
+            top,
         }))
     }
 
@@ -96,6 +106,20 @@ impl ScanPlan {
             .iter()
             .map(|condition| Bounds::of(condition.expr.as_ref()))
             .fold(Bounds::ALL, Bounds::and)
+    }
+
+    /// The columns that the scan decodes to keep them, if they are not in memory: those of a wide output are read for selected rows.
+    pub(super) fn loaded(&self) -> Vec<usize> {
+        if self.is_narrow() {
+            self.columns()
+        } else {
+            self.tested.clone()
+        }
+    }
+
+    /// Whether the columns of the output are decoded to be kept.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.returned.len() < WIDE_OUTPUT
     }
 
     /// All columns that the scan reads.
@@ -195,16 +219,20 @@ pub(super) enum Test {
     Expression(usize),
 }
 
-/// Selects rows among `rows` with tests in their order; `None` for all of them. Tests by expression see only the rows that the tests before
-/// them select, if these are few.
+/// Selects rows among `rows`, or among those of them that `candidates` has a true for, with tests in their order; `None` for all of them.
+/// Tests by expression see only the rows that are selected before, if these are few.
 pub(super) fn select<'c>(
     conditions: &[Condition],
     tests: &[Test],
     rows: &Range<usize>,
+    candidates: Option<BooleanArray>,
     column: impl Fn(usize) -> Result<&'c CachedColumn>,
 ) -> Result<Option<BooleanArray>> {
-    let mut selected: Option<BooleanArray> = None;
+    let mut selected = candidates;
     for test in tests {
+        if selected.as_ref().is_some_and(|rows| !rows.has_true()) {
+            return Ok(selected);
+        }
         let met = match test {
             Test::Codes(index, matches) => match column(*index)? {
                 CachedColumn::Coded { codes, .. } => {
@@ -220,9 +248,6 @@ pub(super) fn select<'c>(
                     .as_ref()
                     .filter(|selected| selected.true_count() * 4 < rows.len());
                 let count = few.map_or(rows.len(), BooleanArray::true_count);
-                if count == 0 {
-                    return Ok(selected);
-                }
                 let met = condition.evaluate(count, |index| column(index)?.rows(rows, few))?;
                 match few {
                     Some(few) => spread(few, &met),

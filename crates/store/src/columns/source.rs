@@ -5,11 +5,16 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource};
+use datafusion::datasource::physical_plan::{
+    FileOpener, FileScanConfig, FileScanConfigBuilder, FileSource,
+};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
@@ -20,6 +25,8 @@ use object_store::ObjectStore;
 use super::file_scan::PartitionScan;
 use super::morselizer::SegmentMorselizer;
 use super::scan_plan::ScanPlan;
+use super::top_rows::{TopBound, TopRows};
+use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess};
 
 /// Bytes of a row of a column in the cache, as estimated before it is decoded.
@@ -32,6 +39,8 @@ pub(crate) struct SegmentSource {
     parquet: Arc<dyn FileSource>,
     access: Arc<SegmentAccess>,
     batch_size: usize,
+    /// The bound of a sort above the scan that returns its first rows only.
+    top: Option<Arc<TopBound>>,
 }
 
 impl SegmentSource {
@@ -41,7 +50,21 @@ impl SegmentSource {
             parquet,
             access,
             batch_size: 8192,
+            top: None,
         }
+    }
+
+    /// The source under a sort that returns its first rows only; `None` if the bound of the sort cannot be computed.
+    fn with_top(&self, top: &TopRows) -> Option<SegmentSource> {
+        let output = self.parquet.projection()?.iter().nth(top.column)?;
+        let column = output.expr.downcast_ref::<Column>()?.index();
+        let field = self.parquet.table_schema().table_schema().field(column);
+        let by_time = field.name() == TIMESTAMP;
+        let bound = TopBound::new(column, field.data_type(), by_time, top)?;
+        Some(SegmentSource {
+            top: Some(Arc::new(bound)),
+            ..self.clone()
+        })
     }
 
     fn with(&self, parquet: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
@@ -50,6 +73,17 @@ impl SegmentSource {
             ..self.clone()
         })
     }
+}
+
+/// The scan `plan` under a sort that returns its first rows only: it returns no rows that the sort surely drops. `None` if `plan` does not read
+/// segments through the column cache, or if the bound of such a sort cannot be computed.
+pub fn with_top_rows(plan: &dyn ExecutionPlan, top: &TopRows) -> Option<Arc<dyn ExecutionPlan>> {
+    let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
+    let scan = source.downcast_ref::<FileScanConfig>()?;
+    let segments = scan.file_source().downcast_ref::<SegmentSource>()?;
+    let segments = segments.with_top(top)?;
+    let scan = FileScanConfigBuilder::from(scan.clone()).with_source(Arc::new(segments));
+    Some(DataSourceExec::from_data_source(scan.build()))
 }
 
 impl FileSource for SegmentSource {
@@ -77,14 +111,15 @@ impl FileSource for SegmentSource {
         };
         let table = self.parquet.table_schema().table_schema();
         let predicate = self.parquet.filter();
-        let Some(plan) = ScanPlan::new(table, predicate.as_ref(), projection)? else {
+        let Some(plan) = ScanPlan::new(table, predicate.as_ref(), projection, self.top.clone())?
+        else {
             return Ok(parquet);
         };
         let files = base_config.file_groups.iter().flat_map(|g| g.files());
         let segments = files.filter_map(|file| file.extension::<Arc<Segment>>());
         let rows: u64 = segments.map(|segment| segment.record.rows).sum();
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        let row_bytes = ESTIMATED_ROW_BYTES * plan.columns().len();
+        let row_bytes = ESTIMATED_ROW_BYTES * plan.loaded().len();
         // A few rows of a table are read from its first pages.
         let is_sample = base_config.limit.is_some() && plan.conditions.is_empty();
         Ok(Box::new(SegmentMorselizer {
@@ -96,6 +131,7 @@ impl FileSource for SegmentSource {
                 metrics: self.parquet.metrics().clone(),
                 partition,
                 batch_size: self.batch_size,
+                files: base_config.file_groups.clone(),
             }),
         }))
     }
@@ -109,6 +145,7 @@ impl FileSource for SegmentSource {
             parquet: self.parquet.with_batch_size(batch_size),
             access: Arc::clone(&self.access),
             batch_size,
+            top: self.top.clone(),
         })
     }
 
