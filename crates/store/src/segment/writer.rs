@@ -36,6 +36,10 @@ use crate::vfs::{Vfs, WriteFile};
 const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
 /// Columns whose values hardly ever repeat, or in neighbouring rows only: to read one row would take a dictionary that is as large as the values.
 const UNIQUE_COLUMNS: [&str; 4] = ["id", "itemId", "operation_Id", "operation_ParentId"];
+/// Columns of long texts. Where these repeat little, their dictionaries would be large, and to read one row takes the whole dictionary.
+const LONG_TEXT_COLUMNS: [&str; 3] = ["url", "data", "message"];
+/// Bytes of the dictionary of a column of long texts, beyond which its values are written as they are.
+const LONG_TEXT_DICTIONARY: usize = 128 << 10;
 /// Rows of a page. A page is the least that is read of a column.
 const PAGE_ROWS: usize = 2048;
 /// Bytes of a page of a column with an index of terms, before compression.
@@ -293,6 +297,10 @@ fn properties(
     for name in text_index::columns(file.table) {
         let name = ColumnPath::from(*name);
         builder = builder.set_column_data_page_size_limit(name, TEXT_PAGE_BYTES);
+    }
+    for name in LONG_TEXT_COLUMNS {
+        let name = ColumnPath::from(name);
+        builder = builder.set_column_dictionary_page_size_limit(name, LONG_TEXT_DICTIONARY);
     }
     for name in UNIQUE_COLUMNS {
         builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), false);
