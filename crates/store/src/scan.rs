@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
+use datafusion::common::config::TableParquetOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
@@ -46,7 +47,11 @@ impl SegmentScan {
         let readers = SegmentReaders {
             access: self.access.clone(),
         };
+        // The cache of columns that predicates read decodes whole batches, also for a selection of few rows.
+        let mut options = TableParquetOptions::default();
+        options.global.max_predicate_cache_size = Some(0);
         let source = ParquetSource::new(self.schema.clone())
+            .with_table_parquet_options(options)
             .with_parquet_file_reader_factory(Arc::new(readers))
             .with_enable_page_index(true)
             .with_bloom_filter_on_read(true)
