@@ -4,7 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, BooleanBufferBuilder};
+use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::{DataType, Field};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
@@ -30,7 +31,8 @@ use parquet::file::statistics::Statistics;
 use super::cache::{FileColumn, Known, RowGroup};
 use super::coded::CachedColumn;
 use super::group_scan::{Columns, GroupScan, Selected, Steps};
-use super::scan_plan::ScanPlan;
+use super::scan_plan::{Condition, ScanPlan};
+use super::selections::Selection;
 use super::top_rows::TopBound;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
@@ -53,7 +55,7 @@ pub(super) struct PartitionScan {
     pub(super) batch_size: usize,
     /// Whether columns may be decoded to be kept.
     pub(super) may_load: bool,
-    /// The files of all partitions.
+    /// The files of all partitions, if their rows are counted for the bound of a sort.
     pub(super) files: Vec<FileGroup>,
 }
 
@@ -69,8 +71,17 @@ pub(super) fn unrestricted(file: &PartitionedFile) -> Option<&Arc<Segment>> {
 pub(super) enum Decision {
     /// By the Parquet reader.
     Parquet,
-    /// By row groups: these columns are in memory or are decoded to be kept.
-    Columns(Vec<usize>),
+    /// By row groups.
+    Columns(InMemory),
+}
+
+/// What a scan by row groups has in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct InMemory {
+    /// The columns that are in memory or are decoded to be kept.
+    columns: Vec<usize>,
+    /// The conditions whose rows are remembered, or are found and then remembered.
+    searches: Vec<usize>,
 }
 
 impl PartitionScan {
@@ -83,17 +94,16 @@ impl PartitionScan {
             return (!self.may_load).then_some(Decision::Parquet);
         };
         let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
-        Some(self.decide_by(&known))
+        Some(self.decide_by(segment, &known))
     }
 
-    fn decide_by(&self, known: &HashMap<usize, Known>) -> Decision {
+    fn decide_by(&self, segment: &Segment, known: &HashMap<usize, Known>) -> Decision {
         let plan = &self.plan;
         let usable = |column: &usize| match known.get(column) {
             Some(Known::Fits) => true,
             Some(Known::Nothing) => self.may_load,
             _ => false,
         };
-        let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
         let conditions = plan.conditions.iter();
         let conditions = conditions.filter(|c| c.columns.iter().all(usable));
         let top = plan.top.iter().filter(|top| usable(&top.column));
@@ -103,8 +113,14 @@ impl PartitionScan {
             |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
         let whole_output = plan.returned.iter().all(in_memory);
         let is_absent = known.values().any(|known| *known == Known::Absent);
-        let tests_all = fixed.flat_map(|c| &c.columns).all(usable);
-        if is_absent || !tests_all || (tests == 0 && !whole_output) {
+        let is_tested = |index: &usize| {
+            let condition = plan.conditions.get(*index);
+            condition.is_none_or(|c| c.dynamic || c.columns.iter().all(usable))
+        };
+        let searches = (0..plan.conditions.len()).filter(|index| !is_tested(index));
+        let searches: Vec<usize> = searches.collect();
+        let selects = tests > 0 || !searches.is_empty();
+        if is_absent || !self.finds(segment, &searches) || (!selects && !whole_output) {
             return Decision::Parquet;
         }
         let tested = plan.tested.iter().copied().filter(usable);
@@ -112,7 +128,35 @@ impl PartitionScan {
         let mut columns: Vec<usize> = tested.chain(returned).collect();
         columns.sort_unstable();
         columns.dedup();
-        Decision::Columns(columns)
+        Decision::Columns(InMemory { columns, searches })
+    }
+
+    /// Whether the rows that meet these conditions, whose columns cannot be in memory, are remembered or worth to be: to find all of them takes as
+    /// much as to scan the segment if no other condition excludes rows.
+    fn finds(&self, segment: &Segment, searches: &[usize]) -> bool {
+        let conditions = || {
+            searches
+                .iter()
+                .filter_map(|index| self.plan.conditions.get(*index))
+        };
+        if searches.is_empty() || !conditions().all(|condition| condition.is_search) {
+            return searches.is_empty();
+        }
+        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+        let others = self.plan.conditions.iter().enumerate();
+        let mut others = others.filter(|(index, c)| !c.dynamic && !searches.contains(index));
+        let excludes_no_row = others.all(|(_, c)| c.is_met_between(min_ts, max_ts));
+        let id = segment.record.id;
+        let groups = self
+            .access
+            .columns
+            .groups(id)
+            .map_or(0, |groups| groups.len());
+        let is_remembered = |condition: &Condition| {
+            let selections = &self.access.selections;
+            selections.has_all(id, groups, selections.id_of(condition.expr()))
+        };
+        (searches.len() == 1 && excludes_no_row) || conditions().all(is_remembered)
     }
 
     /// Counts rows of files that no partition has counted, if a sort above the scan returns its first rows only.
@@ -147,8 +191,8 @@ pub(super) struct FileScan {
     scan: Arc<PartitionScan>,
     file: PartitionedFile,
     segment: Arc<Segment>,
-    /// The columns that are in memory or kept; `None` before the segment was opened.
-    columns: Option<Vec<usize>>,
+    /// What is in memory or kept; `None` before the segment was opened.
+    in_memory: Option<InMemory>,
     groups: VecDeque<(usize, RowGroup)>,
     metadata: Option<ArrowReaderMetadata>,
     current: Option<(usize, RowGroup, GroupScan)>,
@@ -181,7 +225,7 @@ impl FileScan {
             scan,
             file,
             segment,
-            columns: None,
+            in_memory: None,
             groups: VecDeque::new(),
             metadata: None,
             current: None,
@@ -200,7 +244,7 @@ impl FileScan {
     }
 
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        if self.columns.is_none() {
+        if self.in_memory.is_none() {
             self.open().await?;
         }
         if let Some(parquet) = &mut self.parquet {
@@ -252,13 +296,13 @@ impl FileScan {
         let scan = Arc::clone(&self.scan);
         scan.count_rows().await?;
         match self.decide().await? {
-            Decision::Columns(columns) => self.read_columns(columns),
+            Decision::Columns(in_memory) => self.read_columns(in_memory),
             Decision::Parquet => {
                 let planner = scan.parquet.plan_file(self.file.clone())?;
                 let morsels = morsels_of(planner).await?;
                 let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
                 self.parquet = Some(streams.boxed());
-                self.columns = Some(Vec::new());
+                self.in_memory = Some(InMemory::default());
             }
         }
         Ok(())
@@ -275,9 +319,9 @@ impl FileScan {
         Ok(decision.unwrap_or(Decision::Parquet))
     }
 
-    /// Reads these columns of the row groups.
-    fn read_columns(&mut self, columns: Vec<usize>) {
-        self.columns = Some(columns);
+    /// Reads the row groups with this in memory.
+    fn read_columns(&mut self, in_memory: InMemory) {
+        self.in_memory = Some(in_memory);
         let groups = self.scan.access.columns.groups(self.segment.record.id);
         let groups = groups.iter().flat_map(|groups| groups.iter().copied());
         let range = self.file.range.clone();
@@ -293,15 +337,16 @@ impl FileScan {
 
     /// Counts the rows that meet the conditions for the bound of a sort, if the columns that this takes can be in memory.
     async fn count(mut self, top: &TopBound) -> Result<()> {
-        let Decision::Columns(mut columns) = self.decide().await? else {
+        let Decision::Columns(mut in_memory) = self.decide().await? else {
             return Ok(());
         };
         let scan = Arc::clone(&self.scan);
-        columns.retain(|column| scan.plan.tested.contains(column));
-        if !columns.contains(&top.column) {
+        let is_tested = |column: &usize| scan.plan.tested.contains(column);
+        in_memory.columns.retain(is_tested);
+        if !in_memory.columns.contains(&top.column) {
             return Ok(());
         }
-        self.read_columns(columns);
+        self.read_columns(in_memory);
         while self.begin_group(Some(Steps::of(scan.batch_size))).await? {
             let Some((_, _, mut group)) = self.current.take() else {
                 break;
@@ -327,6 +372,9 @@ impl FileScan {
             {
                 continue;
             }
+            let Some(known) = self.searched(index, group.rows).await? else {
+                continue;
+            };
             let columns = self.load(index, group.rows).await?;
             let reads_file = !scan.plan.returned.iter().all(|c| columns.contains_key(c));
             let steps = steps.unwrap_or_else(|| {
@@ -336,7 +384,8 @@ impl FileScan {
                     Steps::of(scan.batch_size)
                 }
             });
-            if let Some(started) = GroupScan::new(&scan.plan, columns, group.rows, steps) {
+            let started = GroupScan::new(&scan.plan, columns, known, group.rows, steps);
+            if let Some(started) = started {
                 self.current = Some((index, group, started));
                 return Ok(true);
             }
@@ -347,7 +396,8 @@ impl FileScan {
     /// The columns of a row group, from memory or from the file.
     async fn load(&mut self, group: usize, rows: usize) -> Result<Columns> {
         let scan = Arc::clone(&self.scan);
-        let wanted = self.columns.clone().unwrap_or_default();
+        let wanted = self.in_memory.as_ref();
+        let wanted = wanted.map_or_else(Vec::new, |in_memory| in_memory.columns.clone());
         let names: Vec<&str> = wanted.iter().map(|c| scan.plan.name(*c)).collect();
         let cache = &scan.access.columns;
         let found = cache.get(self.segment.record.id, group, &names);
@@ -383,6 +433,56 @@ impl FileScan {
             columns.insert(column, decoded);
         }
         Ok(columns)
+    }
+
+    /// The rows of a row group that meet each of the conditions that are remembered; `None` if no row meets all of them.
+    async fn searched(&mut self, group: usize, rows: usize) -> Result<Option<Vec<BooleanBuffer>>> {
+        let searches = self.in_memory.as_ref();
+        let searches = searches.map_or_else(Vec::new, |in_memory| in_memory.searches.clone());
+        let mut known = Vec::with_capacity(searches.len());
+        for index in searches {
+            let selection = self.search(index, group, rows).await?;
+            match selection.as_ref() {
+                None => return Ok(None),
+                Some(bits) => known.push(bits.clone()),
+            }
+        }
+        Ok(Some(known))
+    }
+
+    /// The rows of a row group that meet a condition, from memory or from the column in the file.
+    async fn search(&mut self, index: usize, group: usize, rows: usize) -> Result<Selection> {
+        let scan = Arc::clone(&self.scan);
+        let condition = scan.plan.conditions.get(index);
+        let condition = condition.ok_or_else(|| {
+            DataFusionError::Internal(format!("a scan lost its condition {index}"))
+        })?;
+        let selections = &scan.access.selections;
+        let id = selections.id_of(condition.expr());
+        let segment = (self.segment.record.id, self.segment.alive());
+        if let Some(found) = selections.get(&segment, group, id) {
+            return Ok(found);
+        }
+        let mut stream = self
+            .read(group, &condition.columns, scan.batch_size, None)
+            .await?;
+        let mut bits = BooleanBufferBuilder::new(rows);
+        while let Some(batch) = stream.try_next().await? {
+            let column = |column| column_of(&batch, scan.plan.name(column));
+            let met = condition.evaluate(batch.num_rows(), column)?;
+            bits.append_buffer(met.values());
+        }
+        if bits.len() != rows {
+            return Err(DataFusionError::Internal(format!(
+                "row group {group} of {} has {rows} rows, and {} were searched",
+                self.segment.record.path,
+                bits.len()
+            )));
+        }
+        let bits = bits.finish();
+        let found = Arc::new((bits.count_set_bits() > 0).then_some(bits));
+        selections.put(segment, group, id, &found);
+        Ok(found)
     }
 
     /// Reads columns of a row group from the file, of all its rows or of a selection of them.

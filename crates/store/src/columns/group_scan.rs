@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray};
+use arrow::buffer::BooleanBuffer;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
@@ -105,11 +106,12 @@ impl Selected {
 }
 
 impl GroupScan {
-    /// Prepares the scan of a row group with `rows` rows; `None` if no row is selected. Conditions over columns that are not in memory are
-    /// not tested.
+    /// Prepares the scan of a row group with `rows` rows, of which `known` selects some; `None` if no row is selected. Conditions over columns
+    /// that are not in memory are not tested.
     pub(super) fn new(
         plan: &ScanPlan,
         columns: Columns,
+        known: Vec<BooleanBuffer>,
         rows: usize,
         steps: Steps,
     ) -> Option<GroupScan> {
@@ -143,12 +145,13 @@ impl GroupScan {
                 };
                 condition.columns.iter().filter(|c| is_text(c)).count()
             }),
-            Test::Codes(..) => 0,
+            Test::Codes(..) | Test::Known(_) => 0,
         });
-        by_code.append(&mut by_expression);
+        let known = known.into_iter().map(Test::Known);
+        let tests = known.chain(by_code).chain(by_expression).collect();
         Some(GroupScan {
             columns,
-            tests: by_code,
+            tests,
             rows,
             next: 0,
             steps,

@@ -5,14 +5,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
+use arrow::buffer::BooleanBuffer;
 use arrow::compute::{and, prep_null_mask_filter};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, InListExpr, Literal, NotExpr};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
-use datafusion::physical_expr::{DynamicFilterTracking, PhysicalExpr, split_conjunction};
+use datafusion::physical_expr::{
+    DynamicFilterTracking, PhysicalExpr, ScalarFunctionExpr, split_conjunction,
+};
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::bounds::Bounds;
@@ -50,6 +54,8 @@ pub(super) struct Condition {
     schema: SchemaRef,
     /// Whether it changes while the query runs.
     pub(super) dynamic: bool,
+    /// Whether the rows that meet it may be remembered: it compares or searches one column, and each of its results is final.
+    pub(super) is_search: bool,
 }
 
 impl ScanPlan {
@@ -164,9 +170,21 @@ impl Condition {
         Ok(Condition {
             expr: reassign_expr_columns(Arc::clone(expr), &schema)?,
             dynamic: DynamicFilterTracking::classify(expr).contains_dynamic_filter(),
+            is_search: columns.len() == 1 && is_search(expr, table)?,
             columns,
             schema,
         })
+    }
+
+    /// The condition over the one column that it reads, which identifies it among conditions of scans.
+    pub(super) fn expr(&self) -> &Arc<dyn PhysicalExpr> {
+        &self.expr
+    }
+
+    /// Whether each row between two times, ends included, meets the condition because it compares the time with a constant.
+    pub(super) fn is_met_between(&self, min_ts: i64, max_ts: i64) -> bool {
+        let bounds = Bounds::of(self.expr.as_ref());
+        bounds != Bounds::ALL && bounds.from <= min_ts && max_ts <= bounds.to
     }
 
     /// For each of some rows whether it meets the condition; `column` returns the values of a column for them.
@@ -210,9 +228,30 @@ impl Condition {
     }
 }
 
+/// Whether an expression consists of comparisons and of functions that test columns and constants: calls within calls may depend on more than
+/// their arguments, such as a database of addresses.
+fn is_search(expr: &Arc<dyn PhysicalExpr>, table: &Schema) -> Result<bool> {
+    let is_operand = |expr: &Arc<dyn PhysicalExpr>| expr.is::<Column>() || expr.is::<Literal>();
+    if is_operand(expr) {
+        return Ok(true);
+    }
+    if let Some(call) = expr.downcast_ref::<ScalarFunctionExpr>() {
+        let is_test = call.data_type(table)? == DataType::Boolean;
+        return Ok(is_test && call.args().iter().all(is_operand));
+    }
+    let is_known = expr.is::<BinaryExpr>() || expr.is::<NotExpr>() || expr.is::<InListExpr>();
+    let mut children = expr.children().into_iter();
+    Ok(is_known
+        && children.try_fold(true, |all, child| {
+            Ok::<_, DataFusionError>(all && is_search(child, table)?)
+        })?)
+}
+
 /// How a condition tests the rows of a row group.
 #[derive(Debug)]
 pub(super) enum Test {
+    /// By what is remembered: a bit for each row.
+    Known(BooleanBuffer),
     /// By the code of a column: whether each distinct value meets the condition.
     Codes(usize, Vec<bool>),
     /// By its expression.
@@ -234,6 +273,7 @@ pub(super) fn select<'c>(
             return Ok(selected);
         }
         let met = match test {
+            Test::Known(bits) => BooleanArray::from(bits.slice(rows.start, rows.len())),
             Test::Codes(index, matches) => match column(*index)? {
                 CachedColumn::Coded { codes, .. } => {
                     BooleanArray::from(codes.matching(rows, matches))

@@ -131,7 +131,10 @@ impl FileSource for SegmentSource {
                 metrics: self.parquet.metrics().clone(),
                 partition,
                 batch_size: self.batch_size,
-                files: base_config.file_groups.clone(),
+                files: match &self.top {
+                    Some(_) => base_config.file_groups.clone(),
+                    None => Vec::new(),
+                },
             }),
         }))
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arrow::array::{Array, AsArray, BooleanArray};
-use arrow::buffer::{BooleanBuffer, NullBuffer};
+use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::FileGroup;
@@ -243,10 +243,22 @@ fn at_least<T: Copy>(
     key: impl Fn(T) -> u64,
 ) -> BooleanBuffer {
     let values = values.get(rows.clone()).unwrap_or_default();
-    let mut values = values.iter();
-    BooleanBuffer::collect_bool(rows.len(), |_| {
-        values.next().is_some_and(|value| key(*value) >= least)
-    })
+    // Hardly any row is found, so most words are zero after one pass without branches.
+    let word = |values: &[T]| {
+        let is_found = |value: &T| key(*value) >= least;
+        if !values
+            .iter()
+            .fold(false, |any, value| any | is_found(value))
+        {
+            return 0;
+        }
+        let bits = values.iter().enumerate();
+        bits.fold(0_u64, |word, (bit, value)| {
+            word | u64::from(is_found(value)) << bit
+        })
+    };
+    let words: Vec<u64> = values.chunks(64).map(word).collect();
+    BooleanBuffer::new(Buffer::from_vec(words), 0, values.len())
 }
 
 #[cfg(test)]
