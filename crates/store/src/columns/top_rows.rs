@@ -3,7 +3,8 @@
 //! A sort that returns its first `n` rows reads every column of rows that it drops later, until it has met the `n` best. [`TopBound`]
 //! finds the `n`-th best key first, from the sort column and the columns of the conditions alone. The partitions of a scan share the work
 //! and the bound. Then they scan for the rows whose key is at least as good, which are few. Any set of rows that meet the conditions gives a
-//! bound that keeps all rows of the result, so files whose columns do not fit into memory are left out of the count.
+//! bound that keeps all rows of the result, so files whose columns do not fit into memory are left out of the count, and no partition waits for
+//! another one that still counts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
