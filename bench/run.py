@@ -2,7 +2,7 @@
 """Fills Hindsight over HTTP, writes all rows to segments, and measures ingestion, 14 queries, eight everyday ones and replies (cached,
 small, large). `--peers` measures the queries in DuckDB and chDB on the same files, and in ClickHouse's own MergeTree on the same rows.
 
-usage: run.py [--requests N] [--runs N] [--peers] [--keep DIR] [--only-queries]
+usage: run.py [--requests N] [--runs N] [--peers] [--merged] [--keep DIR] [--only-queries]
 Figures are medians of warm runs, in milliseconds unless stated otherwise. `cpu` is the mean processor time of the server for a
 query. Except where stated, replies are not cached.
 """
@@ -26,6 +26,8 @@ from service import Service, last_full_hour, make_telemetry
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
 PROGRAM = pathlib.Path(os.environ.get("HINDSIGHT_PROGRAM", TARGET / "release" / "hindsight"))
+# Seconds without a merge after which there are none left: the service looks for them every minute.
+MERGE_PAUSE = 90
 PORT = int(os.environ.get("HINDSIGHT_BENCH_PORT", "21020"))
 
 
@@ -43,6 +45,21 @@ def filled(service, requests):
     print(f"sealing: {service.stop():.1f} s", flush=True)
     mark.write_text(json.dumps([app, key, end.isoformat()]))
     return app, key, end
+
+
+def merge(service):
+    """Runs the service, which is not running, until it has merged all segments that it merges."""
+    listed = lambda: set(glob.glob(os.path.join(service.data, "segments", "**", "*.parquet"), recursive=True))
+    service.start()
+    files, since = listed(), time.perf_counter()
+    before = len(files)
+    while time.perf_counter() - since < MERGE_PAUSE:
+        time.sleep(2)
+        now = listed()
+        if now != files:
+            files, since = now, time.perf_counter()
+    service.stop()
+    print(f"merges: {before} segments became {len(files)}", flush=True)
 
 
 def time_queries(service, app, key, end, runs, peer=None):
@@ -90,6 +107,7 @@ def main():
     parser.add_argument("--requests", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--merged", action="store_true", help="merge the segments before the queries")
     parser.add_argument("--only-queries", action="store_true", help="leave out the replies")
     parser.add_argument("--keep", help="use and keep this data folder; a later run measures its telemetry again")
     args = parser.parse_args()
@@ -97,6 +115,8 @@ def main():
     service = Service(PROGRAM, data, PORT)
     try:
         app, key, end = filled(service, args.requests)
+        if args.merged:
+            merge(service)
         others, mergetree = peers(data, app["appId"], end, args.runs) if args.peers else ({}, None)
         service.start()
         ours, theirs = time_queries(service, app["appId"], key, end, args.runs, mergetree)

@@ -27,6 +27,8 @@ pub struct EngineConfig {
     pub partitions: usize,
     /// Whether aggregations group by the codes of columns in memory. It changes no result. Default true.
     pub group_by_codes: bool,
+    /// Whether scans below a sort that returns its first rows only find these rows by the sort column alone. It changes no result. Default true.
+    pub top_rows: bool,
     /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
     pub retention: Duration,
     /// What `geo_info_from_ip_address` looks addresses up in. Default: nothing, every address is unknown.
@@ -45,6 +47,7 @@ impl Default for EngineConfig {
             spill_folder: None,
             partitions: std::thread::available_parallelism().map_or(2, usize::from),
             group_by_codes: true,
+            top_rows: true,
             retention: Duration::from_secs(90 * 86_400),
             addresses: None,
         }

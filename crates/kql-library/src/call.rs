@@ -10,6 +10,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use hindsight_kql_types::ScalarType;
 
 use crate::definition::ScalarFunction;
@@ -265,6 +266,15 @@ pub fn kernel_view(expr: &Expr) -> Option<KernelView<'_>> {
         result: udf.result,
         args: &call.args,
     })
+}
+
+/// Decomposes an expression of a physical plan into the kernel that it calls and the arguments; `None` if it is no kernel call.
+pub fn physical_kernel_view(
+    expr: &dyn PhysicalExpr,
+) -> Option<(KernelId, &[Arc<dyn PhysicalExpr>])> {
+    let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
+    let udf = call.fun().inner().downcast_ref::<KernelUdf>()?;
+    Some((udf.id, call.args()))
 }
 
 #[cfg(test)]

@@ -20,7 +20,28 @@ pub fn as_key(value: Expr, kind: ScalarType) -> Expr {
     }
 }
 
-static REAL_KEY: InnerKernel = InnerKernel::new("$real_key", real_key);
+/// The kernel of [`as_key`] for reals.
+pub static REAL_KEY: InnerKernel = InnerKernel::new("$real_key", real_key);
+
+/// The place of a real in an order that has null and NaN at one end: 0 for null, 1 for NaN, 2 for numbers. DataFusion sorts NaN beyond infinity.
+pub fn rank(value: Expr) -> Expr {
+    let kinds = vec![ScalarType::Real];
+    kernel_call(&REAL_RANK, vec![value], kinds, ScalarType::Int)
+}
+
+/// The kernel of [`rank`].
+pub static REAL_RANK: InnerKernel = InnerKernel::new("$real_rank", real_rank);
+
+fn real_rank(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
+    let values = args.reals(0)?;
+    Ok(args.collect_ints(|row| {
+        Some(match values.get(row) {
+            None => 0,
+            Some(value) if value.is_nan() => 1,
+            Some(_) => 2,
+        })
+    }))
+}
 
 fn real_key(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let values: Float64Array = args.reals(0)?.array().unary(normalized);

@@ -25,6 +25,7 @@ mod random_rows;
 pub mod reference;
 mod relation;
 pub mod run;
+mod sorted_column;
 mod steps;
 mod subtables;
 #[cfg(test)]
@@ -49,4 +50,5 @@ pub use query::{BindOptions, BoundQuery, BoundResult, Settings};
 pub use random::RandomSource;
 pub use random_rows::RandomRowSource;
 pub use relation::{Column, ColumnRole, Relation, Scalar};
+pub use sorted_column::{SortedColumn, sorted_column};
 pub use steps::{MaterializedTable, Step, StepKind};

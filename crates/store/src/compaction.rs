@@ -229,7 +229,6 @@ impl Store {
                 .collect(),
             selections: Selections::default(),
             ordered: true,
-            filter_rows: false,
             projection,
             limit: None,
         };

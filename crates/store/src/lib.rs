@@ -83,7 +83,7 @@ pub use catalogue_move::{move_catalogue_from_postgres, move_catalogue_to_postgre
 pub use check::{CheckReport, Finding, Progress, check};
 pub use chosen_rows::RowChoice;
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
-pub use columns::{with_dictionaries, with_latest};
+pub use columns::{TopRows, with_dictionaries, with_latest, with_top_rows};
 pub use config::StoreConfig;
 pub use error::{Result, StoreError};
 pub use folder::{ServerInfo, holder, is_held};

@@ -60,6 +60,7 @@ async fn tidy(store: Weak<Store>) {
             next_compaction = passed + compaction;
             note(store.compact().await, "merging segments");
             store.access.columns.forget_unused();
+            store.access.selections.forget_gone();
         }
         if passed >= next_retention {
             next_retention = passed + retention;

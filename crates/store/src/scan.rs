@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
+use datafusion::common::config::TableParquetOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
@@ -37,8 +38,6 @@ pub(crate) struct SegmentScan {
     pub(crate) selections: Selections,
     /// Whether every group is in descending order of time, and the plan above sets no limit (see [`group`]).
     pub(crate) ordered: bool,
-    /// Whether rows are dropped while a file is decoded, before its other columns are.
-    pub(crate) filter_rows: bool,
     pub(crate) projection: Option<Vec<usize>>,
     pub(crate) limit: Option<usize>,
 }
@@ -48,12 +47,17 @@ impl SegmentScan {
         let readers = SegmentReaders {
             access: self.access.clone(),
         };
+        // The cache of columns that predicates read decodes whole batches, also for a selection of few rows.
+        let mut options = TableParquetOptions::default();
+        options.global.max_predicate_cache_size = Some(0);
         let source = ParquetSource::new(self.schema.clone())
+            .with_table_parquet_options(options)
             .with_parquet_file_reader_factory(Arc::new(readers))
             .with_enable_page_index(true)
             .with_bloom_filter_on_read(true)
             .with_reorder_filters(true)
-            .with_pushdown_filters(self.filter_rows);
+            // Rows are dropped while a file is decoded, before its other columns are.
+            .with_pushdown_filters(true);
         let all: Vec<&Segment> = self.groups.iter().flatten().map(Arc::as_ref).collect();
         let statistics = self.statistics(&all);
         let ordering = if self.ordered {

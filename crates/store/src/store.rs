@@ -13,7 +13,7 @@ use crate::app_id::AppId;
 use crate::batch::{Origin, normalise};
 use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
-use crate::columns::ColumnCache;
+use crate::columns::{ColumnCache, SelectionCache};
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
@@ -33,6 +33,9 @@ use crate::store_id::StoreId;
 use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
 use crate::usage::Usage;
 use crate::view::{ViewCell, ViewSink};
+
+/// One part in so many of the column cache is for the rows that meet conditions.
+const SELECTION_SHARE: usize = 8;
 
 /// Bytes from which on a request is encoded on a thread for blocking work.
 const ENCODED_ASIDE: usize = 256 << 10;
@@ -126,13 +129,15 @@ impl Store {
                 "the clock is suspect: nothing expires until it is confirmed ('hindsight retention confirm')"
             );
         }
+        let selection_bytes = config.column_cache_bytes / SELECTION_SHARE;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
         Ok(Arc::new(Store {
             segment_settings: segment_settings(&config, &folder, id),
             quarantine: recovered.quarantine,
             access: Arc::new(SegmentAccess {
                 footers: FooterCache::new(config.footer_cache_bytes),
-                columns: ColumnCache::new(config.column_cache_bytes),
+                columns: ColumnCache::new(config.column_cache_bytes - selection_bytes),
+                selections: SelectionCache::new(selection_bytes),
                 damaged: DamagedSegments::new(recovered.damage),
                 text_index: config.text_index,
             }),

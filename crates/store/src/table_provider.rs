@@ -27,13 +27,11 @@ use crate::promote::PromotedColumn;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
 use crate::segment::{Lookup, RowParts, Segment, SegmentAccess};
-use crate::time_bounds::{TimeBounds, is_lookup, lookups};
+use crate::time_bounds::{TimeBounds, lookups};
 use crate::view::TableRows;
 
 /// Rows of the memtable below which a second partition costs more than it gains.
 const HOT_PARTITION_ROWS: usize = 32_768;
-/// Projected columns from which on it pays to evaluate filters first and decode only the rows that pass.
-const WIDE_COLUMNS: usize = 8;
 
 /// Finds the terms that the filters of queries require of texts.
 pub trait FilterTerms: Debug + Send + Sync {
@@ -236,7 +234,6 @@ impl StoreTable {
 
     fn sealed(
         &self,
-        filters: &[Expr],
         segments: Vec<Arc<Segment>>,
         selections: Selections,
         projection: Option<&Vec<usize>>,
@@ -247,7 +244,6 @@ impl StoreTable {
             return Ok(None);
         }
         let groups = scan::group(segments, partitions);
-        let wide = projection.is_none_or(|projection| projection.len() >= WIDE_COLUMNS);
         let scan = SegmentScan {
             schema: self.schema.clone(),
             promoted: self.promoted.clone(),
@@ -255,7 +251,6 @@ impl StoreTable {
             groups,
             selections,
             ordered: false,
-            filter_rows: wide || filters.iter().any(is_lookup),
             projection: projection.cloned(),
             limit,
         };
@@ -355,7 +350,6 @@ impl TableProvider for StoreTable {
             .await?;
         let hot = self.hot(rows.batches, &wanted, limit, partitions)?;
         let sealed = self.sealed(
-            filters,
             rows.segments,
             rows.selections,
             projection,

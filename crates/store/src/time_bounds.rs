@@ -77,24 +77,6 @@ impl TimeBounds {
     }
 }
 
-/// Whether a filter asks for one value of a column that has bloom filters.
-pub(crate) fn is_lookup(filter: &Expr) -> bool {
-    match filter {
-        Expr::BinaryExpr(BinaryExpr {
-            left,
-            op: Operator::And,
-            right,
-        }) => is_lookup(left) || is_lookup(right),
-        Expr::BinaryExpr(BinaryExpr {
-            left,
-            op: Operator::Eq,
-            right,
-        }) => is_lookup_column(left) || is_lookup_column(right),
-        Expr::InList(list) => !list.negated && is_lookup_column(&list.expr),
-        _ => false,
-    }
-}
-
 /// The values that the filters ask for of columns that have bloom filters. Rows that pass have one of the values of each.
 pub(crate) fn lookups(filters: &[Expr]) -> Vec<Lookup> {
     let mut found = Vec::new();
@@ -195,21 +177,6 @@ mod tests {
             i64::MIN,
             i64::MAX,
         );
-    }
-
-    #[test]
-    fn equality_on_an_identity_is_a_lookup() {
-        let check =
-            |filter: Expr, expected: bool| assert_eq!(is_lookup(&filter), expected, "{filter:?}");
-        check(col("id").eq(lit("a")), true);
-        check(
-            col("name").eq(lit("a")).and(ident("itemId").eq(lit("b"))),
-            true,
-        );
-        check(ident("operation_Id").in_list(vec![lit("a")], false), true);
-        check(ident("operation_Id").in_list(vec![lit("a")], true), false);
-        check(col("id").not_eq(lit("a")), false);
-        check(col("name").eq(lit("a")), false);
     }
 
     #[test]

@@ -5,19 +5,21 @@ mod memory;
 pub(crate) mod pool;
 mod spill;
 pub(crate) mod threads;
+mod top_rows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionContext;
 use hindsight_kql::addresses::AddressDatabase;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
 use hindsight_kql::{
-    BindOptions, Binding, BoundQuery, BoundResult, Catalog, Column, QueryPrincipal, bind_or_ask,
-    run, session,
+    BindOptions, Binding, BoundQuery, BoundResult, Catalog, Column, DictionaryScans,
+    QueryPrincipal, bind_or_ask, run, session,
 };
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
@@ -36,6 +38,7 @@ use memory::SharedMemory;
 use pool::QueryPool;
 use spill::SPILL_FACTOR;
 use threads::QueryThreads;
+use top_rows::TopRowsRule;
 
 /// The times of a query.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +77,8 @@ pub(crate) struct Executor {
     partitions: usize,
     group_by_codes: bool,
     threads: QueryThreads,
+    /// As [`EngineConfig::top_rows`].
+    top_rows: bool,
     /// What queries look addresses up in.
     addresses: Option<Arc<AddressDatabase>>,
     /// Measures how long queries take.
@@ -105,6 +110,7 @@ impl Executor {
             partitions,
             group_by_codes: config.group_by_codes,
             threads: QueryThreads::new(partitions),
+            top_rows: config.top_rows,
             addresses: config.addresses.clone(),
             clock,
             running: Arc::new(()),
@@ -166,12 +172,15 @@ impl Executor {
             .build_arc()
             .map_err(|e| failure(&e, self.memory))?;
         let config = session::config().with_target_partitions(self.partitions);
-        let context = if self.group_by_codes {
-            session::context_over(config, runtime, Arc::new(StoreScans))
+        let scans = || Arc::new(StoreScans) as Arc<dyn DictionaryScans>;
+        let scans = self.group_by_codes.then(scans);
+        let rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = if self.top_rows {
+            vec![Arc::new(TopRowsRule)]
         } else {
-            session::context_with(config, runtime)
+            Vec::new()
         };
-        context.map_err(|missing| EngineError::Internal(missing.to_string()))
+        session::context_over(config, runtime, scans, rules)
+            .map_err(|missing| EngineError::Internal(missing.to_string()))
     }
 }
 

@@ -7,6 +7,7 @@ mod leaves;
 mod plans;
 mod samples;
 mod text_index;
+mod top_rows;
 
 use std::sync::Arc;
 
@@ -95,6 +96,7 @@ impl World {
         World::with(bytes, EngineConfig::default()).await
     }
 
+    /// A store with a column cache of this number of bytes, and an engine with these settings and two partitions.
     async fn with(column_cache_bytes: usize, config: EngineConfig) -> World {
         let dir = tempfile::tempdir().unwrap();
         let store_config = StoreConfig {

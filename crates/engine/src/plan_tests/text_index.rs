@@ -90,6 +90,65 @@ fn bytes_read(plan: &str) -> f64 {
 }
 
 #[tokio::test]
+async fn remembered_rows_are_those_that_a_search_finds() {
+    let (with, without) = (world(false, 1 << 24).await, world(false, 0).await);
+    let (from, to) = (START + 7000, START + 12_500);
+    let time = |ticks: i64| {
+        let mut text = String::new();
+        hindsight_kql_types::datetime::write_full(ticks, &mut text).unwrap();
+        format!("datetime({text})")
+    };
+    let mut queries: Vec<String> = [
+        "message contains 'timed out'",
+        "message !contains 'order=1'",
+        "message has 'deadlock' or message has 'snake'",
+        "message has 'nowhere'",
+        "message contains 'order=1' and message contains '7'",
+        "message matches regex 'order=[0-9]*77 '",
+        "not(message has 'deadlock')",
+        "message in ('handled order=5 ', 'handled order=29995 ')",
+        "strlen(message) > 30",
+        "isempty(message)",
+        "message contains 'dead' and rand() < 2",
+    ]
+    .map(str::to_owned)
+    .into();
+    queries.push(format!(
+        "message contains '77' and timestamp between ({} .. {})",
+        time(from),
+        time(to)
+    ));
+    queries.push(format!(
+        "message contains '78' and timestamp >= {}",
+        time(START)
+    ));
+    for condition in queries {
+        for rest in [
+            "count",
+            "summarize count(), min(timestamp), max(timestamp), sum(strlen(message))",
+            "top 7 by timestamp desc | project timestamp, message",
+            "project message, itemId | summarize count(), max(message)",
+        ] {
+            let query = format!("traces | where {condition} | {rest}");
+            let expected = without.run(&query).await;
+            for round in ["first", "second"] {
+                let ran = with.run(&query).await;
+                assert_eq!(
+                    ran.rows(),
+                    expected.rows(),
+                    "{round}: {query}\n{}",
+                    ran.plan
+                );
+            }
+        }
+    }
+    let query = "traces | where message contains 'timed out' | count";
+    let (again, searched) = (with.run(query).await, without.run(query).await);
+    assert_eq!(bytes_read(&again.plan), 0.0, "{}", again.plan);
+    assert!(bytes_read(&searched.plan) > 0.0, "{}", searched.plan);
+}
+
+#[tokio::test]
 async fn text_operators_find_the_same_rows_with_and_without_the_index() {
     let (with, without) = (world(true, 0).await, world(false, 0).await);
     let cached = world(true, 1 << 24).await;

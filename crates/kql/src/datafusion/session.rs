@@ -6,6 +6,7 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::functions_aggregate::first_last::first_value_udaf;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 
 use super::grouping::DictionaryScans;
@@ -19,7 +20,6 @@ pub fn config() -> SessionConfig {
     // Small inputs keep the order in which their rows were written.
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
-    options.execution.parquet.pushdown_filters = true;
     // A predicate that two aggregates share is computed once below them, and its field may then be nullable although the
     // plan's schema says otherwise. No code depends on that, so such a plan is accepted.
     options.execution.skip_physical_aggregate_schema_check = true;
@@ -42,21 +42,25 @@ pub fn context_with(
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
 ) -> Result<SessionContext, MissingRule> {
-    let rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
-    Ok(with_rules(config, runtime, rules))
+    context_over(config, runtime, None, Vec::new())
 }
 
-/// As [`context_with`], for queries over scans that may return dictionaries.
+/// As [`context_with`], for queries over `scans` that may return dictionaries, with rules that optimise physical plans behind DataFusion's own.
 ///
 /// # Errors
 /// As [`context_with`].
 pub fn context_over(
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
-    scans: Arc<dyn DictionaryScans>,
+    scans: Option<Arc<dyn DictionaryScans>>,
+    more: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
 ) -> Result<SessionContext, MissingRule> {
-    let rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
-    Ok(with_rules(config, runtime, rules.grouping_by_codes(scans)))
+    let mut rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
+    if let Some(scans) = scans {
+        rules = rules.grouping_by_codes(scans);
+    }
+    rules.physical.extend(more);
+    Ok(with_rules(config, runtime, rules))
 }
 
 /// A context whose optimisers use these rules.

@@ -49,6 +49,21 @@ pub(crate) trait Match {
     fn path(&self, step: usize) -> impl Iterator<Item = (u32, u32)>;
 }
 
+/// A search for the matches of a pattern in a graph.
+pub(crate) trait GraphSearch: Match + Send + Sized {
+    /// The graph.
+    fn graph(&self) -> &Arc<GraphInMemory>;
+
+    /// Goes on to the next match; false if there is none.
+    ///
+    /// # Errors
+    /// The query is cancelled.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// The bytes that it retains beside the graph.
+    fn bytes(&self) -> usize;
+}
+
 impl Matches {
     /// Creates an empty batch.
     pub(crate) fn new(columns: &[MatchColumn], graph: &GraphInMemory) -> Result<Matches> {

@@ -7,7 +7,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 
 use super::columns::MatchColumn;
-use super::matches::{Match, Matches};
+use super::matches::{GraphSearch, Matches};
 use super::pattern::Pattern;
 use super::search::{Candidates, Search};
 use super::topology::{GraphInMemory, GraphRows};
@@ -74,21 +74,6 @@ fn truths(rows: &RecordBatch, field: Option<&str>) -> Option<Vec<bool>> {
     let values = rows.column_by_name(field?)?.as_boolean();
     let truth = |row| values.is_valid(row) && values.value(row);
     Some((0..values.len()).map(truth).collect())
-}
-
-/// A search for the matches of a pattern in a graph.
-pub(crate) trait GraphSearch: Match + Send + Sized {
-    /// The graph.
-    fn graph(&self) -> &Arc<GraphInMemory>;
-
-    /// Goes on to the next match; false if there is none.
-    ///
-    /// # Errors
-    /// The query is cancelled.
-    fn advance(&mut self) -> Result<bool>;
-
-    /// The bytes that it retains beside the graph.
-    fn bytes(&self) -> usize;
 }
 
 /// A transform of the rows of a graph into the matches of a search.

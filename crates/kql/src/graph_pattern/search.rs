@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 
-use super::matches::Match;
+use super::matches::{GraphSearch, Match};
 use super::pattern::{Cycles, Pattern, Step};
-use super::rows::GraphSearch;
 use super::topology::{CHECK_INTERVAL, GraphInMemory, Link};
 use crate::work::CancellationToken;
 

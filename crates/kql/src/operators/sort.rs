@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::functions::expr_fn::isnan;
-use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Sort, SortExpr, lit, when};
+use datafusion::logical_expr::{LogicalPlan, Sort, SortExpr};
 use hindsight_kql_syntax::ast::{Direction, Nulls, OrderedExpr, SortOperator};
 use hindsight_kql_syntax::{Code, Span};
 use hindsight_kql_types::ScalarType;
@@ -15,7 +14,7 @@ use super::RowEffect;
 use super::TabularOperator;
 use crate::context::{BindContext, Bound};
 use crate::error::{BindResult, plan_error};
-use crate::real_key::as_key;
+use crate::real_key::{as_key, rank};
 use crate::relation::{Relation, Scalar};
 use crate::window;
 
@@ -104,8 +103,6 @@ pub(crate) fn sort_keys(
     if scalar.kind != ScalarType::Real {
         return Ok(vec![value]);
     }
-    let rank: PlanExpr = when(scalar.expr.clone().is_null(), lit(0_i32))
-        .when(isnan(scalar.expr), lit(1_i32))
-        .otherwise(lit(2_i32))?;
-    Ok(vec![SortExpr::new(rank, nulls_first, false), value])
+    let rank = SortExpr::new(rank(scalar.expr), nulls_first, false);
+    Ok(vec![rank, value])
 }

@@ -227,7 +227,7 @@ settings! {
     "Whether segments get an index of the terms of messages, and queries use it: `has` and the other text operators then read only the parts of a segment that may match. Answers are the same without it.";
 
     "store.column_cache" = "256MiB" => store_column_cache: usize, size,
-    "Memory limit of the cached columns of segments, decoded as queries read them. `0` keeps none: queries then decode columns each time.";
+    "Memory limit of the cached columns of segments, decoded as queries read them; an eighth of it remembers which rows meet conditions over large texts. `0` keeps none: queries then decode columns each time.";
 
     "store.compaction_interval" = "1m" => compaction_interval: Duration, duration,
     "How often small segments are merged into larger ones.";

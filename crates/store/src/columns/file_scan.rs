@@ -4,12 +4,16 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, BooleanBufferBuilder};
+use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::{DataType, Field};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::FileGroup;
+use datafusion::datasource::physical_plan::parquet::{
+    ParquetAccessPlan, ParquetFileReaderFactory, ParquetRowSelection,
+};
 use datafusion::error::Result;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_datasource::morsel::{Morsel, MorselPlanner, Morselizer};
@@ -26,14 +30,13 @@ use parquet::file::statistics::Statistics;
 
 use super::cache::{FileColumn, Known, RowGroup};
 use super::coded::{CachedColumn, Columns};
-use super::group_scan::{GroupScan, Selected};
-use super::scan_plan::ScanPlan;
+use super::group_scan::{GroupScan, Selected, Steps};
+use super::scan_plan::{Condition, ScanPlan};
+use super::selections::Selection;
+use super::top_rows::TopBound;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess, SegmentReaders};
 
-/// Columns of an output from which on those of selected rows are read from the file: a wide output would displace the columns that many
-/// queries read.
-const WIDE_OUTPUT: usize = 8;
 /// Bytes of a row in the file, before compression, beyond which a column is not decoded to be kept: a text of twelve bytes with its length,
 /// which a view holds in itself.
 const MAX_FILE_ROW_BYTES: i64 = 16;
@@ -54,6 +57,15 @@ pub(super) struct PartitionScan {
     pub(super) may_load: bool,
     /// Whether that also holds for large columns that no condition reads.
     pub(super) may_load_large: bool,
+    /// The files of all partitions, if their rows are counted for the bound of a sort.
+    pub(super) files: Vec<FileGroup>,
+}
+
+/// The segment of a file whose rows are all scanned; `None` if rows are chosen by number or by an index.
+pub(super) fn unrestricted(file: &PartitionedFile) -> Option<&Arc<Segment>> {
+    let is_restricted = file.extension::<ParquetRowSelection>().is_some()
+        || file.extension::<ParquetAccessPlan>().is_some();
+    file.extension::<Arc<Segment>>().filter(|_| !is_restricted)
 }
 
 /// How a segment is read.
@@ -61,8 +73,17 @@ pub(super) struct PartitionScan {
 pub(super) enum Decision {
     /// By the Parquet reader.
     Parquet,
-    /// By row groups: these columns are in memory or are decoded to be kept.
-    Columns(Vec<usize>),
+    /// By row groups.
+    Columns(InMemory),
+}
+
+/// What a scan by row groups has in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct InMemory {
+    /// The columns that are in memory or are decoded to be kept.
+    columns: Vec<usize>,
+    /// The conditions whose rows are remembered, or are found and then remembered.
+    searches: Vec<usize>,
 }
 
 impl PartitionScan {
@@ -75,10 +96,10 @@ impl PartitionScan {
             return (!self.may_load).then_some(Decision::Parquet);
         };
         let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
-        Some(self.decide_by(&known))
+        Some(self.decide_by(segment, &known))
     }
 
-    fn decide_by(&self, known: &HashMap<usize, Known>) -> Decision {
+    fn decide_by(&self, segment: &Segment, known: &HashMap<usize, Known>) -> Decision {
         let plan = &self.plan;
         let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
         let fixed_columns: Vec<usize> = fixed.flat_map(|c| c.columns.iter().copied()).collect();
@@ -90,17 +111,24 @@ impl PartitionScan {
             _ => false,
         };
         let conditions = plan.conditions.iter();
-        let tests = conditions.filter(|c| c.columns.iter().all(usable)).count();
-        let is_latest = plan.latest.as_ref();
-        let is_latest = is_latest.is_some_and(|latest| latest.columns().all(|c| usable(&c)));
-        let selects = tests > 0 || is_latest;
-        let narrow = plan.returned.len() < WIDE_OUTPUT;
+        let conditions = conditions.filter(|c| c.columns.iter().all(usable));
+        let top = plan.top.iter().filter(|top| usable(&top.column));
+        let latest = plan.latest.iter();
+        let latest = latest.filter(|latest| latest.columns().all(|c| usable(&c)));
+        let tests = conditions.count() + top.count() + latest.count();
+        let narrow = plan.is_narrow();
         let in_memory =
             |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
         let whole_output = plan.returned.iter().all(in_memory);
         let is_absent = known.values().any(|known| *known == Known::Absent);
-        let tests_all = fixed_columns.iter().all(usable);
-        if is_absent || !tests_all || (!selects && !whole_output) {
+        let is_tested = |index: &usize| {
+            let condition = plan.conditions.get(*index);
+            condition.is_none_or(|c| c.dynamic || c.columns.iter().all(usable))
+        };
+        let searches = (0..plan.conditions.len()).filter(|index| !is_tested(index));
+        let searches: Vec<usize> = searches.collect();
+        let selects = tests > 0 || !searches.is_empty();
+        if is_absent || !self.finds(segment, &searches) || (!selects && !whole_output) {
             return Decision::Parquet;
         }
         let tested = plan.tested().filter(usable);
@@ -108,7 +136,54 @@ impl PartitionScan {
         let mut columns: Vec<usize> = tested.chain(returned).collect();
         columns.sort_unstable();
         columns.dedup();
-        Decision::Columns(columns)
+        Decision::Columns(InMemory { columns, searches })
+    }
+
+    /// Whether the rows that meet these conditions, whose columns cannot be in memory, are remembered or worth to be: to find all of them takes as
+    /// much as to scan the segment if no other condition excludes rows.
+    fn finds(&self, segment: &Segment, searches: &[usize]) -> bool {
+        let conditions = || {
+            searches
+                .iter()
+                .filter_map(|index| self.plan.conditions.get(*index))
+        };
+        if searches.is_empty() || !conditions().all(|condition| condition.is_search) {
+            return searches.is_empty();
+        }
+        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+        let others = self.plan.conditions.iter().enumerate();
+        let mut others = others.filter(|(index, c)| !c.dynamic && !searches.contains(index));
+        let excludes_no_row = others.all(|(_, c)| c.is_met_between(min_ts, max_ts));
+        let id = segment.record.id;
+        let groups = self
+            .access
+            .columns
+            .groups(id)
+            .map_or(0, |groups| groups.len());
+        let is_remembered = |condition: &Condition| {
+            let selections = &self.access.selections;
+            selections.has_all(id, groups, selections.id_of(condition.expr()))
+        };
+        (searches.len() == 1 && excludes_no_row) || conditions().all(is_remembered)
+    }
+
+    /// Counts rows of files that no partition has counted, if a sort above the scan returns its first rows only.
+    async fn count_rows(self: &Arc<PartitionScan>) -> Result<()> {
+        let Some(top) = &self.plan.top else {
+            return Ok(());
+        };
+        while let Some(file) = top.next_file(&self.files) {
+            let Some(segment) = unrestricted(&file) else {
+                continue;
+            };
+            let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+            let bounds = self.plan.bounds();
+            if bounds.overlap(min_ts, max_ts) && top.may_have(min_ts, max_ts) {
+                let scan = FileScan::new(Arc::clone(self), file.clone(), Arc::clone(segment));
+                scan.count(top).await?;
+            }
+        }
+        Ok(())
     }
 
     fn reader(&self, file: &PartitionedFile) -> Result<Reader> {
@@ -124,8 +199,8 @@ pub(super) struct FileScan {
     scan: Arc<PartitionScan>,
     file: PartitionedFile,
     segment: Arc<Segment>,
-    /// The columns that are in memory or kept; `None` before the segment was opened.
-    columns: Option<Vec<usize>>,
+    /// What is in memory or kept; `None` before the segment was opened.
+    in_memory: Option<InMemory>,
     groups: VecDeque<(usize, RowGroup)>,
     metadata: Option<ArrowReaderMetadata>,
     current: Option<(usize, RowGroup, GroupScan)>,
@@ -158,7 +233,7 @@ impl FileScan {
             scan,
             file,
             segment,
-            columns: None,
+            in_memory: None,
             groups: VecDeque::new(),
             metadata: None,
             current: None,
@@ -177,7 +252,7 @@ impl FileScan {
     }
 
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        if self.columns.is_none() {
+        if self.in_memory.is_none() {
             self.open().await?;
         }
         if let Some(parquet) = &mut self.parquet {
@@ -192,7 +267,7 @@ impl FileScan {
                 }
             }
             let Some((group, of, current)) = &mut self.current else {
-                if !self.begin_group().await? {
+                if !self.begin_group(None).await? {
                     return Ok(None);
                 }
                 continue;
@@ -224,28 +299,38 @@ impl FileScan {
         }
     }
 
-    /// Decides how the segment is read, and which of its row groups are.
+    /// Prepares to read the segment: the rows that can be among the first of a sort are known by then, as far as files were counted.
     async fn open(&mut self) -> Result<()> {
         let scan = Arc::clone(&self.scan);
-        let decision = match scan.decide(&self.segment) {
-            Some(decision) => decision,
-            None => {
-                let metadata = self.metadata().await?;
-                self.remember(&metadata);
-                scan.decide(&self.segment).unwrap_or(Decision::Parquet)
-            }
-        };
-        self.columns = Some(match decision {
-            Decision::Columns(columns) => columns,
+        scan.count_rows().await?;
+        match self.decide().await? {
+            Decision::Columns(in_memory) => self.read_columns(in_memory),
             Decision::Parquet => {
                 let planner = scan.parquet.plan_file(self.file.clone())?;
                 let morsels = morsels_of(planner).await?;
                 let streams = futures::stream::iter(morsels).flat_map(Morsel::into_stream);
                 self.parquet = Some(streams.boxed());
-                Vec::new()
+                self.in_memory = Some(InMemory::default());
             }
-        });
-        let groups = scan.access.columns.groups(self.segment.record.id);
+        }
+        Ok(())
+    }
+
+    /// Decides how the segment is read.
+    async fn decide(&mut self) -> Result<Decision> {
+        if let Some(decision) = self.scan.decide(&self.segment) {
+            return Ok(decision);
+        }
+        let metadata = self.metadata().await?;
+        self.remember(&metadata);
+        let decision = self.scan.decide(&self.segment);
+        Ok(decision.unwrap_or(Decision::Parquet))
+    }
+
+    /// Reads the row groups with this in memory.
+    fn read_columns(&mut self, in_memory: InMemory) {
+        self.in_memory = Some(in_memory);
+        let groups = self.scan.access.columns.groups(self.segment.record.id);
         let groups = groups.iter().flat_map(|groups| groups.iter().copied());
         let range = self.file.range.clone();
         let is_in_range = |group: &RowGroup| {
@@ -256,22 +341,58 @@ impl FileScan {
             .enumerate()
             .filter(|(_, group)| is_in_range(group))
             .collect();
+    }
+
+    /// Counts the rows that meet the conditions for the bound of a sort, if the columns that this takes can be in memory.
+    async fn count(mut self, top: &TopBound) -> Result<()> {
+        let Decision::Columns(mut in_memory) = self.decide().await? else {
+            return Ok(());
+        };
+        let scan = Arc::clone(&self.scan);
+        let is_tested = |column: &usize| scan.plan.tested.contains(column);
+        in_memory.columns.retain(is_tested);
+        if !in_memory.columns.contains(&top.column) {
+            return Ok(());
+        }
+        self.read_columns(in_memory);
+        while self.begin_group(Some(Steps::of(scan.batch_size))).await? {
+            let Some((_, _, mut group)) = self.current.take() else {
+                break;
+            };
+            while let Some(found) = group.next(&scan.plan)? {
+                let column = group.column(top.column)?;
+                top.count(column, &found.rows, found.selected.as_ref());
+            }
+        }
         Ok(())
     }
 
-    /// Begins the next row group that may have a selected row; `false` at the end.
-    async fn begin_group(&mut self) -> Result<bool> {
+    /// Begins the next row group that may have a selected row; `false` at the end. Without `steps`, they depend on what is read from the
+    /// file.
+    async fn begin_group(&mut self, steps: Option<Steps>) -> Result<bool> {
         let scan = Arc::clone(&self.scan);
         while let Some((index, group)) = self.groups.pop_front() {
             // A query over many row groups without a selected row can be cancelled between them.
             tokio::task::consume_budget().await;
-            if !scan.plan.bounds().overlap(group.min_ts, group.max_ts) {
+            let top = scan.plan.top.as_ref();
+            if !scan.plan.bounds().overlap(group.min_ts, group.max_ts)
+                || top.is_some_and(|top| !top.may_have(group.min_ts, group.max_ts))
+            {
                 continue;
             }
+            let Some(known) = self.searched(index, group.rows).await? else {
+                continue;
+            };
             let columns = self.load(index, group.rows).await?;
             let reads_file = !scan.plan.returned.iter().all(|c| columns.contains_key(c));
-            let started =
-                GroupScan::new(&scan.plan, columns, group.rows, scan.batch_size, reads_file);
+            let steps = steps.unwrap_or_else(|| {
+                if reads_file {
+                    Steps::reading_file(&scan.plan, group.rows)
+                } else {
+                    Steps::of(scan.batch_size)
+                }
+            });
+            let started = GroupScan::new(&scan.plan, columns, known, group.rows, steps);
             if let Some(started) = started.filter(|started| started.may_have(group.max_ts)) {
                 self.current = Some((index, group, started));
                 return Ok(true);
@@ -283,7 +404,8 @@ impl FileScan {
     /// The columns of a row group, from memory or from the file.
     async fn load(&mut self, group: usize, rows: usize) -> Result<Columns> {
         let scan = Arc::clone(&self.scan);
-        let wanted = self.columns.clone().unwrap_or_default();
+        let wanted = self.in_memory.as_ref();
+        let wanted = wanted.map_or_else(Vec::new, |in_memory| in_memory.columns.clone());
         let names: Vec<&str> = wanted.iter().map(|c| scan.plan.name(*c)).collect();
         let cache = &scan.access.columns;
         let found = cache.get(self.segment.record.id, group, &names);
@@ -320,6 +442,56 @@ impl FileScan {
             columns.insert(column, decoded);
         }
         Ok(columns)
+    }
+
+    /// The rows of a row group that meet each of the conditions that are remembered; `None` if no row meets all of them.
+    async fn searched(&mut self, group: usize, rows: usize) -> Result<Option<Vec<BooleanBuffer>>> {
+        let searches = self.in_memory.as_ref();
+        let searches = searches.map_or_else(Vec::new, |in_memory| in_memory.searches.clone());
+        let mut known = Vec::with_capacity(searches.len());
+        for index in searches {
+            let selection = self.search(index, group, rows).await?;
+            match selection.as_ref() {
+                None => return Ok(None),
+                Some(bits) => known.push(bits.clone()),
+            }
+        }
+        Ok(Some(known))
+    }
+
+    /// The rows of a row group that meet a condition, from memory or from the column in the file.
+    async fn search(&mut self, index: usize, group: usize, rows: usize) -> Result<Selection> {
+        let scan = Arc::clone(&self.scan);
+        let condition = scan.plan.conditions.get(index);
+        let condition = condition.ok_or_else(|| {
+            DataFusionError::Internal(format!("a scan lost its condition {index}"))
+        })?;
+        let selections = &scan.access.selections;
+        let id = selections.id_of(condition.expr());
+        let segment = (self.segment.record.id, self.segment.alive());
+        if let Some(found) = selections.get(&segment, group, id) {
+            return Ok(found);
+        }
+        let mut stream = self
+            .read(group, &condition.columns, scan.batch_size, None)
+            .await?;
+        let mut bits = BooleanBufferBuilder::new(rows);
+        while let Some(batch) = stream.try_next().await? {
+            let column = |column| column_of(&batch, scan.plan.name(column));
+            let met = condition.evaluate(batch.num_rows(), column)?;
+            bits.append_buffer(met.values());
+        }
+        if bits.len() != rows {
+            return Err(DataFusionError::Internal(format!(
+                "row group {group} of {} has {rows} rows, and {} were searched",
+                self.segment.record.path,
+                bits.len()
+            )));
+        }
+        let bits = bits.finish();
+        let found = Arc::new((bits.count_set_bits() > 0).then_some(bits));
+        selections.put(segment, group, id, &found);
+        Ok(found)
     }
 
     /// Reads columns of a row group from the file, of all its rows or of a selection of them.

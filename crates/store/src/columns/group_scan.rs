@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray};
+use arrow::buffer::BooleanBuffer;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
@@ -13,8 +14,10 @@ use super::latest::LatestTest;
 use super::scan_plan::{ScanPlan, Test, select};
 
 /// The first rows of a row group that are tested at once if a dynamic filter may exclude the rest and columns are read from the file for
-/// the selected ones. The next steps are eight times larger each.
+/// the selected ones.
 const FIRST_STEP: usize = 1024;
+/// How much more rows are tested or returned at once with each step, if a dynamic filter may exclude the rest.
+const GROWTH: usize = 8;
 
 /// A row group that is being scanned.
 #[derive(Debug)]
@@ -23,11 +26,48 @@ pub(super) struct GroupScan {
     tests: Vec<Test>,
     rows: usize,
     next: usize,
-    step: usize,
-    growth: usize,
+    steps: Steps,
     /// The distinct values of each dictionary of the output; `None` if the output has none, or a column of one has no codes.
     dictionaries: Option<Vec<ArrayRef>>,
     latest: Option<LatestTest>,
+}
+
+/// How many rows are tested and returned at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps {
+    tested: usize,
+    returned: usize,
+    /// How much larger both are with each step.
+    growth: usize,
+}
+
+impl Steps {
+    /// Equal numbers of rows are tested.
+    pub(super) fn of(rows: usize) -> Steps {
+        Steps {
+            tested: rows.max(1),
+            returned: usize::MAX,
+            growth: 1,
+        }
+    }
+
+    /// Columns are read from the file for the selected ones of `rows` rows: few reads of many rows cost least, but rows that are returned
+    /// let a dynamic filter exclude others.
+    pub(super) fn reading_file(plan: &ScanPlan, rows: usize) -> Steps {
+        match &plan.top {
+            Some(top) => Steps {
+                tested: rows.max(1),
+                returned: top.rows,
+                growth: GROWTH,
+            },
+            None if plan.is_dynamic() => Steps {
+                tested: FIRST_STEP,
+                returned: usize::MAX,
+                growth: GROWTH,
+            },
+            None => Steps::of(rows),
+        }
+    }
 }
 
 /// Selected rows of a row group.
@@ -46,17 +86,34 @@ impl Selected {
             .as_ref()
             .map_or(self.rows.len(), BooleanArray::true_count)
     }
+
+    /// The rows up to the `count`-th selected one.
+    fn first(self, count: usize) -> Selected {
+        let last = count.saturating_sub(1);
+        let place = match &self.selected {
+            None => Some(last).filter(|last| *last < self.rows.len()),
+            Some(selected) if selected.len() > count => selected.values().set_indices().nth(last),
+            Some(_) => None,
+        };
+        let Some(place) = place else {
+            return self;
+        };
+        Selected {
+            rows: self.rows.start..self.rows.start + place + 1,
+            selected: self.selected.map(|selected| selected.slice(0, place + 1)),
+        }
+    }
 }
 
 impl GroupScan {
-    /// Prepares the scan of a row group with `rows` rows; `None` if no row is selected. Conditions over columns that are not in memory are
-    /// not tested.
+    /// Prepares the scan of a row group with `rows` rows, of which `known` selects some; `None` if no row is selected. Conditions over columns
+    /// that are not in memory are not tested.
     pub(super) fn new(
         plan: &ScanPlan,
         columns: Columns,
+        known: Vec<BooleanBuffer>,
         rows: usize,
-        batch_size: usize,
-        reads_file: bool,
+        steps: Steps,
     ) -> Option<GroupScan> {
         let (mut by_code, mut by_expression) = (Vec::new(), Vec::new());
         for (index, condition) in plan.conditions.iter().enumerate() {
@@ -88,14 +145,10 @@ impl GroupScan {
                 };
                 condition.columns.iter().filter(|c| is_text(c)).count()
             }),
-            Test::Codes(..) => 0,
+            Test::Codes(..) | Test::Known(_) => 0,
         });
-        by_code.append(&mut by_expression);
-        let (step, growth) = match (reads_file, plan.is_dynamic()) {
-            (false, _) => (batch_size, 1),
-            (true, true) => (FIRST_STEP, 8),
-            (true, false) => (rows, 1),
-        };
+        let known = known.into_iter().map(Test::Known);
+        let tests = known.chain(by_code).chain(by_expression).collect();
         let distinct = |index: usize| columns.get(&index)?.distinct();
         let coded = plan.coded.as_ref();
         Some(GroupScan {
@@ -105,11 +158,10 @@ impl GroupScan {
                 .and_then(|latest| latest.test(&columns)),
             dictionaries: coded.and_then(|coded| coded.dictionaries(distinct)),
             columns,
-            tests: by_code,
+            tests,
             rows,
             next: 0,
-            step: step.max(1),
-            growth,
+            steps,
         })
     }
 
@@ -122,17 +174,22 @@ impl GroupScan {
     /// The next rows with a selected one among them; `None` at the end.
     pub(super) fn next(&mut self, plan: &ScanPlan) -> Result<Option<Selected>> {
         while self.next < self.rows {
-            let rows = self.next..self.rows.min(self.next + self.step);
-            self.next = rows.end;
-            self.step *= self.growth;
-            let selected = select(&plan.conditions, &self.tests, &rows, |index| {
-                self.column(index).map(Arc::as_ref)
-            })?;
+            let end = self.next.saturating_add(self.steps.tested);
+            let rows = self.next..self.rows.min(end);
+            let candidates = plan.top.as_ref().and_then(|top| {
+                let column = self.columns.get(&top.column)?;
+                top.candidates(column, &rows)
+            });
+            let column = |index| self.column(index).map(Arc::as_ref);
+            let selected = select(&plan.conditions, &self.tests, &rows, candidates, column)?;
             let selected = match &mut self.latest {
                 Some(latest) => Some(latest.select(&rows, selected.as_ref())?),
                 None => selected,
             };
-            let found = Selected { rows, selected };
+            let found = Selected { rows, selected }.first(self.steps.returned);
+            self.next = found.rows.end;
+            self.steps.tested = self.steps.tested.saturating_mul(self.steps.growth);
+            self.steps.returned = self.steps.returned.saturating_mul(self.steps.growth);
             if found.count() > 0 {
                 return Ok(Some(found));
             }
@@ -169,7 +226,7 @@ impl GroupScan {
         self.columns.contains_key(&column)
     }
 
-    fn column(&self, index: usize) -> Result<&Arc<CachedColumn>> {
+    pub(super) fn column(&self, index: usize) -> Result<&Arc<CachedColumn>> {
         self.columns.get(&index).ok_or_else(|| {
             DataFusionError::Internal(format!("column {index} of a row group is not in memory"))
         })

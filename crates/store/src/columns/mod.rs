@@ -7,6 +7,8 @@
 //! [`SegmentSource`] stands between DataFusion's file scan and its Parquet reader. For each file it decides which of the two reads:
 //! this module, if the columns that select rows can be kept in memory, or the Parquet reader, which prunes with bloom filters and page
 //! indexes. Columns of the selected rows that are not in memory are read from the file for these rows alone (late materialization).
+//! Which rows meet a condition over a column that is too large to be kept is remembered instead of the column (`selections`). A sort that
+//! returns its first rows only bounds the rows that are selected (`top_rows`).
 
 mod batch;
 mod bounds;
@@ -20,8 +22,13 @@ mod grouping;
 mod latest;
 mod morselizer;
 mod scan_plan;
+mod selections;
 mod source;
+mod top_rows;
 
 pub(crate) use cache::ColumnCache;
 pub use grouping::{with_dictionaries, with_latest};
+pub(crate) use selections::SelectionCache;
 pub(crate) use source::SegmentSource;
+pub use source::with_top_rows;
+pub use top_rows::TopRows;

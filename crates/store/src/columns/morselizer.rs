@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::parquet::{ParquetAccessPlan, ParquetRowSelection};
 use datafusion::error::Result;
 use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner, Morselizer};
 use futures::stream::BoxStream;
 
-use super::file_scan::{Decision, FileScan, PartitionScan};
-use crate::segment::Segment;
+use super::file_scan::{Decision, FileScan, PartitionScan, unrestricted};
 
 /// Plans the files of one partition.
 #[derive(Debug)]
@@ -22,14 +20,13 @@ impl Morselizer for SegmentMorselizer {
     fn plan_file(&self, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
         let scan = &self.scan;
         // Rows that are chosen by number are left to the Parquet reader.
-        let is_restricted = file.extension::<ParquetRowSelection>().is_some()
-            || file.extension::<ParquetAccessPlan>().is_some();
-        let segment = file.extension::<Arc<Segment>>().filter(|_| !is_restricted);
-        let Some(segment) = segment.cloned() else {
+        let Some(segment) = unrestricted(&file).cloned() else {
             return scan.parquet.plan_file(file);
         };
         let bounds = scan.plan.bounds();
-        if !segment.overlaps(bounds.from, bounds.to) {
+        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+        let top = scan.plan.top.as_ref();
+        if !bounds.overlap(min_ts, max_ts) || top.is_some_and(|top| !top.may_have(min_ts, max_ts)) {
             return Ok(Box::new(Planned(None)));
         }
         if scan.decide(&segment) == Some(Decision::Parquet) {

@@ -5,14 +5,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
+use arrow::buffer::BooleanBuffer;
 use arrow::compute::{and, prep_null_mask_filter};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, InListExpr, Literal, NotExpr};
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
-use datafusion::physical_expr::{DynamicFilterTracking, PhysicalExpr, split_conjunction};
+use datafusion::physical_expr::{
+    DynamicFilterTracking, PhysicalExpr, ScalarFunctionExpr, split_conjunction,
+};
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::batch::batch;
@@ -20,6 +24,11 @@ use super::bounds::Bounds;
 use super::coded::CachedColumn;
 use super::coded_output::CodedOutput;
 use super::latest::LatestPlan;
+use super::top_rows::TopBound;
+
+/// Columns of an output from which on those of selected rows are read from the file: a wide output would displace the columns that many
+/// queries read.
+const WIDE_OUTPUT: usize = 8;
 
 /// A scan over the columns of a table.
 #[derive(Debug)]
@@ -28,8 +37,8 @@ pub(super) struct ScanPlan {
     pub(super) table: SchemaRef,
     /// The conditions, all of which a row must meet.
     pub(super) conditions: Vec<Condition>,
-    /// The columns that conditions read, as indexes of the table's schema.
-    tested: Vec<usize>,
+    /// The columns that conditions and [`ScanPlan::top`] read, as indexes of the table's schema.
+    pub(super) tested: Vec<usize>,
     /// The columns that the output reads.
     pub(super) returned: Vec<usize>,
     returned_schema: SchemaRef,
@@ -40,6 +49,8 @@ pub(super) struct ScanPlan {
     pub(super) coded: Option<CodedOutput>,
     /// The rows that are needed, if they are the latest of groups.
     pub(super) latest: Option<LatestPlan>,
+    /// The bound of a sort above the scan that returns its first rows only.
+    pub(super) top: Option<Arc<TopBound>>,
 }
 
 /// One condition, over the columns that it reads.
@@ -50,6 +61,8 @@ pub(super) struct Condition {
     schema: SchemaRef,
     /// Whether it changes while the query runs.
     pub(super) dynamic: bool,
+    /// Whether the rows that meet it may be remembered: it compares or searches one column, and each of its results is final.
+    pub(super) is_search: bool,
 }
 
 impl ScanPlan {
@@ -58,6 +71,7 @@ impl ScanPlan {
         table: &SchemaRef,
         predicate: Option<&Arc<dyn PhysicalExpr>>,
         projection: &ProjectionExprs,
+        top: Option<Arc<TopBound>>,
     ) -> Result<Option<ScanPlan>> {
         if predicate.is_some_and(is_volatile) {
             return Ok(None);
@@ -70,6 +84,7 @@ impl ScanPlan {
         let tested: BTreeSet<usize> = conditions
             .iter()
             .flat_map(|condition| condition.columns.iter().copied())
+            .chain(top.as_ref().map(|top| top.column))
             .collect();
         let returned: BTreeSet<usize> = projection
             .iter()
@@ -91,6 +106,7 @@ impl ScanPlan {
             returned,
             returned_schema,
             table: Arc::clone(table),
+            top,
         }))
     }
 
@@ -111,6 +127,20 @@ impl ScanPlan {
     pub(super) fn tested(&self) -> impl Iterator<Item = usize> {
         let latest = self.latest.iter().flat_map(LatestPlan::columns);
         self.tested.iter().copied().chain(latest)
+    }
+
+    /// The columns that the scan decodes to keep them, if they are not in memory: those of a wide output are read for selected rows.
+    pub(super) fn loaded(&self) -> Vec<usize> {
+        if self.is_narrow() {
+            self.columns()
+        } else {
+            self.tested().collect()
+        }
+    }
+
+    /// Whether the columns of the output are decoded to be kept.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.returned.len() < WIDE_OUTPUT
     }
 
     /// All columns that the scan reads.
@@ -155,9 +185,21 @@ impl Condition {
         Ok(Condition {
             expr: reassign_expr_columns(Arc::clone(expr), &schema)?,
             dynamic: DynamicFilterTracking::classify(expr).contains_dynamic_filter(),
+            is_search: columns.len() == 1 && is_search(expr, table)?,
             columns,
             schema,
         })
+    }
+
+    /// The condition over the one column that it reads, which identifies it among conditions of scans.
+    pub(super) fn expr(&self) -> &Arc<dyn PhysicalExpr> {
+        &self.expr
+    }
+
+    /// Whether each row between two times, ends included, meets the condition because it compares the time with a constant.
+    pub(super) fn is_met_between(&self, min_ts: i64, max_ts: i64) -> bool {
+        let bounds = Bounds::of(self.expr.as_ref());
+        bounds != Bounds::ALL && bounds.from <= min_ts && max_ts <= bounds.to
     }
 
     /// For each of some rows whether it meets the condition; `column` returns the values of a column for them.
@@ -201,26 +243,52 @@ impl Condition {
     }
 }
 
+/// Whether an expression consists of comparisons and of functions that test columns and constants: calls within calls may depend on more than
+/// their arguments, such as a database of addresses.
+fn is_search(expr: &Arc<dyn PhysicalExpr>, table: &Schema) -> Result<bool> {
+    let is_operand = |expr: &Arc<dyn PhysicalExpr>| expr.is::<Column>() || expr.is::<Literal>();
+    if is_operand(expr) {
+        return Ok(true);
+    }
+    if let Some(call) = expr.downcast_ref::<ScalarFunctionExpr>() {
+        let is_test = call.data_type(table)? == DataType::Boolean;
+        return Ok(is_test && call.args().iter().all(is_operand));
+    }
+    let is_known = expr.is::<BinaryExpr>() || expr.is::<NotExpr>() || expr.is::<InListExpr>();
+    let mut children = expr.children().into_iter();
+    Ok(is_known
+        && children.try_fold(true, |all, child| {
+            Ok::<_, DataFusionError>(all && is_search(child, table)?)
+        })?)
+}
+
 /// How a condition tests the rows of a row group.
 #[derive(Debug)]
 pub(super) enum Test {
+    /// By what is remembered: a bit for each row.
+    Known(BooleanBuffer),
     /// By the code of a column: whether each distinct value meets the condition.
     Codes(usize, Vec<bool>),
     /// By its expression.
     Expression(usize),
 }
 
-/// Selects rows among `rows` with tests in their order; `None` for all of them. Tests by expression see only the rows that the tests before
-/// them select, if these are few.
+/// Selects rows among `rows`, or among those of them that `candidates` has a true for, with tests in their order; `None` for all of them.
+/// Tests by expression see only the rows that are selected before, if these are few.
 pub(super) fn select<'c>(
     conditions: &[Condition],
     tests: &[Test],
     rows: &Range<usize>,
+    candidates: Option<BooleanArray>,
     column: impl Fn(usize) -> Result<&'c CachedColumn>,
 ) -> Result<Option<BooleanArray>> {
-    let mut selected: Option<BooleanArray> = None;
+    let mut selected = candidates;
     for test in tests {
+        if selected.as_ref().is_some_and(|rows| !rows.has_true()) {
+            return Ok(selected);
+        }
         let met = match test {
+            Test::Known(bits) => BooleanArray::from(bits.slice(rows.start, rows.len())),
             Test::Codes(index, matches) => match column(*index)? {
                 CachedColumn::Coded { codes, .. } => {
                     BooleanArray::from(codes.matching(rows, matches))
@@ -235,9 +303,6 @@ pub(super) fn select<'c>(
                     .as_ref()
                     .filter(|selected| selected.true_count() * 4 < rows.len());
                 let count = few.map_or(rows.len(), BooleanArray::true_count);
-                if count == 0 {
-                    return Ok(selected);
-                }
                 let met = condition.evaluate(count, |index| column(index)?.rows(rows, few))?;
                 match few {
                     Some(few) => spread(few, &met),

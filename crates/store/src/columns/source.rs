@@ -6,13 +6,18 @@ use std::sync::Arc;
 use arrow::datatypes::Field;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource};
+use datafusion::datasource::physical_plan::{
+    FileOpener, FileScanConfig, FileScanConfigBuilder, FileSource,
+};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::{
     DynamicFilterTracking, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr,
 };
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
@@ -24,6 +29,8 @@ use super::file_scan::PartitionScan;
 use super::latest::Latest;
 use super::morselizer::SegmentMorselizer;
 use super::scan_plan::ScanPlan;
+use super::top_rows::{TopBound, TopRows};
+use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess};
 
 /// Bytes of a row of a column in the cache, as estimated before it is decoded.
@@ -38,6 +45,8 @@ pub(crate) struct SegmentSource {
     batch_size: usize,
     /// The rows that the plan above needs, if it needs no others.
     latest: Option<Arc<Latest>>,
+    /// The bound of a sort above the scan that returns its first rows only.
+    top: Option<Arc<TopBound>>,
 }
 
 impl SegmentSource {
@@ -48,6 +57,7 @@ impl SegmentSource {
             access,
             batch_size: 8192,
             latest: None,
+            top: None,
         }
     }
 
@@ -60,6 +70,19 @@ impl SegmentSource {
         }
         Some(SegmentSource {
             latest: Some(Arc::new(Latest::new(keys, time))),
+            ..self.clone()
+        })
+    }
+
+    /// The source under a sort that returns its first rows only; `None` if the bound of the sort cannot be computed.
+    fn with_top(&self, top: &TopRows) -> Option<SegmentSource> {
+        let output = self.parquet.projection()?.iter().nth(top.column)?;
+        let column = output.expr.downcast_ref::<Column>()?.index();
+        let field = self.parquet.table_schema().table_schema().field(column);
+        let by_time = field.name() == TIMESTAMP;
+        let bound = TopBound::new(column, field.data_type(), by_time, top)?;
+        Some(SegmentSource {
+            top: Some(Arc::new(bound)),
             ..self.clone()
         })
     }
@@ -83,6 +106,17 @@ impl SegmentSource {
             ..self.clone()
         })
     }
+}
+
+/// The scan `plan` under a sort that returns its first rows only: it returns no rows that the sort surely drops. `None` if `plan` does not read
+/// segments through the column cache, or if the bound of such a sort cannot be computed.
+pub fn with_top_rows(plan: &dyn ExecutionPlan, top: &TopRows) -> Option<Arc<dyn ExecutionPlan>> {
+    let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
+    let scan = source.downcast_ref::<FileScanConfig>()?;
+    let segments = scan.file_source().downcast_ref::<SegmentSource>()?;
+    let segments = segments.with_top(top)?;
+    let scan = FileScanConfigBuilder::from(scan.clone()).with_source(Arc::new(segments));
+    Some(DataSourceExec::from_data_source(scan.build()))
 }
 
 impl FileSource for SegmentSource {
@@ -110,7 +144,8 @@ impl FileSource for SegmentSource {
         };
         let table = self.parquet.table_schema().table_schema();
         let predicate = self.parquet.filter();
-        let Some(mut plan) = ScanPlan::new(table, predicate.as_ref(), projection)? else {
+        let plan = ScanPlan::new(table, predicate.as_ref(), projection, self.top.clone())?;
+        let Some(mut plan) = plan else {
             return Ok(parquet);
         };
         if let Some(latest) = &self.latest {
@@ -121,7 +156,7 @@ impl FileSource for SegmentSource {
         let segments: Vec<&Arc<Segment>> = segments.collect();
         let rows: u64 = segments.iter().map(|segment| segment.record.rows).sum();
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        let row_bytes = ESTIMATED_ROW_BYTES * plan.columns().len();
+        let row_bytes = ESTIMATED_ROW_BYTES * plan.loaded().len();
         // A few rows of a table are read from its first pages.
         let is_sample = base_config.limit.is_some() && plan.conditions.is_empty();
         let may_load = !is_sample && self.access.columns.admits(rows.saturating_mul(row_bytes));
@@ -139,6 +174,10 @@ impl FileSource for SegmentSource {
                 metrics: self.parquet.metrics().clone(),
                 partition,
                 batch_size: self.batch_size,
+                files: match &self.top {
+                    Some(_) => base_config.file_groups.clone(),
+                    None => Vec::new(),
+                },
             }),
         }))
     }

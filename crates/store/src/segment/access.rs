@@ -10,7 +10,7 @@ use super::description::covers_in;
 use super::lookup::row_groups_with;
 use super::text_index::TextIndex;
 use super::{Covers, DamagedSegments, FooterCache, Lookup, RowParts, Segment, SegmentFileReader};
-use crate::columns::ColumnCache;
+use crate::columns::{ColumnCache, SelectionCache};
 use crate::error::Result;
 
 /// Shared by all readers of a store's segments.
@@ -21,6 +21,7 @@ pub(crate) struct SegmentAccess {
     /// Whether queries use the indexes of terms.
     pub(crate) text_index: bool,
     pub(crate) columns: ColumnCache,
+    pub(crate) selections: SelectionCache,
 }
 
 impl SegmentAccess {

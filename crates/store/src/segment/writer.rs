@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 use parking_lot::Mutex;
 use parquet::arrow::ArrowWriter;
@@ -33,8 +34,16 @@ use crate::vfs::{Vfs, WriteFile};
 
 /// Columns that single records are looked up by.
 const LOOKUP_COLUMNS: [&str; 3] = ["id", "operation_Id", "itemId"];
-/// Columns whose values hardly ever repeat: a dictionary would be built and thrown away.
-const UNIQUE_COLUMNS: [&str; 2] = ["id", "itemId"];
+/// Columns whose values hardly ever repeat, or in neighbouring rows only: to read one row would take a dictionary that is as large as the values.
+const UNIQUE_COLUMNS: [&str; 4] = ["id", "itemId", "operation_Id", "operation_ParentId"];
+/// Columns of long texts. Where these repeat little, their dictionaries would be large, and to read one row takes the whole dictionary.
+const LONG_TEXT_COLUMNS: [&str; 3] = ["url", "data", "message"];
+/// Bytes of the dictionary of a column of long texts, beyond which its values are written as they are.
+const LONG_TEXT_DICTIONARY: usize = 128 << 10;
+/// Rows of a page. A page is the least that is read of a column.
+const PAGE_ROWS: usize = 2048;
+/// Bytes of a page of a column with an index of terms, before compression.
+const TEXT_PAGE_BYTES: usize = 64 << 10;
 /// What ends the name of a file that is being written.
 pub(crate) const TEMPORARY: &str = "tmp";
 
@@ -265,6 +274,7 @@ fn properties(
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(settings.zstd_level)?))
         .set_max_row_group_row_count(Some(settings.row_group_rows))
         .set_statistics_enabled(EnabledStatistics::Page)
+        .set_data_page_row_count_limit(PAGE_ROWS)
         .set_dictionary_enabled(true)
         .set_sorting_columns(Some(vec![descending]))
         .set_key_value_metadata(Some(metadata));
@@ -276,6 +286,21 @@ fn properties(
         // The smallest and largest byte string of a bag prune nothing.
         builder =
             builder.set_column_statistics_enabled(ColumnPath::from(bag), EnabledStatistics::None);
+    }
+    for field in shredder.schema().fields() {
+        if *field.data_type() == DataType::Utf8View {
+            // Rows are in the order of time, so the bounds of the texts of a page exclude next to nothing.
+            let name = ColumnPath::new(vec![field.name().clone()]);
+            builder = builder.set_column_statistics_enabled(name, EnabledStatistics::Chunk);
+        }
+    }
+    for name in text_index::columns(file.table) {
+        let name = ColumnPath::from(*name);
+        builder = builder.set_column_data_page_size_limit(name, TEXT_PAGE_BYTES);
+    }
+    for name in LONG_TEXT_COLUMNS {
+        let name = ColumnPath::from(name);
+        builder = builder.set_column_dictionary_page_size_limit(name, LONG_TEXT_DICTIONARY);
     }
     for name in UNIQUE_COLUMNS {
         builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), false);

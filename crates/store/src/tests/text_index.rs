@@ -14,6 +14,8 @@ use crate::FilterTerms;
 
 /// Rows of the tests' segment: four blocks and a part of one.
 const ROWS: usize = 40_000;
+/// Rows of a block of the index.
+const BLOCK: usize = 1024;
 /// The row with the rare term.
 const RARE: usize = 20_000;
 
@@ -88,16 +90,16 @@ async fn blocks_without_a_term_are_not_read() {
         assert_eq!(read.len(), rows, "{condition:?}");
         read
     };
-    let block = check(has("deadlock"), 8192).await;
+    let block = check(has("deadlock"), BLOCK).await;
     assert!(block.contains(&message(RARE)));
     check(has("nowhere"), 0).await;
     // Most blocks match, so the segment is read whole.
     check(has("café"), ROWS).await;
     let both = |one, two| vec![has(one), has(two)];
-    check(TermCondition::All(both("café", "deadlock")), 8192).await;
+    check(TermCondition::All(both("café", "deadlock")), BLOCK).await;
     check(TermCondition::All(both("x1", "deadlock")), 0).await;
-    check(TermCondition::Any(both("x1", "deadlock")), 2 * 8192).await;
-    check(TermCondition::Any(both("x1", "nowhere")), 8192).await;
+    check(TermCondition::Any(both("x1", "deadlock")), 2 * BLOCK).await;
+    check(TermCondition::Any(both("x1", "nowhere")), BLOCK).await;
     let unknown = TermCondition::Has {
         column: "user_Id".to_owned(),
         term: "nowhere".to_owned(),

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 
-use crate::graph_pattern::matches::Match;
+use crate::graph_pattern::matches::{GraphSearch, Match};
 use crate::graph_pattern::pattern::Step;
-use crate::graph_pattern::rows::GraphSearch;
 use crate::graph_pattern::search::Candidates;
 use crate::graph_pattern::topology::{CHECK_INTERVAL, GraphInMemory, Link};
 use crate::work::CancellationToken;

@@ -10,7 +10,7 @@ use super::{BLOCK_ROWS, SECTION_BLOCKS, columns};
 use crate::schema::Table;
 
 /// Hashes that are kept before duplicates are removed: texts repeat most of their terms.
-const MANY: usize = 1 << 20;
+const MANY: usize = 1 << 17;
 /// Distinct terms of a block from which on its filter would exclude nothing.
 const TOO_MANY: usize = MANY / 2;
 

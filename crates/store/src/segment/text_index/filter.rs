@@ -7,10 +7,10 @@
 const WORDS: usize = 8;
 /// Bytes of a bucket.
 pub(in crate::segment) const BUCKET: usize = 4 * WORDS;
-/// Bits of a filter for each distinct term: fewer than one in a hundred other terms seem to be there.
-const BITS_PER_TERM: usize = 12;
-/// Most buckets of a filter: 128 KiB. A block with more terms than fit excludes fewer of them.
-const MAX_BUCKETS: usize = 4096;
+/// Bits of a filter for each distinct term: about one in five hundred other terms seems to be there.
+const BITS_PER_TERM: usize = 16;
+/// Most buckets of a filter: 32 KiB. A block with more terms than fit excludes fewer of them.
+const MAX_BUCKETS: usize = 1024;
 
 /// Odd constants that spread a hash over the words of a bucket, those of Parquet's Bloom filters.
 const SALT: [u32; WORDS] = [
@@ -98,7 +98,7 @@ mod tests {
         };
         assert!((0..terms).all(has));
         let others = (terms..terms + 100_000).filter(|term| has(*term)).count();
-        assert!(others < 1000, "{others} of 100,000");
+        assert!(others < 400, "{others} of 100,000");
     }
 
     #[test]

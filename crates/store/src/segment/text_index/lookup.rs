@@ -7,8 +7,8 @@ use parquet::errors::Result;
 use parquet::file::metadata::ParquetMetaData;
 use serde_json::Value;
 
+use super::ENTRY;
 use super::filter::{BUCKET, bucket_of, hash, may_have};
-use super::{BLOCK_ROWS, ENTRY};
 use crate::segment::RowParts;
 use crate::segment::SegmentFileReader;
 use crate::segment::description::entry;
@@ -18,6 +18,8 @@ use crate::segment::description::entry;
 pub(crate) struct TextIndex {
     /// Rows of the segment.
     rows: usize,
+    /// Rows of a block.
+    block_rows: usize,
     columns: HashMap<String, Vec<Section>>,
 }
 
@@ -33,10 +35,9 @@ impl TextIndex {
     /// What a footer says of the index of a segment with this number of rows; `None` if there is none that fits.
     pub(crate) fn of(footer: &ParquetMetaData, rows: u64) -> Option<TextIndex> {
         let value: Value = serde_json::from_str(entry(footer, ENTRY)?).ok()?;
-        if value.get("block_rows")?.as_u64()? != BLOCK_ROWS as u64 {
-            return None;
-        }
-        let blocks = rows.div_ceil(BLOCK_ROWS as u64);
+        let block_rows = value.get("block_rows")?.as_u64();
+        let block_rows = block_rows.filter(|block_rows| *block_rows > 0)?;
+        let blocks = rows.div_ceil(block_rows);
         let columns = value.get("columns")?.as_object()?.iter();
         let columns = columns.filter_map(|(name, sections)| {
             let sections = sections.as_array()?.iter().map(section);
@@ -46,6 +47,7 @@ impl TextIndex {
         });
         Some(TextIndex {
             rows: usize::try_from(rows).ok()?,
+            block_rows: usize::try_from(block_rows).ok()?,
             columns: columns.collect(),
         })
     }
@@ -61,7 +63,7 @@ impl TextIndex {
     ) -> Result<Option<RowParts>> {
         let mut left = self.rows;
         let part = |matches: bool| {
-            let rows = left.min(BLOCK_ROWS);
+            let rows = left.min(self.block_rows);
             left -= rows;
             (rows, matches)
         };
