@@ -25,6 +25,7 @@ mod sqlite;
 mod trusted_time;
 mod usage;
 mod users;
+mod values;
 
 pub use applications::{Application, NewApplication, Tier};
 pub use audit::AuditRecord;

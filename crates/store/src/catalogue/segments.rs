@@ -2,8 +2,9 @@
 
 use super::Catalogue;
 use super::applications::app_id;
-use super::database::{self, DatabaseError, Row, Transaction, sql};
+use super::database::{self, Row, Transaction, sql};
 use super::usage;
+use super::values::{from_sql, to_sql, unreadable};
 use crate::app_id::AppId;
 use crate::error::Result;
 use crate::schema::Table;
@@ -312,17 +313,4 @@ fn names(json: &str) -> database::Result<Vec<String>> {
         .iter()
         .filter_map(|name| name.as_str().map(str::to_owned))
         .collect())
-}
-
-pub(super) fn unreadable(what: String) -> DatabaseError {
-    DatabaseError::Unreadable(what)
-}
-
-/// Integers of SQL are signed; sequences and sizes stay far below the difference.
-pub(super) fn to_sql(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-pub(super) fn from_sql(value: i64) -> u64 {
-    u64::try_from(value).unwrap_or(0)
 }

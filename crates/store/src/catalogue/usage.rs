@@ -3,7 +3,7 @@
 use super::Catalogue;
 use super::applications::app_id;
 use super::database::{self, Row, Transaction, sql};
-use super::segments::{from_sql, to_sql, unreadable};
+use super::values::{from_sql, to_sql, unreadable};
 use crate::clock::{TICKS_PER_HOUR, hour_of};
 use crate::error::Result;
 use crate::schema::Table;
