@@ -359,7 +359,9 @@ impl Store {
                     remove_unregistered(&settings, &records);
                     return Err(error);
                 }
-                usage.add_chunks(*key, &state.frozen);
+                for chunk in &state.frozen.list {
+                    usage.add_batch(*key, &chunk.batch);
+                }
             }
             Ok((records, usage))
         })

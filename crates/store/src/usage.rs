@@ -13,7 +13,6 @@ use arrow::record_batch::RecordBatch;
 use crate::app_id::AppId;
 use crate::clock::{TICKS_PER_HOUR, hour_of};
 use crate::schema::{INGESTION_TIME, TIMESTAMP, Table};
-use crate::view::{Chunks, Key};
 
 /// How long the counts of an hour are kept.
 pub(crate) const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
@@ -55,15 +54,8 @@ impl Usage {
         usage
     }
 
-    /// Adds the items of a part of the memtable.
-    pub(crate) fn add_chunks(&mut self, key: Key, chunks: &Chunks) {
-        for chunk in &chunks.list {
-            self.add_batch(key, &chunk.batch);
-        }
-    }
-
     /// Adds the items of a batch. Neighbouring rows of one hour are counted together.
-    fn add_batch(&mut self, (app, table): Key, batch: &RecordBatch) {
+    pub(crate) fn add_batch(&mut self, (app, table): (AppId, Table), batch: &RecordBatch) {
         let times = IngestionTimes::of(batch);
         let mut begin = 0;
         while begin < batch.num_rows() {

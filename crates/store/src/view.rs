@@ -151,8 +151,9 @@ impl View {
             .iter()
             .filter(|((app, _), _)| apps.contains(app));
         for (key, state) in own {
-            usage.add_chunks(*key, &state.frozen);
-            usage.add_chunks(*key, &state.open);
+            for chunk in state.frozen.list.iter().chain(&state.open.list) {
+                usage.add_batch(*key, &chunk.batch);
+            }
         }
         usage.records().collect()
     }
