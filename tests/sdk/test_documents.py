@@ -12,13 +12,14 @@ import tempfile
 import time
 import unittest
 
+import postgres
 import shop_telemetry
 from server import PROGRAM, ROOT
 
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 # What these documents show is run by the tests below; the files of docs/testing.md (`file=…`) by test_packages.py.
-RUN = {"README.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/operations.md", "docs/otlp.md", "docs/terminal.md",
-       "docs/testing.md"}
+RUN = {"README.md", "docs/cluster.md", "docs/identity.md", "docs/kusto.md", "docs/limits.md", "docs/operations.md", "docs/otlp.md",
+       "docs/terminal.md", "docs/testing.md"}
 AZURE_CLI = "test_azure_cli.py"
 
 
@@ -204,6 +205,39 @@ class Documents(unittest.TestCase):
         tenant = json.loads(discovery)["issuer"].rstrip("/").split("/")[-1]
         token = session.python(with_output, tenant=tenant, client_id=client["clientId"], secret=client["secret"])
         self.assertEqual(token.count("."), 2)
+
+    @unittest.skipUnless(postgres.programs(), "PostgreSQL is not installed")
+    def test_cluster(self):
+        run, migrate = blocks("docs/cluster.md", "sh")
+        with postgres.Postgres() as database:
+            address = re.compile(r"postgres://hindsight:password@db\.example(:5432)?/hindsight")
+
+            def here(text):
+                return address.sub(f"'{database.url}'", text).replace("/var/lib/hindsight", "data")
+
+            def create_database():
+                database.sql("DROP DATABASE hindsight", "postgres")
+                database.run("createdb", "--username=hindsight", f"--host={database.folder.name}", "hindsight")
+
+            create, export, *rest = commands(here(run))
+            self.assertEqual(create, "createdb hindsight")
+            create_database()
+            session = Session(self)
+            session.run(export)
+            session.set(HINDSIGHT_STORE_CATALOGUE=database.url)
+            session.all("\n".join(rest))
+            self.assertEqual(database.sql("SELECT name FROM applications ORDER BY name"), "default\nshop")
+            session.stop()
+
+            create_database()
+            session = Session(self)
+            session.serve("hindsight serve --data data")
+            session.run("hindsight app create shop --data data")
+            session.stop()
+            session.all(here(migrate))
+            self.assertEqual(database.sql("SELECT name FROM applications ORDER BY name"), "default\nshop")
+            session.serve("hindsight serve --data data")
+            self.assertIn("shop", session.run("hindsight app list --data data"))
 
     def test_kusto(self):
         session = Session(self)
