@@ -128,7 +128,12 @@ impl PartitionScan {
         let searches = (0..plan.conditions.len()).filter(|index| !is_tested(index));
         let searches: Vec<usize> = searches.collect();
         let selects = tests > 0 || !searches.is_empty();
-        if is_absent || !self.finds(segment, &searches) || (!selects && !whole_output) {
+        // Without a condition all is read anyway: what fits is kept, because grouping by its codes leaves out rows of the next query.
+        let fills = self.may_load
+            && plan.conditions.is_empty()
+            && plan.returned.iter().any(|column| narrow && usable(column));
+        let reads_columns = selects || whole_output || fills;
+        if is_absent || !self.finds(segment, &searches) || !reads_columns {
             return Decision::Parquet;
         }
         let tested = plan.tested().filter(usable);
