@@ -34,7 +34,7 @@ use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
 use crate::usage::Usage;
 use crate::view::{ViewCell, ViewSink};
 
-/// One part in so many of the column cache is for the rows that meet conditions.
+/// The share of the column cache for remembered selections: one eighth.
 const SELECTION_SHARE: usize = 8;
 
 /// Bytes from which on a request is encoded on a thread for blocking work.

@@ -18,7 +18,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use hindsight_kql::sorted_column;
 use hindsight_store::{TopRows, with_top_rows};
 
-/// Tells scans of the sorts above them.
+/// Bounds the scans below sorts that return their first rows only.
 #[derive(Debug)]
 pub(super) struct TopRowsRule;
 

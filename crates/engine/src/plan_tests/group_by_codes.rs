@@ -160,6 +160,20 @@ async fn the_latest_rows_of_groups_are_read_alone() {
     assert!(matches!(read.as_slice(), [Some(7..=14)]), "{}", ran.plan);
 }
 
+/// The first queries read a column that is too large to be kept: the codes of the key are kept all the same.
+#[tokio::test]
+async fn keys_are_kept_beside_columns_that_are_too_large() {
+    let (world, by_values) = worlds(1 << 20).await;
+    let query = "requests | summarize arg_max(timestamp, itemId) by operation_Name";
+    let expected = by_values.run(query).await;
+    for _ in 0..2 {
+        assert_eq!(world.run(query).await.rows(), expected.rows());
+    }
+    let ran = world.run(query).await;
+    assert_eq!(ran.rows(), expected.rows());
+    ran.has("GroupByCodesExec");
+}
+
 #[tokio::test]
 async fn rows_in_memory_are_grouped_beside_those_of_segments() {
     let (world, _) = worlds(64 << 20).await;

@@ -44,7 +44,7 @@ where
     T: TlsStream + Unpin + Send + 'static,
 {
     tokio::spawn(async move {
-        // Whoever waits for a reply gets the error too.
+        // Each pending request of the client returns the error.
         if let Err(error) = connection.await {
             tracing::debug!(%error, "a connection to PostgreSQL ended");
         }
