@@ -154,6 +154,7 @@ const STACK: usize = 8 << 20;
 fn start(command: Command) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .on_thread_park(crate::moderation::before_wait)
         .thread_stack_size(STACK)
         .build()?;
     runtime.block_on(async {

@@ -27,6 +27,7 @@ use crate::config::Settings;
 use crate::directory::{AppRecord, Snapshot};
 use crate::ingest::body::{self, BodyError, Codec};
 use crate::ingest::{KeyRefusal, Verdict};
+use crate::moderation;
 
 /// Ticks of 100 ns.
 fn ticks(duration: std::time::Duration) -> i64 {
@@ -116,6 +117,7 @@ async fn enter(
 
 fn no_memory(why: NoMemory) -> Verdict {
     metrics::counter!("hindsight_ingest_requests_refused_total").increment(1);
+    moderation::refused();
     match why {
         NoMemory::TooLarge { limit } => Verdict::refused(
             0,
