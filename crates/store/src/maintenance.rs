@@ -58,7 +58,7 @@ async fn tidy(store: Weak<Store>) {
         note(store.save_damage().await, "marking damaged segments");
         if passed >= next_compaction {
             next_compaction = passed + compaction;
-            note(store.compact().await, "merging segments");
+            note(store.compact_settled().await, "merging segments");
             store.access.columns.forget_unused();
             store.access.selections.forget_gone();
         }

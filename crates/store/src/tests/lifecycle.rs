@@ -219,6 +219,50 @@ async fn small_hours_share_a_segment_and_are_merged_before_their_day_closes() {
     }
 }
 
+#[tokio::test]
+async fn days_that_are_being_loaded_are_merged_once_they_are_whole_or_of_many_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        compaction_interval: Duration::from_secs(60),
+        compaction_fan_in: 4,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    clock.pass(2 * DAY);
+    let load = async |round: i64| {
+        let items = (0..20).map(|n| item(format!("{round}-{n}"), n * TICKS_PER_HOUR / 2 + round));
+        let items: Vec<Item> = items.collect();
+        put(&store, app(1), &items).await.unwrap();
+        store.seal_all().await.unwrap();
+    };
+    let segments = || segments_if_any(&store);
+    for round in 0..2 {
+        load(round).await;
+        clock.pass(Duration::from_secs(60));
+        assert_eq!(store.compact_settled().await.unwrap(), 0, "{round}");
+    }
+    assert_eq!(segments(), 2);
+    clock.pass(Duration::from_secs(4 * 60));
+    assert_eq!(
+        store.compact_settled().await.unwrap(),
+        0,
+        "the last is young"
+    );
+    clock.pass(Duration::from_secs(60));
+    assert_eq!(store.compact_settled().await.unwrap(), 1);
+    assert_eq!(segments(), 1);
+    for round in 2..5 {
+        assert_eq!(store.compact_settled().await.unwrap(), 0, "{round}");
+        load(round).await;
+    }
+    assert_eq!(segments(), 4);
+    assert_eq!(store.compact_settled().await.unwrap(), 1);
+    assert_eq!(segments(), 1);
+    assert_eq!(ids(&store, app(1)).await.len(), 5 * 20);
+}
+
 fn segments_if_any(store: &Store) -> u64 {
     store
         .stats()
