@@ -17,6 +17,7 @@ mod ingest;
 mod intake;
 mod live;
 mod middleware;
+mod nodes;
 mod openapi;
 mod origin;
 mod params;

@@ -61,6 +61,11 @@ impl Store {
                 Err(error) if self.has_damaged(&merge) => {
                     tracing::warn!(%error, "a merge met a damaged segment; it is left out from now on");
                 }
+                Err(error) if error.is_superseded() => {
+                    drop(_one);
+                    tracing::info!("another node has replaced or expired a segment of a merge");
+                    self.follow().await?;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -141,7 +146,8 @@ impl Store {
             .map(|segment| segment.record.id)
             .collect();
         let mut merged = vec![self.write_merged(merge).await?];
-        let committed = self.catalogue.replace_segments(&gone, &mut merged).await;
+        let _commits = self.commits.lock().await;
+        let committed = self.catalogue.merge_segments(&gone, &mut merged).await;
         self.conclude(SegmentChange::Merged(gone, merged), committed)
             .await
     }

@@ -6,7 +6,13 @@ use std::time::Duration;
 
 use crate::catalogue::CataloguePlace;
 use crate::clock::{Clock, SystemClock};
+use crate::error::{Result, StoreError};
+use crate::node::{NodeConfig, NodeRole};
+use crate::peers::NodeClient;
 use crate::vfs::{RealFs, Vfs};
+
+/// Longer than a node may run queries over what it read of the catalogue last.
+const JOIN_WAIT: Duration = Duration::from_millis(2500);
 
 /// How a store works. Start from [`StoreConfig::new`] and change what is needed.
 #[derive(Debug, Clone)]
@@ -15,6 +21,14 @@ pub struct StoreConfig {
     pub data_dir: PathBuf,
     /// Where its catalogue is. Default: in the data folder.
     pub catalogue: CataloguePlace,
+    /// What this process says of itself as a node of a catalogue in PostgreSQL.
+    pub node: NodeConfig,
+    /// The folder of segments that all nodes of the catalogue share. Default: each store has its own in its data folder.
+    pub shared_segments: Option<PathBuf>,
+    /// Reaches other nodes.
+    pub node_client: Option<Arc<dyn NodeClient>>,
+    /// How long a node waits before it takes telemetry, so that the others know of it. Default 2.5 s.
+    pub node_wait: Duration,
     /// Whether the folder and its catalogue are made where there are none. Default true.
     pub create: bool,
     /// How long the log writer waits for more requests before it writes and syncs. Default 2 ms.
@@ -78,6 +92,10 @@ impl StoreConfig {
         StoreConfig {
             data_dir: data_dir.into(),
             catalogue: CataloguePlace::DataFolder,
+            node: NodeConfig::default(),
+            shared_segments: None,
+            node_client: None,
+            node_wait: JOIN_WAIT,
             create: true,
             commit_delay: Duration::from_millis(2),
             commit_bytes: 16 << 20,
@@ -106,5 +124,24 @@ impl StoreConfig {
             clock: Arc::new(SystemClock::default()),
             vfs: Arc::new(RealFs),
         }
+    }
+
+    /// Refuses settings of a node that do not fit together.
+    ///
+    /// # Errors
+    /// [`StoreError::BadNode`]
+    pub(crate) fn check_node(&self) -> Result<()> {
+        let is_file = matches!(self.catalogue, CataloguePlace::DataFolder);
+        if is_file && self.shared_segments.is_some() {
+            return Err(StoreError::BadNode(
+                "`store.segments` needs a catalogue in PostgreSQL (`store.catalogue`): nodes that share segments share a catalogue",
+            ));
+        }
+        if self.node.role != NodeRole::All && self.shared_segments.is_none() {
+            return Err(StoreError::BadNode(
+                "a role other than `all` (`node.role`) needs a catalogue in PostgreSQL (`store.catalogue`) and segments that all nodes reach (`store.segments`)",
+            ));
+        }
+        Ok(())
     }
 }

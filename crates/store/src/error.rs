@@ -158,6 +158,26 @@ pub enum StoreError {
         /// What to do in its place.
         instead: &'static str,
     },
+    /// Another node cannot be reached, or refuses.
+    #[error("the node {name} {what}")]
+    Node {
+        /// Its name.
+        name: String,
+        /// What it does or does not do.
+        what: String,
+    },
+    /// The node does not take telemetry yet: other nodes have to know of it first.
+    #[error("the node is joining the others; try again in a few seconds")]
+    Joining,
+    /// An operation does not support several nodes on one catalogue.
+    #[error("{what} does not support several nodes on one catalogue")]
+    NotWithNodes {
+        /// The operation.
+        what: &'static str,
+    },
+    /// The settings of a node do not fit together.
+    #[error("{0}")]
+    BadNode(&'static str),
     /// An Arrow kernel failed.
     #[error("arrow: {0}")]
     Arrow(#[from] arrow::error::ArrowError),
@@ -177,6 +197,17 @@ impl StoreError {
     /// as [`crate::Catalogue::version`] succeeds.
     pub fn is_catalogue_unavailable(&self) -> bool {
         matches!(self, StoreError::Catalogue { source, .. } if source.is_unavailable())
+    }
+
+    /// Whether another node has replaced or expired a segment that this one was about to replace.
+    pub(crate) fn is_superseded(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Catalogue {
+                source: DatabaseError::Superseded,
+                ..
+            }
+        )
     }
 
     /// An adapter for `map_err` that names the operation and the file.

@@ -126,6 +126,13 @@ impl Folder {
         self.root.join(LOG)
     }
 
+    /// Whether there are files of a log.
+    pub(crate) fn has_log(&self) -> Result<bool> {
+        let dir = self.log_dir();
+        let files = log::files(self.vfs(), &dir).map_err(StoreError::io("list", &dir))?;
+        Ok(!files.is_empty())
+    }
+
     pub(crate) fn segments_dir(&self) -> PathBuf {
         self.root.join(SEGMENTS)
     }
@@ -159,6 +166,25 @@ impl Folder {
         // A leftover does no harm: `holder` believes it only while the lock is held.
         let _ = self.vfs.remove(&self.root.join(SERVER_FILE));
     }
+}
+
+/// The identity of a catalogue that another process has created while this one was about to, for a new folder.
+///
+/// # Errors
+/// [`StoreError::Foreign`] if the folder is not new.
+pub(crate) fn agree_on_store_of_new(
+    vfs: &dyn Vfs,
+    root: &Path,
+    catalogue: &str,
+    theirs: StoreId,
+) -> Result<StoreId> {
+    if holds_telemetry(vfs, root)? {
+        return Err(StoreError::Foreign {
+            catalogue: catalogue.to_owned(),
+            what: format!("it is of store {theirs}"),
+        });
+    }
+    Ok(theirs)
 }
 
 /// Whether there are segments or files of the log.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
+use crate::node::NodeId;
 use crate::store_id::StoreId;
 use crate::vfs::{self, Vfs};
 
@@ -13,6 +14,8 @@ pub const FORMAT_VERSION: u32 = 1;
 const FORMAT_FILE: &str = "format";
 /// The third line of a folder whose catalogue is in PostgreSQL.
 const POSTGRES: &str = "catalogue postgresql";
+/// What begins the fourth line of such a folder, before the id of its node.
+const NODE: &str = "node ";
 
 /// Where the catalogue of a data folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub(crate) struct Format {
     pub(crate) store: Option<StoreId>,
     /// Where its catalogue is.
     pub(crate) catalogue: CatalogueKind,
+    /// The node that the folder is of, if its catalogue is in PostgreSQL; folders that older programs made have none.
+    pub(crate) node: Option<NodeId>,
 }
 
 /// Reads the file; `None` where there is none.
@@ -76,7 +81,20 @@ pub(crate) fn read(vfs: &dyn Vfs, root: &Path) -> Result<Option<Format>> {
         Some(POSTGRES) => CatalogueKind::Postgres,
         Some(_) => return Err(damaged("its third line does not name a catalogue")),
     };
-    Ok(Some(Format { store, catalogue }))
+    let node = match lines.next() {
+        None => None,
+        Some(line) => {
+            let id = line
+                .strip_prefix(NODE)
+                .and_then(|id| id.trim().parse().ok());
+            Some(id.ok_or_else(|| damaged("its fourth line does not name a node"))?)
+        }
+    };
+    Ok(Some(Format {
+        store,
+        catalogue,
+        node,
+    }))
 }
 
 /// Refuses a data folder whose catalogue is in PostgreSQL, for an operation that needs the one in the folder.
@@ -103,6 +121,14 @@ pub(crate) fn write(vfs: &dyn Vfs, root: &Path, store: StoreId, kind: CatalogueK
         text.push_str(POSTGRES);
         text.push('\n');
     }
+    vfs::replace(vfs, &path.with_extension("tmp"), &path, text.as_bytes())
+        .map_err(StoreError::io("write", &path))
+}
+
+/// Writes the file of a folder that is of a node, whose catalogue is in PostgreSQL.
+pub(crate) fn write_node(vfs: &dyn Vfs, root: &Path, store: StoreId, node: NodeId) -> Result<()> {
+    let path = path(root);
+    let text = format!("hindsight {FORMAT_VERSION}\nstore {store}\n{POSTGRES}\n{NODE}{node}\n");
     vfs::replace(vfs, &path.with_extension("tmp"), &path, text.as_bytes())
         .map_err(StoreError::io("write", &path))
 }

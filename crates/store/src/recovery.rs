@@ -12,6 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::expired::Places;
 use crate::folder::Folder;
 use crate::log::{self, Appended, LogEnd, Payload};
+use crate::node::log_begin;
 use crate::quarantine::{self, Quarantine};
 use crate::segment::{
     Damage, Description, Segment, TEMPORARY, damage_of, length_differs, read_footer,
@@ -39,6 +40,7 @@ pub(crate) async fn recover(
     folder: &Folder,
     catalogue: &Catalogue,
     store: StoreId,
+    shared: Option<&Path>,
     view: &Arc<ViewCell>,
 ) -> Result<Recovered> {
     let records = catalogue.all_segments().await?;
@@ -47,21 +49,36 @@ pub(crate) async fn recover(
     view.add_usage(&catalogue.usage().await?);
     let (root, view) = (folder.root().to_owned(), view.clone());
     let name = catalogue.name().to_owned();
-    let (segments_dir, log_dir) = (folder.segments_dir(), folder.log_dir());
+    let is_shared = shared.is_some();
+    let segments_dir = shared.map_or_else(|| folder.segments_dir(), Path::to_owned);
+    let log_dir = folder.log_dir();
     let vfs = folder.shared_vfs();
     let quarantine_dir = folder.quarantine_dir();
     let (recovered, changes) = blocking(move || {
         for app in deleted {
             view.drop_app(app);
         }
-        let unlisted = unlisted(&*vfs, &segments_dir, &records)?;
+        view.begin(position);
+        // Other nodes are writing to a shared folder.
+        let unlisted = if is_shared {
+            Vec::new()
+        } else {
+            unlisted(&*vfs, &segments_dir, &records)?
+        };
         refuse_lost_log(&*vfs, &log_dir, position, unlisted.len())?;
-        let places = Places::of(vfs.clone(), &root);
+        let places = if is_shared {
+            Places::shared(vfs.clone(), segments_dir.clone())
+        } else {
+            Places::of(vfs.clone(), &root)
+        };
         let is_data = |record: &&SegmentRecord| record.expired.is_none();
         let segments: Vec<Arc<Segment>> = records
             .iter()
             .filter(is_data)
-            .map(|record| Arc::new(Segment::new(vfs.clone(), &segments_dir, record.clone())))
+            .map(|record| {
+                let segment = Segment::new(vfs.clone(), &segments_dir, record.clone());
+                Arc::new(segment.shared(is_shared))
+            })
             .collect();
         let (damage, changes) = examine(&*vfs, &segments, &places)?;
         refuse_stale_catalogue(&*vfs, &name, store, &segments, &places, &unlisted)?;
@@ -211,7 +228,7 @@ fn appended(sequence: u64, payload: Payload) -> Result<Appended> {
 /// The log's last file is never removed, so one that is gone took acknowledged items with it.
 fn refuse_lost_log(vfs: &dyn Vfs, log_dir: &Path, position: u64, unlisted: usize) -> Result<()> {
     let files = log::files(vfs, log_dir).map_err(StoreError::io("list", log_dir))?;
-    if !files.is_empty() || (position == 0 && unlisted == 0) {
+    if !files.is_empty() || (position == log_begin(position) && unlisted == 0) {
         return Ok(());
     }
     Err(StoreError::Missing {

@@ -1,6 +1,7 @@
 //! The store: opens a data folder, takes appends, hands out snapshots, seals.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
@@ -17,8 +18,11 @@ use crate::columns::{ColumnCache, SelectionCache};
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
+use crate::follow::FollowState;
 use crate::health::{Health, HealthCell};
+use crate::hot::Leases;
 use crate::log::{self, LogSettings, LogWriter};
+use crate::peers::Peer;
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
@@ -27,12 +31,13 @@ use crate::schema::Table;
 use crate::seal;
 use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};
 use crate::segment_change::SegmentChange;
+use crate::shared::Unlisted;
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::store_id::StoreId;
 use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
 use crate::usage::Usage;
-use crate::view::{ViewCell, ViewSink};
+use crate::view::{View, ViewCell, ViewSink};
 
 /// The share of the column cache for remembered selections: one eighth.
 const SELECTION_SHARE: usize = 8;
@@ -72,6 +77,15 @@ pub struct Store {
     quarantine: Quarantine,
     /// One seal, merge or expiry at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// A change of the list of segments is committed and made visible under this lock, or the list is read of the catalogue.
+    pub(crate) commits: tokio::sync::Mutex<()>,
+    pub(crate) following: FollowState,
+    /// What queries of other nodes read of the memtable.
+    pub(crate) leases: Leases,
+    /// Whether telemetry is taken ([`Store::join`]).
+    pub(crate) joined: AtomicBool,
+    /// Files of a shared folder that the catalogue does not list.
+    pub(crate) unlisted: Unlisted,
     /// One append of [`Store::append_unique`] at a time.
     pub(crate) appending_unique: tokio::sync::Mutex<()>,
     pub(crate) wake: Arc<Notify>,
@@ -94,8 +108,16 @@ impl Store {
         let vfs = config.vfs.clone();
         let kind = config.catalogue.kind();
         let folder = blocking(move || Folder::take(vfs, &root, create, kind)).await?;
-        let (catalogue, id) = config.catalogue.own(&folder).await?;
-        Store::recover(config, folder, catalogue, id).await
+        config.check_node()?;
+        let (node, shared) = (&config.node, config.shared_segments.is_some());
+        let now = config.clock.now_ticks();
+        let owned = config.catalogue.own(&folder, node, shared, now);
+        let (catalogue, id) = owned.await?;
+        let store = Store::recover(config, folder, catalogue, id).await?;
+        if !store.is_shared() {
+            store.join().await?;
+        }
+        Ok(store)
     }
 
     /// Reads back what is in a folder and goes on with its log.
@@ -106,7 +128,14 @@ impl Store {
         id: StoreId,
     ) -> Result<Arc<Store>> {
         let view = Arc::new(ViewCell::default());
-        let recovered = recovery::recover(&folder, &catalogue, id, &view).await?;
+        let recovered = recovery::recover(
+            &folder,
+            &catalogue,
+            id,
+            config.shared_segments.as_deref(),
+            &view,
+        )
+        .await?;
         let health = Arc::new(HealthCell::default());
         let settings = LogSettings {
             dir: folder.log_dir(),
@@ -131,6 +160,7 @@ impl Store {
         }
         let selection_bytes = config.column_cache_bytes / SELECTION_SHARE;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
+        let is_shared = config.shared_segments.is_some();
         Ok(Arc::new(Store {
             segment_settings: segment_settings(&config, &folder, id),
             quarantine: recovered.quarantine,
@@ -147,6 +177,11 @@ impl Store {
             view,
             health,
             changing: tokio::sync::Mutex::default(),
+            commits: tokio::sync::Mutex::default(),
+            following: FollowState::default(),
+            leases: Leases::default(),
+            joined: AtomicBool::new(!is_shared),
+            unlisted: Unlisted::default(),
             appending_unique: tokio::sync::Mutex::default(),
             wake: Arc::default(),
             oldest: Mutex::new(oldest),
@@ -168,6 +203,7 @@ impl Store {
         if let Some(error) = self.health.read_only() {
             return Err(error);
         }
+        self.check_joined()?;
         self.check_memory(request.app)?;
         let origin = Origin::Request {
             received: self.config.clock.now_ticks(),
@@ -226,7 +262,12 @@ impl Store {
 
     /// Everything that is stored now, unchanged for as long as the snapshot lives.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::new(self.view.get(), self.access.clone())
+        self.snapshot_over(self.view.get(), Vec::new())
+    }
+
+    /// A view with the memtables of other nodes.
+    pub(crate) fn snapshot_over(&self, view: Arc<View>, peers: Vec<Arc<Peer>>) -> Snapshot {
+        Snapshot::new(view, self.access.clone(), peers)
     }
 
     /// A table of these applications over a snapshot of now. A query over several tables should take one
@@ -366,12 +407,17 @@ impl Store {
             Ok((records, usage))
         })
         .await?;
+        let _commits = self.commits.lock().await;
         let sealing = self
             .catalogue
             .register_sealed(&mut records, &usage, position);
         let committed = sealing.await;
-        self.conclude(SegmentChange::Sealed(view, records, usage), committed)
-            .await?;
+        self.conclude(
+            SegmentChange::Sealed(view, records, usage, position),
+            committed,
+        )
+        .await?;
+        drop(_commits);
         let (vfs, dir) = (self.config.vfs.clone(), self.config.data_dir.join("log"));
         blocking(move || {
             log::remove_through(&*vfs, &dir, position).map_err(StoreError::io("remove from", &dir))
@@ -383,7 +429,8 @@ impl Store {
         let folder = &self.segment_settings.folder;
         records
             .into_iter()
-            .map(|record| Arc::new(Segment::new(self.config.vfs.clone(), folder, record)))
+            .map(|record| Segment::new(self.config.vfs.clone(), folder, record))
+            .map(|segment| Arc::new(segment.shared(self.is_shared())))
             .collect()
     }
 
@@ -403,6 +450,7 @@ impl Store {
         })
         .await?;
         self.save_damage().await?;
+        self.end_log().await?;
         if self.clock_trust().is_trusted() {
             self.save_time_mark().await?;
         }
@@ -451,7 +499,10 @@ fn remove_unregistered(settings: &SegmentSettings, records: &[SegmentRecord]) {
 fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> SegmentSettings {
     SegmentSettings {
         store,
-        folder: folder.segments_dir(),
+        folder: config
+            .shared_segments
+            .clone()
+            .unwrap_or_else(|| folder.segments_dir()),
         vfs: config.vfs.clone(),
         row_group_rows: config.row_group_rows,
         zstd_level: config.zstd_level,

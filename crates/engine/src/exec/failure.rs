@@ -2,6 +2,7 @@
 
 use datafusion::common::DataFusionError;
 use hindsight_kql::kernel::KernelError;
+use hindsight_store::StoreError;
 
 use super::spill::{SPILL_FACTOR, SpillLimitReached};
 use crate::error::EngineError;
@@ -16,10 +17,15 @@ pub(crate) fn failure(error: &DataFusionError, memory: usize) -> EngineError {
     };
     match root {
         DataFusionError::ResourcesExhausted(message) => exceeded(message),
-        DataFusionError::External(source) => match source.downcast_ref::<KernelError>() {
-            Some(KernelError::Failed(message)) => EngineError::Failed(message.clone()),
-            _ => EngineError::Internal(error.to_string()),
-        },
+        DataFusionError::External(source) => {
+            if let Some(KernelError::Failed(message)) = source.downcast_ref() {
+                return EngineError::Failed(message.clone());
+            }
+            match source.downcast_ref() {
+                Some(node @ StoreError::Node { .. }) => EngineError::Unavailable(node.to_string()),
+                _ => EngineError::Internal(error.to_string()),
+            }
+        }
         _ if SpillLimitReached::caused(error) => exceeded(&format!(
             "sorting or grouping wrote more than {SPILL_FACTOR} times as much to disk"
         )),

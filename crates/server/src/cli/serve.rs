@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
@@ -30,6 +31,9 @@ pub(super) struct Serve {
     /// Catalogue in PostgreSQL, `postgres://user@host/database` [default: in the data folder]
     #[arg(long, value_name = "URL")]
     catalogue: Option<String>,
+    /// What this node of a catalogue in PostgreSQL does: `all`, `ingest`, `query` or `maintain` [default: all]
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
     /// Address and port for HTTP, and for TLS if there is a certificate [default: 127.0.0.1:2020]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
@@ -64,6 +68,9 @@ impl Serve {
         }
         if let Some(catalogue) = &self.catalogue {
             settings.set("store.catalogue", catalogue)?;
+        }
+        if let Some(role) = &self.role {
+            settings.set("node.role", role)?;
         }
         if let Some(listen) = &self.listen {
             settings.set("listen", listen)?;
@@ -287,6 +294,7 @@ impl Listeners {
     ) -> anyhow::Result<()> {
         let (stop, stopped) = watch::channel(false);
         let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
+        let joining = tokio::spawn(join(app.clone()));
         let upkeep = tokio::spawn(crate::telemetry::keep_up(app.prometheus.clone()));
         let stopping = app.clone();
         let signal = tokio::spawn(async move {
@@ -325,10 +333,31 @@ impl Listeners {
         tokio::join!(main, otlp_ports);
         signal.abort();
         upkeep.abort();
+        joining.abort();
         if let Some(feeding) = feeding {
             feeding.await?;
         }
         Ok(())
+    }
+}
+
+/// How often a node that shares its catalogue expects telemetry at the others.
+const OTHER_NODES: Duration = Duration::from_secs(1);
+
+/// Joins the nodes that share a catalogue, now that they can reach this one, and counts what may arrive at them.
+async fn join(app: Arc<App>) {
+    if !app.store.is_shared() {
+        return;
+    }
+    while let Err(error) = app.store.join().await {
+        tracing::warn!(%error, "this node cannot join the others yet, and takes no telemetry");
+        tokio::time::sleep(OTHER_NODES).await;
+    }
+    loop {
+        tokio::time::sleep(OTHER_NODES).await;
+        if !app.store.other_nodes().is_empty() {
+            app.replies.note_other_nodes();
+        }
     }
 }
 

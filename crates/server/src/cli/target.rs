@@ -83,6 +83,7 @@ impl Target {
         let settings = data.settings()?;
         let path = settings.data.clone();
         let app = App::build_with(settings, |store| store.create = false).await?;
+        app.store.join().await?;
         let token = read_token(&path).context("the token of this process cannot be read back")?;
         let router = crate::router::router(app.clone());
         Ok(Target::Local { app, router, token })

@@ -43,6 +43,7 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     gauge!("hindsight_log_lines_dropped").set(crate::telemetry::dropped_lines() as f64);
     let mut text = app.prometheus.render();
     text += &tables(&app, &stats).await;
+    text += &nodes(&app).await;
     (
         [(
             header::CONTENT_TYPE,
@@ -97,6 +98,37 @@ async fn tables(app: &App, stats: &Stats) -> String {
             .1
             .extend(limit.map(|limit| format!("{{application=\"{application}\"}} {limit}")));
     }
+    text_of(&samples)
+}
+
+/// The figures of the nodes that share the catalogue. One in the data folder has none.
+async fn nodes(app: &App) -> String {
+    let Ok(nodes) = app.store.catalogue().nodes().await else {
+        return String::new();
+    };
+    let mut samples: [(&str, Vec<String>); 3] = [
+        ("hindsight_node_up", Vec::new()),
+        ("hindsight_node_heartbeat_age_seconds", Vec::new()),
+        ("hindsight_node_log_lag_requests", Vec::new()),
+    ];
+    let [up, age, lag] = &mut samples;
+    for node in &nodes {
+        let labels = format!(
+            "{{node=\"{}\",role=\"{}\",version=\"{}\"}}",
+            label(&node.name),
+            node.role.name(),
+            label(&node.version)
+        );
+        up.1.push(format!("{labels} {}", u8::from(node.is_live())));
+        age.1
+            .push(format!("{labels} {}", node.silent_for.as_secs_f64()));
+        lag.1.push(format!("{labels} {}", node.log_lag()));
+    }
+    text_of(&samples)
+}
+
+/// Gauges in the text format of Prometheus.
+fn text_of(samples: &[(&str, Vec<String>)]) -> String {
     let mut text = String::new();
     for (name, samples) in samples.iter().filter(|(_, samples)| !samples.is_empty()) {
         text += &format!("# TYPE {name} gauge\n");

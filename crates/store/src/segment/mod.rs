@@ -45,6 +45,8 @@ pub(crate) struct Segment {
     pub(crate) record: SegmentRecord,
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
+    /// Whether other nodes read the file.
+    is_shared: bool,
     retired: Mutex<Option<Retired>>,
     alive: Arc<()>,
 }
@@ -64,9 +66,16 @@ impl Segment {
             vfs,
             path: folder.join(&record.path),
             record,
+            is_shared: false,
             retired: Mutex::new(None),
             alive: Arc::default(),
         }
+    }
+
+    /// Says whether other nodes read the file, which then outlives this process's use of it (`crate::shared`).
+    pub(crate) fn shared(mut self, is_shared: bool) -> Segment {
+        self.is_shared = is_shared;
+        self
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -84,7 +93,9 @@ impl Segment {
 
     /// Says what becomes of the file of a segment that the catalogue no longer lists as data: it happens with the last reference.
     pub(crate) fn retire(&self, to: Retired) {
-        *self.retired.lock() = Some(to);
+        if !self.is_shared {
+            *self.retired.lock() = Some(to);
+        }
     }
 
     /// Whether any of its rows may lie in the range, ends included.
