@@ -126,18 +126,23 @@ impl StoreConfig {
         }
     }
 
+    /// Whether the files of segments are where all nodes of the catalogue reach them.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared_segments.is_some()
+    }
+
     /// Refuses settings of a node that do not fit together.
     ///
     /// # Errors
     /// [`StoreError::BadNode`]
     pub(crate) fn check_node(&self) -> Result<()> {
         let is_file = matches!(self.catalogue, CataloguePlace::DataFolder);
-        if is_file && self.shared_segments.is_some() {
+        if is_file && self.is_shared() {
             return Err(StoreError::BadNode(
                 "`store.segments` needs a catalogue in PostgreSQL (`store.catalogue`): nodes that share segments share a catalogue",
             ));
         }
-        if self.node.role != NodeRole::All && self.shared_segments.is_none() {
+        if self.node.role != NodeRole::All && !self.is_shared() {
             return Err(StoreError::BadNode(
                 "a role other than `all` (`node.role`) needs a catalogue in PostgreSQL (`store.catalogue`) and segments that all nodes reach (`store.segments`)",
             ));

@@ -36,7 +36,7 @@ struct Read {
 impl Store {
     /// Whether other nodes may share the catalogue.
     pub fn is_shared(&self) -> bool {
-        self.config.shared_segments.is_some()
+        self.config.is_shared()
     }
 
     /// The other nodes of the catalogue, as of the last time that it was read.

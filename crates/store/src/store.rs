@@ -109,7 +109,7 @@ impl Store {
         let kind = config.catalogue.kind();
         let folder = blocking(move || Folder::take(vfs, &root, create, kind)).await?;
         config.check_node()?;
-        let (node, shared) = (&config.node, config.shared_segments.is_some());
+        let (node, shared) = (&config.node, config.is_shared());
         let now = config.clock.now_ticks();
         let owned = config.catalogue.own(&folder, node, shared, now);
         let (catalogue, id) = owned.await?;
@@ -160,7 +160,7 @@ impl Store {
         }
         let selection_bytes = config.column_cache_bytes / SELECTION_SHARE;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
-        let is_shared = config.shared_segments.is_some();
+        let is_shared = config.is_shared();
         Ok(Arc::new(Store {
             segment_settings: segment_settings(&config, &folder, id),
             quarantine: recovered.quarantine,
@@ -430,7 +430,7 @@ impl Store {
         records
             .into_iter()
             .map(|record| Segment::new(self.config.vfs.clone(), folder, record))
-            .map(|segment| Arc::new(segment.shared(self.is_shared())))
+            .map(|segment| Arc::new(segment.shared(self.config.shared_segments.is_some())))
             .collect()
     }
 
