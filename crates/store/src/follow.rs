@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures::future::join_all;
-use parking_lot::Mutex;
 
 use crate::error::{Result, StoreError};
 use crate::node::NodeRecord;
+use crate::node_state::LastRead;
 use crate::peers::{HotReply, NodeClient, Peer};
 use crate::snapshot::Snapshot;
 use crate::store::Store;
@@ -20,18 +20,6 @@ use crate::view::View;
 const STALE: Duration = Duration::from_secs(2);
 /// How often a query reads the catalogue again because a node has sealed meanwhile.
 const ATTEMPTS: usize = 4;
-
-/// What was read of the catalogue last.
-#[derive(Debug, Default)]
-pub(crate) struct FollowState(Mutex<Read>);
-
-#[derive(Debug, Default)]
-struct Read {
-    /// The transaction that changed the list of segments last.
-    segments: i64,
-    /// When, by the clock's `elapsed`.
-    at: Option<Duration>,
-}
 
 impl Store {
     /// Whether other nodes may share the catalogue.
@@ -62,7 +50,7 @@ impl Store {
         let segments = states.flat_map(|state| state.segments.iter());
         let known: BTreeSet<i64> = segments.map(|segment| segment.record.id).collect();
         drop(view);
-        let seen = self.following.0.lock().segments;
+        let seen = self.nodes.followed.lock().segments;
         let mut followed = self.catalogue.follow(&known, seen).await?;
         let own = self.catalogue.node();
         followed.nodes.retain(|node| Some(node.id) != own);
@@ -72,7 +60,7 @@ impl Store {
         let nodes = Arc::new(followed.nodes);
         self.view
             .follow(&followed.gone, new, nodes, &followed.deleted);
-        *self.following.0.lock() = Read {
+        *self.nodes.followed.lock() = LastRead {
             segments: followed.segments,
             at: Some(began),
         };
@@ -88,7 +76,7 @@ impl Store {
         if !self.is_shared() {
             return Ok(self.snapshot());
         }
-        let at = self.following.0.lock().at;
+        let at = self.nodes.followed.lock().at;
         let now = self.config.clock.elapsed();
         if at.is_none_or(|at| now.saturating_sub(at) > STALE) {
             self.follow().await?;
@@ -155,13 +143,13 @@ impl Store {
                 tokio::time::sleep(self.config.node_wait).await;
             }
         }
-        self.joined.store(true, Ordering::Release);
+        self.nodes.joined.store(true, Ordering::Release);
         Ok(())
     }
 
     /// Refuses telemetry before [`Store::join`].
     pub(crate) fn check_joined(&self) -> Result<()> {
-        if self.joined.load(Ordering::Acquire) {
+        if self.nodes.joined.load(Ordering::Acquire) {
             return Ok(());
         }
         Err(StoreError::Joining)

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
-use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::batch::compacted;
 use crate::error::{Result, StoreError};
 use crate::ids::time_ordered_id;
+use crate::node_state::Lease;
 use crate::peers::{HotReply, HotRequest, HotTable};
 use crate::store::Store;
 use crate::view::{Chunks, Key, View};
@@ -22,24 +22,6 @@ const MAX_LEASES: usize = 4096;
 /// How long a reader waits for a seal of this node that it knows from the catalogue to become visible here.
 const BEHIND: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_millis(5);
-
-/// The pinned memtables, by their leases.
-#[derive(Debug, Default)]
-pub(crate) struct Leases(Mutex<HashMap<Uuid, Lease>>);
-
-#[derive(Debug)]
-struct Lease {
-    tables: Arc<HashMap<Key, [Arc<Chunks>; 2]>>,
-    /// When it is released, by the clock's `elapsed`.
-    until: Duration,
-}
-
-impl Leases {
-    /// Releases those whose time is over.
-    pub(crate) fn release_old(&self, now: Duration) {
-        self.0.lock().retain(|_, lease| lease.until > now);
-    }
-}
 
 /// Rows of a pinned memtable, in parts.
 #[derive(Debug)]
@@ -116,7 +98,7 @@ impl Store {
             sequence: view.sequence,
             tables: tables.collect(),
         };
-        let mut leases = self.leases.0.lock();
+        let mut leases = self.nodes.leases.lock();
         if leases.len() >= MAX_LEASES {
             return Err(StoreError::Overloaded {
                 bytes: self.view.sizes().bytes,
@@ -131,7 +113,7 @@ impl Store {
 
     /// Rows of a pinned memtable; `None` if there is no such lease, or no such column.
     pub fn read_hot(&self, request: &HotRequest) -> Option<HotRows> {
-        let tables = self.leases.0.lock().get(&request.lease)?.tables.clone();
+        let tables = self.nodes.leases.lock().get(&request.lease)?.tables.clone();
         let schema = request.table.stored_schema();
         let columns: Option<Vec<usize>> = request
             .columns
@@ -152,12 +134,12 @@ impl Store {
 
     /// Releases a pinned memtable.
     pub fn close_hot(&self, lease: Uuid) {
-        self.leases.0.lock().remove(&lease);
+        self.nodes.leases.lock().remove(&lease);
     }
 
     /// How many memtables are pinned.
     pub fn hot_leases(&self) -> usize {
-        self.leases.0.lock().len()
+        self.nodes.leases.lock().len()
     }
 }
 

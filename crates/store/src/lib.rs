@@ -45,6 +45,7 @@ mod maintenance;
 mod memory_fs;
 mod missing;
 mod node;
+mod node_state;
 mod peers;
 mod promote;
 mod quarantine;

@@ -31,7 +31,7 @@ async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
         let Some(store) = store.upgrade() else { return };
         // While it fails, the health of the store says why.
         let _ = store.maintain_log().await;
-        store.leases.release_old(store.config.clock.elapsed());
+        store.nodes.release_old(store.config.clock.elapsed());
         if store.seal_is_due()
             && let Err(error) = store.seal_all().await
         {

@@ -1,11 +1,9 @@
 //! Segments in a folder that all nodes share. A file is removed once no catalogue entry has named it for an hour: other nodes may still
 //! read it, and a seal of another node may be about to list it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 
 use crate::blocking::blocking;
 use crate::error::{Result, StoreError};
@@ -14,10 +12,6 @@ use crate::store::Store;
 
 /// How long a file stays that the catalogue does not list. It is longer than any query and any commit takes.
 const GRACE: Duration = Duration::from_secs(3600);
-
-/// Files that the catalogue does not list, and since when that is known, by the clock's `elapsed`.
-#[derive(Debug, Default)]
-pub(crate) struct Unlisted(Mutex<HashMap<PathBuf, Duration>>);
 
 impl Store {
     /// Removes files of the shared folder that the catalogue has not listed for an hour. Returns how many.
@@ -37,7 +31,7 @@ impl Store {
             .collect();
         let now = self.config.clock.elapsed();
         let due: Vec<PathBuf> = {
-            let mut unlisted = self.unlisted.0.lock();
+            let mut unlisted = self.nodes.unlisted.lock();
             let there: HashSet<PathBuf> = files
                 .into_iter()
                 .filter(|file| !listed.contains(file))

@@ -1,7 +1,6 @@
 //! The store: opens a data folder, takes appends, hands out snapshots, seals.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
@@ -18,10 +17,9 @@ use crate::columns::{ColumnCache, SelectionCache};
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
-use crate::follow::FollowState;
 use crate::health::{Health, HealthCell};
-use crate::hot::Leases;
 use crate::log::{self, LogSettings, LogWriter};
+use crate::node_state::NodeState;
 use crate::peers::Peer;
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
@@ -31,7 +29,6 @@ use crate::schema::Table;
 use crate::seal;
 use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};
 use crate::segment_change::SegmentChange;
-use crate::shared::Unlisted;
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::store_id::StoreId;
@@ -79,13 +76,7 @@ pub struct Store {
     pub(crate) changing: tokio::sync::Mutex<()>,
     /// A change of the list of segments is committed and made visible under this lock, or the list is read of the catalogue.
     pub(crate) commits: tokio::sync::Mutex<()>,
-    pub(crate) following: FollowState,
-    /// What queries of other nodes read of the memtable.
-    pub(crate) leases: Leases,
-    /// Whether telemetry is taken ([`Store::join`]).
-    pub(crate) joined: AtomicBool,
-    /// Files of a shared folder that the catalogue does not list.
-    pub(crate) unlisted: Unlisted,
+    pub(crate) nodes: NodeState,
     /// One append of [`Store::append_unique`] at a time.
     pub(crate) appending_unique: tokio::sync::Mutex<()>,
     pub(crate) wake: Arc<Notify>,
@@ -178,10 +169,7 @@ impl Store {
             health,
             changing: tokio::sync::Mutex::default(),
             commits: tokio::sync::Mutex::default(),
-            following: FollowState::default(),
-            leases: Leases::default(),
-            joined: AtomicBool::new(!is_shared),
-            unlisted: Unlisted::default(),
+            nodes: NodeState::new(!is_shared),
             appending_unique: tokio::sync::Mutex::default(),
             wake: Arc::default(),
             oldest: Mutex::new(oldest),
