@@ -50,7 +50,7 @@ impl NodeSecret {
     pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
         let shown = headers.get(header::AUTHORIZATION);
         let shown = shown.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        // Digests tell nothing of the texts at the place where they differ.
+        // The place where two digests differ reveals nothing of the texts.
         shown.is_some_and(|shown| Sha256::digest(shown) == Sha256::digest(&self.0))
     }
 }

@@ -161,7 +161,7 @@ async fn each_node_reads_what_the_others_have_acknowledged_and_sealed() {
     assert_eq!(ids_of(frame(&snapshot, app(1))).await, ["a1", "b1"]);
     drop(snapshot);
     assert_eq!((a.hot_leases(), b.hot_leases()), (0, 0));
-    // No node was told of the seal.
+    // No node has read the catalogue since the seal.
     for node in [&a, &b, &c] {
         assert_eq!(all_ids(node, app(1)).await, ["a1", "a2", "b1"]);
     }
@@ -214,7 +214,7 @@ async fn a_node_that_is_away_fails_queries_until_it_is_back_or_drained_or_forgot
     b.follow().await.unwrap();
     assert_eq!(all_ids(&b, app(1)).await, ["a1", "a2"]);
     drop(a);
-    assert!(!b.catalogue().forget_node("nobody").await.unwrap());
+    assert!(!b.catalogue().forget_node("unknown").await.unwrap());
 }
 
 #[tokio::test]
