@@ -64,12 +64,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Opens the data folder and everything over it.
-    pub(crate) async fn build(settings: Settings) -> anyhow::Result<Arc<App>> {
-        App::build_with(settings, |_| {}).await
-    }
-
-    /// As [`App::build`], in test mode (`docs/testing.md`).
+    /// As [`App::build_with`], in test mode (`docs/testing.md`).
     pub(crate) async fn build_in_test_mode(
         settings: Settings,
         test: TestMode,
@@ -78,7 +73,7 @@ impl App {
         App::open(settings, config, Some(test)).await
     }
 
-    /// As [`App::build`], with a last change to the store's settings: tests set the clock.
+    /// Opens the data folder and everything over it, with a last change to the store's settings: tests set the clock.
     pub(crate) async fn build_with(
         settings: Settings,
         change: impl FnOnce(&mut StoreConfig),

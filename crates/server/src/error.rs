@@ -307,6 +307,7 @@ fn engine_status(error: &EngineError) -> StatusCode {
         EngineError::NotFound(_) => StatusCode::NOT_FOUND,
         EngineError::Forbidden => StatusCode::FORBIDDEN,
         EngineError::TimedOut { .. } => StatusCode::GATEWAY_TIMEOUT,
+        EngineError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         EngineError::Unreadable(_) | EngineError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -330,6 +331,7 @@ fn engine_parts(error: &EngineError) -> (String, &'static str, Option<Value>) {
         }
         EngineError::NotFound(_) => ApiError::NotFound(message).parts(),
         EngineError::Forbidden => ApiError::Forbidden { by_token: false }.parts(),
+        EngineError::Unavailable(_) => ApiError::Unavailable(message).parts(),
         EngineError::TimedOut { .. } => {
             let inner = json!({ "code": "GatewayTimeout", "message": message });
             ("Gateway timeout".to_owned(), "GatewayTimeout", Some(inner))
@@ -404,7 +406,9 @@ impl IntoResponse for ApiError {
         }
         let retry = match &self {
             ApiError::Throttled { retry_after, .. } => Some(*retry_after),
-            ApiError::Downstream(_) | ApiError::Unavailable(_) => Some(RETRY_SECONDS),
+            ApiError::Downstream(_)
+            | ApiError::Unavailable(_)
+            | ApiError::Engine(EngineError::Unavailable(_)) => Some(RETRY_SECONDS),
             _ => None,
         };
         if let Some(seconds) = retry {

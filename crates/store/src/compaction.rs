@@ -177,7 +177,15 @@ impl Store {
             })
             .await?;
         }
-        blocking(move || writer.finish()).await
+        let settings = self.segment_settings.clone();
+        blocking(move || {
+            let record = writer.finish()?;
+            let published = settings.publish(std::slice::from_ref(&record));
+            published
+                .inspect_err(|_| settings.discard(std::slice::from_ref(&record)))
+                .map(|()| record)
+        })
+        .await
     }
 
     /// Which rows the segments of a merge hold together; `None` if one of them does not say so.

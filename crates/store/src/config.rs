@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::catalogue::CataloguePlace;
 use crate::clock::{Clock, SystemClock};
+use crate::objects::ObjectStorage;
 use crate::vfs::{RealFs, Vfs};
 
 /// How a store works. Start from [`StoreConfig::new`] and change what is needed.
@@ -15,6 +16,8 @@ pub struct StoreConfig {
     pub data_dir: PathBuf,
     /// Where its catalogue is. Default: in the data folder.
     pub catalogue: CataloguePlace,
+    /// The object store that segments are in. Default: none, they are in the data folder.
+    pub objects: Option<ObjectsConfig>,
     /// Whether the folder and its catalogue are made where there are none. Default true.
     pub create: bool,
     /// How long the log writer waits for more requests before it writes and syncs. Default 2 ms.
@@ -72,12 +75,44 @@ pub struct StoreConfig {
     pub vfs: Arc<dyn Vfs>,
 }
 
+/// How segments are kept in an object store.
+#[derive(Debug, Clone)]
+pub struct ObjectsConfig {
+    /// The object store.
+    pub storage: Arc<dyn ObjectStorage>,
+    /// Bytes of segments that are kept in the data folder as a cache; those that are being read come on top. Default 16 GiB.
+    pub cache_bytes: u64,
+    /// Bytes of a segment from which on a look-up downloads the parts of it that it needs instead of all of it. Default 4 MiB.
+    pub parts_from: u64,
+    /// How long the object of a segment that was merged or deleted stays for queries of other machines. Default 15 minutes.
+    pub grace: Duration,
+    /// The age from which on objects that no catalogue lists are deleted. Default 7 days.
+    pub orphan_age: Duration,
+    /// How often these are looked for. Default 1 hour.
+    pub orphan_interval: Duration,
+}
+
+impl ObjectsConfig {
+    /// The defaults over this object store.
+    pub fn new(storage: Arc<dyn ObjectStorage>) -> ObjectsConfig {
+        ObjectsConfig {
+            storage,
+            cache_bytes: 16 << 30,
+            parts_from: 4 << 20,
+            grace: Duration::from_secs(15 * 60),
+            orphan_age: Duration::from_secs(7 * 86_400),
+            orphan_interval: Duration::from_secs(3600),
+        }
+    }
+}
+
 impl StoreConfig {
     /// The defaults over this data folder.
     pub fn new(data_dir: impl Into<PathBuf>) -> StoreConfig {
         StoreConfig {
             data_dir: data_dir.into(),
             catalogue: CataloguePlace::DataFolder,
+            objects: None,
             create: true,
             commit_delay: Duration::from_millis(2),
             commit_bytes: 16 << 20,

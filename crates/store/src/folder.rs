@@ -130,6 +130,11 @@ impl Folder {
         self.root.join(SEGMENTS)
     }
 
+    /// The cache of segments that are in an object store.
+    pub(crate) fn cache_dir(&self) -> PathBuf {
+        self.root.join("segment-cache")
+    }
+
     pub(crate) fn quarantine_dir(&self) -> PathBuf {
         self.root.join("quarantine")
     }
@@ -169,7 +174,10 @@ fn holds_telemetry(vfs: &dyn Vfs, root: &Path) -> Result<bool> {
         && !log::files(vfs, &log)
             .map_err(StoreError::io("list", &log))?
             .is_empty();
+    let format = format_file::read(vfs, root)?;
+    let in_objects = format.is_some_and(|format| format.has_objects);
     Ok(logged
+        || in_objects
         || (exists(&segments)?
             && !quarantine::files_below(vfs, &segments, quarantine::DEPTH)?.is_empty()))
 }

@@ -11,8 +11,10 @@ use crate::vfs::{self, Vfs};
 pub const FORMAT_VERSION: u32 = 1;
 
 const FORMAT_FILE: &str = "format";
-/// The third line of a folder whose catalogue is in PostgreSQL.
+/// A line of a folder whose catalogue is in PostgreSQL.
 const POSTGRES: &str = "catalogue postgresql";
+/// The third line of a folder whose segments are in an object store. Programs of before refuse it, whatever follows.
+const OBJECTS: &str = "segments objects";
 
 /// Where the catalogue of a data folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(crate) struct Format {
     pub(crate) store: Option<StoreId>,
     /// Where its catalogue is.
     pub(crate) catalogue: CatalogueKind,
+    /// Whether its segments are in an object store.
+    pub(crate) has_objects: bool,
 }
 
 /// Reads the file; `None` where there is none.
@@ -71,12 +75,18 @@ pub(crate) fn read(vfs: &dyn Vfs, root: &Path) -> Result<Option<Format>> {
         }
         None => None,
     };
+    let mut lines = lines.peekable();
+    let has_objects = lines.next_if_eq(&OBJECTS).is_some();
     let catalogue = match lines.next() {
         None => CatalogueKind::File,
         Some(POSTGRES) => CatalogueKind::Postgres,
-        Some(_) => return Err(damaged("its third line does not name a catalogue")),
+        Some(_) => return Err(damaged("it has a line that does not name a catalogue")),
     };
-    Ok(Some(Format { store, catalogue }))
+    Ok(Some(Format {
+        store,
+        catalogue,
+        has_objects,
+    }))
 }
 
 /// Refuses a data folder whose catalogue is in PostgreSQL, for an operation that needs the one in the folder.
@@ -95,10 +105,52 @@ pub(crate) fn refuse_postgres(
     }
 }
 
-/// Writes the file: to a temporary one, synced, renamed, folder synced.
+/// Refuses a data folder whose segments are in an object store, for an operation that needs them in the folder.
+pub(crate) fn refuse_objects(
+    vfs: &dyn Vfs,
+    root: &Path,
+    what: &'static str,
+    instead: &'static str,
+) -> Result<()> {
+    match read(vfs, root) {
+        Ok(Some(format)) if format.has_objects => Err(StoreError::NotWithObjects { what, instead }),
+        // What else is wrong with the file is for the operation.
+        _ => Ok(()),
+    }
+}
+
+/// Writes the file: to a temporary one, synced, renamed, folder synced. Where the segments are stays as it is.
 pub(crate) fn write(vfs: &dyn Vfs, root: &Path, store: StoreId, kind: CatalogueKind) -> Result<()> {
+    let before = read(vfs, root).ok().flatten();
+    let has_objects = before.is_some_and(|format| format.has_objects);
+    write_all(vfs, root, store, kind, has_objects)
+}
+
+/// Notes whether the segments of a data folder are in an object store.
+pub(crate) fn set_objects(vfs: &dyn Vfs, root: &Path, has_objects: bool) -> Result<()> {
+    let format = read(vfs, root)?;
+    let Some((kind, store)) = format.and_then(|format| Some((format.catalogue, format.store?)))
+    else {
+        return Err(StoreError::NoStore {
+            path: root.to_owned(),
+        });
+    };
+    write_all(vfs, root, store, kind, has_objects)
+}
+
+fn write_all(
+    vfs: &dyn Vfs,
+    root: &Path,
+    store: StoreId,
+    kind: CatalogueKind,
+    has_objects: bool,
+) -> Result<()> {
     let path = path(root);
     let mut text = format!("hindsight {FORMAT_VERSION}\nstore {store}\n");
+    if has_objects {
+        text.push_str(OBJECTS);
+        text.push('\n');
+    }
     if kind == CatalogueKind::Postgres {
         text.push_str(POSTGRES);
         text.push('\n');

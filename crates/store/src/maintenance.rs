@@ -9,6 +9,10 @@ use crate::store::Store;
 
 /// How often the age of the memtable and the list of deleted applications are checked.
 const TICK: Duration = Duration::from_secs(1);
+/// When a seal that failed is tried again.
+const SEAL_AGAIN: Duration = Duration::from_secs(5);
+/// The longest wait while the object store is unavailable: the wait doubles with each attempt.
+const MAX_SEAL_WAIT: Duration = Duration::from_secs(30);
 
 /// Starts the background tasks. They hold no reference that keeps the store alive.
 fn start(store: &Arc<Store>) {
@@ -19,31 +23,45 @@ fn start(store: &Arc<Store>) {
 }
 
 async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
+    let mut wait = SEAL_AGAIN;
     loop {
         // A wake-up means that the memtable reached a bound.
         let _ = tokio::time::timeout(TICK, wake.notified()).await;
         let Some(store) = store.upgrade() else { return };
         // While it fails, the health of the store says why.
         let _ = store.maintain_log().await;
-        if store.seal_is_due()
-            && let Err(error) = store.seal_all().await
-        {
-            tracing::error!(%error, "sealing failed; it will be tried again");
-            drop(store);
-            tokio::time::sleep(TICK * 5).await;
+        if !store.seal_is_due() {
+            continue;
+        }
+        match store.seal_all().await {
+            Ok(()) => wait = SEAL_AGAIN,
+            Err(error) => {
+                tracing::error!(%error, "sealing failed; it will be tried again");
+                drop(store);
+                tokio::time::sleep(wait).await;
+                // A seal writes its segments anew each time.
+                wait = if error.is_object_unavailable() {
+                    (wait * 2).min(MAX_SEAL_WAIT)
+                } else {
+                    SEAL_AGAIN
+                };
+            }
         }
     }
 }
 
 async fn tidy(store: Weak<Store>) {
-    let Some((compaction, retention)) = store.upgrade().map(|store| {
+    let Some((compaction, retention, orphans)) = store.upgrade().map(|store| {
+        let objects = store.config.objects.as_ref();
         (
             store.config.compaction_interval,
             store.config.retention_interval,
+            objects.map(|objects| objects.orphan_interval),
         )
     }) else {
         return;
     };
+    let mut next_orphans = orphans;
     let mut version = None;
     let (mut next_compaction, mut next_retention) = (compaction, retention);
     let mut passed = Duration::ZERO;
@@ -65,6 +83,14 @@ async fn tidy(store: Weak<Store>) {
         if passed >= next_retention {
             next_retention = passed + retention;
             note(store.expire().await, "expiring what is past its retention");
+        }
+        note(store.delete_objects().await, "deleting objects");
+        if next_orphans.is_some_and(|next| passed >= next) {
+            next_orphans = orphans.map(|interval| passed + interval);
+            note(
+                store.collect_orphans().await,
+                "looking for objects that no catalogue lists",
+            );
         }
     }
 }

@@ -19,6 +19,8 @@ use crate::error::{Result, StoreError};
 use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
 use crate::log::{self, LogSettings, LogWriter};
+use crate::object_recovery::ObjectsPlace;
+use crate::objects::{ObjectFigures, Orphans, SegmentObjects};
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
@@ -78,6 +80,8 @@ pub struct Store {
     /// When the oldest row in memory arrived, by the clock's `elapsed`.
     pub(crate) oldest: Mutex<Option<Duration>>,
     pub(crate) large_expiry: LargeExpiry,
+    /// The objects that no catalogue lists.
+    pub(crate) orphans: Arc<Orphans>,
     /// A change of segments whose commit failed and of which it is not known whether it was committed.
     pub(crate) in_doubt: Mutex<Option<SegmentChange>>,
     trusted_time: TrustedTime,
@@ -106,7 +110,11 @@ impl Store {
         id: StoreId,
     ) -> Result<Arc<Store>> {
         let view = Arc::new(ViewCell::default());
-        let recovered = recovery::recover(&folder, &catalogue, id, &view).await?;
+        let objects = ObjectsPlace {
+            config: config.objects.clone(),
+            clock: config.clock.clone(),
+        };
+        let recovered = recovery::recover(&folder, &catalogue, id, &view, objects).await?;
         let health = Arc::new(HealthCell::default());
         let settings = LogSettings {
             dir: folder.log_dir(),
@@ -132,7 +140,7 @@ impl Store {
         let selection_bytes = config.column_cache_bytes / SELECTION_SHARE;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
         Ok(Arc::new(Store {
-            segment_settings: segment_settings(&config, &folder, id),
+            segment_settings: segment_settings(&config, &folder, id, recovered.objects),
             quarantine: recovered.quarantine,
             access: Arc::new(SegmentAccess {
                 footers: FooterCache::new(config.footer_cache_bytes),
@@ -151,6 +159,7 @@ impl Store {
             wake: Arc::default(),
             oldest: Mutex::new(oldest),
             large_expiry: LargeExpiry::default(),
+            orphans: Arc::default(),
             in_doubt: Mutex::default(),
             background: Mutex::default(),
             log: Mutex::new(Some(Arc::new(log))),
@@ -252,7 +261,26 @@ impl Store {
         if health.reason.is_none() && !self.clock_trust().is_trusted() {
             health.reason = Some("the clock is suspect".to_owned());
         }
+        if health.reason.is_none()
+            && let Some(objects) = &self.segment_settings.objects
+        {
+            health.reason = objects.trouble();
+        }
         health
+    }
+
+    /// Figures of the object store that segments are in; `None` if they are in the data folder.
+    pub fn object_figures(&self) -> Option<ObjectFigures> {
+        let objects = self.segment_settings.objects.as_ref()?;
+        Some(objects.figures())
+    }
+
+    /// Fails before segments are written that could not be uploaded.
+    async fn check_objects(&self) -> Result<()> {
+        match self.segment_settings.objects.clone() {
+            Some(objects) => blocking(move || objects.check_availability()).await,
+            None => Ok(()),
+        }
     }
 
     /// How many segments cannot be read.
@@ -340,6 +368,7 @@ impl Store {
         let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
         // Before more rows are frozen: the frozen rows may be in segments already.
         self.settle().await?;
+        self.check_objects().await?;
         *self.oldest.lock() = None;
         let position = writer.freeze().await?;
         let view = self.view.get();
@@ -356,12 +385,16 @@ impl Store {
                 let written =
                     seal::write_segments(&settings, *key, &state.frozen, now, &mut records);
                 if let Err(error) = written {
-                    remove_unregistered(&settings, &records);
+                    settings.discard(&records);
                     return Err(error);
                 }
                 for chunk in &state.frozen.list {
                     usage.add_batch(*key, &chunk.batch);
                 }
+            }
+            if let Err(error) = settings.publish(&records) {
+                settings.discard(&records);
+                return Err(error);
             }
             Ok((records, usage))
         })
@@ -383,7 +416,10 @@ impl Store {
         let folder = &self.segment_settings.folder;
         records
             .into_iter()
-            .map(|record| Arc::new(Segment::new(self.config.vfs.clone(), folder, record)))
+            .map(|record| {
+                let segment = Segment::new(self.config.vfs.clone(), folder, record);
+                Arc::new(segment.in_objects(self.segment_settings.objects.clone()))
+            })
             .collect()
     }
 
@@ -422,8 +458,6 @@ impl Drop for Store {
     }
 }
 
-/// Removes the segments of a seal that failed before they were registered: the disk may be full, and the next seal writes
-/// them again.
 /// Encodes a request for the log. A large one takes milliseconds, in which no other task of the same thread would run: it is encoded on
 /// a thread for blocking work.
 async fn encode(
@@ -441,17 +475,19 @@ async fn encode(
     blocking(encode).await
 }
 
-fn remove_unregistered(settings: &SegmentSettings, records: &[SegmentRecord]) {
-    for record in records {
-        // What is left is moved to the quarantine at the next start.
-        let _ = settings.vfs.remove(&settings.folder.join(&record.path));
-    }
-}
-
-fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> SegmentSettings {
+fn segment_settings(
+    config: &StoreConfig,
+    folder: &Folder,
+    store: StoreId,
+    objects: Option<Arc<SegmentObjects>>,
+) -> SegmentSettings {
     SegmentSettings {
         store,
-        folder: folder.segments_dir(),
+        folder: match objects {
+            Some(_) => folder.cache_dir(),
+            None => folder.segments_dir(),
+        },
+        objects,
         vfs: config.vfs.clone(),
         row_group_rows: config.row_group_rows,
         zstd_level: config.zstd_level,

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use hindsight_store::Application;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::sync::watch;
 
-use super::data::{client_url, data_flag, environment, program};
+use super::data::{client_url, data_flag, environment, objects, program};
 use super::listen::Encryption;
 use super::portal::{portal_link, portal_origin};
 use super::test_mode::TestFlags;
@@ -30,6 +30,9 @@ pub(super) struct Serve {
     /// Catalogue in PostgreSQL, `postgres://user@host/database` [default: in the data folder]
     #[arg(long, value_name = "URL")]
     catalogue: Option<String>,
+    /// Object store of segments, `s3://bucket/prefix` or `file:///folder` [default: in the data folder]
+    #[arg(long, value_name = "URL")]
+    objects: Option<String>,
     /// Address and port for HTTP, and for TLS if there is a certificate [default: 127.0.0.1:2020]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
@@ -65,6 +68,9 @@ impl Serve {
         if let Some(catalogue) = &self.catalogue {
             settings.set("store.catalogue", catalogue)?;
         }
+        if let Some(objects) = &self.objects {
+            settings.set("store.objects", objects)?;
+        }
         if let Some(listen) = &self.listen {
             settings.set("listen", listen)?;
         }
@@ -88,8 +94,14 @@ impl Serve {
         let _logs = crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
         let _folder = self.test.make_folder(&mut settings)?;
         let app = match self.test.mode() {
+            Some(_) if settings.store_objects.is_some() => {
+                bail!("test mode does not support segments in an object store (store.objects)")
+            }
             Some(test) => App::build_in_test_mode(settings, test).await?,
-            None => App::build(settings).await?,
+            None => {
+                let objects = objects(&settings)?;
+                App::build_with(settings, |store| store.objects = objects).await?
+            }
         };
         let served = serve(&app, &self).await;
         let closed = app.close().await;

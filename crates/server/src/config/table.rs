@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use hindsight_identity::issuer::Implicit;
 use hindsight_identity::{TrustedIssuer, parse_trusted};
+use hindsight_objects::Address;
 use hindsight_otlp::ResourceDimensions;
 use hindsight_store::{CataloguePlace, Tier};
 use uuid::Uuid;
@@ -217,6 +218,15 @@ settings! {
     "store.catalogue" = "" => catalogue: CataloguePlace, catalogue,
     "Where the catalogue is: empty for a file of SQLite in the data folder, or a database of PostgreSQL, `postgres://user:password@host:port/database`. See cluster.md.";
 
+    "store.objects" = "" => store_objects: Option<Address>, |text: &str| optional(text, objects),
+    "Where segments are: empty for the data folder, a bucket of S3 or of a service with its interface, `s3://bucket/prefix`, or a folder that several machines share, `file:///folder`. Credentials and the address of the service are those of the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`, …). See cluster.md.";
+
+    "store.segment_cache" = "16GiB" => store_segment_cache: u64, bytes,
+    "With `store.objects`: bytes of segments that are kept in the data folder as a cache. Segments that are being read come on top.";
+
+    "store.orphan_age" = "7d" => store_orphan_age: Duration, duration,
+    "With `store.objects`: age from which on objects that no catalogue lists are deleted, such as those of an interrupted merge.";
+
     "store.memory" = "1GiB" => store_memory: usize, size,
     "Memory limit of items that are not yet in segments. A quarter of it triggers a flush. One application may use three times what is free, so three quarters if it is alone; beyond it its telemetry is refused with 503.";
 
@@ -342,6 +352,10 @@ impl Settings {
     pub(crate) fn trusted_issuers(&self) -> anyhow::Result<Vec<TrustedIssuer>> {
         parse_trusted(&self.auth_trusted_issuers, &self.auth_audiences).map_err(anyhow::Error::msg)
     }
+}
+
+fn objects(text: &str) -> anyhow::Result<Address> {
+    Ok(text.parse()?)
 }
 
 fn catalogue(text: &str) -> anyhow::Result<CataloguePlace> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use hindsight_store::{Stats, TICKS_PER_SECOND, Table};
+use hindsight_store::{ObjectFigures, Stats, TICKS_PER_SECOND, Table};
 use metrics::gauge;
 
 use crate::app::App;
@@ -39,6 +39,9 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     } else {
         0.0
     });
+    if let Some(objects) = app.store.object_figures() {
+        object_figures(&objects);
+    }
     gauge!("hindsight_queries_running").set(app.engine.running_queries() as f64);
     gauge!("hindsight_log_lines_dropped").set(crate::telemetry::dropped_lines() as f64);
     let mut text = app.prometheus.render();
@@ -51,6 +54,19 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
         text,
     )
         .into_response()
+}
+
+/// The figures of the object store that segments are in.
+fn object_figures(figures: &ObjectFigures) {
+    gauge!("hindsight_objects_uploads").set(figures.uploads as f64);
+    gauge!("hindsight_objects_downloads").set(figures.downloads as f64);
+    gauge!("hindsight_objects_downloaded_bytes").set(figures.downloaded_bytes as f64);
+    gauge!("hindsight_objects_failures").set(figures.failures as f64);
+    gauge!("hindsight_objects_failing").set(if figures.is_failing { 1.0 } else { 0.0 });
+    gauge!("hindsight_objects_retired").set(figures.retired as f64);
+    gauge!("hindsight_objects_unlisted").set(figures.orphans as f64);
+    gauge!("hindsight_segment_cache_files").set(figures.cached_files as f64);
+    gauge!("hindsight_segment_cache_bytes").set(figures.cached_bytes as f64);
 }
 
 /// The figures of each application's tables: rows, bytes, and how long they are kept. They are written here and not registered, so that

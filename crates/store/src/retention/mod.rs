@@ -112,6 +112,15 @@ impl Store {
         if records.is_empty() {
             return Ok(());
         }
+        if let Some(objects) = &self.segment_settings.objects {
+            // The catalogue first: other machines read what it lists.
+            let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
+            self.catalogue.replace_segments(&ids, &mut []).await?;
+            records
+                .iter()
+                .for_each(|record| objects.delete_soon(record));
+            return Ok(());
+        }
         let segments = self.segment_settings.folder.clone();
         let folder = expired::folder(&self.config.data_dir);
         let vfs = self.config.vfs.clone();

@@ -90,7 +90,7 @@ async fn an_application_that_fills_memory_leaves_room_for_others() {
 
 #[tokio::test]
 async fn memory_is_sealed_by_age_and_by_rows() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             seal_rows: 3,
@@ -142,7 +142,7 @@ async fn many_small_requests_become_few_chunks_and_the_log_is_cut() {
 
 #[tokio::test]
 async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -168,11 +168,7 @@ async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
         store.compact().await.unwrap();
         assert_eq!(segments(), 1);
         let files = || {
-            let folder = home
-                .path()
-                .join("segments")
-                .join(app(1).to_string())
-                .join("requests");
+            let folder = home.segments().join(app(1).to_string()).join("requests");
             std::fs::read_dir(folder).unwrap().count()
         };
         assert!(files() > 1, "a query may still read the old files");
@@ -189,7 +185,7 @@ async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
 
 #[tokio::test]
 async fn small_hours_share_a_segment_and_are_merged_before_their_day_closes() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -229,7 +225,7 @@ fn segments_if_any(store: &Store) -> u64 {
 
 #[tokio::test]
 async fn old_segments_expire() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -307,7 +303,7 @@ fn rows(store: &Store) -> [u64; 2] {
 
 #[tokio::test]
 async fn a_table_keeps_its_items_as_long_as_its_rule_says() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -377,7 +373,7 @@ async fn a_table_and_an_application_have_as_many_bytes_as_their_rules_say() {
 
 #[tokio::test]
 async fn a_deleted_application_loses_its_data_and_others_keep_theirs() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let store = Store::open(home.quiet()).await.unwrap();
         for number in [1, 2] {
             let new = NewApplication {

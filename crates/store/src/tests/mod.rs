@@ -9,6 +9,7 @@ mod growth;
 mod home;
 mod ingestion_time;
 mod lifecycle;
+mod objects;
 mod opening;
 mod postgres;
 pub(crate) mod postgres_server;
