@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-growth ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -125,6 +125,11 @@ bench:
 NEW ?= target/release/hindsight
 bench-compare:
 	$(PYTHON) bench/compare.py $(OLD) $(NEW)
+
+## Where the time of each of the 22 queries goes: planning, scan, aggregation, join, sort, reply.
+bench-stages:
+	$(CARGO) build --release --bin hindsight
+	$(PYTHON) bench/stages.py --requests $(REQUESTS)
 
 ## What a row costs in the 14 queries at 1, 4 and 20 million requests, and what planning costs up to a billion rows.
 bench-growth:

@@ -33,11 +33,6 @@ HALF = {"Q5", "Q6"}
 LEAST = 0.5
 
 
-def processor_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def fill(service, key, requests, end):
     bodies = telemetry.batches(key, requests, DAYS, end)
     while part := [body for _, body in zip(range(SLICE), bodies)]:
@@ -47,11 +42,11 @@ def fill(service, key, requests, end):
 def cost(service, app, key, query, runs):
     """Processor seconds of one run."""
     service.time_query(app, key, query)
-    begun, before, done = time.perf_counter(), processor_seconds(service.process.pid), 0
+    begun, before, done = time.perf_counter(), service.processor_seconds(), 0
     while done < runs or time.perf_counter() - begun < LEAST:
         service.time_query(app, key, query)
         done += 1
-    return (processor_seconds(service.process.pid) - before) / done
+    return (service.processor_seconds() - before) / done
 
 
 def settled(service):

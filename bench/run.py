@@ -26,7 +26,8 @@ from service import Service, last_full_hour, make_telemetry
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
 PROGRAM = pathlib.Path(os.environ.get("HINDSIGHT_PROGRAM", TARGET / "release" / "hindsight"))
-# Seconds without a merge after which there are none left: the service looks for them every minute.
+# How often the service looks for merges while it only merges, and the seconds without one after which there are none left.
+MERGE_INTERVAL = "2s"
 MERGE_PAUSE = 90
 PORT = int(os.environ.get("HINDSIGHT_BENCH_PORT", "21020"))
 
@@ -50,7 +51,9 @@ def filled(service, requests):
 def merge(service):
     """Runs the service, which is not running, until it has merged all segments that it merges."""
     listed = lambda: set(glob.glob(os.path.join(service.data, "segments", "**", "*.parquet"), recursive=True))
+    os.environ["HINDSIGHT_STORE_COMPACTION_INTERVAL"] = MERGE_INTERVAL
     service.start()
+    del os.environ["HINDSIGHT_STORE_COMPACTION_INTERVAL"]
     files, since = listed(), time.perf_counter()
     before = len(files)
     while time.perf_counter() - since < MERGE_PAUSE:

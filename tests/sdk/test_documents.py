@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 
+import object_server
 import postgres
 import shop_telemetry
 from server import PROGRAM, ROOT
@@ -208,7 +209,7 @@ class Documents(unittest.TestCase):
 
     @unittest.skipUnless(postgres.programs(), "PostgreSQL is not installed")
     def test_cluster(self):
-        run, migrate = blocks("docs/cluster.md", "sh")
+        run, migrate, *_ = blocks("docs/cluster.md", "sh")
         with postgres.Postgres() as database:
             address = re.compile(r"postgres://hindsight:password@db\.example(:5432)?/hindsight")
 
@@ -238,6 +239,34 @@ class Documents(unittest.TestCase):
             self.assertEqual(database.sql("SELECT name FROM applications ORDER BY name"), "default\nshop")
             session.serve("hindsight serve --data data")
             self.assertIn("shop", session.run("hindsight app list --data data"))
+
+    def test_objects(self):
+        _, _, run, migrate = blocks("docs/cluster.md", "sh")
+        export, in_s3, in_folder = commands(run)
+        self.assertTrue(export.startswith("export AWS_ACCESS_KEY_ID="), export)
+        with tempfile.TemporaryDirectory() as shared:
+            session = Session(self)
+            session.serve(in_folder.replace("/mnt/shared", shared).replace("/var/lib/hindsight", "data"))
+            session.stop()
+            self.assertEqual(os.listdir(shared), ["store"])
+        if not object_server.is_installed():
+            self.skipTest("moto[server] is not installed")
+        with object_server.Moto() as objects:
+            def here(text):
+                return text.replace("bucket/prefix", f"{object_server.BUCKET}/prefix").replace("/var/lib/hindsight", "data")
+
+            session = Session(self)
+            session.set(**objects.environment)
+            session.run(export.replace("eu-west-1", "us-east-1"))
+            session.serve(here(in_s3))
+            session.stop()
+            self.assertEqual(objects.keys(), ["prefix/store"])
+            there, back = commands(migrate)
+            session.run(here(back))
+            session.serve("hindsight serve --data data")
+            session.stop()
+            self.assertIn("the segments are in s3://", session.run(here(there)))
+            session.serve(here(in_s3))
 
     def test_kusto(self):
         session = Session(self)

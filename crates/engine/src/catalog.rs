@@ -220,6 +220,11 @@ impl Catalog for StoreCatalog {
                 provider: Arc::new(self.stored(&apps, table)),
             }));
         }
+        if name == usage::USAGE && self.snapshot.has_other_nodes() {
+            return Err(CatalogError::Scope(format!(
+                "The table {name} is not supported while several nodes share a catalogue."
+            )));
+        }
         if name == usage::USAGE {
             self.note(&apps, usage::USAGE);
             let records = self.snapshot.usage(&apps);
@@ -387,6 +392,9 @@ impl RandomRowSource for StoreRandomRows {
     ) -> Option<Arc<dyn TableSource>> {
         let provider = source_as_provider(source).ok()?;
         let table = provider.downcast_ref::<StoreTable>()?;
+        if table.reads_other_nodes() {
+            return None;
+        }
         let choice = RandomRows {
             count: count as u64,
             random: random.clone(),

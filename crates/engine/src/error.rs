@@ -46,6 +46,10 @@ pub enum EngineError {
     /// Telemetry that the answer depends on cannot be read, because a segment of the store is damaged (`D34`): 500.
     #[error("{0}")]
     Unreadable(String),
+    /// Telemetry that the answer depends on cannot be read now: another node that holds rows of the query cannot be reached, or the object
+    /// store does not serve a segment: 503.
+    #[error("{0}")]
+    Unavailable(String),
     /// An internal failure: 500; the text goes to the log, not to the caller.
     #[error("internal error: {0}")]
     Internal(String),

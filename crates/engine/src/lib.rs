@@ -16,6 +16,7 @@ mod odata;
 #[cfg(test)]
 mod plan_tests;
 mod producer;
+mod profile;
 #[cfg(test)]
 mod random_tests;
 mod render;

@@ -18,6 +18,7 @@ use hindsight_store::Clock;
 use crate::error::EngineError;
 use crate::exec::failure::failure;
 use crate::exec::pool::QueryPool;
+use crate::profile::{self, Planning};
 use crate::render;
 use crate::result::{Notice, PartialError, ResultColumn, Statistics, Summary, TableSize};
 use crate::stream::{Part, ResultSender};
@@ -59,6 +60,8 @@ pub(crate) struct ResultProducer {
     summary: Summary,
     /// Time spent on the query, without the time that it waits for the consumer.
     spent: Duration,
+    /// The part of it before the results.
+    binding: Duration,
 }
 
 /// The result whose rows are being produced.
@@ -67,6 +70,7 @@ struct CurrentResult {
     /// `None` once a limit was reached: the rest is not computed.
     stream: Option<SendableRecordBatchStream>,
     size: TableSize,
+    planning: Planning,
 }
 
 impl ResultProducer {
@@ -86,6 +90,7 @@ impl ResultProducer {
         let values = run::prepare(bound.steps, &run.context)
             .await
             .map_err(|e| run.failure(&e))?;
+        let binding = run.clock.elapsed().saturating_sub(run.started);
         Ok(ResultProducer {
             values,
             current: None,
@@ -100,7 +105,8 @@ impl ResultProducer {
                 notices: Vec::new(),
             },
             waiting: names.into_iter().zip(bound.results).collect(),
-            spent: run.clock.elapsed().saturating_sub(run.started),
+            spent: binding,
+            binding,
             run,
         })
     }
@@ -161,23 +167,29 @@ impl ResultProducer {
     }
 
     async fn begin(&mut self, name: String, result: BoundResult) -> Result<Part, EngineError> {
-        let context = &self.run.context;
+        let (context, began) = (&self.run.context, self.run.clock.elapsed());
         let plan =
             run::substitute(result.plan.clone(), &self.values).map_err(|e| self.run.failure(&e))?;
-        let frame = context
-            .execute_logical_plan(plan)
+        let state = context.state();
+        let plan = state.optimize(&plan).map_err(|e| self.run.failure(&e))?;
+        let optimised = self.run.clock.elapsed();
+        let plan = state
+            .query_planner()
+            .create_physical_plan(&plan, &state)
             .await
             .map_err(|e| self.run.failure(&e))?;
-        let plan = frame
-            .create_physical_plan()
-            .await
-            .map_err(|e| self.run.failure(&e))?;
+        let planning = Planning {
+            binding: self.binding,
+            optimising: optimised.saturating_sub(began),
+            physical: self.run.clock.elapsed().saturating_sub(optimised),
+        };
         let stream = execute_stream(Arc::clone(&plan), context.task_ctx())
             .map_err(|e| self.run.failure(&e))?;
         self.current = Some(CurrentResult {
             plan,
             stream: Some(stream),
             size: TableSize::default(),
+            planning,
         });
         self.summary.render = render::of(&result);
         let column = |c: hindsight_kql::Column| ResultColumn {
@@ -192,6 +204,7 @@ impl ResultProducer {
 
     fn close_table(&mut self) {
         if let Some(current) = self.current.take() {
+            profile::log(current.planning, current.plan.as_ref());
             scanned(current.plan.as_ref(), &mut self.summary.statistics);
             self.summary.tables.push(current.size);
         }

@@ -41,6 +41,8 @@ impl KeyError {
 pub(crate) struct Keyring {
     id: String,
     created: i64,
+    /// The version of the catalogue that the keys were read of.
+    pub(crate) version: i64,
     signing: EncodingKey,
     pub(crate) verifying: Vec<VerifyingKey>,
     pub(crate) public: Value,
@@ -49,6 +51,7 @@ pub(crate) struct Keyring {
 impl Keyring {
     /// Reads the keys; makes one where there is none that may still sign.
     pub(crate) async fn open(catalogue: &Catalogue, now: i64) -> Result<Keyring, KeyError> {
+        let version = catalogue.version().await?;
         let mut records = catalogue.signing_keys().await?;
         if records
             .first()
@@ -74,6 +77,7 @@ impl Keyring {
         Ok(Keyring {
             id: newest.id.clone(),
             created: newest.created,
+            version,
             signing: EncodingKey::from_rsa_pem(newest.pem.as_bytes()).map_err(KeyError::of)?,
             verifying: verifying_keys(&set),
             public: set,

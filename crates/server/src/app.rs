@@ -8,7 +8,10 @@ use hindsight_engine::QueryEngine;
 use hindsight_identity::issuer::{Issuer, IssuerSettings};
 use hindsight_identity::{Right, Rights, Verifier, api_key, secret};
 use hindsight_kql_types::ticks::to_unix_millis;
-use hindsight_store::{AppId, Application, Clock, NewApplication, NewKey, Store, StoreConfig};
+use hindsight_store::{
+    AppId, Application, Clock, NewApplication, NewKey, NodeClient, NodeConfig, Store, StoreConfig,
+    StoreError,
+};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -19,6 +22,7 @@ use crate::config::Settings;
 use crate::directory::Directory;
 use crate::intake::series::AllSeries;
 use crate::live::LiveMetrics;
+use crate::nodes::{GrpcNodes, NodeSecret};
 use crate::reply::ReplyCache;
 use crate::shutdown::Shutdown;
 use crate::test_mode::TestMode;
@@ -64,12 +68,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Opens the data folder and everything over it.
-    pub(crate) async fn build(settings: Settings) -> anyhow::Result<Arc<App>> {
-        App::build_with(settings, |_| {}).await
-    }
-
-    /// As [`App::build`], in test mode (`docs/testing.md`).
+    /// As [`App::build_with`], in test mode (`docs/testing.md`).
     pub(crate) async fn build_in_test_mode(
         settings: Settings,
         test: TestMode,
@@ -78,7 +77,7 @@ impl App {
         App::open(settings, config, Some(test)).await
     }
 
-    /// As [`App::build`], with a last change to the store's settings: tests set the clock.
+    /// Opens the data folder and everything over it, with a last change to the store's settings: tests set the clock.
     pub(crate) async fn build_with(
         settings: Settings,
         change: impl FnOnce(&mut StoreConfig),
@@ -88,10 +87,14 @@ impl App {
     }
 
     async fn open(
-        settings: Settings,
-        config: StoreConfig,
+        mut settings: Settings,
+        mut config: StoreConfig,
         test: Option<TestMode>,
     ) -> anyhow::Result<Arc<App>> {
+        if let Some(file) = &settings.node_secret_file {
+            settings.node_secret = Some(NodeSecret::read(file)?);
+        }
+        config.node_client = node_client(&settings)?;
         let clock = config.clock.clone();
         let store = Store::open(config).await?;
         let directory = Arc::new(Directory::open(store.catalogue().clone()).await?);
@@ -166,9 +169,12 @@ impl App {
         if !self.store.catalogue().apps().await?.is_empty() {
             return Ok(None);
         }
-        create_app(self.store.catalogue(), "default", self.now())
-            .await
-            .map(Some)
+        let created = create_app(self.store.catalogue(), "default", self.now()).await;
+        match created {
+            // Another node has just done so.
+            Err(error) if self.store.is_shared() && is_taken(&error) => Ok(None),
+            created => created.map(Some),
+        }
     }
 
     /// Seals what is in memory and releases the folder.
@@ -185,10 +191,30 @@ impl App {
     }
 }
 
+/// What reaches other nodes; `None` without a secret.
+fn node_client(settings: &Settings) -> anyhow::Result<Option<Arc<dyn NodeClient>>> {
+    let Some(secret) = &settings.node_secret else {
+        if !settings.node_address.is_empty() {
+            anyhow::bail!(
+                "`node.address` needs a secret that all nodes share (`node.secret` or `node.secret_file`)"
+            );
+        }
+        return Ok(None);
+    };
+    Ok(Some(Arc::new(GrpcNodes::new(secret)?)))
+}
+
 /// The store's settings, after a last change.
 fn store_config(settings: &Settings, change: impl FnOnce(&mut StoreConfig)) -> StoreConfig {
     let mut config = StoreConfig::new(&settings.data);
     config.catalogue = settings.catalogue.clone();
+    config.shared_segments = settings.store_segments.clone();
+    config.node = NodeConfig {
+        name: settings.node_name.clone(),
+        role: settings.node_role,
+        address: settings.node_address.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
     config.retention = settings.retention;
     config.retention_bytes = settings.retention_bytes;
     config.retention_interval = settings.retention_interval;
@@ -328,6 +354,11 @@ fn write_token(data: &Path) -> anyhow::Result<String> {
         written => written?,
     }
     Ok(token)
+}
+
+fn is_taken(error: &anyhow::Error) -> bool {
+    let cause = error.downcast_ref::<StoreError>();
+    matches!(cause, Some(StoreError::NameTaken { .. }))
 }
 
 fn is_full(error: &anyhow::Error) -> bool {

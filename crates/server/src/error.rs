@@ -307,6 +307,7 @@ fn engine_status(error: &EngineError) -> StatusCode {
         EngineError::NotFound(_) => StatusCode::NOT_FOUND,
         EngineError::Forbidden => StatusCode::FORBIDDEN,
         EngineError::TimedOut { .. } => StatusCode::GATEWAY_TIMEOUT,
+        EngineError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         EngineError::Unreadable(_) | EngineError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -330,6 +331,7 @@ fn engine_parts(error: &EngineError) -> (String, &'static str, Option<Value>) {
         }
         EngineError::NotFound(_) => ApiError::NotFound(message).parts(),
         EngineError::Forbidden => ApiError::Forbidden { by_token: false }.parts(),
+        EngineError::Unavailable(_) => ApiError::Unavailable(message).parts(),
         EngineError::TimedOut { .. } => {
             let inner = json!({ "code": "GatewayTimeout", "message": message });
             ("Gateway timeout".to_owned(), "GatewayTimeout", Some(inner))
@@ -378,9 +380,11 @@ impl From<EngineError> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> ApiError {
         match error {
-            StoreError::Overloaded { .. } | StoreError::ReadOnly { .. } | StoreError::Closed => {
-                ApiError::Unavailable(error.to_string())
-            }
+            StoreError::Overloaded { .. }
+            | StoreError::ReadOnly { .. }
+            | StoreError::Joining
+            | StoreError::Node { .. }
+            | StoreError::Closed => ApiError::Unavailable(error.to_string()),
             // What went wrong on this machine's disk is for its log, not for the caller.
             StoreError::Io { .. } => {
                 tracing::error!(%error, "the store failed");
@@ -404,7 +408,9 @@ impl IntoResponse for ApiError {
         }
         let retry = match &self {
             ApiError::Throttled { retry_after, .. } => Some(*retry_after),
-            ApiError::Downstream(_) | ApiError::Unavailable(_) => Some(RETRY_SECONDS),
+            ApiError::Downstream(_)
+            | ApiError::Unavailable(_)
+            | ApiError::Engine(EngineError::Unavailable(_)) => Some(RETRY_SECONDS),
             _ => None,
         };
         if let Some(seconds) = retry {

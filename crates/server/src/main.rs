@@ -18,6 +18,7 @@ mod intake;
 mod live;
 mod middleware;
 mod moderation;
+mod nodes;
 mod openapi;
 mod origin;
 mod params;

@@ -8,7 +8,7 @@ use axum::extract::Request;
 use axum::http::header;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::MethodRouter;
+use axum::routing::{MethodRouter, post};
 use axum::{Router, http::HeaderName};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::auth::guard::guard;
 use crate::error::ApiError;
 use crate::middleware::outer;
+use crate::nodes;
 use crate::openapi;
 use crate::routes::fallback;
 use crate::routes::health;
@@ -94,6 +95,9 @@ fn routes(app: Arc<App>) -> Router {
     for route in served {
         router = router.route(route.path, guarded(&app, route));
     }
+    if app.settings.node_secret.is_some() {
+        router = router.route(nodes::PATH, post(nodes::call));
+    }
     router
         .fallback(fallback::unknown)
         .method_not_allowed_fallback(fallback::wrong_method)
@@ -104,7 +108,9 @@ fn routes(app: Arc<App>) -> Router {
 /// A path's operations, each behind the gate that its admission asks for.
 fn guarded(app: &Arc<App>, route: &Route) -> MethodRouter<Arc<App>> {
     let gated = |operation: &Operation| {
-        let gate = from_fn_with_state((app.clone(), operation.admission.needs()), guard);
+        let admission = operation.admission;
+        let state = (app.clone(), admission.needs(), admission.duty());
+        let gate = from_fn_with_state(state, guard);
         let routes = (operation.add)(MethodRouter::new()).route_layer(gate);
         if operation.admission == Admission::Kusto {
             return routes.route_layer(from_fn_with_state(app.clone(), kusto::in_form));

@@ -6,7 +6,7 @@ use arrow::array::{
     Array, ArrayRef, AsArray, Int64Array, StringViewArray, StringViewBuilder, new_null_array,
 };
 use arrow::datatypes::{DataType, Int64Type};
-use arrow::record_batch::RecordBatch;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use hindsight_kql_types::ScalarType;
 use uuid::Uuid;
 
@@ -158,6 +158,17 @@ pub(crate) fn concat<'a>(
     let joined = arrow::compute::concat_batches(&table.stored_schema(), batches)?;
     let columns = joined.columns().iter().map(compact).collect();
     Ok(RecordBatch::try_new(joined.schema(), columns)?)
+}
+
+/// The batch, holding on to none of the memory that it shares with others and does not use.
+pub(crate) fn compacted(batch: &RecordBatch) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().map(compact).collect();
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(
+        batch.schema(),
+        columns,
+        &rows,
+    )?)
 }
 
 /// View arrays share their sources' buffers; a copy keeps only what is used.

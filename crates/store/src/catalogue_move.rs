@@ -46,10 +46,15 @@ pub async fn move_catalogue_to_postgres(root: &Path, url: &PostgresUrl) -> Resul
 ///
 /// # Errors
 /// [`StoreError::Locked`] and [`crate::DatabaseError::Held`] if a server uses them, [`StoreError::NoStore`] if there is no folder,
-/// [`StoreError::Foreign`] if the database is not that of the folder.
+/// [`StoreError::Foreign`] if the database is not that of the folder, [`StoreError::NotWithNodes`] if it has several nodes or shared segments.
 pub async fn move_catalogue_from_postgres(root: &Path, url: &PostgresUrl) -> Result<()> {
     let _folder = take(root, CatalogueKind::Postgres).await?;
     let (source, known) = Catalogue::take_postgres(url).await?;
+    if !source.has_one_folder().await? {
+        return Err(StoreError::NotWithNodes {
+            what: "A move of the catalogue into a data folder",
+        });
+    }
     let format = format_file::read(&RealFs, root)?;
     let offolder = format.and_then(|format| format.store);
     let Some(store) = known.filter(|_| known == offolder) else {

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::blocking::blocking;
-use crate::catalogue::{Catalogue, SegmentRecord};
+use crate::catalogue::{Catalogue, CataloguePlace, SegmentRecord};
+use crate::clock::SystemClock;
 use crate::error::{Result, StoreError};
 use crate::expired::{self, Places};
 use crate::folder::{self, is_held};
 use crate::format_file;
 use crate::log::{self, LogDamage, LogReport};
+use crate::objects::{ObjectStorage, SegmentObjects, compare};
 use crate::quarantine;
 use crate::segment::{Segment, TEMPORARY, damage_of};
 use crate::vfs::{self, RealFs, Vfs};
@@ -72,10 +74,16 @@ impl CheckReport {
 
 /// Reads a data folder whole and compares it with its checksums and its catalogue: the file `format`, the catalogue, each segment
 /// and its footer, each record of the log. Nothing is changed. A server may hold the folder: what it removes meanwhile is no damage.
+/// `objects` is the object store that segments are in; objects that the catalogue does not list are noted.
 ///
 /// # Errors
+/// [`StoreError::SegmentsElsewhere`] if segments are in an object store and none is named, [`StoreError::Object`] if it cannot be read;
 /// [`StoreError::NoStore`] if there is no store, [`StoreError::NewerFormat`] if a newer program wrote it. Damage is not an error.
-pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckReport> {
+pub async fn check(
+    root: &Path,
+    objects: Option<Arc<dyn ObjectStorage>>,
+    progress: Arc<dyn Progress>,
+) -> Result<CheckReport> {
     format_file::refuse_postgres(
         &RealFs,
         root,
@@ -91,9 +99,11 @@ pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckRepo
     }
     let held = is_held(root);
     let format = check_format(root, &mut report)?;
+    let objects = open_objects(root, objects)?;
     let reader = Arc::new(Reader {
         root: root.to_owned(),
         held,
+        objects,
         progress,
     });
     // The log before the catalogue: a running server removes files of the log once the catalogue says so.
@@ -113,6 +123,60 @@ pub async fn check(root: &Path, progress: Arc<dyn Progress>) -> Result<CheckRepo
         forget_removed(root, &mut report).await;
     }
     Ok(report)
+}
+
+/// The objects of a data folder whose segments are in an object store.
+fn open_objects(
+    root: &Path,
+    storage: Option<Arc<dyn ObjectStorage>>,
+) -> Result<Option<SegmentObjects>> {
+    let Ok(Some(format)) = format_file::read(&RealFs, root) else {
+        return Ok(None);
+    };
+    let Some(store) = format.store.filter(|_| format.has_objects) else {
+        return Ok(None);
+    };
+    let storage = storage.ok_or_else(|| StoreError::SegmentsElsewhere {
+        path: root.to_owned(),
+    })?;
+    compare(&*storage, store)?;
+    let (vfs, clock) = (Arc::new(RealFs), Arc::new(SystemClock::default()));
+    Ok(Some(SegmentObjects::without_cache(
+        storage, store, vfs, clock,
+    )))
+}
+
+/// Reads the segments of a store whose catalogue is in PostgreSQL and whose segments are in an object store, and compares them with the
+/// catalogue. Neither the log nor the catalogue is examined. Servers may hold the store.
+///
+/// # Errors
+/// [`StoreError::SegmentsInFolder`] if the segments of the data folder are not in an object store; as [`check`] otherwise.
+pub async fn check_objects(
+    root: &Path,
+    catalogue: &CataloguePlace,
+    storage: Arc<dyn ObjectStorage>,
+    progress: Arc<dyn Progress>,
+) -> Result<CheckReport> {
+    let address = storage.address().to_owned();
+    let objects = open_objects(root, Some(storage))?;
+    let objects = objects.ok_or_else(|| StoreError::SegmentsInFolder {
+        path: root.to_owned(),
+        objects: address,
+    })?;
+    let catalogue = catalogue.open(root).await?;
+    let segments = catalogue.all_segments().await?;
+    catalogue.close().await;
+    let listed = Listed {
+        segments,
+        position: 0,
+    };
+    let reader = Reader {
+        root: root.to_owned(),
+        held: true,
+        objects: None,
+        progress,
+    };
+    blocking(move || reader.objects(&objects, Some(listed), CheckReport::default())).await
 }
 
 /// What was found in the log, besides what a report says.
@@ -200,11 +264,15 @@ async fn check_catalogue(
 struct Reader {
     root: PathBuf,
     held: bool,
+    objects: Option<SegmentObjects>,
     progress: Arc<dyn Progress>,
 }
 
 impl Reader {
     fn segments(&self, listed: Option<Listed>, mut report: CheckReport) -> Result<CheckReport> {
+        if let Some(objects) = &self.objects {
+            return self.objects(objects, listed, report);
+        }
         let segments = self.root.join("segments");
         let files = files_in(&segments)?;
         let is_listed = listed.is_some();
@@ -261,6 +329,41 @@ impl Reader {
             report.note(&place, what);
         }
         Ok(())
+    }
+
+    /// Reads all objects of segments. A running server writes objects before it lists them, and deletes some later than the catalogue forgets
+    /// them.
+    fn objects(
+        &self,
+        objects: &SegmentObjects,
+        listed: Option<Listed>,
+        mut report: CheckReport,
+    ) -> Result<CheckReport> {
+        let found = objects.list()?;
+        let is_listed = listed.is_some();
+        let records = listed.map(|listed| listed.segments).unwrap_or_default();
+        self.progress
+            .begin(records.iter().map(|record| record.bytes).sum());
+        for record in &records {
+            let name = PathBuf::from(objects.name_of(&record.path));
+            report.segments += 1;
+            match objects.damage_of(record)? {
+                Some(what) => report.damaged(&name, what),
+                None => report.bytes += record.bytes,
+            }
+            self.progress.advance(record.bytes);
+        }
+        let known: HashSet<&str> = records.iter().map(|record| record.path.as_str()).collect();
+        for object in found.iter().filter(|_| is_listed) {
+            if !known.contains(object.key.as_str()) {
+                let name = PathBuf::from(objects.name_of(&object.key));
+                report.note(
+                    &name,
+                    "the catalogue does not list it; a server deletes it once it is old enough",
+                );
+            }
+        }
+        Ok(report)
     }
 
     /// Reads the log; the damage in it is not in the report yet.

@@ -33,6 +33,12 @@ const SPANS: [(u32, i64); 2] = [(1, 1), (2, DAY)];
 /// with batches of 8,192 rows a merge of 16 segments held 350 MB.
 const BATCH_ROWS: usize = 1024;
 
+/// Intervals of compaction in which no segment of an hour or of a day was sealed, after which its segments are merged. While old telemetry is
+/// loaded, its days grow with each seal: to merge them each time would write their rows again and again, beside the ingestion.
+const SETTLED_AFTER: u32 = 5;
+/// How often one run finds that another node has been faster. Nodes take turns, so it is rare.
+const MOST_SUPERSEDED: usize = 4;
+
 /// Segments that become one.
 #[derive(Debug)]
 struct Merge {
@@ -48,11 +54,31 @@ impl Store {
     ///
     /// Each merge is one transaction; the files that it replaces go when the last query that reads them ends.
     pub async fn compact(&self) -> Result<usize> {
-        let mut done = 0;
+        self.compact_unless(|_| false).await
+    }
+
+    /// As [`Store::compact`], but hours and days of which segments were sealed lately wait, unless they have as many as one merge reads.
+    pub(crate) async fn compact_settled(&self) -> Result<usize> {
+        let wait = ticks(
+            self.config
+                .compaction_interval
+                .saturating_mul(SETTLED_AFTER),
+        );
+        self.compact_unless(|created| {
+            let now = self.config.clock.now_ticks();
+            // A clock that was set back must not make them wait.
+            (now.saturating_sub(wait)..=now).contains(&created)
+        })
+        .await
+    }
+
+    /// Merges what can be merged now, without hours and days of which a segment was sealed lately, by when it was created.
+    async fn compact_unless(&self, is_late: impl Fn(i64) -> bool) -> Result<usize> {
+        let (mut done, mut superseded) = (0, 0);
         loop {
             let _one = self.changing.lock().await;
             self.settle().await?;
-            let Some(merge) = self.next_merge() else {
+            let Some(merge) = self.next_merge(&is_late) else {
                 return Ok(done);
             };
             match self.merge(&merge).await {
@@ -60,6 +86,12 @@ impl Store {
                 // The other segments are merged without the damaged one.
                 Err(error) if self.has_damaged(&merge) => {
                     tracing::warn!(%error, "a merge met a damaged segment; it is left out from now on");
+                }
+                Err(error) if error.is_superseded() && superseded < MOST_SUPERSEDED => {
+                    superseded += 1;
+                    drop(_one);
+                    tracing::info!("another node has replaced or expired a segment of a merge");
+                    self.follow().await?;
                 }
                 Err(error) => return Err(error),
             }
@@ -70,15 +102,20 @@ impl Store {
     ///
     /// Segments of several hours wait for their day to close, unless there are as many as one merge reads: late telemetry would
     /// otherwise leave one with each seal.
-    fn next_merge(&self) -> Option<Merge> {
+    fn next_merge(&self, is_late: &impl Fn(i64) -> bool) -> Option<Merge> {
         let (view, damage) = (self.view.get(), self.access.damaged.known());
         let settle = ticks(self.config.seal_age).saturating_mul(2);
         let closed = hour_of(self.config.clock.now_ticks().saturating_sub(settle));
         for (level, span) in SPANS {
             for ((app, table), state) in &view.tables {
                 for (start, segments) in by_span(&state.segments, &damage, level, span) {
+                    let is_late = |segment: &Arc<Segment>| {
+                        segment.record.level == 0 && is_late(segment.record.created)
+                    };
+                    let waits = segments.len() < self.config.compaction_fan_in
+                        && segments.iter().any(is_late);
                     let segments = self.fitting(segments);
-                    if start + span <= closed && segments.len() > 1 {
+                    if !waits && start + span <= closed && segments.len() > 1 {
                         return Some(Merge {
                             app: *app,
                             table: *table,
@@ -141,7 +178,13 @@ impl Store {
             .map(|segment| segment.record.id)
             .collect();
         let mut merged = vec![self.write_merged(merge).await?];
-        let committed = self.catalogue.replace_segments(&gone, &mut merged).await;
+        let _commits = self.commits.lock().await;
+        let committed = if self.is_shared() {
+            self.catalogue.merge_segments(&gone, &mut merged).await
+        } else {
+            // A store that was restored (`crate::reset`) may have segments that its catalogue does not list any more.
+            self.catalogue.replace_segments(&gone, &mut merged).await
+        };
         self.conclude(SegmentChange::Merged(gone, merged), committed)
             .await
     }
@@ -177,7 +220,15 @@ impl Store {
             })
             .await?;
         }
-        blocking(move || writer.finish()).await
+        let settings = self.segment_settings.clone();
+        blocking(move || {
+            let record = writer.finish()?;
+            let published = settings.publish(std::slice::from_ref(&record));
+            published
+                .inspect_err(|_| settings.discard(std::slice::from_ref(&record)))
+                .map(|()| record)
+        })
+        .await
     }
 
     /// Which rows the segments of a merge hold together; `None` if one of them does not say so.

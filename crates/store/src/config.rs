@@ -6,7 +6,14 @@ use std::time::Duration;
 
 use crate::catalogue::CataloguePlace;
 use crate::clock::{Clock, SystemClock};
+use crate::error::{Result, StoreError};
+use crate::node::{NodeConfig, NodeRole};
+use crate::objects::ObjectStorage;
+use crate::peers::NodeClient;
 use crate::vfs::{RealFs, Vfs};
+
+/// Longer than a node may run queries over what it read of the catalogue last.
+const JOIN_WAIT: Duration = Duration::from_millis(2500);
 
 /// How a store works. Start from [`StoreConfig::new`] and change what is needed.
 #[derive(Debug, Clone)]
@@ -15,6 +22,16 @@ pub struct StoreConfig {
     pub data_dir: PathBuf,
     /// Where its catalogue is. Default: in the data folder.
     pub catalogue: CataloguePlace,
+    /// What this process says of itself as a node of a catalogue in PostgreSQL.
+    pub node: NodeConfig,
+    /// The folder of segments that all nodes of the catalogue share. Default: each store has its own in its data folder.
+    pub shared_segments: Option<PathBuf>,
+    /// Reaches other nodes.
+    pub node_client: Option<Arc<dyn NodeClient>>,
+    /// How long a node waits before it takes telemetry, so that the others know of it. Default 2.5 s.
+    pub node_wait: Duration,
+    /// The object store that segments are in. Default: none, they are in the data folder.
+    pub objects: Option<ObjectsConfig>,
     /// Whether the folder and its catalogue are made where there are none. Default true.
     pub create: bool,
     /// How long the log writer waits for more requests before it writes and syncs. Default 2 ms.
@@ -72,12 +89,48 @@ pub struct StoreConfig {
     pub vfs: Arc<dyn Vfs>,
 }
 
+/// How segments are kept in an object store.
+#[derive(Debug, Clone)]
+pub struct ObjectsConfig {
+    /// The object store.
+    pub storage: Arc<dyn ObjectStorage>,
+    /// Bytes of segments that are kept in the data folder as a cache; those that are being read come on top. Default 16 GiB.
+    pub cache_bytes: u64,
+    /// Bytes of a segment from which on a look-up downloads the parts of it that it needs instead of all of it. Default 4 MiB.
+    pub parts_from: u64,
+    /// How long the object of a segment that was merged or deleted stays for queries of other machines. Default 15 minutes.
+    pub grace: Duration,
+    /// The age from which on objects that no catalogue lists are deleted. Default 7 days.
+    pub orphan_age: Duration,
+    /// How often these are looked for. Default 1 hour.
+    pub orphan_interval: Duration,
+}
+
+impl ObjectsConfig {
+    /// The defaults over this object store.
+    pub fn new(storage: Arc<dyn ObjectStorage>) -> ObjectsConfig {
+        ObjectsConfig {
+            storage,
+            cache_bytes: 16 << 30,
+            parts_from: 4 << 20,
+            grace: Duration::from_secs(15 * 60),
+            orphan_age: Duration::from_secs(7 * 86_400),
+            orphan_interval: Duration::from_secs(3600),
+        }
+    }
+}
+
 impl StoreConfig {
     /// The defaults over this data folder.
     pub fn new(data_dir: impl Into<PathBuf>) -> StoreConfig {
         StoreConfig {
             data_dir: data_dir.into(),
             catalogue: CataloguePlace::DataFolder,
+            node: NodeConfig::default(),
+            shared_segments: None,
+            node_client: None,
+            node_wait: JOIN_WAIT,
+            objects: None,
             create: true,
             commit_delay: Duration::from_millis(2),
             commit_bytes: 16 << 20,
@@ -106,5 +159,34 @@ impl StoreConfig {
             clock: Arc::new(SystemClock::default()),
             vfs: Arc::new(RealFs),
         }
+    }
+
+    /// Whether the files of segments are where all nodes of the catalogue reach them.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared_segments.is_some()
+    }
+
+    /// Refuses settings of a node that do not fit together.
+    ///
+    /// # Errors
+    /// [`StoreError::BadNode`]
+    pub(crate) fn check_node(&self) -> Result<()> {
+        let is_file = matches!(self.catalogue, CataloguePlace::DataFolder);
+        if is_file && self.is_shared() {
+            return Err(StoreError::BadNode(
+                "`store.segments` needs a catalogue in PostgreSQL (`store.catalogue`): nodes that share segments share a catalogue",
+            ));
+        }
+        if self.objects.is_some() && self.is_shared() {
+            return Err(StoreError::BadNode(
+                "`store.segments` and `store.objects` do not go together: segments are in a folder or in an object store",
+            ));
+        }
+        if self.node.role != NodeRole::All && !self.is_shared() {
+            return Err(StoreError::BadNode(
+                "a role other than `all` (`node.role`) needs a catalogue in PostgreSQL (`store.catalogue`) and segments that all nodes reach (`store.segments`)",
+            ));
+        }
+        Ok(())
     }
 }

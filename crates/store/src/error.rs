@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::DatabaseError;
+use crate::objects::ObjectError;
 
 /// A failure of the store, worded for the person who runs it.
 #[derive(Debug, thiserror::Error)]
@@ -158,6 +159,64 @@ pub enum StoreError {
         /// What to do in its place.
         instead: &'static str,
     },
+    /// Another node cannot be reached, or refuses.
+    #[error("the node {name} {what}")]
+    Node {
+        /// Its name.
+        name: String,
+        /// What it does or does not do.
+        what: String,
+    },
+    /// The node does not take telemetry yet: other nodes have to know of it first.
+    #[error("the node is joining the others; try again in a few seconds")]
+    Joining,
+    /// An operation does not support several nodes on one catalogue.
+    #[error("{what} does not support several nodes on one catalogue")]
+    NotWithNodes {
+        /// The operation.
+        what: &'static str,
+    },
+    /// The settings of a node do not fit together.
+    #[error("{0}")]
+    BadNode(&'static str),
+    /// An object store did not do what it was asked for.
+    #[error("cannot {action} {object}: {source}")]
+    Object {
+        /// What was tried, such as `write`.
+        action: &'static str,
+        /// The address of the object.
+        object: String,
+        /// What the object store says.
+        source: ObjectError,
+    },
+    /// The segments of a data folder are in an object store, and none was named.
+    #[error(
+        "the segments of the data folder {} are in an object store: name it with the setting `store.objects` (HINDSIGHT_STORE_OBJECTS), or with --objects of 'hindsight serve'",
+        path.display()
+    )]
+    SegmentsElsewhere {
+        /// The data folder.
+        path: PathBuf,
+    },
+    /// The segments of a data folder are in the folder, and an object store was named.
+    #[error(
+        "the segments of the data folder {} are in the folder: 'hindsight store migrate --to {objects}' moves them to the object store",
+        path.display()
+    )]
+    SegmentsInFolder {
+        /// The data folder.
+        path: PathBuf,
+        /// The address of the object store.
+        objects: String,
+    },
+    /// An operation does not support segments in an object store.
+    #[error("{what} does not support segments in an object store: {instead}")]
+    NotWithObjects {
+        /// The operation.
+        what: &'static str,
+        /// What to do in its place.
+        instead: &'static str,
+    },
     /// An Arrow kernel failed.
     #[error("arrow: {0}")]
     Arrow(#[from] arrow::error::ArrowError),
@@ -177,6 +236,28 @@ impl StoreError {
     /// as [`crate::Catalogue::version`] succeeds.
     pub fn is_catalogue_unavailable(&self) -> bool {
         matches!(self, StoreError::Catalogue { source, .. } if source.is_unavailable())
+    }
+
+    /// Whether another node has replaced or expired a segment that this one was about to replace.
+    pub(crate) fn is_superseded(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Catalogue {
+                source: DatabaseError::Superseded,
+                ..
+            }
+        )
+    }
+
+    /// Whether an object store does not reply, or cannot serve a request now.
+    pub fn is_object_unavailable(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Object {
+                source: ObjectError::Unavailable(_),
+                ..
+            }
+        )
     }
 
     /// An adapter for `map_err` that names the operation and the file.

@@ -126,8 +126,20 @@ impl Folder {
         self.root.join(LOG)
     }
 
+    /// Whether there are files of a log.
+    pub(crate) fn has_log(&self) -> Result<bool> {
+        let dir = self.log_dir();
+        let files = log::files(self.vfs(), &dir).map_err(StoreError::io("list", &dir))?;
+        Ok(!files.is_empty())
+    }
+
     pub(crate) fn segments_dir(&self) -> PathBuf {
         self.root.join(SEGMENTS)
+    }
+
+    /// The cache of segments that are in an object store.
+    pub(crate) fn cache_dir(&self) -> PathBuf {
+        self.root.join("segment-cache")
     }
 
     pub(crate) fn quarantine_dir(&self) -> PathBuf {
@@ -161,6 +173,25 @@ impl Folder {
     }
 }
 
+/// The identity of a catalogue that another process has created while this one was about to, for a new folder.
+///
+/// # Errors
+/// [`StoreError::Foreign`] if the folder is not new.
+pub(crate) fn agree_on_store_of_new(
+    vfs: &dyn Vfs,
+    root: &Path,
+    catalogue: &str,
+    theirs: StoreId,
+) -> Result<StoreId> {
+    if holds_telemetry(vfs, root)? {
+        return Err(StoreError::Foreign {
+            catalogue: catalogue.to_owned(),
+            what: format!("it is of store {theirs}"),
+        });
+    }
+    Ok(theirs)
+}
+
 /// Whether there are segments or files of the log.
 fn holds_telemetry(vfs: &dyn Vfs, root: &Path) -> Result<bool> {
     let (segments, log) = (root.join(SEGMENTS), root.join(LOG));
@@ -169,7 +200,10 @@ fn holds_telemetry(vfs: &dyn Vfs, root: &Path) -> Result<bool> {
         && !log::files(vfs, &log)
             .map_err(StoreError::io("list", &log))?
             .is_empty();
+    let format = format_file::read(vfs, root)?;
+    let in_objects = format.is_some_and(|format| format.has_objects);
     Ok(logged
+        || in_objects
         || (exists(&segments)?
             && !quarantine::files_below(vfs, &segments, quarantine::DEPTH)?.is_empty()))
 }

@@ -9,7 +9,7 @@ use crate::segment_change::SegmentChange;
 use crate::store::Store;
 
 impl Store {
-    /// Makes a change visible if its commit succeeded, or failed and did commit. The caller holds the lock of changes.
+    /// Makes a change visible if its commit succeeded, or failed and did commit. The caller holds the locks of changes and of commits.
     ///
     /// # Errors
     /// The error of the commit.
@@ -27,7 +27,7 @@ impl Store {
             return Err(error);
         }
         *self.in_doubt.lock() = Some(change);
-        match self.settle().await {
+        match self.settle_change().await {
             Ok(true) => {
                 tracing::warn!(%error, "the commit of a change of segments failed, but the change is committed");
                 Ok(())
@@ -42,6 +42,12 @@ impl Store {
     /// # Errors
     /// The catalogue cannot be read; the change stays in doubt.
     pub(crate) async fn settle(&self) -> Result<bool> {
+        let _commits = self.commits.lock().await;
+        self.settle_change().await
+    }
+
+    /// As [`Store::settle`]; the caller holds the lock of commits.
+    pub(crate) async fn settle_change(&self) -> Result<bool> {
         let path = {
             let in_doubt = self.in_doubt.lock();
             let new = in_doubt.as_ref().map(SegmentChange::new_segments);
@@ -61,8 +67,9 @@ impl Store {
 
     fn apply(&self, change: SegmentChange) {
         match change {
-            SegmentChange::Sealed(view, new, usage) => {
-                self.view.sealed(&view, self.segments(new), &usage);
+            SegmentChange::Sealed(view, new, usage, position) => {
+                self.view
+                    .sealed(&view, self.segments(new), &usage, position);
             }
             SegmentChange::Merged(gone, new) => self.view.replace(&gone, self.segments(new)),
         }

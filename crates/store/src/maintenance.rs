@@ -9,41 +9,66 @@ use crate::store::Store;
 
 /// How often the age of the memtable and the list of deleted applications are checked.
 const TICK: Duration = Duration::from_secs(1);
+/// When a seal that failed is tried again.
+const SEAL_AGAIN: Duration = Duration::from_secs(5);
+/// The longest wait while the object store is unavailable: the wait doubles with each attempt.
+const MAX_SEAL_WAIT: Duration = Duration::from_secs(30);
 
 /// Starts the background tasks. They hold no reference that keeps the store alive.
 fn start(store: &Arc<Store>) {
     let weak = Arc::downgrade(store);
     let mut tasks = store.background.lock();
     tasks.push(tokio::spawn(seal_in_time(weak.clone(), store.wake.clone())));
-    tasks.push(tokio::spawn(tidy(weak)));
+    tasks.push(tokio::spawn(tidy(weak.clone())));
+    if store.catalogue.node().is_some() {
+        tasks.push(tokio::spawn(beat(weak.clone())));
+    }
+    if store.is_shared() {
+        tasks.push(tokio::spawn(follow(weak)));
+    }
 }
 
 async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
+    let mut wait = SEAL_AGAIN;
     loop {
         // A wake-up means that the memtable reached a bound.
         let _ = tokio::time::timeout(TICK, wake.notified()).await;
         let Some(store) = store.upgrade() else { return };
         // While it fails, the health of the store says why.
         let _ = store.maintain_log().await;
-        if store.seal_is_due()
-            && let Err(error) = store.seal_all().await
-        {
-            tracing::error!(%error, "sealing failed; it will be tried again");
-            drop(store);
-            tokio::time::sleep(TICK * 5).await;
+        store.nodes.release_old(store.config.clock.elapsed());
+        if !store.seal_is_due() {
+            continue;
+        }
+        match store.seal_all().await {
+            Ok(()) => wait = SEAL_AGAIN,
+            Err(error) => {
+                tracing::error!(%error, "sealing failed; it will be tried again");
+                drop(store);
+                tokio::time::sleep(wait).await;
+                // A seal writes its segments anew each time.
+                wait = if error.is_object_unavailable() {
+                    (wait * 2).min(MAX_SEAL_WAIT)
+                } else {
+                    SEAL_AGAIN
+                };
+            }
         }
     }
 }
 
 async fn tidy(store: Weak<Store>) {
-    let Some((compaction, retention)) = store.upgrade().map(|store| {
+    let Some((compaction, retention, orphans)) = store.upgrade().map(|store| {
+        let objects = store.config.objects.as_ref();
         (
             store.config.compaction_interval,
             store.config.retention_interval,
+            objects.map(|objects| objects.orphan_interval),
         )
     }) else {
         return;
     };
+    let mut next_orphans = orphans;
     let mut version = None;
     let (mut next_compaction, mut next_retention) = (compaction, retention);
     let mut passed = Duration::ZERO;
@@ -56,16 +81,71 @@ async fn tidy(store: Weak<Store>) {
             "following changes of the catalogue",
         );
         note(store.save_damage().await, "marking damaged segments");
+        let mut due = Due::default();
         if passed >= next_compaction {
             next_compaction = passed + compaction;
-            note(store.compact().await, "merging segments");
+            due.compaction = true;
             store.access.columns.forget_unused();
             store.access.selections.forget_gone();
         }
         if passed >= next_retention {
             next_retention = passed + retention;
-            note(store.expire().await, "expiring what is past its retention");
+            due.retention = true;
         }
+        note(store.maintain(due).await, "taking turns with other nodes");
+        note(store.delete_objects().await, "deleting objects");
+        if next_orphans.is_some_and(|next| passed >= next) {
+            next_orphans = orphans.map(|interval| passed + interval);
+            note(
+                store.collect_orphans().await,
+                "looking for objects that no catalogue lists",
+            );
+        }
+    }
+}
+
+/// Work on segments that is due.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Due {
+    compaction: bool,
+    retention: bool,
+}
+
+/// How often the catalogue is read at least.
+const FOLLOWED: Duration = Duration::from_millis(500);
+/// How often the number of committed changes is compared, which is at most a tenth of a second old.
+const COMPARED: Duration = Duration::from_millis(50);
+
+/// Makes visible what other nodes commit.
+async fn follow(store: Weak<Store>) {
+    let (mut seen, mut passed) = (None, Duration::ZERO);
+    loop {
+        tokio::time::sleep(COMPARED).await;
+        passed += COMPARED;
+        let Some(store) = store.upgrade() else { return };
+        let version = store.catalogue.version().await.ok();
+        if version == seen && passed < FOLLOWED {
+            continue;
+        }
+        passed = Duration::ZERO;
+        match store.follow().await {
+            Ok(()) => seen = version,
+            // Queries say so once it lasts.
+            Err(error) => tracing::debug!(%error, "the catalogue could not be followed"),
+        }
+    }
+}
+
+/// Reports to the catalogue that this node is alive.
+async fn beat(store: Weak<Store>) {
+    loop {
+        {
+            let Some(store) = store.upgrade() else { return };
+            if let Err(error) = store.beat().await {
+                tracing::debug!(%error, "the catalogue does not know that this node is alive");
+            }
+        }
+        tokio::time::sleep(TICK).await;
     }
 }
 
@@ -113,12 +193,46 @@ impl Store {
     /// Follows what command-line programs changed in the catalogue.
     async fn follow_catalogue(&self, version: &mut Option<i64>) -> Result<()> {
         let now = self.catalogue.version().await?;
-        if *version != Some(now) {
-            self.follow_confirmation().await?;
-            self.purge_deleted().await?;
-            *version = Some(now);
+        if *version == Some(now) {
+            return Ok(());
         }
+        self.follow_confirmation().await?;
+        if !self.config.node.role.maintains() {
+            *version = Some(now);
+            return Ok(());
+        }
+        if !self.catalogue.begin_maintenance().await? {
+            // The other node deletes what is to be deleted.
+            return Ok(());
+        }
+        let purged = self.purge_deleted().await;
+        self.catalogue.end_maintenance().await?;
+        purged?;
+        *version = Some(now);
         Ok(())
+    }
+
+    /// Merges and expires segments, if it is this node's turn.
+    async fn maintain(&self, due: Due) -> Result<()> {
+        if due == Due::default() || !self.config.node.role.maintains() {
+            return Ok(());
+        }
+        if !self.catalogue.begin_maintenance().await? {
+            return Ok(());
+        }
+        // What the node that had the last turn has done.
+        note(self.follow().await, "following other nodes");
+        if due.compaction {
+            note(self.compact_settled().await, "merging segments");
+        }
+        if due.retention {
+            note(self.expire().await, "expiring what is past its retention");
+            note(
+                self.remove_unlisted().await,
+                "removing files that the catalogue does not list",
+            );
+        }
+        self.catalogue.end_maintenance().await
     }
 
     /// Deletes the data of applications that were deleted; returns how many there were.
@@ -129,6 +243,7 @@ impl Store {
             self.settle().await?;
             // The catalogue first: a file may be removed only when the catalogue no longer names it.
             let ids = self.view.segments_of(*app);
+            let _commits = self.commits.lock().await;
             self.catalogue.replace_segments(&ids, &mut []).await?;
             self.view.drop_app(*app);
             self.access.damaged.forget(&ids);
@@ -136,6 +251,12 @@ impl Store {
             self.catalogue
                 .mark_purged(*app, self.config.clock.now_ticks())
                 .await?;
+        }
+        if self.is_shared() {
+            let late = self.catalogue.segments_of_deleted_apps().await?;
+            if !late.is_empty() {
+                self.catalogue.replace_segments(&late, &mut []).await?;
+            }
         }
         Ok(apps.len())
     }

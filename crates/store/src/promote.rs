@@ -4,12 +4,12 @@
 //! frequent in it and whose values all have the column's type, so the column says exactly what the bag says. The bag
 //! itself is always stored whole: a segment that does not promote a key answers from the bag.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, Float64Builder, StringViewBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
+use hashbrown::HashMap;
 use hindsight_kql_types::dynamic::{DynamicRef, Kind};
 
 use crate::error::Result;

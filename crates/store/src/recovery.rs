@@ -9,9 +9,13 @@ use crate::batch::{Origin, normalise};
 use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord, is_disk_full};
 use crate::error::{Result, StoreError};
+use crate::examined::{Examined, refuse_replaced};
 use crate::expired::Places;
 use crate::folder::Folder;
 use crate::log::{self, Appended, LogEnd, Payload};
+use crate::node::log_begin;
+use crate::object_recovery::{self, FolderParts, ObjectsPlace};
+use crate::objects::SegmentObjects;
 use crate::quarantine::{self, Quarantine};
 use crate::segment::{
     Damage, Description, Segment, TEMPORARY, damage_of, length_differs, read_footer,
@@ -29,6 +33,8 @@ pub(crate) struct Recovered {
     pub(crate) quarantine: Quarantine,
     /// The segments that cannot be read.
     pub(crate) damage: Damage,
+    /// The object store that segments are in, if they are not in the folder.
+    pub(crate) objects: Option<Arc<SegmentObjects>>,
 }
 
 /// Fills the view from segments and log. Segments that the catalogue does not list are moved to the quarantine, and only
@@ -39,7 +45,9 @@ pub(crate) async fn recover(
     folder: &Folder,
     catalogue: &Catalogue,
     store: StoreId,
+    shared: Option<&Path>,
     view: &Arc<ViewCell>,
+    objects: ObjectsPlace,
 ) -> Result<Recovered> {
     let records = catalogue.all_segments().await?;
     let position = catalogue.log_position().await?;
@@ -47,31 +55,61 @@ pub(crate) async fn recover(
     view.add_usage(&catalogue.usage().await?);
     let (root, view) = (folder.root().to_owned(), view.clone());
     let name = catalogue.name().to_owned();
-    let (segments_dir, log_dir) = (folder.segments_dir(), folder.log_dir());
+    let is_shared = shared.is_some();
+    let segments_dir = shared.map_or_else(|| folder.segments_dir(), Path::to_owned);
+    let log_dir = folder.log_dir();
     let vfs = folder.shared_vfs();
     let quarantine_dir = folder.quarantine_dir();
+    let parts = FolderParts::of(folder);
     let (recovered, changes) = blocking(move || {
         for app in deleted {
             view.drop_app(app);
         }
-        let unlisted = unlisted(&*vfs, &segments_dir, &records)?;
+        view.begin(position);
+        let objects = objects.open(&parts, store, &records)?;
+        let (segments_dir, unlisted) = match &objects {
+            Some(_) => (parts.cache.clone(), Vec::new()),
+            // Other nodes are writing to a shared folder.
+            None if is_shared => (segments_dir, Vec::new()),
+            None => {
+                let unlisted = unlisted(&*vfs, &segments_dir, &records)?;
+                (segments_dir, unlisted)
+            }
+        };
         refuse_lost_log(&*vfs, &log_dir, position, unlisted.len())?;
-        let places = Places::of(vfs.clone(), &root);
+        let places = if is_shared {
+            Places::shared(vfs.clone(), segments_dir.clone())
+        } else {
+            Places::of(vfs.clone(), &root)
+        };
         let is_data = |record: &&SegmentRecord| record.expired.is_none();
         let segments: Vec<Arc<Segment>> = records
             .iter()
             .filter(is_data)
-            .map(|record| Arc::new(Segment::new(vfs.clone(), &segments_dir, record.clone())))
+            .map(|record| {
+                let segment = Segment::new(vfs.clone(), &segments_dir, record.clone());
+                Arc::new(segment.shared(is_shared).in_objects(objects.clone()))
+            })
             .collect();
-        let (damage, changes) = examine(&*vfs, &segments, &places)?;
-        refuse_stale_catalogue(&*vfs, &name, store, &segments, &places, &unlisted)?;
+        let Examined { damage, changes } = match &objects {
+            Some(objects) => {
+                object_recovery::examine(objects, &parts, (&name, store), &segments, &records)?
+            }
+            None => {
+                let examined = examine(&*vfs, &segments, &places)?;
+                refuse_stale_catalogue(&*vfs, &name, store, &segments, &places, &unlisted)?;
+                examined
+            }
+        };
         view.replace(&[], segments);
         let log_end = log::replay(&*vfs, &log_dir, position, |sequence, payload| {
             view.push(vec![appended(sequence, payload)?]);
             Ok(())
         })?;
-        for record in &records {
-            places.put_in_place(record)?;
+        if objects.is_none() {
+            for record in &records {
+                places.put_in_place(record)?;
+            }
         }
         for file in unlisted {
             clear_away(&*vfs, &file, &segments_dir, &quarantine_dir)?;
@@ -83,6 +121,7 @@ pub(crate) async fn recover(
             log_end,
             quarantine: quarantine::measure(&*vfs, &quarantine_dir)?,
             damage,
+            objects,
         };
         Ok((recovered, changes))
     })
@@ -99,39 +138,19 @@ pub(crate) async fn recover(
     Ok(recovered)
 }
 
-/// What the catalogue must be told of a segment: why it cannot be read, or (`None`) that it can be read again.
-type Change = (i64, Option<String>);
-
 /// The segments that cannot be read, and what of it the catalogue does not say. A file that is missing or has another size is damaged.
 /// The whole file of a segment that is marked as damaged is read: it may have been restored.
-fn examine(
-    vfs: &dyn Vfs,
-    segments: &[Arc<Segment>],
-    places: &Places,
-) -> Result<(Damage, Vec<Change>)> {
-    let (mut damage, mut changes) = (Damage::new(), Vec::new());
+fn examine(vfs: &dyn Vfs, segments: &[Arc<Segment>], places: &Places) -> Result<Examined> {
+    let mut examined = Examined::default();
     for segment in segments {
         let record = &segment.record;
         let found = match &record.damage {
             Some(_) => damage_of(segment, &places.location(record)?, &|_| {})?,
             None => size_differs(vfs, segment, &places.location(record)?)?,
         };
-        let file = segment.path().display();
-        match &found {
-            Some(what) => {
-                tracing::error!(%file, what, "a segment is damaged; queries leave it out and say so")
-            }
-            None if record.damage.is_some() => {
-                tracing::info!(%file, "a damaged segment can be read again")
-            }
-            None => {}
-        }
-        if found != record.damage {
-            changes.push((record.id, found.clone()));
-        }
-        damage.extend(found.map(|what| (record.id, what)));
+        examined.add(segment, &segment.path().display().to_string(), found);
     }
-    Ok((damage, changes))
+    Ok(examined)
 }
 
 /// What is wrong with a file that is missing or has another size than the catalogue says.
@@ -170,28 +189,16 @@ fn refuse_stale_catalogue(
         let Some(found) = footer.and_then(|footer| Description::of(&footer).ok()) else {
             continue;
         };
-        let replaces = |segment: &&Arc<Segment>| {
-            let record = &segment.record;
-            (found.app, found.table) == (record.app, record.table)
-                && found.level > 0
-                && found.min_seq <= record.min_seq
-                && record.max_seq <= found.max_seq
-                && found.min_ts <= record.min_ts
-                && record.max_ts <= found.max_ts
-        };
-        if found.store.is_none_or(|of| of == store)
-            && let Some(lost) = gone.iter().copied().find(replaces)
-        {
-            return Err(StoreError::Foreign {
-                catalogue: catalogue.to_owned(),
-                what: format!(
-                    "it is older than a merge of segments: it lists {}, which is missing, and not {}, which replaces it \
-                     ('hindsight store recover' makes a catalogue of what is there)",
-                    lost.path().display(),
-                    file.display()
-                ),
-            });
-        }
+        let missing = gone
+            .iter()
+            .map(|segment| (&***segment, segment.path().display().to_string()));
+        refuse_replaced(
+            catalogue,
+            store,
+            missing,
+            &file.display().to_string(),
+            &found,
+        )?;
     }
     Ok(())
 }
@@ -211,7 +218,7 @@ fn appended(sequence: u64, payload: Payload) -> Result<Appended> {
 /// The log's last file is never removed, so one that is gone took acknowledged items with it.
 fn refuse_lost_log(vfs: &dyn Vfs, log_dir: &Path, position: u64, unlisted: usize) -> Result<()> {
     let files = log::files(vfs, log_dir).map_err(StoreError::io("list", log_dir))?;
-    if !files.is_empty() || (position == 0 && unlisted == 0) {
+    if !files.is_empty() || (position == log_begin(position) && unlisted == 0) {
         return Ok(());
     }
     Err(StoreError::Missing {

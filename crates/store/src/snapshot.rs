@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::app_id::AppId;
 use crate::missing::{MissingData, MissingList};
+use crate::peers::Peer;
 use crate::schema::Table;
 use crate::segment::{Damage, SegmentAccess};
 use crate::table_provider::StoreTable;
@@ -18,11 +19,18 @@ pub struct Snapshot {
     /// The damaged segments of that moment, which its tables leave out.
     damage: Arc<Damage>,
     missing: MissingList,
+    /// The memtables of other nodes.
+    peers: Vec<Arc<Peer>>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(view: Arc<View>, access: Arc<SegmentAccess>) -> Snapshot {
+    pub(crate) fn new(
+        view: Arc<View>,
+        access: Arc<SegmentAccess>,
+        peers: Vec<Arc<Peer>>,
+    ) -> Snapshot {
         Snapshot {
+            peers,
             damage: access.damaged.known(),
             missing: MissingList::default(),
             view,
@@ -32,6 +40,11 @@ impl Snapshot {
 
     pub(crate) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Whether other nodes share the catalogue. What they sealed is not part of [`Snapshot::usage`].
+    pub fn has_other_nodes(&self) -> bool {
+        !self.view.nodes.is_empty()
     }
 
     /// The last request in it.
@@ -64,6 +77,8 @@ impl Snapshot {
                 }
             }
         }
+        let peers = self.peers.iter();
+        rows.peers = peers.flat_map(|peer| peer.rows_of(&apps, table)).collect();
         StoreTable::new(table, rows, self.access.clone(), self.missing.clone())
     }
 

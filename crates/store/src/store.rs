@@ -19,6 +19,10 @@ use crate::error::{Result, StoreError};
 use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
 use crate::log::{self, LogSettings, LogWriter};
+use crate::node_state::NodeState;
+use crate::object_recovery::ObjectsPlace;
+use crate::objects::{ObjectFigures, Orphans, SegmentObjects};
+use crate::peers::Peer;
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
@@ -32,7 +36,7 @@ use crate::stats::Stats;
 use crate::store_id::StoreId;
 use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
 use crate::usage::Usage;
-use crate::view::{ViewCell, ViewSink};
+use crate::view::{View, ViewCell, ViewSink};
 
 /// The share of the column cache for remembered selections: one eighth.
 const SELECTION_SHARE: usize = 8;
@@ -72,12 +76,17 @@ pub struct Store {
     quarantine: Quarantine,
     /// One seal, merge or expiry at a time.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// A change of the list of segments is committed and made visible under this lock, or the list is read of the catalogue.
+    pub(crate) commits: tokio::sync::Mutex<()>,
+    pub(crate) nodes: NodeState,
     /// One append of [`Store::append_unique`] at a time.
     pub(crate) appending_unique: tokio::sync::Mutex<()>,
     pub(crate) wake: Arc<Notify>,
     /// When the oldest row in memory arrived, by the clock's `elapsed`.
     pub(crate) oldest: Mutex<Option<Duration>>,
     pub(crate) large_expiry: LargeExpiry,
+    /// The objects that no catalogue lists.
+    pub(crate) orphans: Arc<Orphans>,
     /// A change of segments whose commit failed and of which it is not known whether it was committed.
     pub(crate) in_doubt: Mutex<Option<SegmentChange>>,
     trusted_time: TrustedTime,
@@ -94,8 +103,16 @@ impl Store {
         let vfs = config.vfs.clone();
         let kind = config.catalogue.kind();
         let folder = blocking(move || Folder::take(vfs, &root, create, kind)).await?;
-        let (catalogue, id) = config.catalogue.own(&folder).await?;
-        Store::recover(config, folder, catalogue, id).await
+        config.check_node()?;
+        let (node, shared) = (&config.node, config.is_shared());
+        let now = config.clock.now_ticks();
+        let owned = config.catalogue.own(&folder, node, shared, now);
+        let (catalogue, id) = owned.await?;
+        let store = Store::recover(config, folder, catalogue, id).await?;
+        if !store.is_shared() {
+            store.join().await?;
+        }
+        Ok(store)
     }
 
     /// Reads back what is in a folder and goes on with its log.
@@ -106,7 +123,12 @@ impl Store {
         id: StoreId,
     ) -> Result<Arc<Store>> {
         let view = Arc::new(ViewCell::default());
-        let recovered = recovery::recover(&folder, &catalogue, id, &view).await?;
+        let objects = ObjectsPlace {
+            config: config.objects.clone(),
+            clock: config.clock.clone(),
+        };
+        let shared = config.shared_segments.as_deref();
+        let recovered = recovery::recover(&folder, &catalogue, id, shared, &view, objects).await?;
         let health = Arc::new(HealthCell::default());
         let settings = LogSettings {
             dir: folder.log_dir(),
@@ -131,8 +153,9 @@ impl Store {
         }
         let selection_bytes = config.column_cache_bytes / SELECTION_SHARE;
         let oldest = (view.sizes().bytes > 0).then(|| config.clock.elapsed());
+        let is_shared = config.is_shared();
         Ok(Arc::new(Store {
-            segment_settings: segment_settings(&config, &folder, id),
+            segment_settings: segment_settings(&config, &folder, id, recovered.objects),
             quarantine: recovered.quarantine,
             access: Arc::new(SegmentAccess {
                 footers: FooterCache::new(config.footer_cache_bytes),
@@ -147,10 +170,13 @@ impl Store {
             view,
             health,
             changing: tokio::sync::Mutex::default(),
+            commits: tokio::sync::Mutex::default(),
+            nodes: NodeState::new(!is_shared),
             appending_unique: tokio::sync::Mutex::default(),
             wake: Arc::default(),
             oldest: Mutex::new(oldest),
             large_expiry: LargeExpiry::default(),
+            orphans: Arc::default(),
             in_doubt: Mutex::default(),
             background: Mutex::default(),
             log: Mutex::new(Some(Arc::new(log))),
@@ -168,6 +194,7 @@ impl Store {
         if let Some(error) = self.health.read_only() {
             return Err(error);
         }
+        self.check_joined()?;
         self.check_memory(request.app)?;
         let origin = Origin::Request {
             received: self.config.clock.now_ticks(),
@@ -226,7 +253,12 @@ impl Store {
 
     /// Everything that is stored now, unchanged for as long as the snapshot lives.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::new(self.view.get(), self.access.clone())
+        self.snapshot_over(self.view.get(), Vec::new())
+    }
+
+    /// A view with the memtables of other nodes.
+    pub(crate) fn snapshot_over(&self, view: Arc<View>, peers: Vec<Arc<Peer>>) -> Snapshot {
+        Snapshot::new(view, self.access.clone(), peers)
     }
 
     /// A table of these applications over a snapshot of now. A query over several tables should take one
@@ -252,7 +284,26 @@ impl Store {
         if health.reason.is_none() && !self.clock_trust().is_trusted() {
             health.reason = Some("the clock is suspect".to_owned());
         }
+        if health.reason.is_none()
+            && let Some(objects) = &self.segment_settings.objects
+        {
+            health.reason = objects.trouble();
+        }
         health
+    }
+
+    /// Figures of the object store that segments are in; `None` if they are in the data folder.
+    pub fn object_figures(&self) -> Option<ObjectFigures> {
+        let objects = self.segment_settings.objects.as_ref()?;
+        Some(objects.figures())
+    }
+
+    /// Fails before segments are written that could not be uploaded.
+    async fn check_objects(&self) -> Result<()> {
+        match self.segment_settings.objects.clone() {
+            Some(objects) => blocking(move || objects.check_availability()).await,
+            None => Ok(()),
+        }
     }
 
     /// How many segments cannot be read.
@@ -340,6 +391,7 @@ impl Store {
         let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
         // Before more rows are frozen: the frozen rows may be in segments already.
         self.settle().await?;
+        self.check_objects().await?;
         *self.oldest.lock() = None;
         let position = writer.freeze().await?;
         let view = self.view.get();
@@ -356,22 +408,31 @@ impl Store {
                 let written =
                     seal::write_segments(&settings, *key, &state.frozen, now, &mut records);
                 if let Err(error) = written {
-                    remove_unregistered(&settings, &records);
+                    settings.discard(&records);
                     return Err(error);
                 }
                 for chunk in &state.frozen.list {
                     usage.add_batch(*key, &chunk.batch);
                 }
             }
+            if let Err(error) = settings.publish(&records) {
+                settings.discard(&records);
+                return Err(error);
+            }
             Ok((records, usage))
         })
         .await?;
+        let _commits = self.commits.lock().await;
         let sealing = self
             .catalogue
             .register_sealed(&mut records, &usage, position);
         let committed = sealing.await;
-        self.conclude(SegmentChange::Sealed(view, records, usage), committed)
-            .await?;
+        self.conclude(
+            SegmentChange::Sealed(view, records, usage, position),
+            committed,
+        )
+        .await?;
+        drop(_commits);
         let (vfs, dir) = (self.config.vfs.clone(), self.config.data_dir.join("log"));
         blocking(move || {
             log::remove_through(&*vfs, &dir, position).map_err(StoreError::io("remove from", &dir))
@@ -383,7 +444,11 @@ impl Store {
         let folder = &self.segment_settings.folder;
         records
             .into_iter()
-            .map(|record| Arc::new(Segment::new(self.config.vfs.clone(), folder, record)))
+            .map(|record| {
+                let segment = Segment::new(self.config.vfs.clone(), folder, record);
+                let segment = segment.shared(self.config.shared_segments.is_some());
+                Arc::new(segment.in_objects(self.segment_settings.objects.clone()))
+            })
             .collect()
     }
 
@@ -403,6 +468,7 @@ impl Store {
         })
         .await?;
         self.save_damage().await?;
+        self.end_log().await?;
         if self.clock_trust().is_trusted() {
             self.save_time_mark().await?;
         }
@@ -422,8 +488,6 @@ impl Drop for Store {
     }
 }
 
-/// Removes the segments of a seal that failed before they were registered: the disk may be full, and the next seal writes
-/// them again.
 /// Encodes a request for the log. A large one takes milliseconds, in which no other task of the same thread would run: it is encoded on
 /// a thread for blocking work.
 async fn encode(
@@ -441,17 +505,20 @@ async fn encode(
     blocking(encode).await
 }
 
-fn remove_unregistered(settings: &SegmentSettings, records: &[SegmentRecord]) {
-    for record in records {
-        // What is left is moved to the quarantine at the next start.
-        let _ = settings.vfs.remove(&settings.folder.join(&record.path));
-    }
-}
-
-fn segment_settings(config: &StoreConfig, folder: &Folder, store: StoreId) -> SegmentSettings {
+fn segment_settings(
+    config: &StoreConfig,
+    folder: &Folder,
+    store: StoreId,
+    objects: Option<Arc<SegmentObjects>>,
+) -> SegmentSettings {
     SegmentSettings {
         store,
-        folder: folder.segments_dir(),
+        folder: match (&objects, &config.shared_segments) {
+            (Some(_), _) => folder.cache_dir(),
+            (None, Some(shared)) => shared.clone(),
+            (None, None) => folder.segments_dir(),
+        },
+        objects,
         vfs: config.vfs.clone(),
         row_group_rows: config.row_group_rows,
         zstd_level: config.zstd_level,

@@ -23,6 +23,7 @@ use crate::bag_leaf::BagLeaf;
 use crate::blocking::on_thread;
 use crate::chosen_rows::{ChosenRows, RowChoice, Selections};
 use crate::missing::MissingList;
+use crate::peers::{self, PeerRows};
 use crate::promote::PromotedColumn;
 use crate::scan::{self, SegmentScan};
 use crate::schema::Table;
@@ -111,6 +112,11 @@ impl StoreTable {
         names
     }
 
+    /// Whether it has rows in the memtables of other nodes. They have no numbers by which [`StoreTable::with_rows_of`] could choose them.
+    pub fn reads_other_nodes(&self) -> bool {
+        !self.rows.peers.is_empty()
+    }
+
     /// How many segments a scan with these filters would open.
     pub fn segments_in(&self, filters: &[Expr]) -> usize {
         let bounds = TimeBounds::of(filters);
@@ -167,15 +173,20 @@ impl StoreTable {
             .map_err(|error| DataFusionError::External(Box::new(error)))
     }
 
+    /// Plans that read the memtable of this node, and those of others.
     fn hot(
         &self,
         batches: Vec<RecordBatch>,
+        bounds: TimeBounds,
         wanted: &[usize],
         limit: Option<usize>,
         partitions: usize,
-    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        if batches.is_empty() {
-            return Ok(None);
+    ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+        let peers = self.rows.peers.iter();
+        let peers = peers.filter(|rows| rows.overlaps(bounds.from, bounds.to));
+        let peers: Vec<PeerRows> = peers.cloned().collect();
+        if batches.is_empty() && peers.is_empty() {
+            return Ok(Vec::new());
         }
         let base = self.table.stored_schema();
         let own = base.fields().len();
@@ -191,15 +202,27 @@ impl StoreTable {
             }
         }
         let exact = columns == wanted;
-        let source =
-            MemorySourceConfig::try_new(&spread(batches, partitions), base, Some(columns))?
-                .with_limit(limit);
-        let memory: Arc<dyn ExecutionPlan> = DataSourceExec::from_data_source(source);
-        if exact {
-            Ok(Some(memory))
-        } else {
-            self.with_leaves(memory, wanted).map(Some)
+        let mut plans: Vec<Arc<dyn ExecutionPlan>> = Vec::new();
+        if !peers.is_empty() {
+            let schema = Arc::new(base.project(&columns)?);
+            plans.push(peers::plan(
+                peers,
+                &schema,
+                (bounds.from, bounds.to),
+                limit,
+            )?);
         }
+        if !batches.is_empty() {
+            let source =
+                MemorySourceConfig::try_new(&spread(batches, partitions), base, Some(columns))?
+                    .with_limit(limit);
+            plans.push(DataSourceExec::from_data_source(source));
+        }
+        if exact {
+            return Ok(plans);
+        }
+        let plans = plans.into_iter();
+        plans.map(|plan| self.with_leaves(plan, wanted)).collect()
     }
 
     /// Adds the promoted columns to what is read from memory.
@@ -348,7 +371,7 @@ impl TableProvider for StoreTable {
         let rows = self
             .without_others(filters, self.rows_read(bounds)?)
             .await?;
-        let hot = self.hot(rows.batches, &wanted, limit, partitions)?;
+        let mut plans = self.hot(rows.batches, bounds, &wanted, limit, partitions)?;
         let sealed = self.sealed(
             rows.segments,
             rows.selections,
@@ -356,10 +379,13 @@ impl TableProvider for StoreTable {
             limit,
             partitions,
         )?;
-        match (hot, sealed) {
-            (Some(hot), Some(sealed)) => UnionExec::try_new(vec![hot, sealed]),
-            (Some(one), None) | (None, Some(one)) => Ok(one),
-            (None, None) => Ok(Arc::new(EmptyExec::new(Arc::new(
+        plans.extend(sealed);
+        if plans.len() > 1 {
+            return UnionExec::try_new(plans);
+        }
+        match plans.pop() {
+            Some(one) => Ok(one),
+            None => Ok(Arc::new(EmptyExec::new(Arc::new(
                 self.schema.project(&wanted)?,
             )))),
         }

@@ -37,8 +37,11 @@ impl Store {
     /// Two such requests do not run at the same time. Items of [`Store::append`], which have new identities, may arrive meanwhile.
     ///
     /// # Errors
-    /// As of [`Store::append`]; [`StoreError::Uncertain`] if segments of the items' hours are damaged.
+    /// As of [`Store::append`]; [`StoreError::NotWithNodes`] if other nodes share the catalogue; [`StoreError::Uncertain`] if segments of the items' hours are damaged.
     pub async fn append_unique(&self, request: AppendRequest) -> Result<UniqueAck> {
+        if !self.other_nodes().is_empty() {
+            return Err(StoreError::NotWithNodes { what: "An import" });
+        }
         let _one = self.appending_unique.lock().await;
         let snapshot = self.snapshot();
         let (mut stored, mut duplicates) = (0, 0);

@@ -13,6 +13,8 @@ use parking_lot::Mutex;
 use crate::app_id::AppId;
 use crate::batch::{concat, time_range};
 use crate::log::{Appended, LogSink};
+use crate::node::NodeRecord;
+use crate::peers::PeerRows;
 use crate::schema::Table;
 use crate::segment::{Retired, Segment};
 use crate::usage::{Usage, UsageRecord};
@@ -137,6 +139,10 @@ pub(crate) struct View {
     usage: Arc<Usage>,
     /// The last sequence in it.
     pub(crate) sequence: u64,
+    /// The last sequence whose rows have left the memtable for segments.
+    pub(crate) sealed: u64,
+    /// The other nodes of the catalogue, as of the same moment as the segments.
+    pub(crate) nodes: Arc<Vec<NodeRecord>>,
     /// Deleted applications: late appends to them are dropped.
     dropped: HashSet<AppId>,
 }
@@ -243,9 +249,17 @@ impl ViewCell {
     }
 
     /// Replaces the frozen parts of `sealed`, the view that a seal began with, by their segments and `usage`. Where the frozen part is another one
-    /// by now, because the store was reset or restored meanwhile, it stays, and its segments are dropped.
-    pub(crate) fn sealed(&self, sealed: &View, segments: Vec<Arc<Segment>>, usage: &Usage) {
+    /// by now, because the store was reset or restored meanwhile, it stays, and its segments are dropped. `position`: the last sequence of
+    /// the frozen parts.
+    pub(crate) fn sealed(
+        &self,
+        sealed: &View,
+        segments: Vec<Arc<Segment>>,
+        usage: &Usage,
+        position: u64,
+    ) {
         self.change(|view| {
+            view.sealed = view.sealed.max(position);
             let mut current = BTreeSet::new();
             for (key, before) in &sealed.tables {
                 if let Some(state) = view.tables.get_mut(key)
@@ -262,6 +276,42 @@ impl ViewCell {
             add(view, valid);
             let own = |record: &UsageRecord| current.contains(&(record.app, record.table));
             Arc::make_mut(&mut view.usage).add_all(usage.records().filter(own));
+        });
+    }
+
+    /// Notes the position of the log before it is replayed.
+    pub(crate) fn begin(&self, position: u64) {
+        self.change(|view| (view.sealed, view.sequence) = (position, position));
+    }
+
+    /// Makes visible what other nodes have committed. The files of segments that are gone stay: other nodes may read them.
+    pub(crate) fn follow(
+        &self,
+        gone: &[i64],
+        new: Vec<Arc<Segment>>,
+        nodes: Arc<Vec<NodeRecord>>,
+        deleted: &[AppId],
+    ) {
+        let gone: HashSet<i64> = gone.iter().copied().collect();
+        let goes = |segment: &Arc<Segment>| gone.contains(&segment.record.id);
+        self.change(|view| {
+            view.nodes = nodes;
+            for app in deleted {
+                if view.dropped.insert(*app) {
+                    Arc::make_mut(&mut view.usage).retain_apps(|owner| owner != *app);
+                    view.tables.retain(|(owner, _), _| owner != app);
+                }
+            }
+            for state in view.tables.values_mut() {
+                if state.segments.iter().any(goes) {
+                    Arc::make_mut(&mut state.segments).retain(|segment| !goes(segment));
+                }
+            }
+            let dropped = &view.dropped;
+            let kept = new.into_iter();
+            let kept = kept.filter(|segment| !dropped.contains(&segment.record.app));
+            let kept = kept.collect();
+            add(view, kept);
         });
     }
 
@@ -402,4 +452,6 @@ pub(crate) struct TableRows {
     pub(crate) segments: Vec<Arc<Segment>>,
     /// Segments that cannot be read.
     pub(crate) damaged: Vec<Arc<Segment>>,
+    /// Rows in the memtables of other nodes.
+    pub(crate) peers: Vec<PeerRows>,
 }

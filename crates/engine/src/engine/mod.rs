@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hindsight_kql::Catalog;
 use hindsight_kql_syntax::ast::Query;
-use hindsight_store::{Clock, Store, StoreError};
+use hindsight_store::{Clock, Snapshot, Store, StoreError};
 use parking_lot::Mutex;
 
 use crate::catalog::{KnownApp, StoreCatalog};
@@ -23,6 +23,9 @@ use crate::producer::Limits;
 use crate::request::{Access, Caller, QueryOptions};
 use crate::result::QueryResult;
 use crate::stream::{QueryStream, unreadable};
+
+/// How much longer than a query other nodes keep what it reads of them.
+const LEASE_MARGIN: Duration = Duration::from_secs(10);
 
 /// Answers the three families of operations over one store.
 #[derive(Debug)]
@@ -92,7 +95,7 @@ impl QueryEngine {
     ) -> Result<QueryResult, EngineError> {
         let access = Access::Only(vec![caller.app]);
         let catalog = StoreCatalog::new(
-            self.store.snapshot(),
+            self.snapshot(caller).await?,
             vec![caller.app],
             Arc::new(Vec::new()),
             access,
@@ -144,6 +147,23 @@ impl QueryEngine {
                 .over(catalog.snapshot().clone())),
             Err(error) => Err(unreadable(error, catalog.snapshot())),
         }
+    }
+
+    /// Everything that is stored now, at all nodes, for as long as a query of `caller` may run.
+    async fn snapshot(&self, caller: &Caller) -> Result<Snapshot, EngineError> {
+        let lifetime = self.query_timeout(caller).saturating_add(LEASE_MARGIN);
+        let snapshot = self.store.snapshot_of_all(lifetime).await;
+        snapshot.map_err(|error| match error {
+            StoreError::Node { .. } => EngineError::Unavailable(error.to_string()),
+            error if error.is_catalogue_unavailable() => {
+                tracing::warn!(%error, "a query cannot be run: the catalogue cannot be reached");
+                EngineError::Unavailable(
+                    "The catalogue cannot be reached, so it is not known what other nodes hold"
+                        .to_owned(),
+                )
+            }
+            error => EngineError::Internal(error.to_string()),
+        })
     }
 
     /// The applications. They are read again when the catalogue has changed: it may be on another machine.

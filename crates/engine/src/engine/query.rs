@@ -48,7 +48,7 @@ impl QueryEngine {
             deadline: Deadline::after(self.query_timeout(&request.caller)),
         };
         let catalog = StoreCatalog::new(
-            self.store.snapshot(),
+            self.snapshot(&request.caller).await?,
             prepared.apps.clone(),
             self.known_apps().await?,
             request.caller.access.clone(),

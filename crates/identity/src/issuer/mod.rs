@@ -296,7 +296,11 @@ impl Issuer {
     /// Checks signature and claims of an access token of this issuer.
     async fn check(&self, token: &Parsed<'_>, audiences: &[String]) -> Result<(), TokenError> {
         let keyring = self.keyring().await.map_err(|_| TokenError::Unreachable)?;
-        token.check_signature(&keyring.verifying)?;
+        if let Err(error) = token.check_signature(&keyring.verifying) {
+            // Another node may have made a key since.
+            let newer = self.newer_keyring(&keyring).await.ok_or(error)?;
+            token.check_signature(&newer.verifying)?;
+        }
         let name = self.name(Version::V1);
         let expected = Expected {
             issuers: &[&name],
@@ -349,6 +353,19 @@ impl Issuer {
         let opened = Arc::new(Keyring::open(&self.catalogue, now).await?);
         *keyring = Some(opened.clone());
         Ok(opened)
+    }
+
+    /// The keys as they are now, if the catalogue has changed since these were read.
+    async fn newer_keyring(&self, known: &Keyring) -> Option<Arc<Keyring>> {
+        let version = self.catalogue.version().await.ok()?;
+        if version == known.version {
+            return None;
+        }
+        let mut keyring = self.keyring.lock().await;
+        let opened = Keyring::open(&self.catalogue, self.now()).await;
+        let opened = Arc::new(opened.ok()?);
+        *keyring = Some(opened.clone());
+        Some(opened)
     }
 
     fn now(&self) -> i64 {

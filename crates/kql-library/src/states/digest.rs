@@ -37,12 +37,13 @@ impl Digest {
         self.centroids.capacity() * size_of::<Centroid>()
     }
 
-    /// Adds values and compresses the digest.
+    /// Adds values and compresses the digest. Values in ascending order are merged, others are sorted.
     pub(crate) fn add(&mut self, values: impl Iterator<Item = Centroid>) {
         let mut all = std::mem::take(&mut self.centroids);
         all.extend(values);
-        all.sort_unstable_by(|a, b| a.mean.total_cmp(&b.mean));
-        self.centroids = compressed(all);
+        // A stable sort finds ascending runs and merges them.
+        all.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        self.centroids = compressed(&all);
     }
 
     /// The value of rank `rank`, starting at 1.
@@ -93,39 +94,89 @@ impl Digest {
 }
 
 /// Merges neighboring centroids as far as the scale function allows; the first and last centroid stay single values.
-fn compressed(sorted: Vec<Centroid>) -> Vec<Centroid> {
+fn compressed(sorted: &[Centroid]) -> Vec<Centroid> {
     let total: f64 = sorted.iter().map(|c| c.weight).sum();
     let last = sorted.len().saturating_sub(1);
+    let scale = Scale::new();
     let mut out: Vec<Centroid> = Vec::with_capacity(COMPRESSION as usize + 2);
     let mut before = 0.0;
     let mut limit = 0.0;
-    for (index, next) in sorted.into_iter().enumerate() {
-        let joins = index != last && out.len() > 1;
-        match out.last_mut() {
-            Some(open) if joins && before + open.weight + next.weight <= limit => {
-                let weight = open.weight + next.weight;
-                open.mean += (next.mean - open.mean) * (next.weight / weight);
-                open.weight = weight;
-            }
-            open => {
-                before += open.map_or(0.0, |open| open.weight);
-                limit = total * quantile_limit(before / total);
-                out.push(next);
+    let mut open: Option<OpenCentroid> = None;
+    for (index, next) in sorted.iter().enumerate() {
+        let joins = index != last && !out.is_empty();
+        match &mut open {
+            Some(open) if joins && before + open.weight + next.weight <= limit => open.add(next),
+            _ => {
+                if let Some(full) = open.replace(OpenCentroid::new(next)) {
+                    before += full.weight;
+                    out.push(full.closed());
+                }
+                limit = total * scale.limit(before / total);
             }
         }
     }
+    out.extend(open.map(|open| open.closed()));
     out
 }
 
-/// The quantile at which a centroid that starts at `q` must end: one step further on the arcsine scale.
-fn quantile_limit(q: f64) -> f64 {
-    use std::f64::consts::{FRAC_PI_2, PI};
-    let k = COMPRESSION / (2.0 * PI) * (2.0 * q.clamp(0.0, 1.0) - 1.0).asin();
-    let angle = (k + 1.0) * 2.0 * PI / COMPRESSION;
-    if angle >= FRAC_PI_2 {
-        1.0
-    } else {
-        (angle.sin() + 1.0) / 2.0
+/// A centroid to which values are added.
+struct OpenCentroid {
+    first: f64,
+    /// The weighted sum of the distances from `first`.
+    distance: f64,
+    weight: f64,
+}
+
+impl OpenCentroid {
+    fn new(first: &Centroid) -> OpenCentroid {
+        OpenCentroid {
+            first: first.mean,
+            distance: 0.0,
+            weight: first.weight,
+        }
+    }
+
+    fn add(&mut self, next: &Centroid) {
+        self.distance += (next.mean - self.first) * next.weight;
+        self.weight += next.weight;
+    }
+
+    fn closed(self) -> Centroid {
+        // Values that are equal, or a single one, stay exact.
+        let mean = if self.distance == 0.0 {
+            self.first
+        } else {
+            self.first + self.distance / self.weight
+        };
+        Centroid {
+            mean,
+            weight: self.weight,
+        }
+    }
+}
+
+/// The arcsine scale of quantiles, on which centroids have a step each.
+struct Scale {
+    /// The sine and the cosine of a step.
+    sine: f64,
+    cosine: f64,
+}
+
+impl Scale {
+    fn new() -> Scale {
+        let (sine, cosine) = (2.0 * std::f64::consts::PI / COMPRESSION).sin_cos();
+        Scale { sine, cosine }
+    }
+
+    /// The quantile at which a centroid that starts at `q` must end: one step further.
+    fn limit(&self, q: f64) -> f64 {
+        let sine = 2.0 * q.clamp(0.0, 1.0) - 1.0;
+        if sine >= self.cosine {
+            return 1.0;
+        }
+        // The sine of the sum of the angle and a step.
+        let cosine = (1.0 - sine * sine).sqrt();
+        (sine * self.cosine + cosine * self.sine + 1.0) / 2.0
     }
 }
 
@@ -160,5 +211,33 @@ mod tests {
         check(99.0, 0.0002);
         check(99.9, 0.0001);
         check(100.0, 0.0);
+    }
+    #[test]
+    fn a_step_of_the_scale_is_one_of_the_arcsine() {
+        use std::f64::consts::{FRAC_PI_2, PI};
+        let scale = Scale::new();
+        for percent in 0..=1000 {
+            let q = f64::from(percent) / 1000.0;
+            let angle = (2.0 * q - 1.0).asin() + 2.0 * PI / COMPRESSION;
+            let expected = if angle >= FRAC_PI_2 {
+                1.0
+            } else {
+                (angle.sin() + 1.0) / 2.0
+            };
+            assert!((scale.limit(q) - expected).abs() < 1e-12, "{q}");
+        }
+    }
+
+    #[test]
+    fn equal_values_stay_exact() {
+        let mut digest = Digest::default();
+        for _ in 0..20 {
+            digest.add((0..5000).map(|_| Centroid {
+                mean: 0.1,
+                weight: 1.0,
+            }));
+        }
+        assert!(digest.centroids().iter().all(|c| c.mean == 0.1));
+        assert_eq!(digest.weight(), 100_000.0);
     }
 }

@@ -65,6 +65,16 @@ impl<S: Sketch> Sketches<S> {
         }
     }
 
+    /// Updates the sketch of `group` by a change that allocates and frees nothing; `false` if there is no such change.
+    #[inline]
+    pub(crate) fn change_in_place(
+        &mut self,
+        group: usize,
+        change: impl FnOnce(&mut S) -> bool,
+    ) -> bool {
+        self.items.get_mut(group).is_some_and(change)
+    }
+
     fn take(&mut self, emit: EmitTo) -> Vec<S> {
         let taken = emit.take_needed(&mut self.items);
         let freed: usize = taken.iter().map(Sketch::heap).sum();

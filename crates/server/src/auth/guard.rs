@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hindsight_identity::Right;
+use hindsight_store::NodeRole;
 
 use super::credential::{self, Credential};
 use super::gate::Admitted;
@@ -35,6 +36,32 @@ pub(crate) enum Needs {
     Telemetry,
     /// The same for OpenTelemetry, whose refusals have another form.
     OpenTelemetry,
+}
+
+/// What a node does that serves a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// It takes telemetry.
+    Ingestion,
+    /// It runs queries.
+    Queries,
+    /// Nodes of all roles serve the route.
+    Any,
+}
+
+impl Duty {
+    /// Refuses the route at a node of another role.
+    fn check(self, role: NodeRole) -> Result<(), ApiError> {
+        let what = match self {
+            Duty::Ingestion if !role.ingests() => "takes no telemetry",
+            Duty::Queries if !role.queries() => "runs no queries",
+            _ => return Ok(()),
+        };
+        Err(ApiError::Unavailable(format!(
+            "This node has the role '{}' (setting `node.role`) and {what}; ask another node",
+            role.name()
+        )))
+    }
 }
 
 /// The principal of a request without a route.
@@ -79,7 +106,7 @@ pub(crate) async fn admit(app: &App, standing: &Standing) -> Result<Admitted, Ap
 
 /// The middleware before every route.
 pub(crate) async fn guard(
-    State((app, needs)): State<(Arc<App>, Needs)>,
+    State((app, needs, duty)): State<(Arc<App>, Needs, Duty)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -88,7 +115,11 @@ pub(crate) async fn guard(
         Needs::OpenTelemetry => request.headers().clone(),
         _ => HeaderMap::new(),
     };
-    match let_in(&app, needs, &mut request).await {
+    let admitted = match duty.check(app.settings.node_role) {
+        Ok(()) => let_in(&app, needs, &mut request).await,
+        Err(error) => Err(error),
+    };
+    match admitted {
         Ok(()) => next.run(request).await,
         Err(error) if needs == Needs::Telemetry => track::refused(error),
         Err(error) if needs == Needs::OpenTelemetry => otlp::refused_at_the_gate(&headers, error),

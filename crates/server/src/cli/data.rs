@@ -1,9 +1,12 @@
 //! The data folder that a command works on.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use anyhow::Context;
 use clap::Args;
-use hindsight_store::Catalogue;
+use hindsight_objects::Address;
+use hindsight_store::{Catalogue, ObjectStorage, ObjectsConfig};
 
 use crate::config::Settings;
 
@@ -53,6 +56,23 @@ impl DataFolder {
 /// An environment variable.
 pub(super) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// The object store at an address, with the credentials of the environment.
+pub(super) fn object_store(address: &Address) -> anyhow::Result<Arc<dyn ObjectStorage>> {
+    hindsight_objects::open(address, environment).with_context(|| address.to_string())
+}
+
+/// How the settings have segments kept in an object store, if they name one.
+pub(super) fn objects(settings: &Settings) -> anyhow::Result<Option<ObjectsConfig>> {
+    let Some(address) = &settings.store_objects else {
+        return Ok(None);
+    };
+    Ok(Some(ObjectsConfig {
+        cache_bytes: settings.store_segment_cache,
+        orphan_age: settings.store_orphan_age,
+        ..ObjectsConfig::new(object_store(address)?)
+    }))
 }
 
 /// The program as the user has started it, if that was by a path; otherwise its name.

@@ -77,6 +77,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("client delete", &["hindsight client delete reports"]),
     ("portal", &["hindsight portal"]),
     ("audit", &["hindsight audit --since 7d"]),
+    ("cluster status", &["hindsight cluster status"]),
+    ("cluster forget", &["hindsight cluster forget NODE"]),
     (
         "query",
         &[

@@ -8,6 +8,7 @@ mod backup;
 mod banner;
 mod chart;
 mod client;
+mod cluster;
 mod config;
 mod connection_limit;
 mod data;
@@ -91,6 +92,9 @@ enum Command {
     Portal(portal::Portal),
     /// Show the audit log: sign-ins, issued tokens and administrative changes.
     Audit(audit::Audit),
+    /// Show the nodes that share a catalogue in PostgreSQL, or forget one that is lost. Works while servers run.
+    #[command(subcommand)]
+    Cluster(cluster::ClusterCommand),
     /// Run a KQL query, and show its result as a table, a chart or data.
     Query(query::Query),
     /// Run KQL queries one after the other, with history and completion.
@@ -166,6 +170,7 @@ fn start(command: Command) -> anyhow::Result<ExitCode> {
             Command::Client(command) => command.run().await?,
             Command::Portal(command) => command.run().await?,
             Command::Audit(command) => command.run().await?,
+            Command::Cluster(command) => command.run().await?,
             Command::Query(command) => return command.run().await,
             Command::Shell(command) => return command.run().await,
             Command::Tail(command) => return command.run().await,

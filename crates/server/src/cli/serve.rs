@@ -3,14 +3,15 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use hindsight_store::Application;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::sync::watch;
 
-use super::data::{client_url, data_flag, environment, program};
+use super::data::{client_url, data_flag, environment, objects, program};
 use super::listen::Encryption;
 use super::portal::{portal_link, portal_origin};
 use super::test_mode::TestFlags;
@@ -30,6 +31,12 @@ pub(super) struct Serve {
     /// Catalogue in PostgreSQL, `postgres://user@host/database` [default: in the data folder]
     #[arg(long, value_name = "URL")]
     catalogue: Option<String>,
+    /// What this node of a catalogue in PostgreSQL does: `all`, `ingest`, `query` or `maintain` [default: all]
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Object store of segments, `s3://bucket/prefix` or `file:///folder` [default: in the data folder]
+    #[arg(long, value_name = "URL")]
+    objects: Option<String>,
     /// Address and port for HTTP, and for TLS if there is a certificate [default: 127.0.0.1:2020]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
@@ -65,6 +72,12 @@ impl Serve {
         if let Some(catalogue) = &self.catalogue {
             settings.set("store.catalogue", catalogue)?;
         }
+        if let Some(role) = &self.role {
+            settings.set("node.role", role)?;
+        }
+        if let Some(objects) = &self.objects {
+            settings.set("store.objects", objects)?;
+        }
         if let Some(listen) = &self.listen {
             settings.set("listen", listen)?;
         }
@@ -88,8 +101,14 @@ impl Serve {
         let _logs = crate::telemetry::start_logs(&settings.log_filter, settings.log_json);
         let _folder = self.test.make_folder(&mut settings)?;
         let app = match self.test.mode() {
+            Some(_) if settings.store_objects.is_some() => {
+                bail!("test mode does not support segments in an object store (store.objects)")
+            }
             Some(test) => App::build_in_test_mode(settings, test).await?,
-            None => App::build(settings).await?,
+            None => {
+                let objects = objects(&settings)?;
+                App::build_with(settings, |store| store.objects = objects).await?
+            }
         };
         let served = serve(&app, &self).await;
         let closed = app.close().await;
@@ -287,6 +306,7 @@ impl Listeners {
     ) -> anyhow::Result<()> {
         let (stop, stopped) = watch::channel(false);
         let feeding = shop.map(|shop| tokio::spawn(demo::feed(app.clone(), shop, stopped.clone())));
+        let joining = tokio::spawn(join(app.clone()));
         let upkeep = tokio::spawn(crate::telemetry::keep_up(app.prometheus.clone()));
         let stopping = app.clone();
         let signal = tokio::spawn(async move {
@@ -325,10 +345,31 @@ impl Listeners {
         tokio::join!(main, otlp_ports);
         signal.abort();
         upkeep.abort();
+        joining.abort();
         if let Some(feeding) = feeding {
             feeding.await?;
         }
         Ok(())
+    }
+}
+
+/// How often a node that shares its catalogue expects telemetry at the others.
+const OTHER_NODES: Duration = Duration::from_secs(1);
+
+/// Joins the nodes that share a catalogue, now that they can reach this one, and counts what may arrive at them.
+async fn join(app: Arc<App>) {
+    if !app.store.is_shared() {
+        return;
+    }
+    while let Err(error) = app.store.join().await {
+        tracing::warn!(%error, "this node cannot join the others yet, and takes no telemetry");
+        tokio::time::sleep(OTHER_NODES).await;
+    }
+    loop {
+        tokio::time::sleep(OTHER_NODES).await;
+        if !app.store.other_nodes().is_empty() {
+            app.replies.note_other_nodes();
+        }
     }
 }
 

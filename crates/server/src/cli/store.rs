@@ -1,20 +1,21 @@
 //! `hindsight store`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Subcommand;
+use hindsight_objects::Address;
 use hindsight_store::{
-    CheckReport, Clock, Doubt, Doubts, Finding, PostgresUrl, Recovery, RecoveryReport, SystemClock,
-    move_catalogue_from_postgres, move_catalogue_to_postgres,
+    CataloguePlace, CheckReport, Clock, Doubt, Doubts, Finding, PostgresUrl, Recovery,
+    RecoveryReport, SystemClock, check_objects, move_catalogue_from_postgres,
+    move_catalogue_to_postgres, move_segments_from_objects, move_segments_to_objects,
 };
 use serde_json::{Value, json};
 
-use super::data::{DataFolder, environment};
+use super::data::{DataFolder, object_store};
 use super::output;
 use super::progress::Bar;
-use crate::config::Settings;
 
 /// `hindsight store …`
 #[derive(Debug, Subcommand)]
@@ -38,18 +39,18 @@ pub(super) enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Move the catalogue of a data folder, which no server may hold, to an empty database of PostgreSQL or back into the folder.
+    /// Move the catalogue of a data folder to an empty database of PostgreSQL, or its segments to an object store, or either back into the
+    /// folder. No server may hold the folder.
     #[command(group(clap::ArgGroup::new("direction").required(true).args(["to", "from"])))]
     Migrate {
-        /// Move it from the folder to this database.
+        /// Move the catalogue from the folder to this database, `postgres://…`, or the segments to this object store, `s3://…` or `file:///…`
         #[arg(long, value_name = "URL")]
         to: Option<String>,
-        /// Move it from this database into the folder. The database is left as it is.
+        /// Move them from there into the folder. The database or the objects are left as they are.
         #[arg(long, value_name = "URL")]
         from: Option<String>,
-        /// Data folder [env: HINDSIGHT_DATA] [default: ./hindsight-data]
-        #[arg(long, value_name = "DIR")]
-        data: Option<PathBuf>,
+        #[command(flatten)]
+        data: DataFolder,
     },
 }
 
@@ -65,7 +66,7 @@ impl StoreCommand {
             StoreCommand::Check { data, json } => check(&data, json).await,
             StoreCommand::Recover { data, accept, json } => recover(&data, &accept, json).await,
             StoreCommand::Migrate { to, from, data } => {
-                migrate(to.as_deref(), from.as_deref(), data).await
+                migrate(to.as_deref(), from.as_deref(), &data).await
             }
         }
     }
@@ -74,12 +75,14 @@ impl StoreCommand {
 async fn migrate(
     to: Option<&str>,
     from: Option<&str>,
-    data: Option<PathBuf>,
+    folder: &DataFolder,
 ) -> anyhow::Result<ExitCode> {
-    let data = match data {
-        Some(path) => path,
-        None => Settings::load(None, environment)?.data,
-    };
+    let is_database = |url: &&str| url.trim_start().starts_with("postgres");
+    if let Some(url) = to.or(from).filter(|url| !is_database(url)) {
+        let address = url.parse().context("expected `postgres://…`, or")?;
+        return migrate_segments(&address, to.is_some(), folder).await;
+    }
+    let data = folder.path()?;
     let text = match (to, from) {
         (Some(url), _) => {
             let url: PostgresUrl = url.parse()?;
@@ -106,9 +109,46 @@ async fn migrate(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Moves the segments of a data folder to an object store or back.
+async fn migrate_segments(
+    address: &Address,
+    is_there: bool,
+    folder: &DataFolder,
+) -> anyhow::Result<ExitCode> {
+    let (settings, storage) = (folder.settings()?, object_store(address)?);
+    let (data, catalogue) = (&settings.data, &settings.catalogue);
+    let clock = Arc::new(SystemClock::default());
+    let bar = Bar::new("copying");
+    let moved = if is_there {
+        move_segments_to_objects(data, catalogue, storage, clock, bar.clone()).await
+    } else {
+        move_segments_from_objects(data, catalogue, storage, clock, bar.clone()).await
+    };
+    bar.clear();
+    let moved = moved?;
+    let copied = format!("{} segments, {} bytes", moved.segments, moved.bytes);
+    output::print(&if is_there {
+        format!(
+            "the segments are in {address} ({copied}): start the server with --objects {address}\n"
+        )
+    } else {
+        let data = data.display();
+        format!("the segments are in {data} ({copied}); {address} is as it was\n")
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
 async fn check(data: &DataFolder, json: bool) -> anyhow::Result<ExitCode> {
     let bar = Bar::new("checking");
-    let checked = hindsight_store::check(&data.path()?, bar.clone()).await;
+    let settings = data.settings()?;
+    let (folder, catalogue) = (&settings.data, &settings.catalogue);
+    let objects = settings.store_objects.as_ref();
+    let checked = match (objects.map(object_store).transpose()?, catalogue) {
+        (Some(objects), CataloguePlace::Postgres(_)) => {
+            check_objects(folder, catalogue, objects, bar.clone()).await
+        }
+        (objects, _) => hindsight_store::check(folder, objects, bar.clone()).await,
+    };
     bar.clear();
     let report = checked?;
     let text = if json {

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, header};
 use tower::ServiceExt;
 
-use super::data::DataFolder;
+use super::data::{DataFolder, objects};
 use crate::app::{App, read_token};
 
 /// Something that answers requests.
@@ -82,7 +82,13 @@ impl Target {
         }
         let settings = data.settings()?;
         let path = settings.data.clone();
-        let app = App::build_with(settings, |store| store.create = false).await?;
+        let objects = objects(&settings)?;
+        let app = App::build_with(settings, |store| {
+            store.create = false;
+            store.objects = objects;
+        })
+        .await?;
+        app.store.join().await?;
         let token = read_token(&path).context("the token of this process cannot be read back")?;
         let router = crate::router::router(app.clone());
         Ok(Target::Local { app, router, token })

@@ -140,7 +140,7 @@ impl Inspection {
             .iter_mut()
             .find(|value| value.key == setting.key)
         {
-            value.text = Setting::shown(&text);
+            value.text = setting.shown(&text);
             value.origin = origin;
         }
     }

@@ -7,14 +7,16 @@ use std::time::Duration;
 use anyhow::Context;
 use hindsight_identity::issuer::Implicit;
 use hindsight_identity::{TrustedIssuer, parse_trusted};
+use hindsight_objects::Address;
 use hindsight_otlp::ResourceDimensions;
-use hindsight_store::{CataloguePlace, Tier};
+use hindsight_store::{CataloguePlace, NodeRole, Tier};
 use uuid::Uuid;
 
 use super::values::{
     Listen, address, bytes, choice, duration, list, listen, number, optional, optional_path,
     optional_string, path, positive, resource_dimensions, size, string, yes_or_no,
 };
+use crate::nodes::NodeSecret;
 use crate::proxies::TrustedProxies;
 use crate::wire::metrics::LeafForm;
 
@@ -39,8 +41,11 @@ impl Setting {
         )
     }
 
-    /// A value as it may be shown: without the password of a URL.
-    pub(super) fn shown(text: &str) -> String {
+    /// A value as it may be shown: no secret, and a URL without its password.
+    pub(super) fn shown(&self, text: &str) -> String {
+        if self.key == "node.secret" && !text.trim().is_empty() {
+            return "***".to_owned();
+        }
         let parts = text.split_once("://").and_then(|(scheme, rest)| {
             let (account, rest) = rest.rsplit_once('@')?;
             let (user, _) = account.split_once(':')?;
@@ -217,6 +222,32 @@ settings! {
     "store.catalogue" = "" => catalogue: CataloguePlace, catalogue,
     "Where the catalogue is: empty for a file of SQLite in the data folder, or a database of PostgreSQL, `postgres://user:password@host:port/database`. See cluster.md.";
 
+    "store.segments" = "" => store_segments: Option<PathBuf>, optional_path,
+    "Folder of segments that all nodes of a catalogue in PostgreSQL share, such as a mount of a network file system. Empty: each data folder has its own segments, and its catalogue has one node. See cluster.md.";
+
+    "node.role" = "all" => node_role: NodeRole, node_role,
+    "What this node of a catalogue in PostgreSQL does: `ingest` (takes telemetry), `query` (runs queries), `maintain` (merges and expires segments) or `all`. Requests for anything else get 503.";
+
+    "node.name" = "" => node_name: String, string,
+    "Name of this node in messages and in `hindsight cluster status`. Empty: its id, which the data folder keeps.";
+
+    "node.address" = "" => node_address: String, address,
+    "Base URL at which other nodes reach this one, such as http://10.0.0.5:2020: they read the items that it has not sealed yet. It needs a secret. Empty: none, and queries of other nodes fail while this node takes telemetry.";
+
+    "node.secret" = "" => node_secret: Option<NodeSecret>, NodeSecret::parse,
+    "Secret that all nodes of a catalogue share, of at least 16 characters. It belongs in the environment or in `node.secret_file`.";
+
+    "node.secret_file" = "" => node_secret_file: Option<PathBuf>, optional_path,
+    "File with the secret of nodes, in place of `node.secret`.";
+    "store.objects" = "" => store_objects: Option<Address>, |text: &str| optional(text, objects),
+    "Where segments are: empty for the data folder, a bucket of S3 or of a service with its interface, `s3://bucket/prefix`, or a folder that several machines share, `file:///folder`. Credentials and the address of the service are those of the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`, …). See cluster.md.";
+
+    "store.segment_cache" = "16GiB" => store_segment_cache: u64, bytes,
+    "With `store.objects`: bytes of segments that are kept in the data folder as a cache. Segments that are being read come on top.";
+
+    "store.orphan_age" = "7d" => store_orphan_age: Duration, duration,
+    "With `store.objects`: age from which on objects that no catalogue lists are deleted, such as those of an interrupted merge.";
+
     "store.memory" = "1GiB" => store_memory: usize, size,
     "Memory limit of items that are not yet in segments. A quarter of it triggers a flush. One application may use three times what is free, so three quarters if it is alone; beyond it its telemetry is refused with 503.";
 
@@ -344,8 +375,16 @@ impl Settings {
     }
 }
 
+fn objects(text: &str) -> anyhow::Result<Address> {
+    Ok(text.parse()?)
+}
+
 fn catalogue(text: &str) -> anyhow::Result<CataloguePlace> {
     Ok(text.parse()?)
+}
+
+fn node_role(text: &str) -> anyhow::Result<NodeRole> {
+    NodeRole::parse(text).context("expected `all`, `ingest`, `query` or `maintain`")
 }
 
 fn tier(text: &str) -> anyhow::Result<Tier> {

@@ -257,6 +257,10 @@ fn unavailable(error: &StoreError) -> String {
     match error {
         StoreError::Overloaded { .. } => "The store is overloaded; try again later".to_owned(),
         StoreError::ReadOnly { .. } => "The store is read-only at the moment".to_owned(),
+        StoreError::Joining => {
+            "The node is joining the others; try again in a few seconds".to_owned()
+        }
+        StoreError::NotWithNodes { .. } => error.to_string(),
         _ => "The telemetry could not be stored; try again later".to_owned(),
     }
 }

@@ -126,6 +126,11 @@ impl ReplyCache {
         self.arrivals.note_everything();
     }
 
+    /// Telemetry may have arrived in any table, at another node.
+    pub(crate) fn note_other_nodes(&self) {
+        self.arrivals.note_everything();
+    }
+
     /// When telemetry arrived.
     pub(crate) fn arrivals(&self) -> &Arrivals {
         &self.arrivals

@@ -37,6 +37,10 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Valu
         if damaged > 0 {
             object.insert("damagedSegments".to_owned(), damaged.into());
         }
+        let objects = app.store.object_figures();
+        if objects.is_some_and(|figures| figures.is_failing) {
+            object.insert("objectStore".to_owned(), "failing".into());
+        }
         if !app.store.clock_trust().is_trusted() {
             object.insert("clock".to_owned(), "suspect".into());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use hindsight_store::{Stats, TICKS_PER_SECOND, Table};
+use hindsight_store::{ObjectFigures, Stats, TICKS_PER_SECOND, Table};
 use metrics::gauge;
 
 use crate::app::App;
@@ -39,10 +39,14 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
     } else {
         0.0
     });
+    if let Some(objects) = app.store.object_figures() {
+        object_figures(&objects);
+    }
     gauge!("hindsight_queries_running").set(app.engine.running_queries() as f64);
     gauge!("hindsight_log_lines_dropped").set(crate::telemetry::dropped_lines() as f64);
     let mut text = app.prometheus.render();
     text += &tables(&app, &stats).await;
+    text += &nodes(&app).await;
     (
         [(
             header::CONTENT_TYPE,
@@ -51,6 +55,19 @@ pub(crate) async fn render(State(app): State<Arc<App>>) -> Response {
         text,
     )
         .into_response()
+}
+
+/// The figures of the object store that segments are in.
+fn object_figures(figures: &ObjectFigures) {
+    gauge!("hindsight_objects_uploads").set(figures.uploads as f64);
+    gauge!("hindsight_objects_downloads").set(figures.downloads as f64);
+    gauge!("hindsight_objects_downloaded_bytes").set(figures.downloaded_bytes as f64);
+    gauge!("hindsight_objects_failures").set(figures.failures as f64);
+    gauge!("hindsight_objects_failing").set(if figures.is_failing { 1.0 } else { 0.0 });
+    gauge!("hindsight_objects_retired").set(figures.retired as f64);
+    gauge!("hindsight_objects_unlisted").set(figures.orphans as f64);
+    gauge!("hindsight_segment_cache_files").set(figures.cached_files as f64);
+    gauge!("hindsight_segment_cache_bytes").set(figures.cached_bytes as f64);
 }
 
 /// The figures of each application's tables: rows, bytes, and how long they are kept. They are written here and not registered, so that
@@ -97,6 +114,37 @@ async fn tables(app: &App, stats: &Stats) -> String {
             .1
             .extend(limit.map(|limit| format!("{{application=\"{application}\"}} {limit}")));
     }
+    text_of(&samples)
+}
+
+/// The figures of the nodes that share the catalogue. One in the data folder has none.
+async fn nodes(app: &App) -> String {
+    let Ok(nodes) = app.store.catalogue().nodes().await else {
+        return String::new();
+    };
+    let mut samples: [(&str, Vec<String>); 3] = [
+        ("hindsight_node_up", Vec::new()),
+        ("hindsight_node_heartbeat_age_seconds", Vec::new()),
+        ("hindsight_node_log_lag_requests", Vec::new()),
+    ];
+    let [up, age, lag] = &mut samples;
+    for node in &nodes {
+        let labels = format!(
+            "{{node=\"{}\",role=\"{}\",version=\"{}\"}}",
+            label(&node.name),
+            node.role.name(),
+            label(&node.version)
+        );
+        up.1.push(format!("{labels} {}", u8::from(node.is_live())));
+        age.1
+            .push(format!("{labels} {}", node.silent_for.as_secs_f64()));
+        lag.1.push(format!("{labels} {}", node.log_lag()));
+    }
+    text_of(&samples)
+}
+
+/// Gauges in the text format of Prometheus.
+fn text_of(samples: &[(&str, Vec<String>)]) -> String {
     let mut text = String::new();
     for (name, samples) in samples.iter().filter(|(_, samples)| !samples.is_empty()) {
         text += &format!("# TYPE {name} gauge\n");

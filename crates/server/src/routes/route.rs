@@ -7,7 +7,7 @@ use hindsight_identity::Right;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::auth::guard::Needs;
+use crate::auth::guard::{Duty, Needs};
 
 /// A path with its operations.
 pub(crate) struct Route {
@@ -104,6 +104,24 @@ impl Admission {
             | Admission::Link
             | Admission::Test
             | Admission::Open => Needs::Nothing,
+        }
+    }
+
+    /// What a node does that serves the operation.
+    pub(crate) const fn duty(self) -> Duty {
+        match self {
+            Admission::Telemetry | Admission::OpenTelemetry | Admission::Import => Duty::Ingestion,
+            Admission::Query
+            | Admission::SignedIn
+            | Admission::Kusto
+            | Admission::Portal(_)
+            | Admission::Test => Duty::Queries,
+            Admission::Program
+            | Admission::Person
+            | Admission::Bearer
+            | Admission::Link
+            | Admission::Figures
+            | Admission::Open => Duty::Any,
         }
     }
 

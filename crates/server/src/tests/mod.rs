@@ -157,7 +157,7 @@ impl Server {
             _folder,
         } = self;
         drop((app, router));
-        let app = App::build(settings).await.unwrap();
+        let app = App::build_with(settings, |_| {}).await.unwrap();
         Server {
             router: crate::router::router(app.clone()),
             app,

@@ -44,6 +44,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("hindsight-identity", &["hindsight-store"]),
+    (
+        "hindsight-objects",
+        &["hindsight-kql-types", "hindsight-store"],
+    ),
     ("hindsight-portal", &[]),
     (
         "hindsight-otlp",
@@ -59,6 +63,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "hindsight-engine",
             "hindsight-identity",
             "hindsight-kql-types",
+            "hindsight-objects",
             "hindsight-portal",
             "hindsight-otlp",
             "hindsight-rows",

@@ -48,6 +48,12 @@ pub async fn create_backup(
         "'hindsight backup'",
         "stop the server, then copy the data folder and dump the database with pg_dump",
     )?;
+    format_file::refuse_objects(
+        &RealFs,
+        root,
+        "'hindsight backup'",
+        "stop the server, then copy the data folder and the objects",
+    )?;
     folder::require_catalogue(&RealFs, root)?;
     // Held to the end: a server that starts meanwhile would change the folder in ways that a running one does not.
     let source_lock = hold(&root.join("lock"))?;

@@ -9,6 +9,7 @@ use super::database::{BadUrl, PostgresUrl};
 use crate::error::Result;
 use crate::folder::Folder;
 use crate::format_file::CatalogueKind;
+use crate::node::NodeConfig;
 use crate::store_id::StoreId;
 
 /// Where the catalogue of a data folder is.
@@ -48,11 +49,20 @@ impl CataloguePlace {
         }
     }
 
-    /// Opens or creates the catalogue of a folder that this process holds as a store.
-    pub(crate) async fn own(&self, folder: &Folder) -> Result<(Catalogue, StoreId)> {
+    /// Opens or creates the catalogue of a folder that this process holds as a store. `shared`: the files of segments are where all nodes
+    /// reach them. `now` is in ticks.
+    pub(crate) async fn own(
+        &self,
+        folder: &Folder,
+        node: &NodeConfig,
+        shared: bool,
+        now: i64,
+    ) -> Result<(Catalogue, StoreId)> {
         match self {
             CataloguePlace::DataFolder => Catalogue::open_in(folder).await,
-            CataloguePlace::Postgres(url) => Box::pin(Catalogue::own_postgres(url, folder)).await,
+            CataloguePlace::Postgres(url) => {
+                Box::pin(Catalogue::own_postgres(url, folder, node, shared, now)).await
+            }
         }
     }
 

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::database::{Database, PostgresDatabase, PostgresUrl, Role, sql};
+use super::database::{Claim, Database, NodeClaim, PostgresDatabase, PostgresUrl, Role, sql};
 use super::{Catalogue, failed, parse_store};
 use crate::error::{Result, StoreError};
 use crate::folder::{self, Folder};
 use crate::format_file::{self, CatalogueKind};
+use crate::node::{NodeConfig, NodeId};
 use crate::store_id::StoreId;
 use crate::vfs::{RealFs, Vfs};
 
@@ -33,23 +34,44 @@ impl Catalogue {
         let kind = CatalogueKind::Postgres;
         let folder = Folder::take(Arc::new(RealFs), data_dir, true, kind)?;
         let catalogue = Catalogue::connect(url, Role::Founder).await?;
-        catalogue.join(folder.vfs(), data_dir).await?;
+        catalogue.join(folder.vfs(), data_dir, false).await?;
         Ok(catalogue)
     }
 
-    /// Takes or creates the catalogue of a store whose folder this process holds.
+    /// Takes or creates the catalogue of a store whose folder this process holds, as a node.
     pub(super) async fn own_postgres(
         url: &PostgresUrl,
         folder: &Folder,
+        node: &NodeConfig,
+        shared: bool,
+        now: i64,
     ) -> Result<(Catalogue, StoreId)> {
-        let catalogue = Catalogue::connect(url, Role::Owner).await?;
-        let store = catalogue.join(folder.vfs(), folder.root()).await?;
+        let founder = Catalogue::connect(url, Role::Founder).await?;
+        let store = founder.join(folder.vfs(), folder.root(), shared).await?;
+        founder.close().await;
+        let format = format_file::read(folder.vfs(), folder.root())?;
+        let id = match format.and_then(|format| format.node) {
+            Some(id) => id,
+            None => {
+                // Before the catalogue knows it: a folder whose node is known to the catalogue must say so.
+                let id = NodeId::new(now);
+                format_file::write_node(folder.vfs(), folder.root(), store, id)?;
+                id
+            }
+        };
+        let claim = NodeClaim {
+            id,
+            config: node.clone(),
+            shared,
+            has_log: folder.has_log()?,
+        };
+        let catalogue = Catalogue::connect(url, Role::Owner(Claim::Node(claim))).await?;
         Ok((catalogue, store))
     }
 
     /// Takes a database for a move of a catalogue, and creates the tables where there are none. Returns the store that it is of.
     pub(crate) async fn take_postgres(url: &PostgresUrl) -> Result<(Catalogue, Option<StoreId>)> {
-        let catalogue = Box::pin(Catalogue::connect(url, Role::Owner)).await?;
+        let catalogue = Box::pin(Catalogue::connect(url, Role::Owner(Claim::Whole))).await?;
         let store = catalogue.store_id().await?;
         Ok((catalogue, store))
     }
@@ -64,12 +86,13 @@ impl Catalogue {
     }
 
     /// Compares the identity of the folder's store with that of the catalogue. A folder and a catalogue that are both new get one; the
-    /// folder first, because a folder without an identity is not that of a catalogue which has one.
-    async fn join(&self, vfs: &dyn Vfs, data_dir: &Path) -> Result<StoreId> {
+    /// folder first, because a folder without an identity is not that of a catalogue which has one. Where segments are shared, a new folder
+    /// takes the identity of the catalogue: it becomes that of another node.
+    async fn join(&self, vfs: &dyn Vfs, data_dir: &Path, shared: bool) -> Result<StoreId> {
         let known = self.store_id().await?;
         let format = format_file::read(vfs, data_dir)?;
         let of_folder = format.and_then(|format| format.store);
-        if let (Some(theirs), None) = (known, of_folder) {
+        if let (Some(theirs), None, false) = (known, of_folder, shared) {
             return Err(StoreError::Foreign {
                 catalogue: self.name.to_string(),
                 what: format!(
@@ -84,10 +107,19 @@ impl Catalogue {
         if of_folder.is_none() || kind != Some(CatalogueKind::Postgres) {
             format_file::write(vfs, data_dir, store, CatalogueKind::Postgres)?;
         }
-        if known.is_none() {
-            self.name_store(store).await?;
+        if known.is_some() {
+            return Ok(store);
         }
-        Ok(store)
+        self.name_store(store).await?;
+        match self.store_id().await? {
+            Some(theirs) if theirs != store => {
+                // Another process has created the catalogue at the same time. This folder is new.
+                let theirs = folder::agree_on_store_of_new(vfs, data_dir, &self.name, theirs)?;
+                format_file::write(vfs, data_dir, theirs, CatalogueKind::Postgres)?;
+                Ok(theirs)
+            }
+            _ => Ok(store),
+        }
     }
 
     async fn store_id(&self) -> Result<Option<StoreId>> {

@@ -2,7 +2,7 @@
 
 use super::Catalogue;
 use super::applications::app_id;
-use super::database::{self, Row, Transaction, sql};
+use super::database::{self, DatabaseError, Row, Transaction, sql};
 use super::usage;
 use super::values::{from_sql, to_sql, unreadable};
 use crate::app_id::AppId;
@@ -100,6 +100,7 @@ impl Catalogue {
     pub(crate) async fn expire_segments(&self, ids: &[i64], now: i64) -> Result<()> {
         self.named(async {
             let mut transaction = self.database.begin().await?;
+            transaction.changes_segments();
             for id in ids {
                 sql("UPDATE segments SET expired = $1 WHERE id = $2 AND expired IS NULL")
                     .bind(now)
@@ -116,9 +117,12 @@ impl Catalogue {
     /// Makes all expired segments data again; says how many. The next opening of the store moves their files back.
     pub async fn restore_expired(&self) -> Result<u64> {
         self.named(async {
+            let mut transaction = self.database.begin().await?;
+            transaction.changes_segments();
             let done = sql("UPDATE segments SET expired = NULL WHERE expired IS NOT NULL")
-                .commit_to(&self.database)
+                .execute(&mut transaction)
                 .await?;
+            transaction.commit().await?;
             Ok(done)
         })
         .await
@@ -128,6 +132,7 @@ impl Catalogue {
     pub(crate) async fn set_damage(&self, found: &[(i64, Option<String>)]) -> Result<()> {
         self.named(async {
             let mut transaction = self.database.begin().await?;
+            transaction.changes_segments();
             for (id, damage) in found {
                 sql("UPDATE segments SET damage = $1 WHERE id = $2")
                     .bind(damage)
@@ -153,12 +158,29 @@ impl Catalogue {
         .await
     }
 
-    /// The last sequence of the log whose items lie in segments.
+    /// The last sequence of the log of this process whose items lie in segments. Of a catalogue that has nodes and for a process that is none it is
+    /// that of the first node.
     pub async fn log_position(&self) -> Result<u64> {
         self.named(async {
-            let sequence: i64 = sql("SELECT sequence FROM log_position")
-                .value(&self.database)
-                .await?;
+            let own = match (self.node(), self.database.postgres()) {
+                (Some(node), _) => {
+                    Some(sql("SELECT log_position FROM nodes WHERE id = $1").bind(node.to_string()))
+                }
+                (None, Some(_)) => Some(sql("SELECT log_position FROM nodes WHERE number = 0")),
+                (None, None) => None,
+            };
+            let own = match own {
+                Some(own) => own.fetch_optional(&self.database).await?,
+                None => None,
+            };
+            let sequence: i64 = match own {
+                Some(row) => row.try_get("log_position")?,
+                None => {
+                    sql("SELECT sequence FROM log_position")
+                        .value(&self.database)
+                        .await?
+                }
+            };
             Ok(from_sql(sequence))
         })
         .await
@@ -175,10 +197,18 @@ impl Catalogue {
             let mut transaction = self.database.begin().await?;
             insert(&mut transaction, segments).await?;
             usage::add(&mut transaction, sealed).await?;
-            sql("UPDATE log_position SET sequence = $1 WHERE sequence <= $1")
-                .bind(to_sql(position))
-                .execute(&mut transaction)
-                .await?;
+            // The list of segments and the position change together for nodes that follow them.
+            transaction.changes_segments();
+            let advance = match self.node() {
+                Some(node) => {
+                    sql("UPDATE nodes SET log_position = $1 WHERE log_position <= $1 AND id = $2")
+                        .bind(to_sql(position))
+                        .bind(node.to_string())
+                }
+                None => sql("UPDATE log_position SET sequence = $1 WHERE sequence <= $1")
+                    .bind(to_sql(position)),
+            };
+            advance.execute(&mut transaction).await?;
             transaction.commit().await?;
             Ok(())
         })
@@ -206,6 +236,34 @@ impl Catalogue {
     }
 
     /// Puts merged segments in the place of others. Fills in the ids.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Superseded`] if one of the others is not listed as data any more: another node has merged or expired it.
+    pub(crate) async fn merge_segments(
+        &self,
+        gone: &[i64],
+        merged: &mut [SegmentRecord],
+    ) -> Result<()> {
+        self.named(async {
+            let mut transaction = self.database.begin().await?;
+            transaction.changes_segments();
+            for id in gone {
+                let deleted = sql("DELETE FROM segments WHERE id = $1 AND expired IS NULL")
+                    .bind(id)
+                    .execute(&mut transaction)
+                    .await?;
+                if deleted != 1 {
+                    return Err(DatabaseError::Superseded);
+                }
+            }
+            insert(&mut transaction, merged).await?;
+            transaction.commit().await?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Puts segments in the place of others. Fills in the ids.
     pub(crate) async fn replace_segments(
         &self,
         gone: &[i64],
@@ -213,6 +271,7 @@ impl Catalogue {
     ) -> Result<()> {
         self.named(async {
             let mut transaction = self.database.begin().await?;
+            transaction.changes_segments();
             for id in gone {
                 sql("DELETE FROM segments WHERE id = $1")
                     .bind(id)
@@ -270,7 +329,7 @@ pub(super) async fn insert(
     Ok(())
 }
 
-fn segment(row: &Row) -> database::Result<SegmentRecord> {
+pub(super) fn segment(row: &Row) -> database::Result<SegmentRecord> {
     let name: String = row.try_get("table_name")?;
     let table =
         Table::from_name(&name).ok_or_else(|| unreadable(format!("there is no table '{name}'")))?;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use arrow::datatypes::{DataType, Field};
 use parking_lot::Mutex;
 
+use super::bounds::Bounds;
 use super::coded::CachedColumn;
 use crate::segment::Segment;
 
@@ -125,9 +126,14 @@ impl ColumnCache {
         Some(columns.iter().map(known).collect())
     }
 
-    /// Whether the large ones among these columns of segments, of which a query reads the rows of a narrow range, are so small together
-    /// that they displace little. Those of a segment that was not opened are not.
-    pub(super) fn admits_large(&self, segments: &[i64], columns: &[&Field]) -> bool {
+    /// Whether the large ones among these columns of segments are so small together, in the row groups within bounds of time that a query
+    /// reads, that they displace little. Those of a segment that was not opened are not.
+    pub(super) fn admits_large(
+        &self,
+        segments: &[i64],
+        columns: &[&Field],
+        bounds: Bounds,
+    ) -> bool {
         let state = self.state.lock();
         let large = |column: &SegmentColumn| u64::from(column.too_large) * column.bytes;
         let of_segment = |segment: &i64| {
@@ -135,7 +141,16 @@ impl ColumnCache {
             let columns = columns
                 .iter()
                 .filter_map(|field| entry.columns.get(field.name()));
-            Some(columns.map(large).sum::<u64>())
+            let bytes = columns.map(large).sum::<u64>();
+            let rows = |group: &RowGroup| group.rows as u64;
+            let read = entry.groups.iter();
+            let read = read.filter(|group| bounds.overlap(group.min_ts, group.max_ts));
+            let (read, all) = (
+                read.map(rows).sum::<u64>(),
+                entry.groups.iter().map(rows).sum::<u64>(),
+            );
+            // The row groups of a column take about equally many bytes for each row.
+            Some(bytes.saturating_mul(read) / all.max(1))
         };
         let bytes = segments.iter().map(of_segment).sum::<Option<u64>>();
         bytes.is_some_and(|bytes| bytes <= self.limit as u64 / LARGE_SHARE)
@@ -420,8 +435,11 @@ mod tests {
             let cache = ColumnCache::new(limit);
             enter(&cache, 1, &alive);
             cache.put(1, 0, "a", &column(100), false);
-            assert_eq!(cache.admits_large(&[1], &fields), admitted);
-            assert!(!cache.admits_large(&[1, 2], &fields));
+            assert_eq!(cache.admits_large(&[1], &fields, Bounds::ALL), admitted);
+            assert!(!cache.admits_large(&[1, 2], &fields, Bounds::ALL));
+            // The only row group is of the times 0 and 1.
+            let later = Bounds { from: 2, to: 3 };
+            assert!(cache.admits_large(&[1], &fields, later));
         }
         let cache = ColumnCache::new(1 << 20);
         enter(&cache, 1, &alive);

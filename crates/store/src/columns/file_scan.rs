@@ -397,7 +397,7 @@ impl FileScan {
                     Steps::of(scan.batch_size)
                 }
             });
-            let started = GroupScan::new(&scan.plan, columns, known, group.rows, steps);
+            let started = GroupScan::new(&scan.plan, columns, known, &group, steps);
             if let Some(started) = started.filter(|started| started.may_have(group.max_ts)) {
                 self.current = Some((index, group, started));
                 return Ok(true);

@@ -9,6 +9,7 @@ use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
 
+use super::cache::RowGroup;
 use super::coded::{CachedColumn, Columns};
 use super::latest::LatestTest;
 use super::scan_plan::{ScanPlan, Test, select};
@@ -106,18 +107,19 @@ impl Selected {
 }
 
 impl GroupScan {
-    /// Prepares the scan of a row group with `rows` rows, of which `known` selects some; `None` if no row is selected. Conditions over columns
-    /// that are not in memory are not tested.
+    /// Prepares the scan of a row group, of which `known` selects some rows; `None` if no row is selected. Conditions over columns
+    /// that are not in memory are not tested, nor are those that all rows meet by their time.
     pub(super) fn new(
         plan: &ScanPlan,
         columns: Columns,
         known: Vec<BooleanBuffer>,
-        rows: usize,
+        group: &RowGroup,
         steps: Steps,
     ) -> Option<GroupScan> {
         let (mut by_code, mut by_expression) = (Vec::new(), Vec::new());
         for (index, condition) in plan.conditions.iter().enumerate() {
-            if !condition.columns.iter().all(|c| columns.contains_key(c)) {
+            let is_met = !condition.dynamic && condition.is_met_between(group.min_ts, group.max_ts);
+            if is_met || !condition.columns.iter().all(|c| columns.contains_key(c)) {
                 continue;
             }
             let matches = match condition.columns.as_slice() {
@@ -159,7 +161,7 @@ impl GroupScan {
             dictionaries: coded.and_then(|coded| coded.dictionaries(distinct)),
             columns,
             tests,
-            rows,
+            rows: group.rows,
             next: 0,
             steps,
         })

@@ -163,7 +163,11 @@ impl FileSource for SegmentSource {
         let ids: Vec<i64> = segments.iter().map(|segment| segment.record.id).collect();
         let columns = plan.columns().into_iter().map(|c| plan.table.field(c));
         let columns: Vec<&Field> = columns.collect();
-        let large = may_load && self.access.columns.admits_large(&ids, &columns);
+        let large = may_load
+            && self
+                .access
+                .columns
+                .admits_large(&ids, &columns, plan.bounds());
         Ok(Box::new(SegmentMorselizer {
             scan: Arc::new(PartitionScan {
                 may_load,

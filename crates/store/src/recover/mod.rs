@@ -96,6 +96,12 @@ pub async fn recover(
         "'hindsight store recover'",
         "restore the database from a dump or its archived log",
     )?;
+    format_file::refuse_objects(
+        &RealFs,
+        root,
+        "'hindsight store recover'",
+        "restore the catalogue from a copy; the objects hold all segments",
+    )?;
     let taken = root.to_owned();
     let folder = blocking(move || Folder::take_without_catalogue(Arc::new(RealFs), &taken)).await?;
     let survey = {

@@ -66,6 +66,7 @@ impl Store {
                 segments = ids.len(),
                 "taking out of service what is past its retention"
             );
+            let _commits = self.commits.lock().await;
             self.catalogue.expire_segments(&ids, now).await?;
             self.view
                 .expire(&ids, &expired::folder(&self.config.data_dir));
@@ -112,14 +113,25 @@ impl Store {
         if records.is_empty() {
             return Ok(());
         }
+        if let Some(objects) = &self.segment_settings.objects {
+            // The catalogue first: other machines read what it lists.
+            let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
+            self.catalogue.replace_segments(&ids, &mut []).await?;
+            records
+                .iter()
+                .for_each(|record| objects.delete_soon(record));
+            return Ok(());
+        }
         let segments = self.segment_settings.folder.clone();
-        let folder = expired::folder(&self.config.data_dir);
+        let shared = self.config.shared_segments.clone();
+        let is_shared = shared.is_some();
+        let folder = shared.unwrap_or_else(|| expired::folder(&self.config.data_dir));
         let vfs = self.config.vfs.clone();
         let deleted = blocking(move || {
             let mut deleted = Vec::new();
             for record in records {
                 let data = segments.join(&record.path);
-                if vfs::exists(&*vfs, &data).map_err(StoreError::io("read", &data))? {
+                if !is_shared && vfs::exists(&*vfs, &data).map_err(StoreError::io("read", &data))? {
                     continue;
                 }
                 let path = folder.join(&record.path);

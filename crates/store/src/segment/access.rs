@@ -43,7 +43,11 @@ impl SegmentAccess {
     ) -> Option<RowParts> {
         let footer = self.footer(segment);
         let found = footer.and_then(|footer| {
-            row_groups_with(lookups, &footer, &SegmentFileReader::open(segment)?)
+            row_groups_with(
+                lookups,
+                &footer,
+                &SegmentFileReader::open_for_parts(segment)?,
+            )
         });
         // Whatever is wrong with the file, the scan finds it and reports it.
         found.ok()
@@ -61,7 +65,9 @@ impl SegmentAccess {
         let found = self.footer(segment).and_then(|footer| {
             let index = TextIndex::of(&footer, segment.record.rows);
             match index.filter(|index| index.tells_of(condition)) {
-                Some(index) => index.rows_with(condition, &SegmentFileReader::open(segment)?),
+                Some(index) => {
+                    index.rows_with(condition, &SegmentFileReader::open_for_parts(segment)?)
+                }
                 None => Ok(None),
             }
         });
@@ -77,7 +83,7 @@ impl SegmentAccess {
         match self.footers.get(id) {
             Some(footer) => Ok(footer),
             None => {
-                let file = SegmentFileReader::open(segment)?;
+                let file = SegmentFileReader::open_for_parts(segment)?;
                 self.footers
                     .read(segment, &file)
                     .map_err(|error| file.unparsable(error))

@@ -49,6 +49,17 @@ impl DamagedSegments {
         state.unsaved.push(id);
     }
 
+    /// Adds segments that the catalogue says are damaged, as other nodes found.
+    pub(crate) fn add(&self, found: Damage) {
+        let mut state = self.0.lock();
+        if found.keys().any(|id| !state.known.contains_key(id)) {
+            let known = Arc::make_mut(&mut state.known);
+            for (id, what) in found {
+                known.entry(id).or_insert(what);
+            }
+        }
+    }
+
     /// Forgets segments that are gone.
     pub(crate) fn forget(&self, ids: &[i64]) {
         let mut state = self.0.lock();

@@ -10,13 +10,14 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::Segment;
 use super::checksums::{Checksums, blocks_around};
+use super::open_file::{OpenFile, external};
 use crate::error::StoreError;
 use crate::vfs::ReadFile;
 
 /// The file of a segment, opened for reading.
 #[derive(Debug)]
 pub(crate) struct SegmentFileReader {
-    file: Box<dyn ReadFile>,
+    file: OpenFile,
     path: PathBuf,
     length: u64,
     /// None for a segment of before segments had checksums.
@@ -25,11 +26,23 @@ pub(crate) struct SegmentFileReader {
 
 impl SegmentFileReader {
     pub(crate) fn open(segment: &Segment) -> Result<SegmentFileReader> {
-        let path = segment.path().to_owned();
-        let opened = segment.vfs().open(&path);
-        let file = opened.map_err(|source| external(StoreError::io("open", &path)(source)))?;
-        let (length, checksums) = (segment.record.bytes, segment.record.checksums.clone());
-        Ok(SegmentFileReader::over(file, path, length, checksums))
+        let file = OpenFile::whole(segment)?;
+        Ok(SegmentFileReader::of(segment, file))
+    }
+
+    /// A reader of a few parts of a segment: in an object store, only these are downloaded if the segment is not in the cache.
+    pub(crate) fn open_for_parts(segment: &Segment) -> Result<SegmentFileReader> {
+        let file = OpenFile::parts(segment)?;
+        Ok(SegmentFileReader::of(segment, file))
+    }
+
+    fn of(segment: &Segment, file: OpenFile) -> SegmentFileReader {
+        SegmentFileReader {
+            file,
+            path: segment.path().to_owned(),
+            length: segment.record.bytes,
+            checksums: segment.record.checksums.clone(),
+        }
     }
 
     /// A reader of a file of `length` bytes that is open.
@@ -40,7 +53,7 @@ impl SegmentFileReader {
         checksums: Option<Checksums>,
     ) -> SegmentFileReader {
         SegmentFileReader {
-            file,
+            file: OpenFile::Only(file),
             path,
             length,
             checksums,
@@ -59,13 +72,12 @@ impl SegmentFileReader {
         if range.end > blocks.end {
             return Err(self.damaged(blocks.end, "it ends there"));
         }
-        let bytes = self.read_raw(&blocks)?;
-        if let Some(offset) = checksums.first_damage(blocks.start, &bytes) {
-            return Err(self.damaged(
-                offset,
-                "a block does not have the checksum that it was written with",
-            ));
-        }
+        let bytes = match self.read_blocks(&blocks, checksums) {
+            Ok(bytes) => bytes,
+            Err(error) => self
+                .read_blocks_again(&blocks, checksums)
+                .unwrap_or(Err(error))?,
+        };
         let (from, to) = (range.start - blocks.start, range.end - blocks.start);
         Ok(Bytes::from(bytes).slice(usize::try_from(from)?..usize::try_from(to)?))
     }
@@ -79,11 +91,43 @@ impl SegmentFileReader {
     }
 
     fn read_raw(&self, range: &Range<u64>) -> Result<Vec<u8>> {
-        let length = usize::try_from(range.end.saturating_sub(range.start))?;
-        let mut bytes = vec![0; length];
-        let read = self.file.read_exact_at(&mut bytes, range.start);
-        read.map_err(|source| external(StoreError::io("read", &self.path)(source)))?;
+        let mut bytes = buffer(range)?;
+        self.file.read(&mut bytes, range.start, &self.path)?;
         Ok(bytes)
+    }
+
+    fn read_blocks(&self, blocks: &Range<u64>, checksums: &Checksums) -> Result<Vec<u8>> {
+        let bytes = self.read_raw(blocks)?;
+        self.compare(blocks, bytes, checksums)
+    }
+
+    /// Reads blocks from another copy of the file; `None` if there is none.
+    fn read_blocks_again(
+        &self,
+        blocks: &Range<u64>,
+        checksums: &Checksums,
+    ) -> Option<Result<Vec<u8>>> {
+        let mut bytes = match buffer(blocks) {
+            Ok(bytes) => bytes,
+            Err(error) => return Some(Err(error)),
+        };
+        let read = self.file.read_again(&mut bytes, blocks.start, &self.path)?;
+        Some(read.and_then(|()| self.compare(blocks, bytes, checksums)))
+    }
+
+    fn compare(
+        &self,
+        blocks: &Range<u64>,
+        bytes: Vec<u8>,
+        checksums: &Checksums,
+    ) -> Result<Vec<u8>> {
+        match checksums.first_damage(blocks.start, &bytes) {
+            None => Ok(bytes),
+            Some(offset) => Err(self.damaged(
+                offset,
+                "a block does not have the checksum that it was written with",
+            )),
+        }
     }
 
     fn damaged(&self, offset: u64, what: &str) -> ParquetError {
@@ -95,8 +139,9 @@ impl SegmentFileReader {
     }
 }
 
-fn external(error: StoreError) -> ParquetError {
-    ParquetError::External(Box::new(error))
+fn buffer(range: &Range<u64>) -> Result<Vec<u8>> {
+    let length = usize::try_from(range.end.saturating_sub(range.start))?;
+    Ok(vec![0; length])
 }
 
 impl Length for SegmentFileReader {

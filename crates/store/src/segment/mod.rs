@@ -8,6 +8,7 @@ mod description;
 mod file;
 mod footer;
 mod lookup;
+mod open_file;
 mod raw_file;
 mod reader;
 mod row_parts;
@@ -37,6 +38,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use crate::catalogue::SegmentRecord;
+use crate::objects::SegmentObjects;
 use crate::vfs::Vfs;
 
 /// A segment that can be read. The file outlives its removal from the catalogue until the last reader is done.
@@ -45,6 +47,10 @@ pub(crate) struct Segment {
     pub(crate) record: SegmentRecord,
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
+    /// Whether other nodes read the file.
+    is_shared: bool,
+    /// The object store, if the file at `path` is a copy of an object.
+    objects: Option<Arc<SegmentObjects>>,
     retired: Mutex<Option<Retired>>,
     alive: Arc<()>,
 }
@@ -64,9 +70,23 @@ impl Segment {
             vfs,
             path: folder.join(&record.path),
             record,
+            is_shared: false,
+            objects: None,
             retired: Mutex::new(None),
             alive: Arc::default(),
         }
+    }
+
+    /// Says whether other nodes read the file, which then outlives this process's use of it (`crate::shared`).
+    pub(crate) fn shared(mut self, is_shared: bool) -> Segment {
+        self.is_shared = is_shared;
+        self
+    }
+
+    /// The same segment in an object store, if there is one.
+    pub(crate) fn in_objects(mut self, objects: Option<Arc<SegmentObjects>>) -> Segment {
+        self.objects = objects;
+        self
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -77,6 +97,11 @@ impl Segment {
         &*self.vfs
     }
 
+    /// The object store that it is in.
+    pub(crate) fn objects(&self) -> Option<&Arc<SegmentObjects>> {
+        self.objects.as_ref()
+    }
+
     /// What is kept beside the segment lasts as long as this can be upgraded: until the last reference to the segment is gone.
     pub(crate) fn alive(&self) -> Weak<()> {
         Arc::downgrade(&self.alive)
@@ -84,7 +109,9 @@ impl Segment {
 
     /// Says what becomes of the file of a segment that the catalogue no longer lists as data: it happens with the last reference.
     pub(crate) fn retire(&self, to: Retired) {
-        *self.retired.lock() = Some(to);
+        if !self.is_shared {
+            *self.retired.lock() = Some(to);
+        }
     }
 
     /// Whether any of its rows may lie in the range, ends included.
@@ -95,10 +122,12 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        let done = match self.retired.get_mut() {
-            None => return,
-            Some(Retired::Removed) => self.vfs.remove(&self.path),
-            Some(Retired::Moved(target)) => move_file(&*self.vfs, &self.path, target),
+        let done = match (self.retired.get_mut(), &self.objects) {
+            (None, _) => return,
+            (Some(Retired::Removed), Some(objects)) => return objects.retire(&self.record),
+            (Some(Retired::Moved(_)), Some(objects)) => return objects.set_aside(&self.record),
+            (Some(Retired::Removed), None) => self.vfs.remove(&self.path),
+            (Some(Retired::Moved(target)), None) => move_file(&*self.vfs, &self.path, target),
         };
         match done {
             // The file of a damaged segment may be missing.

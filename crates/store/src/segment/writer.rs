@@ -27,6 +27,7 @@ use crate::batch::time_range;
 use crate::catalogue::SegmentRecord;
 use crate::error::{Result, StoreError};
 use crate::ids::time_ordered_id;
+use crate::objects::SegmentObjects;
 use crate::promote::{PromotionRule, Shredder};
 use crate::schema::{TIMESTAMP, Table};
 use crate::store_id::StoreId;
@@ -55,6 +56,8 @@ pub(crate) struct SegmentSettings {
     /// The folder of all segments.
     pub(crate) folder: PathBuf,
     pub(crate) vfs: Arc<dyn Vfs>,
+    /// Where finished segments are uploaded to; `folder` is a cache then.
+    pub(crate) objects: Option<Arc<SegmentObjects>>,
     pub(crate) row_group_rows: usize,
     pub(crate) zstd_level: i32,
     pub(crate) promotion: PromotionRule,
@@ -62,6 +65,30 @@ pub(crate) struct SegmentSettings {
     pub(crate) text_index: bool,
     /// The folders of tables that survive a power failure.
     pub(crate) durable_folders: Arc<Mutex<HashSet<PathBuf>>>,
+}
+
+impl SegmentSettings {
+    /// Makes finished segments durable where they belong, before the catalogue lists them: in an object store they are uploaded. Blocks.
+    ///
+    /// # Errors
+    /// As [`SegmentObjects::upload`].
+    pub(crate) fn publish(&self, records: &[SegmentRecord]) -> Result<()> {
+        let Some(objects) = &self.objects else {
+            return Ok(());
+        };
+        records.iter().try_for_each(|record| objects.upload(record))
+    }
+
+    /// Removes finished segments that the catalogue does not list: the disk may be full, and they are written again. Blocks.
+    pub(crate) fn discard(&self, records: &[SegmentRecord]) {
+        for record in records {
+            match &self.objects {
+                Some(objects) => objects.discard(record),
+                // What is left is moved to the quarantine at the next start.
+                None => drop(self.vfs.remove(&self.folder.join(&record.path))),
+            }
+        }
+    }
 }
 
 /// What a new segment is of.

@@ -147,7 +147,7 @@ async fn a_backup_of_a_closed_folder_is_verified_and_goes_on() {
             std::fs::read(root.join(name)).unwrap()
         );
     }
-    let checked = crate::check(&copy, Arc::new(())).await.unwrap();
+    let checked = crate::check(&copy, None, Arc::new(())).await.unwrap();
     assert_eq!((checked.damage, checked.notes), (vec![], vec![]));
     assert_eq!(ids_in(&copy).await, ["a", "b", "c"]);
     // The restored folder is a store like any other.

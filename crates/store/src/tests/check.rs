@@ -38,7 +38,7 @@ fn content(root: &Path) -> BTreeMap<PathBuf, u32> {
 }
 
 async fn checked(root: &Path) -> CheckReport {
-    check(root, Arc::new(())).await.unwrap()
+    check(root, None, Arc::new(())).await.unwrap()
 }
 
 /// The only damage that a check finds is in this file.
@@ -269,6 +269,6 @@ async fn what_opening_tidies_is_noted_and_no_damage() {
 #[tokio::test]
 async fn where_there_is_no_store_the_check_fails() {
     let dir = tempfile::tempdir().unwrap();
-    let refused = check(dir.path(), Arc::new(())).await;
+    let refused = check(dir.path(), None, Arc::new(())).await;
     assert!(matches!(refused, Err(StoreError::NoStore { .. })));
 }

@@ -1,16 +1,19 @@
 //! A data folder with its catalogue, for tests that run over each database.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::postgres_server::PostgresServer;
 use super::quiet;
-use crate::{Catalogue, CataloguePlace, StoreConfig};
+use crate::objects::memory::MemoryObjects;
+use crate::{Catalogue, CataloguePlace, ObjectsConfig, StoreConfig};
 
 /// A new data folder and where its catalogue is.
 #[derive(Debug)]
 pub(crate) struct Home {
     folder: tempfile::TempDir,
     server: Option<PostgresServer>,
+    objects: Option<MemoryObjects>,
 }
 
 impl Home {
@@ -21,10 +24,29 @@ impl Home {
         homes
     }
 
+    /// As [`Home::each`], and once more with segments in an object store.
+    pub(crate) fn each_place() -> Vec<Home> {
+        let mut homes = Home::each();
+        let mut in_objects = Home::with(None);
+        in_objects.objects = Some(MemoryObjects::default());
+        homes.push(in_objects);
+        homes
+    }
+
+    /// The folder of the segments' files.
+    pub(crate) fn segments(&self) -> std::path::PathBuf {
+        let name = match self.objects {
+            Some(_) => "segment-cache",
+            None => "segments",
+        };
+        self.path().join(name)
+    }
+
     fn with(server: Option<PostgresServer>) -> Home {
         Home {
             folder: tempfile::tempdir().unwrap(),
             server,
+            objects: None,
         }
     }
 
@@ -48,6 +70,10 @@ impl Home {
     pub(crate) fn quiet(&self) -> StoreConfig {
         StoreConfig {
             catalogue: self.place(),
+            objects: self
+                .objects
+                .clone()
+                .map(|objects| ObjectsConfig::new(Arc::new(objects))),
             ..quiet(self.path())
         }
     }

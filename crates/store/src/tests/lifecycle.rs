@@ -90,7 +90,7 @@ async fn an_application_that_fills_memory_leaves_room_for_others() {
 
 #[tokio::test]
 async fn memory_is_sealed_by_age_and_by_rows() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             seal_rows: 3,
@@ -142,7 +142,7 @@ async fn many_small_requests_become_few_chunks_and_the_log_is_cut() {
 
 #[tokio::test]
 async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -168,11 +168,7 @@ async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
         store.compact().await.unwrap();
         assert_eq!(segments(), 1);
         let files = || {
-            let folder = home
-                .path()
-                .join("segments")
-                .join(app(1).to_string())
-                .join("requests");
+            let folder = home.segments().join(app(1).to_string()).join("requests");
             std::fs::read_dir(folder).unwrap().count()
         };
         assert!(files() > 1, "a query may still read the old files");
@@ -189,7 +185,7 @@ async fn closed_hours_and_days_are_merged_in_order_and_the_old_files_go() {
 
 #[tokio::test]
 async fn small_hours_share_a_segment_and_are_merged_before_their_day_closes() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -219,6 +215,50 @@ async fn small_hours_share_a_segment_and_are_merged_before_their_day_closes() {
     }
 }
 
+#[tokio::test]
+async fn days_that_are_being_loaded_are_merged_once_they_are_whole_or_of_many_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        compaction_interval: Duration::from_secs(60),
+        compaction_fan_in: 4,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    clock.pass(2 * DAY);
+    let load = async |round: i64| {
+        let items = (0..20).map(|n| item(format!("{round}-{n}"), n * TICKS_PER_HOUR / 2 + round));
+        let items: Vec<Item> = items.collect();
+        put(&store, app(1), &items).await.unwrap();
+        store.seal_all().await.unwrap();
+    };
+    let segments = || segments_if_any(&store);
+    for round in 0..2 {
+        load(round).await;
+        clock.pass(Duration::from_secs(60));
+        assert_eq!(store.compact_settled().await.unwrap(), 0, "{round}");
+    }
+    assert_eq!(segments(), 2);
+    clock.pass(Duration::from_secs(4 * 60));
+    assert_eq!(
+        store.compact_settled().await.unwrap(),
+        0,
+        "the last is young"
+    );
+    clock.pass(Duration::from_secs(60));
+    assert_eq!(store.compact_settled().await.unwrap(), 1);
+    assert_eq!(segments(), 1);
+    for round in 2..5 {
+        assert_eq!(store.compact_settled().await.unwrap(), 0, "{round}");
+        load(round).await;
+    }
+    assert_eq!(segments(), 4);
+    assert_eq!(store.compact_settled().await.unwrap(), 1);
+    assert_eq!(segments(), 1);
+    assert_eq!(ids(&store, app(1)).await.len(), 5 * 20);
+}
+
 fn segments_if_any(store: &Store) -> u64 {
     store
         .stats()
@@ -229,7 +269,7 @@ fn segments_if_any(store: &Store) -> u64 {
 
 #[tokio::test]
 async fn old_segments_expire() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -307,7 +347,7 @@ fn rows(store: &Store) -> [u64; 2] {
 
 #[tokio::test]
 async fn a_table_keeps_its_items_as_long_as_its_rule_says() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let clock = manual_clock();
         let config = StoreConfig {
             clock: clock.clone(),
@@ -377,7 +417,7 @@ async fn a_table_and_an_application_have_as_many_bytes_as_their_rules_say() {
 
 #[tokio::test]
 async fn a_deleted_application_loses_its_data_and_others_keep_theirs() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let store = Store::open(home.quiet()).await.unwrap();
         for number in [1, 2] {
             let new = NewApplication {

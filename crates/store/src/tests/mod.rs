@@ -9,6 +9,8 @@ mod growth;
 mod home;
 mod ingestion_time;
 mod lifecycle;
+mod nodes;
+mod objects;
 mod opening;
 mod postgres;
 pub(crate) mod postgres_server;

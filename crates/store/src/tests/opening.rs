@@ -256,7 +256,7 @@ async fn an_older_catalogue_is_checked_as_it_is_and_opens() {
     filled(dir.path()).await;
     make_older(dir.path()).await;
     let before = std::fs::read(dir.path().join("catalogue.db")).unwrap();
-    let report = crate::check(dir.path(), Arc::new(())).await.unwrap();
+    let report = crate::check(dir.path(), None, Arc::new(())).await.unwrap();
     assert_eq!((report.damage, report.segments), (vec![], 2));
     let after = std::fs::read(dir.path().join("catalogue.db")).unwrap();
     assert!(before == after, "a check migrates nothing");

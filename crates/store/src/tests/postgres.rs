@@ -310,7 +310,7 @@ async fn a_folder_and_a_catalogue_that_do_not_belong_together_are_refused() {
         crate::create_backup(dir.path(), target.path(), &[], 0, progress())
             .await
             .map(drop),
-        crate::check(dir.path(), progress()).await.map(drop),
+        crate::check(dir.path(), None, progress()).await.map(drop),
         crate::recover(dir.path(), &[], 0, progress())
             .await
             .map(drop),

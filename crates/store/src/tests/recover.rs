@@ -122,7 +122,7 @@ async fn sealed_merged_and_logged_items_are_there_once_again() {
     store.compact().await.unwrap();
     put(&store, app(1), &[item("after", 6)]).await.unwrap();
     store.close().await.unwrap();
-    let checked = crate::check(dir.path(), Arc::new(())).await.unwrap();
+    let checked = crate::check(dir.path(), None, Arc::new(())).await.unwrap();
     assert_eq!(checked.damage, vec![]);
 }
 

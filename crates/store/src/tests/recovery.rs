@@ -9,7 +9,7 @@ use crate::{Health, Quarantine, RealFs, StoreError};
 
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_store_was_dropped_without_closing() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let store = Store::open(home.quiet()).await.unwrap();
         put(&store, app(1), &[item("a", 1), item("b", 2)])
             .await
@@ -32,7 +32,7 @@ async fn what_was_acknowledged_is_there_after_a_store_was_dropped_without_closin
 
 #[tokio::test]
 async fn a_clean_end_leaves_only_segments() {
-    for home in Home::each() {
+    for home in Home::each_place() {
         let store = Store::open(home.quiet()).await.unwrap();
         put(&store, app(1), &[item("a", 1)]).await.unwrap();
         store.close().await.unwrap();

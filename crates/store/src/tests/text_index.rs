@@ -178,7 +178,7 @@ async fn an_index_that_is_off_missing_or_damaged_excludes_nothing() {
     assert_eq!(store.damaged_segments(), 0, "its rows can be read");
     store.close().await.unwrap();
     drop(store);
-    let report = crate::check(dir.path(), Arc::new(())).await.unwrap();
+    let report = crate::check(dir.path(), None, Arc::new(())).await.unwrap();
     assert_eq!(report.damage.len(), 1, "a check of the store finds it");
 }
 

@@ -38,6 +38,12 @@ pub enum DatabaseError {
         /// The new owner.
         holder: String,
     },
+    /// A node cannot join the catalogue.
+    #[error("{0}")]
+    Refused(String),
+    /// A segment that a transaction replaces is not listed any more: another node has replaced or expired it.
+    #[error("another node has replaced or expired a segment")]
+    Superseded,
     /// The schema is not one that this program knows.
     #[error("{0}")]
     Schema(String),

@@ -11,7 +11,7 @@ mod statement;
 pub use error::DatabaseError;
 pub(super) use error::Result;
 pub use postgres::{BadUrl, PostgresUrl};
-pub(super) use postgres::{PostgresDatabase, Role};
+pub(super) use postgres::{Claim, NodeClaim, PostgresDatabase, PostgresRead, Role};
 pub(super) use row::Row;
 pub(super) use sqlite::{SqliteDatabase, Writer};
 pub(super) use statement::{Statement, Value, sql};
@@ -49,11 +49,29 @@ impl Database {
     }
 
     /// A number that changes with every committed change of the catalogue, whichever process made it. `now` asks PostgreSQL; without it
-    /// the number may be half a second old.
+    /// the number may be a tenth of a second old.
     pub(super) async fn version(&self, now: bool) -> Result<i64> {
         match self {
             Database::Sqlite(database) => database.version().await,
             Database::Postgres(database) => Box::pin(database.version(now)).await,
+        }
+    }
+
+    /// Begins to read the catalogue as it is at one moment. Only nodes that share a catalogue need it.
+    pub(super) async fn begin_read(&self) -> Result<PostgresRead> {
+        match self {
+            Database::Sqlite(_) => Err(DatabaseError::Refused(
+                "a catalogue in the data folder has one node".to_owned(),
+            )),
+            Database::Postgres(database) => Box::pin(database.begin_read()).await,
+        }
+    }
+
+    /// The database of PostgreSQL, if it is one.
+    pub(super) fn postgres(&self) -> Option<&PostgresDatabase> {
+        match self {
+            Database::Sqlite(_) => None,
+            Database::Postgres(database) => Some(database),
         }
     }
 
@@ -73,6 +91,14 @@ pub(super) enum Transaction {
 }
 
 impl Transaction {
+    /// Notes that the transaction changes the list of segments, which other nodes follow.
+    pub(super) fn changes_segments(&mut self) {
+        match self {
+            Transaction::Sqlite(_) => {}
+            Transaction::Postgres(transaction) => transaction.changes_segments(),
+        }
+    }
+
     /// Makes the changes durable. A transaction without changes leaves no trace.
     ///
     /// # Errors
@@ -90,6 +116,13 @@ impl Transaction {
 pub(super) enum Source<'a> {
     Database(&'a Database),
     Transaction(&'a mut Transaction),
+    Read(&'a PostgresRead),
+}
+
+impl<'a> From<&'a PostgresRead> for Source<'a> {
+    fn from(read: &'a PostgresRead) -> Source<'a> {
+        Source::Read(read)
+    }
 }
 
 impl<'a> From<&'a Database> for Source<'a> {
@@ -114,6 +147,7 @@ impl Statement {
             Source::Transaction(Transaction::Postgres(transaction)) => {
                 Box::pin(transaction.fetch(&self)).await
             }
+            Source::Read(read) => Box::pin(read.fetch(&self)).await,
         }
     }
 

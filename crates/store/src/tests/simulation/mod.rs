@@ -7,6 +7,7 @@ mod disk;
 mod world;
 
 use std::future::Future;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::rngs::StdRng;
@@ -86,19 +87,29 @@ async fn power_cuts(world: &mut World, seed: u64) -> Result<(), Failure> {
     world.check_queries().await
 }
 
+/// Makes a world of a folder and a seed.
+type NewWorld = fn(&Path, u64) -> World;
+
 /// Runs one seed; a failure names it.
-fn run_seed(seed: u64) -> Result<(), Failure> {
+fn run_seed(world: NewWorld, seed: u64) -> Result<(), Failure> {
     let root = folder();
-    let mut world = World::new(root.path(), seed);
+    let mut world = world(root.path(), seed);
     run(power_cuts(&mut world, seed)).map_err(|failure| format!("seed {seed}: {failure}"))
 }
 
 #[test]
 fn power_cuts_lose_double_and_bring_back_nothing() {
-    let cuts = number(
-        "HINDSIGHT_POWER_CUTS",
-        if proving() { 100_000 } else { 2000 },
-    );
+    run_seeds(World::new, if proving() { 100_000 } else { 2000 });
+}
+
+/// Requests to the object store fail besides, before or after their effect.
+#[test]
+fn power_cuts_with_segments_in_an_object_store_lose_double_and_bring_back_nothing() {
+    run_seeds(World::in_objects, if proving() { 20_000 } else { 500 });
+}
+
+fn run_seeds(world: NewWorld, cuts: u64) {
+    let cuts = number("HINDSIGHT_POWER_CUTS", cuts);
     let first = number("HINDSIGHT_SEED", 0);
     let last = first + cuts.div_ceil(CUTS);
     let next = AtomicU64::new(first);
@@ -113,7 +124,7 @@ fn power_cuts_lose_double_and_bring_back_nothing() {
                 if (seed - first) % 100 == 99 {
                     eprint!("\r{} of {cuts} power cuts", (seed - first + 1) * CUTS);
                 }
-                if let Err(failure) = run_seed(seed) {
+                if let Err(failure) = run_seed(world, seed) {
                     eprintln!("\r{failure}");
                     failures.push(failure);
                 }

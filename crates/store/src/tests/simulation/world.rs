@@ -17,14 +17,24 @@ use super::disk::Disk;
 use crate::clock::manual::ManualClock;
 use crate::folder::Folder;
 use crate::format_file::{self, CatalogueKind};
+use crate::objects::memory::{Fault as ObjectFault, MemoryObjects};
 use crate::segment::SegmentFileReader;
 use crate::store_id::StoreId;
 use crate::tests::{START, app, ids, item, requests};
 use crate::{
-    AppendRequest, Catalogue, Health, NewApplication, Store, StoreConfig, StoreError,
-    TICKS_PER_HOUR, Table,
+    AppendRequest, Catalogue, Health, NewApplication, ObjectsConfig, Store, StoreConfig,
+    StoreError, TICKS_PER_HOUR, Table,
 };
 
+/// How requests to the object store fail. Bytes that are wrong twice are damage, which the model does not know.
+const OBJECT_FAULTS: [ObjectFault; 6] = [
+    ObjectFault::PutBefore,
+    ObjectFault::PutAfter,
+    ObjectFault::Get,
+    ObjectFault::CutGet,
+    ObjectFault::List,
+    ObjectFault::Delete,
+];
 /// The tables that items are put into.
 const TABLES: [Table; 2] = [Table::Requests, Table::Dependencies];
 /// How long items are kept.
@@ -72,6 +82,10 @@ pub(super) struct World {
     requests: Vec<Request>,
     /// The application that is not deleted yet, beside the first one.
     second_app: u128,
+    /// The object store that segments are in, if they are not on the disk.
+    objects: Option<MemoryObjects>,
+    /// Whether requests to it may fail.
+    objects_fail: bool,
 }
 
 impl World {
@@ -99,7 +113,42 @@ impl World {
             random: StdRng::seed_from_u64(seed),
             requests: Vec::new(),
             second_app: 2,
+            objects: None,
+            objects_fail: false,
         }
+    }
+
+    /// The same with segments in an object store.
+    pub(super) fn in_objects(root: &Path, seed: u64) -> World {
+        let mut world = World::new(root, seed);
+        let objects = MemoryObjects::default();
+        world.config.objects = Some(ObjectsConfig {
+            grace: Duration::from_secs(600),
+            orphan_age: Duration::from_secs(3600),
+            ..ObjectsConfig::new(Arc::new(objects.clone()))
+        });
+        world.objects = Some(objects);
+        world
+    }
+
+    /// Lets a request to the object store fail, or does the work that deletes objects.
+    async fn trouble_objects(&mut self) -> Result<(), Failure> {
+        let Some(objects) = self.objects.clone() else {
+            return Ok(());
+        };
+        objects.set_time(self.config.clock.now_ticks());
+        if self.random.random_ratio(1, 8) {
+            let fault = OBJECT_FAULTS[self.random.random_range(0..OBJECT_FAULTS.len())];
+            objects.fail(fault, self.random.random_range(1..4));
+            self.objects_fail = true;
+        }
+        let Some(store) = self.running().filter(|_| self.random.random_ratio(1, 8)) else {
+            return Ok(());
+        };
+        let deleted = store.delete_objects().await.map(drop);
+        self.only_faults(deleted)?;
+        let collected = store.collect_orphans().await.map(drop);
+        self.only_faults(collected)
     }
 
     /// Gives the store, which is new, an identity that depends on the seed, so that its files do.
@@ -141,6 +190,7 @@ impl World {
 
     /// Does one thing that a server does, chosen at random.
     pub(super) async fn step(&mut self) -> Result<(), Failure> {
+        self.trouble_objects().await?;
         match self.random.random_range(0..100) {
             0..64 => self.append().await,
             64..73 => self.seal().await,
@@ -297,6 +347,14 @@ impl World {
     /// Ends all faults: the store must open or be open, take writes again, and hold what it must.
     pub(super) async fn heal(&mut self) -> Result<(), Failure> {
         self.disk.heal();
+        if let Some(objects) = &self.objects {
+            for fault in OBJECT_FAULTS {
+                objects.fail(fault, 0);
+            }
+            self.objects_fail = false;
+            // Reads fail for a moment after one that failed.
+            self.clock.pass(Duration::from_secs(2));
+        }
         match self.store.clone() {
             Some(store) => store.maintain_log().await.map_err(text)?,
             None => self.try_open().await.map_err(text)?,
@@ -314,7 +372,9 @@ impl World {
             Err(error @ (StoreError::Closed | StoreError::Task(_))) => {
                 Err(format!("a thread of the store ended: {error}"))
             }
-            Err(error) if !self.disk.was_hit() => Err(format!("without a fault: {error}")),
+            Err(error) if !self.disk.was_hit() && !self.objects_fail => {
+                Err(format!("without a fault: {error}"))
+            }
             _ => {
                 self.forget_refused();
                 Ok(())
@@ -357,7 +417,7 @@ impl World {
         };
         let found = match found(&store) {
             Ok(found) => found,
-            Err(_) if self.disk.was_hit() => return Ok(()),
+            Err(_) if self.disk.was_hit() || self.objects_fail => return Ok(()),
             Err(error) => return Err(format!("reading failed with {error}")),
         };
         self.forget_refused();

@@ -1,17 +1,20 @@
 //! The catalogue in PostgreSQL.
 //!
-//! One connection reads, one writes, and one holds the lock of the owner. Each is opened again when it is lost. Transactions that write run one
+//! One connection reads, one writes, one follows the list of segments, and one holds the locks of the owner. Each is opened again when it is lost. Transactions that write run one
 //! after the other: each locks the one row of `catalogue_state` first, so that none has to be repeated. PostgreSQL has checksums of its pages
 //! and a log of its own; the checksums of rows and the kept space belong to SQLite.
 
 mod connection;
 mod ownership;
+mod read;
 mod schema;
 mod state;
 mod tls;
 mod url;
 mod write;
 
+pub(in crate::catalogue) use ownership::{Claim, NodeClaim};
+pub(in crate::catalogue) use read::PostgresRead;
 pub use url::{BadUrl, PostgresUrl};
 pub(super) use write::PostgresWrite;
 
@@ -28,17 +31,18 @@ use self::write::WriterSlot;
 use super::error::{DatabaseError, Result};
 use super::row::Row;
 use super::statement::{Statement, sql};
+use crate::node::NodeId;
 
 /// How often a process asks for the number of committed changes.
-const POLL: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_millis(100);
 /// Longest time that a request waits for that number. It goes on with the last one then.
 const ASK: Duration = Duration::from_millis(250);
 
 /// What a process does with a catalogue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(in crate::catalogue) enum Role {
-    /// It has the catalogue as its store. There is one owner.
-    Owner,
+    /// It has the catalogue as its store, as a node, or moves it.
+    Owner(Claim),
     /// It creates the tables where there are none, and reads and changes what administration is about.
     Founder,
     /// It reads and changes what administration is about.
@@ -56,6 +60,7 @@ struct Shared {
     url: PostgresUrl,
     reader: tokio::sync::Mutex<Option<Arc<Client>>>,
     writer: Arc<tokio::sync::Mutex<WriterSlot>>,
+    follower: Arc<tokio::sync::Mutex<Option<Client>>>,
     ownership: Option<Ownership>,
     seen: Arc<SeenVersion>,
     is_watched: AtomicBool,
@@ -69,9 +74,9 @@ impl PostgresDatabase {
         role: Role,
     ) -> Result<PostgresDatabase> {
         let writer = connect(url).await?;
-        schema::migrate(&writer, role != Role::Administration).await?;
-        let ownership = match role {
-            Role::Owner => Some(Ownership::take(url).await?),
+        schema::migrate(&writer, !matches!(role, Role::Administration)).await?;
+        let ownership = match &role {
+            Role::Owner(claim) => Some(Ownership::take(url, claim).await?),
             Role::Founder | Role::Administration => None,
         };
         Ok(PostgresDatabase {
@@ -79,6 +84,7 @@ impl PostgresDatabase {
                 url: url.clone(),
                 reader: tokio::sync::Mutex::default(),
                 writer: Arc::new(tokio::sync::Mutex::new(Some(writer))),
+                follower: Arc::default(),
                 ownership,
                 seen: Arc::default(),
                 is_watched: AtomicBool::new(false),
@@ -138,18 +144,19 @@ impl PostgresDatabase {
         if let Some(ownership) = &shared.ownership {
             ownership.keep(&shared.url).await?;
         }
+        let node = shared.ownership.as_ref().and_then(Ownership::node);
         let known = slot.take().filter(|client| !client.is_closed());
         let (client, begun) = match known {
-            Some(client) => match write::begin(&client).await {
+            Some(client) => match write::begin(&client, node).await {
                 Ok(begun) => (client, begun),
                 // PostgreSQL may have been restarted since the last transaction.
-                Err(error) if is_lost(&error) => self.begin_anew().await?,
+                Err(error) if is_lost(&error) => self.begin_anew(node).await?,
                 Err(error) => return Err(error),
             },
-            None => self.begin_anew().await?,
+            None => self.begin_anew(node).await?,
         };
         if let Some(ownership) = &shared.ownership {
-            ownership.check(begun.epoch, begun.holder)?;
+            ownership.check(begun.epoch, begun.holder, begun.node)?;
         }
         Ok(PostgresWrite {
             client,
@@ -158,13 +165,51 @@ impl PostgresDatabase {
             seen: shared.seen.clone(),
             has_changes: false,
             has_failed: false,
+            changes_segments: false,
         })
     }
 
-    async fn begin_anew(&self) -> Result<(Client, write::Begun)> {
+    async fn begin_anew(&self, node: Option<NodeId>) -> Result<(Client, write::Begun)> {
         let client = connect(&self.shared.url).await?;
-        let begun = write::begin(&client).await?;
+        let begun = write::begin(&client, node).await?;
         Ok((client, begun))
+    }
+
+    /// Begins to read the catalogue as it is at one moment.
+    pub(super) async fn begin_read(&self) -> Result<PostgresRead> {
+        self.check_open()?;
+        PostgresRead::begin(&self.shared.url, self.shared.follower.clone()).await
+    }
+
+    /// The node that this process is.
+    pub(in crate::catalogue) fn node(&self) -> Option<NodeId> {
+        self.shared.ownership.as_ref().and_then(Ownership::node)
+    }
+
+    /// See [`Ownership::beat`].
+    pub(in crate::catalogue) async fn beat(&self, sequence: i64) -> Result<()> {
+        self.check_open()?;
+        match &self.shared.ownership {
+            Some(ownership) => ownership.beat(&self.shared.url, sequence).await,
+            None => Ok(()),
+        }
+    }
+
+    /// See [`Ownership::begin_maintenance`].
+    pub(in crate::catalogue) async fn begin_maintenance(&self) -> Result<bool> {
+        self.check_open()?;
+        match &self.shared.ownership {
+            Some(ownership) => ownership.begin_maintenance(&self.shared.url).await,
+            None => Ok(true),
+        }
+    }
+
+    /// See [`Ownership::end_maintenance`].
+    pub(in crate::catalogue) async fn end_maintenance(&self) -> Result<()> {
+        match &self.shared.ownership {
+            Some(ownership) => ownership.end_maintenance().await,
+            None => Ok(()),
+        }
     }
 
     /// Waits until all transactions that were begun have ended.
@@ -212,7 +257,7 @@ impl PostgresDatabase {
         }
     }
 
-    /// Asks every half second from now on, so that requests do not wait for it.
+    /// Asks every tenth of a second from now on, so that requests do not wait for it.
     fn watch(&self) {
         if !self.shared.is_watched.swap(true, Ordering::AcqRel) {
             tokio::spawn(watch(Arc::downgrade(&self.shared)));
@@ -223,6 +268,7 @@ impl PostgresDatabase {
         self.shared.is_closed.store(true, Ordering::Release);
         self.shared.reader.lock().await.take();
         self.shared.writer.lock().await.take();
+        self.shared.follower.lock().await.take();
         if let Some(ownership) = &self.shared.ownership {
             ownership.release().await;
         }

@@ -7,10 +7,21 @@ use super::super::error::{DatabaseError, Result};
 use super::super::row::Row;
 use super::super::statement::Statement;
 use super::connection::{run, within};
+use crate::node::NodeId;
 
 /// Begins a transaction and counts it. The row is locked until the transaction ends, so that transactions run one after the other, whichever
 /// process makes them.
 const BEGIN: &str = "BEGIN; UPDATE catalogue_state SET version = version + 1 WHERE one = 1 RETURNING version, epoch, holder";
+
+/// What begins a transaction. That of a node reads the number of the node as well, in a statement of its own: the first one may have waited,
+/// and reads other tables as they were before.
+fn begin_of(node: Option<NodeId>) -> String {
+    match node {
+        // An id is a UUID, which needs no quoting.
+        Some(node) => format!("{BEGIN}; SELECT epoch, holder FROM nodes WHERE id = '{node}'"),
+        None => BEGIN.to_owned(),
+    }
+}
 
 /// The connection that writes, while no transaction uses it.
 pub(super) type WriterSlot = Option<Client>;
@@ -24,16 +35,20 @@ pub(super) struct Begun {
     pub(super) epoch: i64,
     /// The owner.
     pub(super) holder: String,
+    /// How often a process has started as the node, and the last one; `None` for a process that is no node, or that the catalogue does
+    /// not know.
+    pub(super) node: Option<(i64, String)>,
 }
 
-/// Begins a transaction.
-pub(super) async fn begin(client: &Client) -> Result<Begun> {
+/// Begins a transaction, of a node or of another process.
+pub(super) async fn begin(client: &Client, node: Option<NodeId>) -> Result<Begun> {
     within(async {
-        let replies = client.simple_query(BEGIN).await?;
-        let row = replies.iter().find_map(|reply| match reply {
+        let replies = client.simple_query(&begin_of(node)).await?;
+        let mut rows = replies.iter().filter_map(|reply| match reply {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
         });
+        let (row, of_node) = (rows.next(), rows.next());
         let text = |column: usize| row.and_then(|row| row.get(column));
         let number = |column: usize| text(column).and_then(|text| text.parse().ok());
         let (Some(version), Some(epoch)) = (number(0), number(1)) else {
@@ -45,6 +60,7 @@ pub(super) async fn begin(client: &Client) -> Result<Begun> {
             version,
             epoch,
             holder: text(2).unwrap_or("another process").to_owned(),
+            node: of_node.and_then(|row| Some((row.get(0)?.parse().ok()?, row.get(1)?.to_owned()))),
         })
     })
     .await
@@ -59,6 +75,8 @@ pub(in crate::catalogue) struct PostgresWrite {
     pub(super) seen: std::sync::Arc<super::state::SeenVersion>,
     pub(super) has_changes: bool,
     pub(super) has_failed: bool,
+    /// Whether the list of segments changes.
+    pub(super) changes_segments: bool,
 }
 
 impl PostgresWrite {
@@ -78,6 +96,11 @@ impl PostgresWrite {
         Ok(changed)
     }
 
+    /// Notes that the transaction changes the list of segments, which other nodes follow.
+    pub(in crate::catalogue::database) fn changes_segments(&mut self) {
+        self.changes_segments = true;
+    }
+
     async fn run(&mut self, statement: &Statement) -> Result<(Vec<Row>, u64)> {
         // Until the reply is there: PostgreSQL turns the commit of a transaction that failed into a rollback without an error.
         self.has_failed = true;
@@ -94,10 +117,10 @@ impl PostgresWrite {
                 "a statement of the transaction failed".to_owned(),
             ));
         }
-        let end = if self.has_changes {
-            "COMMIT"
-        } else {
-            "ROLLBACK"
+        let end = match (self.has_changes, self.changes_segments) {
+            (true, true) => "UPDATE catalogue_state SET segments = version WHERE one = 1; COMMIT",
+            (true, false) => "COMMIT",
+            (false, _) => "ROLLBACK",
         };
         within(async { Ok(self.client.batch_execute(end).await?) }).await?;
         if self.has_changes {

@@ -1,0 +1,222 @@
+//! The messages of the service of nodes. Numbers of fields never change their meaning.
+
+use hindsight_store::{AppId, HotReply, HotRequest, HotTable, Table};
+use prost::Message;
+use uuid::Uuid;
+
+/// A query wants to read the memtable of a node.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OpenRequest {
+    /// The id of the node that is meant: its address may have become that of another one.
+    #[prost(string, tag = "1")]
+    pub(super) node: String,
+    /// The position of the node's log in the catalogue that the query reads.
+    #[prost(uint64, tag = "2")]
+    pub(super) sealed: u64,
+    /// How long the memtable is pinned at most.
+    #[prost(uint64, tag = "3")]
+    pub(super) lifetime_ms: u64,
+}
+
+/// The reply to [`OpenRequest`].
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OpenReply {
+    /// 1: the memtable is pinned; 2: rows after the position are sealed; 3: the node has yet to see a seal of its own.
+    #[prost(uint32, tag = "1")]
+    pub(super) outcome: u32,
+    #[prost(string, tag = "2")]
+    pub(super) lease: String,
+    #[prost(uint64, tag = "3")]
+    pub(super) sequence: u64,
+    #[prost(message, repeated, tag = "4")]
+    pub(super) tables: Vec<TableMessage>,
+}
+
+/// What a memtable holds of an application's table.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TableMessage {
+    #[prost(string, tag = "1")]
+    pub(super) app: String,
+    #[prost(string, tag = "2")]
+    pub(super) table: String,
+    #[prost(uint64, tag = "3")]
+    pub(super) rows: u64,
+    #[prost(sint64, tag = "4")]
+    pub(super) min_ts: i64,
+    #[prost(sint64, tag = "5")]
+    pub(super) max_ts: i64,
+}
+
+/// A query reads rows of a pinned memtable.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ReadRequest {
+    #[prost(string, tag = "1")]
+    pub(super) lease: String,
+    #[prost(string, tag = "2")]
+    pub(super) app: String,
+    #[prost(string, tag = "3")]
+    pub(super) table: String,
+    #[prost(string, repeated, tag = "4")]
+    pub(super) columns: Vec<String>,
+    #[prost(sint64, tag = "5")]
+    pub(super) from: i64,
+    #[prost(sint64, tag = "6")]
+    pub(super) to: i64,
+}
+
+/// Some rows.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ReadReply {
+    /// An Arrow IPC stream of one batch.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(super) stream: bytes::Bytes,
+}
+
+/// A query has read a memtable.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CloseRequest {
+    #[prost(string, tag = "1")]
+    pub(super) lease: String,
+}
+
+/// The reply to [`CloseRequest`].
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CloseReply {}
+
+const OPEN: u32 = 1;
+const GONE: u32 = 2;
+const BEHIND: u32 = 3;
+
+impl From<HotReply> for OpenReply {
+    fn from(reply: HotReply) -> OpenReply {
+        let outcome = |outcome| OpenReply {
+            outcome,
+            ..OpenReply::default()
+        };
+        match reply {
+            HotReply::Gone => outcome(GONE),
+            HotReply::Behind => outcome(BEHIND),
+            HotReply::Open {
+                lease,
+                sequence,
+                tables,
+            } => OpenReply {
+                outcome: OPEN,
+                lease: lease.to_string(),
+                sequence,
+                tables: tables.iter().map(TableMessage::of).collect(),
+            },
+        }
+    }
+}
+
+impl OpenReply {
+    /// The reply; `None` if a field has no meaning.
+    pub(super) fn read(self) -> Option<HotReply> {
+        Some(match self.outcome {
+            OPEN => HotReply::Open {
+                lease: self.lease.parse().ok()?,
+                sequence: self.sequence,
+                tables: self
+                    .tables
+                    .iter()
+                    .map(TableMessage::read)
+                    .collect::<Option<_>>()?,
+            },
+            GONE => HotReply::Gone,
+            BEHIND => HotReply::Behind,
+            _ => return None,
+        })
+    }
+}
+
+impl TableMessage {
+    fn of(held: &HotTable) -> TableMessage {
+        TableMessage {
+            app: held.app.to_string(),
+            table: held.table.name().to_owned(),
+            rows: held.rows,
+            min_ts: held.min_ts,
+            max_ts: held.max_ts,
+        }
+    }
+
+    fn read(&self) -> Option<HotTable> {
+        Some(HotTable {
+            app: app(&self.app)?,
+            table: Table::from_name(&self.table)?,
+            rows: self.rows,
+            min_ts: self.min_ts,
+            max_ts: self.max_ts,
+        })
+    }
+}
+
+impl From<HotRequest> for ReadRequest {
+    fn from(request: HotRequest) -> ReadRequest {
+        ReadRequest {
+            lease: request.lease.to_string(),
+            app: request.app.to_string(),
+            table: request.table.name().to_owned(),
+            columns: request.columns,
+            from: request.from,
+            to: request.to,
+        }
+    }
+}
+
+impl ReadRequest {
+    /// The request; `None` if a field has no meaning.
+    pub(super) fn read(self) -> Option<HotRequest> {
+        Some(HotRequest {
+            lease: self.lease.parse().ok()?,
+            app: app(&self.app)?,
+            table: Table::from_name(&self.table)?,
+            columns: self.columns,
+            from: self.from,
+            to: self.to,
+        })
+    }
+}
+
+fn app(text: &str) -> Option<AppId> {
+    Uuid::parse_str(text).ok().map(AppId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_and_requests_come_back_as_they_were() {
+        let table = HotTable {
+            app: AppId(Uuid::from_u128(7)),
+            table: Table::Traces,
+            rows: 3,
+            min_ts: -1,
+            max_ts: i64::MAX,
+        };
+        let open = HotReply::Open {
+            lease: Uuid::from_u128(8),
+            sequence: u64::MAX,
+            tables: vec![table],
+        };
+        for reply in [HotReply::Gone, HotReply::Behind, open] {
+            let bytes = OpenReply::from(reply.clone()).encode_to_vec();
+            let read = OpenReply::decode(bytes.as_slice()).unwrap();
+            assert_eq!(read.read(), Some(reply));
+        }
+        let request = HotRequest {
+            lease: Uuid::from_u128(8),
+            app: table.app,
+            table: Table::Requests,
+            columns: vec!["id".to_owned(), "$IngestionTime".to_owned()],
+            from: i64::MIN,
+            to: 5,
+        };
+        let bytes = ReadRequest::from(request.clone()).encode_to_vec();
+        let read = ReadRequest::decode(bytes.as_slice()).unwrap();
+        assert_eq!(read.read(), Some(request));
+        assert_eq!(OpenReply::default().read(), None);
+    }
+}

@@ -1,0 +1,174 @@
+//! What a node answers to other nodes.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use arrow::ipc::writer::StreamWriter;
+use arrow::record_batch::RecordBatch;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, stream};
+use hindsight_store::HotRows;
+use http_body::Frame;
+use http_body_util::StreamBody;
+use prost::Message;
+use tonic::{Code, Status};
+
+use super::frames::{Frames, frame};
+use super::messages::{CloseReply, CloseRequest, OpenReply, OpenRequest, ReadReply, ReadRequest};
+use crate::app::App;
+
+/// The path of a method.
+pub(crate) const PATH: &str = "/hindsight.nodes.v1.Nodes/{method}";
+
+/// Bytes of a request.
+const LARGEST_REQUEST: usize = 1 << 20;
+/// The longest time that a memtable is pinned.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+
+/// A call of another node.
+pub(crate) async fn call(
+    State(app): State<Arc<App>>,
+    Path(method): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    match answer(&app, &method, &headers, body).await {
+        Ok(response) => response,
+        Err(status) => {
+            tracing::warn!(%method, code = ?status.code(), message = status.message(), "a call of another node was refused");
+            refused(&status)
+        }
+    }
+}
+
+async fn answer(
+    app: &App,
+    method: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Status> {
+    let secret = app.settings.node_secret.as_ref();
+    if !secret.is_some_and(|secret| secret.is_in(headers)) {
+        return Err(Status::unauthenticated(
+            "the secret of nodes (`node.secret`) is missing or another one",
+        ));
+    }
+    let body = axum::body::to_bytes(body, LARGEST_REQUEST).await;
+    let body = body.map_err(|_| Status::invalid_argument("the request cannot be read"))?;
+    match method {
+        "Open" => open(app, message(&body)?).await.map(|reply| one(&reply)),
+        "Read" => read(app, message(&body)?),
+        "Close" => {
+            let request: CloseRequest = message(&body)?;
+            let lease = request.lease.parse();
+            let lease = lease.map_err(|_| Status::invalid_argument("there is no such lease"))?;
+            app.store.close_hot(lease);
+            Ok(one(&CloseReply {}))
+        }
+        _ => Err(Status::unimplemented("there is no such method")),
+    }
+}
+
+async fn open(app: &App, request: OpenRequest) -> Result<OpenReply, Status> {
+    let own = app.store.catalogue().node().map(|node| node.to_string());
+    if own.as_ref() != Some(&request.node) {
+        return Err(Status::failed_precondition(format!(
+            "this is the node {}, not {}",
+            own.unwrap_or_default(),
+            request.node
+        )));
+    }
+    let lifetime = Duration::from_millis(request.lifetime_ms).min(LONGEST);
+    let opened = app.store.open_hot(request.sealed, lifetime).await;
+    let opened = opened.map_err(|error| Status::resource_exhausted(error.to_string()))?;
+    Ok(OpenReply::from(opened))
+}
+
+fn read(app: &App, request: ReadRequest) -> Result<Response, Status> {
+    let request = request.read();
+    let request = request.ok_or_else(|| Status::invalid_argument("there is no such table"))?;
+    let rows = app.store.read_hot(&request);
+    let rows = rows.ok_or_else(|| Status::not_found("the lease has ended"))?;
+    Ok(grpc(Body::new(StreamBody::new(parts(rows)))))
+}
+
+/// The parts of a memtable, each encoded when the one before is sent.
+fn parts(rows: HotRows) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
+    stream::unfold(Some(rows), |rows| async move {
+        let rows = rows?;
+        let encoded = tokio::task::spawn_blocking(move || encode(rows)).await;
+        let (sent, rest) = match encoded {
+            Ok(Ok(Some((bytes, rest)))) => (Frame::data(bytes), Some(rest)),
+            Ok(Ok(None)) => (Frame::trailers(trailers(Code::Ok)), None),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "rows of the memtable could not be encoded");
+                (Frame::trailers(trailers(Code::Internal)), None)
+            }
+            Err(error) => {
+                tracing::error!(%error, "rows of the memtable could not be encoded");
+                (Frame::trailers(trailers(Code::Internal)), None)
+            }
+        };
+        Some((Ok(sent), rest))
+    })
+}
+
+fn encode(mut rows: HotRows) -> anyhow::Result<Option<(Bytes, HotRows)>> {
+    let Some(part) = rows.next_part()? else {
+        return Ok(None);
+    };
+    let stream = ipc(&part).context("Arrow IPC")?.into();
+    Ok(Some((frame(&ReadReply { stream }), rows)))
+}
+
+fn ipc(batch: &RecordBatch) -> anyhow::Result<Vec<u8>> {
+    let expected = batch.get_array_memory_size();
+    let mut stream = StreamWriter::try_new(Vec::with_capacity(expected), &batch.schema())?;
+    stream.write(batch)?;
+    Ok(stream.into_inner()?)
+}
+
+/// The one message of a request.
+fn message<M: Message + Default>(body: &[u8]) -> Result<M, Status> {
+    let mut frames = Frames::default();
+    frames.add(body);
+    let read = frames.next().map_err(Status::invalid_argument)?;
+    read.filter(|_| frames.is_empty())
+        .ok_or_else(|| Status::invalid_argument("the body is not one message of gRPC"))
+}
+
+fn one(message: &impl Message) -> Response {
+    let frames = [
+        Ok::<_, Infallible>(Frame::data(frame(message))),
+        Ok(Frame::trailers(trailers(Code::Ok))),
+    ];
+    grpc(Body::new(StreamBody::new(stream::iter(frames))))
+}
+
+fn grpc(body: Body) -> Response {
+    let media = HeaderValue::from_static("application/grpc");
+    ([(header::CONTENT_TYPE, media)], body).into_response()
+}
+
+fn trailers(code: Code) -> HeaderMap {
+    let mut trailers = HeaderMap::new();
+    trailers.insert(GRPC_STATUS, HeaderValue::from(code as i32));
+    trailers
+}
+
+/// The status of a call that is refused, in the headers of a reply without a body.
+fn refused(status: &Status) -> Response {
+    let mut reply = grpc(Body::empty());
+    if status.add_header(reply.headers_mut()).is_err() {
+        let code = HeaderValue::from(status.code() as i32);
+        reply.headers_mut().insert(GRPC_STATUS, code);
+    }
+    reply
+}

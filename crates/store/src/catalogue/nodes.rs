@@ -1,0 +1,241 @@
+//! The nodes that share a catalogue in PostgreSQL, and what one of them follows of what the others change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::Catalogue;
+use super::applications::app_id;
+use super::database::{self, PostgresDatabase, PostgresRead, Row, sql};
+use super::segments::{SegmentRecord, segment};
+use super::values::{from_sql, to_sql, unreadable};
+use crate::app_id::AppId;
+use crate::error::Result;
+use crate::node::{NodeId, NodeRecord, NodeRole};
+
+/// Ticks of 100 ns in nanoseconds.
+const TICK: u64 = 100;
+
+/// All nodes, with the clock of PostgreSQL.
+const NODES: &str = "SELECT nodes.*, CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS BIGINT) + 621355968000000000 AS now \
+     FROM nodes ORDER BY number";
+
+/// The catalogue at one moment, as far as it differs from what a node knows.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    /// The number of the transaction that changed the list of segments last.
+    pub(crate) segments: i64,
+    /// Segments that are no data any more.
+    pub(crate) gone: Vec<i64>,
+    /// Segments that the node does not know.
+    pub(crate) new: Vec<SegmentRecord>,
+    /// Why segments cannot be read, by their ids.
+    pub(crate) damage: BTreeMap<i64, String>,
+    /// The nodes, this one among them.
+    pub(crate) nodes: Vec<NodeRecord>,
+    /// Applications that were deleted.
+    pub(crate) deleted: Vec<AppId>,
+}
+
+impl Catalogue {
+    /// The node that this process is; `None` for other processes, and for a catalogue in the data folder.
+    pub fn node(&self) -> Option<NodeId> {
+        self.database.postgres().and_then(PostgresDatabase::node)
+    }
+
+    /// The nodes of a catalogue in PostgreSQL, in the order in which they joined. One in the data folder has none.
+    pub async fn nodes(&self) -> Result<Vec<NodeRecord>> {
+        self.named(async {
+            if self.database.postgres().is_none() {
+                return Ok(Vec::new());
+            }
+            let rows = sql(NODES).fetch_all(&self.database).await?;
+            rows.iter().map(node).collect()
+        })
+        .await
+    }
+
+    /// Whether the catalogue is that of one data folder, which has its segments.
+    pub(crate) async fn has_one_folder(&self) -> Result<bool> {
+        self.named(async {
+            let nodes: i64 = sql("SELECT count(*) FROM nodes")
+                .value(&self.database)
+                .await?;
+            let shared: i64 = sql("SELECT shared FROM catalogue_state")
+                .value(&self.database)
+                .await?;
+            Ok(nodes <= 1 && shared == 0)
+        })
+        .await
+    }
+
+    /// Reports that this node is alive, and the last sequence of its log.
+    pub(crate) async fn beat(&self, sequence: u64) -> Result<()> {
+        self.named(async {
+            match self.database.postgres() {
+                Some(postgres) => Box::pin(postgres.beat(to_sql(sequence))).await,
+                None => Ok(()),
+            }
+        })
+        .await
+    }
+
+    /// Notes whether the log of this node holds items that no segment has, or takes some. Returns whether the catalogue said otherwise.
+    pub(crate) async fn set_drained(&self, drained: bool) -> Result<bool> {
+        let Some(node) = self.node() else {
+            return Ok(false);
+        };
+        self.named(async {
+            let changed = sql("UPDATE nodes SET drained = $2 WHERE id = $1 AND drained <> $2")
+                .bind(node.to_string())
+                .bind(drained)
+                .commit_to(&self.database)
+                .await?;
+            Ok(changed > 0)
+        })
+        .await
+    }
+
+    /// Forgets a node, by its id, that will not come back: queries no longer wait for what its log may hold. A process of it that
+    /// still runs changes nothing any more. Its segments stay, and so does its place, should it be started again. Returns whether
+    /// there is such a node.
+    pub async fn forget_node(&self, id: &str) -> Result<bool> {
+        self.named(async {
+            let forgotten = sql("UPDATE nodes SET drained = 1, epoch = epoch + 1 WHERE id = $1");
+            let forgotten = forgotten.bind(id).commit_to(&self.database).await?;
+            Ok(forgotten > 0)
+        })
+        .await
+    }
+
+    /// Takes the right to merge and expire segments; `false` while another node has it. A catalogue in the data folder has one process.
+    pub(crate) async fn begin_maintenance(&self) -> Result<bool> {
+        self.named(async {
+            match self.database.postgres() {
+                Some(postgres) => Box::pin(postgres.begin_maintenance()).await,
+                None => Ok(true),
+            }
+        })
+        .await
+    }
+
+    /// Gives the right of [`Catalogue::begin_maintenance`] up.
+    pub(crate) async fn end_maintenance(&self) -> Result<()> {
+        self.named(async {
+            match self.database.postgres() {
+                Some(postgres) => Box::pin(postgres.end_maintenance()).await,
+                None => Ok(()),
+            }
+        })
+        .await
+    }
+
+    /// What differs from the segments with the ids `known`, which are as of the transaction `seen`; all of one moment.
+    pub(crate) async fn follow(&self, known: &BTreeSet<i64>, seen: i64) -> Result<Followed> {
+        self.named(async {
+            let read = self.database.begin_read().await?;
+            let followed = Followed::read(&read, known, seen).await?;
+            Box::pin(read.end()).await?;
+            Ok(followed)
+        })
+        .await
+    }
+
+    /// Segments of applications that were deleted: an application may be deleted while another node seals its items.
+    pub(crate) async fn segments_of_deleted_apps(&self) -> Result<Vec<i64>> {
+        self.named(async {
+            sql("SELECT id FROM segments WHERE app_id IN (SELECT id FROM applications WHERE deleted IS NOT NULL)")
+                .values(&self.database)
+                .await
+        })
+        .await
+    }
+}
+
+impl Followed {
+    async fn read(
+        read: &PostgresRead,
+        known: &BTreeSet<i64>,
+        seen: i64,
+    ) -> database::Result<Followed> {
+        let segments = sql("SELECT segments FROM catalogue_state")
+            .value(read)
+            .await?;
+        let deleted: Vec<String> = sql("SELECT id FROM applications WHERE deleted IS NOT NULL")
+            .values(read)
+            .await?;
+        let nodes = sql(NODES).fetch_all(read).await?;
+        let mut followed = Followed {
+            segments,
+            gone: Vec::new(),
+            new: Vec::new(),
+            damage: BTreeMap::new(),
+            nodes: nodes.iter().map(node).collect::<database::Result<_>>()?,
+            deleted: deleted
+                .iter()
+                .map(|id| app_id(id))
+                .collect::<database::Result<_>>()?,
+        };
+        if segments != seen {
+            followed.read_segments(read, known).await?;
+        }
+        Ok(followed)
+    }
+
+    async fn read_segments(
+        &mut self,
+        read: &PostgresRead,
+        known: &BTreeSet<i64>,
+    ) -> database::Result<()> {
+        let listed: Vec<i64> = sql("SELECT id FROM segments WHERE expired IS NULL")
+            .values(read)
+            .await?;
+        let listed: BTreeSet<i64> = listed.into_iter().collect();
+        self.gone = known.difference(&listed).copied().collect();
+        // Ids grow, so those that are not known are the last ones, but for segments that an operator has brought back.
+        if let Some(first) = listed.difference(known).next() {
+            let rows = sql("SELECT * FROM segments WHERE id >= $1 AND expired IS NULL ORDER BY id")
+                .bind(first)
+                .fetch_all(read)
+                .await?;
+            for row in &rows {
+                let record = segment(row)?;
+                if !known.contains(&record.id) {
+                    self.new.push(record);
+                }
+            }
+        }
+        let damaged =
+            sql("SELECT id, damage FROM segments WHERE damage IS NOT NULL AND expired IS NULL");
+        for row in &damaged.fetch_all(read).await? {
+            self.damage
+                .insert(row.try_get("id")?, row.try_get("damage")?);
+        }
+        Ok(())
+    }
+}
+
+fn node(row: &Row) -> database::Result<NodeRecord> {
+    let text = |column: &str| row.try_get::<String>(column);
+    let unsigned = |column: &str| row.try_get::<i64>(column).map(from_sql);
+    let (id, role) = (text("id")?, text("role")?);
+    let heartbeat: i64 = row.try_get("heartbeat")?;
+    let now: i64 = row.try_get("now")?;
+    Ok(NodeRecord {
+        id: id
+            .parse::<NodeId>()
+            .map_err(|_| unreadable(format!("'{id}' is no id of a node")))?,
+        number: unsigned("number")?,
+        name: text("name")?,
+        role: NodeRole::parse(&role)
+            .ok_or_else(|| unreadable(format!("there is no role '{role}'")))?,
+        address: text("address")?,
+        version: text("version")?,
+        started: row.try_get("started")?,
+        heartbeat,
+        silent_for: Duration::from_nanos(from_sql(now - heartbeat).saturating_mul(TICK)),
+        maintained: row.try_get("maintained")?,
+        log_position: unsigned("log_position")?,
+        log_sequence: unsigned("log_sequence")?,
+        drained: row.try_get::<i64>("drained")? != 0,
+    })
+}

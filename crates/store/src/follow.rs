@@ -1,0 +1,170 @@
+//! What a node knows of the others: their commits, their positions, their memtables.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use crate::error::{Result, StoreError};
+use crate::node::NodeRecord;
+use crate::node_state::LastRead;
+use crate::peers::{HotReply, NodeClient, Peer};
+use crate::snapshot::Snapshot;
+use crate::store::Store;
+use crate::view::View;
+
+/// How old the catalogue may be that a query over several nodes reads. A node that begins to take telemetry waits longer than that ([`crate::StoreConfig::node_wait`]), so that
+/// no query misses it.
+const STALE: Duration = Duration::from_secs(2);
+/// How often a query reads the catalogue again because a node has sealed meanwhile.
+const ATTEMPTS: usize = 4;
+
+impl Store {
+    /// Whether other nodes may share the catalogue.
+    pub fn is_shared(&self) -> bool {
+        self.config.is_shared()
+    }
+
+    /// The other nodes of the catalogue, as of the last time that it was read.
+    pub fn other_nodes(&self) -> Arc<Vec<NodeRecord>> {
+        self.view.get().nodes.clone()
+    }
+
+    /// Makes visible what other nodes have committed to the catalogue. The background task does this within
+    /// a fifth of a second of a commit.
+    ///
+    /// # Errors
+    /// The catalogue cannot be read; what was visible stays.
+    pub async fn follow(&self) -> Result<()> {
+        if !self.is_shared() {
+            return Ok(());
+        }
+        // A seal or merge of this node is committed and becomes visible under this lock.
+        let _commits = self.commits.lock().await;
+        self.settle_change().await?;
+        let began = self.config.clock.elapsed();
+        let view = self.view.get();
+        let states = view.tables.values();
+        let segments = states.flat_map(|state| state.segments.iter());
+        let known: BTreeSet<i64> = segments.map(|segment| segment.record.id).collect();
+        drop(view);
+        let seen = self.nodes.followed.lock().segments;
+        let mut followed = self.catalogue.follow(&known, seen).await?;
+        let own = self.catalogue.node();
+        followed.nodes.retain(|node| Some(node.id) != own);
+        self.access.damaged.add(followed.damage);
+        self.access.damaged.forget(&followed.gone);
+        let new = self.segments(followed.new);
+        let nodes = Arc::new(followed.nodes);
+        self.view
+            .follow(&followed.gone, new, nodes, &followed.deleted);
+        *self.nodes.followed.lock() = LastRead {
+            segments: followed.segments,
+            at: Some(began),
+        };
+        Ok(())
+    }
+
+    /// Everything that is stored now, at this node and at others, unchanged for as long as the snapshot lives. Other nodes keep their
+    /// part for `lifetime`.
+    ///
+    /// # Errors
+    /// [`StoreError::Node`] if a node that may hold rows cannot be reached.
+    pub async fn snapshot_of_all(&self, lifetime: Duration) -> Result<Snapshot> {
+        if !self.is_shared() {
+            return Ok(self.snapshot());
+        }
+        let at = self.nodes.followed.lock().at;
+        let now = self.config.clock.elapsed();
+        if at.is_none_or(|at| now.saturating_sub(at) > STALE) {
+            self.follow().await?;
+        }
+        let mut attempt = 1;
+        loop {
+            let view = self.view.get();
+            match self.open_peers(&view, lifetime).await {
+                Ok(peers) => return Ok(self.snapshot_over(view, peers)),
+                Err(error) if attempt == ATTEMPTS => return Err(error),
+                Err(_) => attempt += 1,
+            }
+            // It has sealed since, or it has ended and is drained.
+            self.follow().await?;
+        }
+    }
+
+    /// Pins the memtables of all other nodes that may hold rows which no segment of the view has.
+    async fn open_peers(&self, view: &View, lifetime: Duration) -> Result<Vec<Arc<Peer>>> {
+        let due: Vec<&NodeRecord> = view.nodes.iter().filter(|node| !node.drained).collect();
+        let opened = join_all(due.into_iter().map(|node| self.open_peer(node, lifetime)));
+        opened.await.into_iter().collect()
+    }
+
+    async fn open_peer(&self, node: &NodeRecord, lifetime: Duration) -> Result<Arc<Peer>> {
+        let failed = |what: &str| StoreError::Node {
+            name: node.name.clone(),
+            what: what.to_owned(),
+        };
+        let client = self.config.node_client.as_ref();
+        let client = client.ok_or_else(|| {
+            failed("cannot be asked: there is no secret of nodes (setting `node.secret`)")
+        })?;
+        if node.address.is_empty() {
+            return Err(failed(
+                "offers no address to other nodes (its setting `node.address`)",
+            ));
+        }
+        let client: &Arc<dyn NodeClient> = client;
+        match client.open(node, node.log_position, lifetime).await? {
+            HotReply::Open { lease, tables, .. } => Ok(Arc::new(Peer::new(
+                client.clone(),
+                node.clone(),
+                lease,
+                tables,
+            ))),
+            HotReply::Gone => Err(failed("has sealed while the query began")),
+            HotReply::Behind => Err(failed("does not know of a seal of its own yet")),
+        }
+    }
+
+    /// Begins to take telemetry, once other nodes can read it here. The nodes that run queries learn of it before the first item is
+    /// acknowledged. A store that shares no segments does this when it is opened.
+    ///
+    /// # Errors
+    /// The catalogue cannot be changed or read; no telemetry is taken.
+    pub async fn join(&self) -> Result<()> {
+        let holds_rows = self.view.sizes().bytes > 0;
+        let has_log = self.config.node.role.ingests() || holds_rows;
+        if has_log && self.catalogue.set_drained(false).await? && self.is_shared() {
+            self.follow().await?;
+            let others = self.other_nodes();
+            if others.iter().any(NodeRecord::is_live) {
+                tokio::time::sleep(self.config.node_wait).await;
+            }
+        }
+        self.nodes.joined.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Refuses telemetry before [`Store::join`].
+    pub(crate) fn check_joined(&self) -> Result<()> {
+        if self.nodes.joined.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        Err(StoreError::Joining)
+    }
+
+    /// Notes that the log of this node holds no item that no segment has.
+    pub(crate) async fn end_log(&self) -> Result<()> {
+        if self.catalogue.node().is_none() || self.view.sizes().bytes > 0 {
+            return Ok(());
+        }
+        self.catalogue.set_drained(true).await.map(drop)
+    }
+
+    /// Reports to the catalogue that this node is alive.
+    pub(crate) async fn beat(&self) -> Result<()> {
+        self.catalogue.beat(self.view.get().sequence).await
+    }
+}

@@ -1,0 +1,583 @@
+//! Several nodes on one catalogue in PostgreSQL: what each reads of the others, and what their seals, merges and ends do to it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt};
+use parking_lot::Mutex;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use super::postgres_server::PostgresServer;
+use super::*;
+use crate::clock::manual::ManualClock;
+use crate::clock::ticks;
+use crate::{
+    Clock, DatabaseError, HotReply, HotRequest, NewApplication, NodeClient, NodeConfig, NodeId,
+    NodeRecord, NodeRole, StoreError,
+};
+
+const LIFETIME: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The nodes of a test, which reach each other in this process.
+#[derive(Debug, Default)]
+struct Wires(Mutex<HashMap<NodeId, Weak<Store>>>);
+
+impl Wires {
+    fn find(&self, node: &NodeRecord) -> crate::Result<Arc<Store>> {
+        let found = self.0.lock().get(&node.id).and_then(Weak::upgrade);
+        found.ok_or_else(|| StoreError::Node {
+            name: node.name.clone(),
+            what: "is away".to_owned(),
+        })
+    }
+}
+
+#[async_trait]
+impl NodeClient for Wires {
+    async fn open(
+        &self,
+        node: &NodeRecord,
+        sealed: u64,
+        lifetime: Duration,
+    ) -> crate::Result<HotReply> {
+        self.find(node)?.open_hot(sealed, lifetime).await
+    }
+
+    fn read(
+        &self,
+        node: &NodeRecord,
+        request: HotRequest,
+    ) -> BoxStream<'static, crate::Result<RecordBatch>> {
+        let rows = self.find(node).and_then(|store| {
+            let rows = store.read_hot(&request);
+            rows.ok_or_else(|| StoreError::Node {
+                name: node.name.clone(),
+                what: "has ended the lease".to_owned(),
+            })
+        });
+        let mut rows = match rows {
+            Ok(rows) => rows,
+            Err(error) => return stream::iter([Err(error)]).boxed(),
+        };
+        stream::iter(std::iter::from_fn(move || rows.next_part().transpose())).boxed()
+    }
+
+    fn close(&self, node: &NodeRecord, lease: Uuid) {
+        if let Ok(store) = self.find(node) {
+            store.close_hot(lease);
+        }
+    }
+}
+
+/// A catalogue, a folder of segments and the folders of nodes.
+struct Cluster {
+    server: PostgresServer,
+    folders: tempfile::TempDir,
+    wires: Arc<Wires>,
+    clock: Arc<ManualClock>,
+}
+
+impl Cluster {
+    fn start() -> Option<Cluster> {
+        let server = PostgresServer::start()?;
+        let folders = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folders.path().join("segments")).unwrap();
+        Some(Cluster {
+            server,
+            folders,
+            wires: Arc::default(),
+            clock: manual_clock(),
+        })
+    }
+
+    fn config(&self, name: &str, role: NodeRole) -> StoreConfig {
+        StoreConfig {
+            catalogue: self.server.place(),
+            clock: self.clock.clone(),
+            shared_segments: Some(self.folders.path().join("segments")),
+            node_client: Some(self.wires.clone()),
+            node_wait: Duration::ZERO,
+            node: NodeConfig {
+                name: name.to_owned(),
+                role,
+                address: "in this process".to_owned(),
+                version: "1".to_owned(),
+            },
+            ..quiet(&self.folders.path().join(name))
+        }
+    }
+
+    async fn open(&self, config: StoreConfig) -> Arc<Store> {
+        let store = Store::open(config).await.unwrap();
+        let id = store.catalogue().node().unwrap();
+        self.wires.0.lock().insert(id, Arc::downgrade(&store));
+        store.join().await.unwrap();
+        // The time that a node waits before it takes telemetry: the others read the catalogue again before their next query.
+        self.clock.pass(Duration::from_secs(3));
+        store
+    }
+
+    async fn node(&self, name: &str) -> Arc<Store> {
+        self.open(self.config(name, NodeRole::All)).await
+    }
+}
+
+/// The ids of an application's requests at all nodes, as a query at one of them sees them.
+async fn all_ids(store: &Store, app: AppId) -> Vec<String> {
+    let snapshot = store.snapshot_of_all(LIFETIME).await.unwrap();
+    ids_of(frame(&snapshot, app)).await
+}
+
+#[tokio::test]
+async fn each_node_reads_what_the_others_have_acknowledged_and_sealed() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (a, b) = (cluster.node("a").await, cluster.node("b").await);
+    let c = cluster.open(cluster.config("c", NodeRole::Query)).await;
+    for node in [&a, &b, &c] {
+        node.follow().await.unwrap();
+    }
+    let first = put(&a, app(1), &[item("a1", 1)]).await.unwrap();
+    let second = put(&b, app(1), &[item("b1", 2)]).await.unwrap();
+    put(&b, app(2), &[item("other", 2)]).await.unwrap();
+    assert_eq!(first.sequence, 1);
+    assert!(second.sequence > 1 << 44, "{second:?}");
+    for node in [&a, &b, &c] {
+        assert_eq!(all_ids(node, app(1)).await, ["a1", "b1"]);
+        assert_eq!(all_ids(node, app(2)).await, ["other"]);
+        assert_eq!(all_ids(node, app(3)).await, Vec::<String>::new());
+    }
+    // A snapshot keeps what it has seen, whatever the node does meanwhile.
+    let snapshot = c.snapshot_of_all(LIFETIME).await.unwrap();
+    assert_eq!((a.hot_leases(), b.hot_leases()), (1, 1));
+    a.seal_all().await.unwrap();
+    put(&a, app(1), &[item("a2", 3)]).await.unwrap();
+    assert_eq!(ids_of(frame(&snapshot, app(1))).await, ["a1", "b1"]);
+    drop(snapshot);
+    assert_eq!((a.hot_leases(), b.hot_leases()), (0, 0));
+    // No node has read the catalogue since the seal.
+    for node in [&a, &b, &c] {
+        assert_eq!(all_ids(node, app(1)).await, ["a1", "a2", "b1"]);
+    }
+    b.seal_all().await.unwrap();
+    a.seal_all().await.unwrap();
+    cluster.clock.pass(3 * HOUR);
+    b.follow().await.unwrap();
+    assert_eq!(b.compact().await.unwrap(), 1);
+    for node in [&a, &b, &c] {
+        assert_eq!(all_ids(node, app(1)).await, ["a1", "a2", "b1"]);
+    }
+    assert_eq!(a.catalogue().segments().await.unwrap().len(), 2);
+    // The columns and the time range of a query travel.
+    put(&b, app(1), &[item("b2", 7)]).await.unwrap();
+    let snapshot = a.snapshot_of_all(LIFETIME).await.unwrap();
+    let late = frame(&snapshot, app(1))
+        .filter(datafusion::prelude::ident("timestamp").gt(datafusion::prelude::lit(START + 5)));
+    let batches = late.unwrap().select_columns(&["timestamp"]).unwrap();
+    assert_eq!(times(&batches.collect().await.unwrap()), [START + 7]);
+    let count = frame(&snapshot, app(1)).count().await.unwrap();
+    assert_eq!(count, 4);
+}
+
+#[tokio::test]
+async fn a_node_that_is_away_fails_queries_until_it_is_back_or_drained_or_forgotten() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (a, b) = (cluster.node("a").await, cluster.node("b").await);
+    put(&a, app(1), &[item("a1", 1)]).await.unwrap();
+    assert_eq!(all_ids(&b, app(1)).await, ["a1"]);
+    drop(a);
+    let failed = b.snapshot_of_all(LIFETIME).await.unwrap_err();
+    assert_eq!(failed.to_string(), "the node a is away");
+    // It replays its log, and its rows are there again.
+    let a = cluster.node("a").await;
+    assert_eq!(all_ids(&b, app(1)).await, ["a1"]);
+    a.close().await.unwrap();
+    drop(a);
+    assert_eq!(all_ids(&b, app(1)).await, ["a1"]);
+    let a = cluster.node("a").await;
+    put(&a, app(1), &[item("a2", 2)]).await.unwrap();
+    let id = a.catalogue().node().unwrap().to_string();
+    drop(a);
+    assert!(b.snapshot_of_all(LIFETIME).await.is_err());
+    assert!(b.catalogue().forget_node(&id).await.unwrap());
+    b.follow().await.unwrap();
+    assert_eq!(all_ids(&b, app(1)).await, ["a1"]);
+    let a = cluster.node("a").await;
+    b.follow().await.unwrap();
+    assert_eq!(all_ids(&b, app(1)).await, ["a1", "a2"]);
+    drop(a);
+    assert!(!b.catalogue().forget_node("unknown").await.unwrap());
+}
+
+#[tokio::test]
+async fn a_node_has_one_process_and_one_place() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let a = cluster.node("a").await;
+    put(&a, app(1), &[item("a1", 1)]).await.unwrap();
+    let refusal = async |config: StoreConfig| match Store::open(config).await {
+        Err(StoreError::Catalogue { source, .. }) => source,
+        other => panic!("{other:?}"),
+    };
+    // A copy of its folder, while it runs.
+    copy_dir(
+        &cluster.folders.path().join("a"),
+        &cluster.folders.path().join("copy"),
+    );
+    let held = refusal(cluster.config("copy", NodeRole::All)).await;
+    assert!(matches!(held, DatabaseError::Held { .. }), "{held}");
+    // Another folder, without the shared segments.
+    let alone = StoreConfig {
+        shared_segments: None,
+        ..cluster.config("alone", NodeRole::All)
+    };
+    let refused = Store::open(alone).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Foreign { .. }), "{refused}");
+    // A process that has lost its locks to the copy changes nothing any more.
+    a.seal_all().await.unwrap();
+    cluster.server.sql(
+        "hindsight",
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'",
+    );
+    let copy = Store::open(cluster.config("copy", NodeRole::All))
+        .await
+        .unwrap();
+    put(&a, app(1), &[item("a2", 2)]).await.unwrap();
+    let refused = a.seal_all().await.unwrap_err();
+    assert!(refused.to_string().contains("taken over"), "{refused}");
+    drop((a, copy));
+
+    // Settings that do not fit together, and segments that are elsewhere.
+    let file = StoreConfig {
+        catalogue: crate::CataloguePlace::DataFolder,
+        ..cluster.config("file", NodeRole::All)
+    };
+    for config in [
+        StoreConfig {
+            shared_segments: None,
+            ..cluster.config("b", NodeRole::Ingest)
+        },
+        file,
+    ] {
+        let refused = Store::open(config).await;
+        assert!(
+            matches!(refused, Err(StoreError::BadNode(_))),
+            "{refused:?}"
+        );
+    }
+    let local = StoreConfig {
+        shared_segments: None,
+        ..cluster.config("a", NodeRole::All)
+    };
+    let refused = refusal(local).await;
+    assert!(matches!(refused, DatabaseError::Refused(_)), "{refused}");
+    let back = cluster.node("a").await;
+    assert_eq!(ids(&back, app(1)).await, ["a1", "a2"]);
+    drop(back);
+    // A move of the catalogue takes one node with segments of its own.
+    let crate::CataloguePlace::Postgres(url) = cluster.server.place() else {
+        panic!("the server has no address");
+    };
+    let folder = cluster.folders.path().join("a");
+    let refused = crate::move_catalogue_from_postgres(&folder, &url).await;
+    assert!(
+        matches!(refused, Err(StoreError::NotWithNodes { .. })),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn one_node_at_a_time_maintains_and_two_merges_of_the_same_segments_store_each_item_once() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (a, b) = (cluster.node("a").await, cluster.node("b").await);
+    assert!(a.catalogue().begin_maintenance().await.unwrap());
+    assert!(!b.catalogue().begin_maintenance().await.unwrap());
+    a.catalogue().end_maintenance().await.unwrap();
+    assert!(b.catalogue().begin_maintenance().await.unwrap());
+    assert!(!a.catalogue().begin_maintenance().await.unwrap());
+    drop(b);
+    // PostgreSQL notices a moment later.
+    for _ in 0..200 {
+        if a.catalogue().begin_maintenance().await.unwrap() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let nodes = a.catalogue().nodes().await.unwrap();
+    let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert!(nodes[0].maintained >= nodes[1].maintained && nodes[1].maintained > 0);
+    a.catalogue().end_maintenance().await.unwrap();
+
+    let b = cluster.node("b").await;
+    for number in 0..3 {
+        put(&a, app(1), &[item(number, 1)]).await.unwrap();
+        a.seal_all().await.unwrap();
+    }
+    b.follow().await.unwrap();
+    cluster.clock.pass(3 * HOUR);
+    // The second merge finds that its segments are gone.
+    assert_eq!(a.compact().await.unwrap(), 1);
+    assert_eq!(b.compact().await.unwrap(), 0);
+    for node in [&a, &b] {
+        assert_eq!(all_ids(node, app(1)).await, ["0", "1", "2"]);
+    }
+    assert_eq!(a.catalogue().segments().await.unwrap().len(), 1);
+    // Files of merged segments, and the one that was merged in vain, stay for others that read them, and go after an hour.
+    let files = || {
+        let folder = cluster.folders.path().join("segments");
+        crate::quarantine::files_below(&crate::RealFs, &folder, crate::quarantine::DEPTH)
+            .unwrap()
+            .len()
+    };
+    assert_eq!(files(), 5);
+    assert_eq!(a.remove_unlisted().await.unwrap(), 0);
+    cluster.clock.pass(HOUR);
+    assert_eq!(a.remove_unlisted().await.unwrap(), 4);
+    assert_eq!(files(), 1);
+    assert_eq!(all_ids(&b, app(1)).await, ["0", "1", "2"]);
+}
+
+#[tokio::test]
+async fn a_deleted_application_is_gone_at_all_nodes() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (a, b) = (cluster.node("a").await, cluster.node("b").await);
+    let new = NewApplication {
+        id: app(1),
+        name: "shop".to_owned(),
+        instrumentation_key: Uuid::from_u128(9),
+        created: 1,
+    };
+    a.catalogue().create_app(new).await.unwrap();
+    put(&a, app(1), &[item("a1", 1)]).await.unwrap();
+    put(&b, app(1), &[item("b1", 1)]).await.unwrap();
+    a.seal_all().await.unwrap();
+    assert_eq!(all_ids(&b, app(1)).await, ["a1", "b1"]);
+    let deleted = b.catalogue().delete_app(app(1), START).await;
+    assert!(deleted.is_ok(), "{deleted:?}");
+    assert_eq!(a.purge_deleted().await.unwrap(), 1);
+    // A node that does not know of it yet seals items of it.
+    b.seal_all().await.unwrap();
+    for node in [&a, &b] {
+        node.follow().await.unwrap();
+        assert_eq!(all_ids(node, app(1)).await, Vec::<String>::new());
+    }
+    a.purge_deleted().await.unwrap();
+    assert_eq!(a.catalogue().segments().await.unwrap(), []);
+}
+
+/// What was acknowledged: when each item was received, in ticks.
+type Model = BTreeMap<String, i64>;
+
+/// Compares what a query at a node sees with what was acknowledged. Items past their retention may be there or not.
+async fn compare(store: &Store, model: &Model, oldest: i64, about: &str) {
+    let snapshot = store.snapshot_of_all(LIFETIME).await.unwrap();
+    let found = ids_of(frame(&snapshot, app(1))).await;
+    let mut once = found.clone();
+    once.dedup();
+    assert_eq!(found, once, "{about}: items are doubled");
+    for id in &found {
+        assert!(model.contains_key(id), "{about}: {id} was never sent");
+    }
+    let kept = model.iter().filter(|(_, at)| **at > oldest);
+    let lost: Vec<&String> = kept
+        .map(|(id, _)| id)
+        .filter(|id| found.binary_search(id).is_err())
+        .collect();
+    assert!(lost.is_empty(), "{about}: {lost:?} are lost");
+}
+
+#[tokio::test]
+async fn random_interleavings_lose_and_double_nothing() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let retention = Duration::from_secs(86_400);
+    let config = |name: &str| StoreConfig {
+        retention,
+        retention_guard: 1.0,
+        compaction_fan_in: 4,
+        ..cluster.config(name, NodeRole::All)
+    };
+    let names = ["a", "b", "c"];
+    let mut nodes = Vec::new();
+    for name in names {
+        nodes.push(cluster.open(config(name)).await);
+    }
+    let seed = 20;
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut model = Model::new();
+    let steps = if proving() { 4000 } else { 400 };
+    for step in 0..steps {
+        let index = random.random_range(0..nodes.len());
+        let node = nodes[index].clone();
+        let now = cluster.clock.now_ticks();
+        match random.random_range(0..100) {
+            0..40 => {
+                let count = random.random_range(1..4);
+                let items: Vec<Item> = (0..count)
+                    .map(|number| item(format!("{step:05}-{number}"), now - START))
+                    .collect();
+                put(&node, app(1), &items).await.unwrap();
+                model.extend(items.into_iter().map(|item| (item.id, now)));
+            }
+            40..60 => node.seal_all().await.unwrap(),
+            60..68 => drop(node.compact().await.unwrap()),
+            68..72 => drop(node.expire().await.unwrap()),
+            72..76 => node.follow().await.unwrap(),
+            76..80 => {
+                let passed = Duration::from_secs(random.random_range(1..7200));
+                cluster.clock.pass(passed);
+            }
+            80..83 => {
+                if random.random_bool(0.5) {
+                    node.close().await.unwrap();
+                }
+                drop(node);
+                nodes.remove(index);
+                nodes.insert(index, cluster.open(config(names[index])).await);
+            }
+            _ => {
+                let oldest = now - ticks(retention);
+                compare(&node, &model, oldest, &format!("seed {seed}, step {step}")).await;
+            }
+        }
+    }
+    let oldest = cluster.clock.now_ticks() - ticks(retention);
+    for node in &nodes {
+        compare(node, &model, oldest, "at the end").await;
+    }
+    assert!(model.len() > steps / 4);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn queries_beside_seals_and_merges_of_other_nodes_see_each_item_once() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let mut nodes = Vec::new();
+    for name in ["a", "b"] {
+        nodes.push(cluster.node(name).await);
+    }
+    let model = Arc::new(Mutex::new(Model::new()));
+    let done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let writers = nodes.iter().enumerate().map(|(index, node)| {
+        let (node, model, clock) = (node.clone(), model.clone(), cluster.clock.clone());
+        tokio::spawn(async move {
+            for step in 0..60 {
+                let id = format!("{index}-{step:03}");
+                put(&node, app(1), &[item(&id, 1)]).await.unwrap();
+                model.lock().insert(id, START);
+                if step % 3 == index {
+                    node.seal_all().await.unwrap();
+                }
+                if step % 10 == 9 {
+                    clock.pass(HOUR);
+                    node.compact().await.unwrap();
+                }
+            }
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    let readers = nodes.iter().map(|node| {
+        let (node, model, done) = (node.clone(), model.clone(), done.clone());
+        tokio::spawn(async move {
+            let mut queries = 0;
+            while !done.load(std::sync::atomic::Ordering::Acquire) {
+                let before = model.lock().clone();
+                let snapshot = node.snapshot_of_all(LIFETIME).await.unwrap();
+                let found = ids_of(frame(&snapshot, app(1))).await;
+                let mut once = found.clone();
+                once.dedup();
+                assert_eq!(found, once, "items are doubled");
+                for id in before.keys() {
+                    assert!(found.binary_search(id).is_ok(), "{id} is lost");
+                }
+                queries += 1;
+            }
+            queries
+        })
+    });
+    let readers: Vec<_> = readers.collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    done.store(true, std::sync::atomic::Ordering::Release);
+    for reader in readers {
+        assert!(reader.await.unwrap() > 0);
+    }
+    for node in &nodes {
+        assert_eq!(all_ids(node, app(1)).await.len(), 120);
+    }
+}
+
+#[tokio::test]
+async fn a_node_follows_the_commits_of_others_in_the_background() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let awake = |name: &str| StoreConfig {
+        background: true,
+        clock: Arc::new(crate::SystemClock::default()),
+        ..cluster.config(name, NodeRole::All)
+    };
+    let a = cluster.node("a").await;
+    let b = cluster.open(awake("b")).await;
+    put(&a, app(1), &[item("a1", 1)]).await.unwrap();
+    a.seal_all().await.unwrap();
+    for _ in 0..1000 {
+        if ids(&b, app(1)).await == ["a1"] {
+            let nodes = b.catalogue().nodes().await.unwrap();
+            assert!(nodes.iter().all(NodeRecord::is_live));
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the segment of another node was not seen");
+}
+
+#[tokio::test]
+async fn a_catalogue_of_before_there_were_nodes_gets_its_server_as_the_first_one() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let config = |dir: &Path| StoreConfig {
+        catalogue: server.place(),
+        ..quiet(dir)
+    };
+    let store = Store::open(config(dir.path())).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &[item("b", 2)]).await.unwrap();
+    drop(store);
+    // As an earlier version left it.
+    server.sql(
+        "hindsight",
+        "UPDATE log_position SET sequence = (SELECT log_position FROM nodes); DELETE FROM nodes",
+    );
+    let format = std::fs::read_to_string(dir.path().join("format")).unwrap();
+    let lines: Vec<&str> = format.lines().collect();
+    assert_eq!(lines.len(), 4, "{format}");
+    std::fs::write(dir.path().join("format"), lines[..3].join("\n")).unwrap();
+    let store = Store::open(config(dir.path())).await.unwrap();
+    assert_eq!(ids(&store, app(1)).await, ["a", "b"]);
+    let nodes = store.catalogue().nodes().await.unwrap();
+    assert_eq!(nodes.len(), 1);
+    assert_eq!((nodes[0].number, nodes[0].log_position), (0, 1));
+    store.seal_all().await.unwrap();
+    assert_eq!(store.catalogue().log_position().await.unwrap(), 2);
+}

@@ -1,0 +1,249 @@
+"""Several nodes of the real program on one catalogue in PostgreSQL: each answers for all, through kill -9, restarts and pauses."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from postgres import Postgres, programs
+from server import PROGRAM, Server
+from test_postgres import send
+
+SECRET = "a secret of the nodes of a test"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Node(Server):
+    """A node with a port of its own, which it keeps over restarts."""
+
+    def __init__(self, postgres, segments, name, role="all", **settings):
+        self.port = free_port()
+        self.name = name
+        super().__init__(
+            "--role", role, store_catalogue=postgres.url, store_segments=segments, node_name=name,
+            node_address=f"http://127.0.0.1:{self.port}", node_secret=SECRET.replace(" ", "-"), query_rate=1_000_000, **settings)
+
+    def start(self):
+        log = open(os.path.join(self.data, "..", os.path.basename(self.data) + ".log"), "ab")
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.arguments],
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
+        log.close()
+        self.url = f"http://127.0.0.1:{self.port}"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the node ended with {self.process.returncode}; see {log.name}")
+            try:
+                if self.answers(self.url):
+                    return
+            except OSError:
+                time.sleep(0.02)
+        raise AssertionError(f"the node was not ready within a minute; see {log.name}")
+
+    def command(self, *arguments):
+        text = subprocess.check_output([PROGRAM, *arguments, "--data", self.data, "--json"], stdin=subprocess.DEVNULL,
+                                       env=self.environment)
+        return json.loads(text)
+
+    def send(self, app, id_):
+        """Sends one request, and repeats it while the node is joining the others."""
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                return send(self, app, id_)
+            except urllib.error.HTTPError as error:
+                if error.code not in (206, 503) or time.monotonic() > deadline:
+                    raise
+            except AssertionError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
+
+
+def refused(test, status, ask):
+    """The message of a request that gets this status."""
+    with test.assertRaises(urllib.error.HTTPError) as caught:
+        ask()
+    test.assertEqual(caught.exception.code, status)
+    return caught.exception.read().decode()
+
+
+IDS = "requests | project id | sort by id asc"
+
+
+def ids(node, app, key):
+    return [row["id"] for row in node.query(app, key, IDS)]
+
+
+@unittest.skipUnless(programs(), "PostgreSQL is not installed")
+class Nodes(unittest.TestCase):
+    def test_three_nodes(self):
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-segments-") as segments, \
+                Node(postgres, segments, "one") as one, Node(postgres, segments, "two", "ingest") as two, \
+                Node(postgres, segments, "three", "query") as three:
+            app, key = one.new_app("shop")
+            self.eventually(lambda: three.query(app, key, "print n = 1") == [{"n": 1}])
+            # What one node acknowledges the others answer for at once.
+            one.send(app, "a")
+            self.assertEqual(ids(three, app, key), ["a"])
+            two.send(app, "b")
+            self.assertEqual((ids(one, app, key), ids(three, app, key)), (["a", "b"], ["a", "b"]))
+            # Each node says what it does not do.
+            self.assertIn("role 'ingest'", refused(self, 503, lambda: ids(two, app, key)))
+            self.assertIn("role 'query'", refused(self, 503, lambda: send(three, app, "c")))
+            self.assertIn("Usage", refused(self, 400, lambda: three.query(app, key, "Usage | count")))
+            # Another secret opens nothing.
+            self.assertEqual(self.call(one, "Bearer another-secret-of-nodes"), "16")
+            self.status(one)
+            # A node that is killed: queries fail and name it, until it is back.
+            two.kill()
+            self.assertIn("two", refused(self, 503, lambda: ids(three, app, key)))
+            self.assertEqual(self.states(one)["two"]["drained"], False)
+            two.start()
+            self.assertEqual(ids(three, app, key), ["a", "b"])
+            # A node that is stopped has sealed what it had.
+            two.stop()
+            self.assertEqual((ids(one, app, key), ids(three, app, key)), (["a", "b"], ["a", "b"]))
+            self.assertEqual(self.states(one)["two"]["drained"], True)
+            two.start()
+            two.send(app, "c")
+            self.assertEqual(ids(three, app, key), ["a", "b", "c"])
+            # A node that is paused: the query fails in time, and succeeds afterwards.
+            two.process.send_signal(signal.SIGSTOP)
+            began = time.monotonic()
+            self.assertIn("two", refused(self, 503, lambda: ids(three, app, key)))
+            self.assertLess(time.monotonic() - began, 40)
+            two.process.send_signal(signal.SIGCONT)
+            self.assertEqual(ids(three, app, key), ["a", "b", "c"])
+            # A node whose disk is lost is forgotten by name.
+            two.kill()
+            self.assertNotEqual(subprocess.run([PROGRAM, "cluster", "forget", "nobody", "--data", one.data], env=one.environment,
+                                               stdin=subprocess.DEVNULL, capture_output=True).returncode, 0)
+            self.eventually(lambda: self.states(one)["two"]["state"] == "silent", 40)
+            subprocess.check_call([PROGRAM, "cluster", "forget", "two", "--data", one.data], env=one.environment,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            self.eventually(lambda: ids(three, app, key) == ["a", "b"])
+            # It comes back with its log, and nothing was lost.
+            two.start()
+            self.eventually(lambda: ids(three, app, key) == ["a", "b", "c"])
+
+    def test_keys_and_applications_follow(self):
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-segments-") as segments, \
+                Node(postgres, segments, "one") as one, Node(postgres, segments, "two") as two:
+            app, key = one.new_app("shop")
+            self.assertEqual(two.query(app, key, "print n = 1"), [{"n": 1}])
+            listed = one.command("key", "list", "--app", "shop")
+            subprocess.check_call([PROGRAM, "key", "delete", listed[0]["id"], "--data", one.data], env=one.environment,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            began = time.monotonic()
+            self.eventually(lambda: self.is_refused(two, app, key))
+            self.assertLess(time.monotonic() - began, 5)
+
+    def test_load_with_kills(self):
+        """Senders at two nodes, queries at a third one, one node killed again and again."""
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-segments-") as segments, \
+                Node(postgres, segments, "one", "ingest", store_memory="4MiB") as one, \
+                Node(postgres, segments, "two", "ingest", store_memory="4MiB") as two, \
+                Node(postgres, segments, "three", "query") as three, \
+                Node(postgres, segments, "four", "maintain", store_compaction_interval="1s"):
+            app, key = one.new_app("shop")
+            sent, stop = [], threading.Event()
+
+            def sending(node, number):
+                count = 0
+                while not stop.is_set():
+                    count += 1
+                    id_ = f"{number}-{count:05}"
+                    try:
+                        send(node, app, id_)
+                        sent.append(id_)
+                    except (OSError, AssertionError):
+                        time.sleep(0.05)
+
+            senders = [threading.Thread(target=sending, args=(node, number)) for number, node in enumerate((one, two))]
+            for sender in senders:
+                sender.start()
+            answers = 0
+            for _ in range(int(os.environ.get("HINDSIGHT_TEST_KILLS", 3))):
+                until = time.monotonic() + 4
+                while time.monotonic() < until:
+                    before = list(sent)
+                    try:
+                        found = ids(three, app, key)
+                    except urllib.error.HTTPError as error:
+                        self.assertEqual(error.code, 503, error.read())
+                        continue
+                    answers += 1
+                    self.assertEqual(len(found), len(set(found)), "items are doubled")
+                    self.assertEqual(set(before) - set(found), set(), "acknowledged items are missing")
+                two.kill()
+                time.sleep(0.5)
+                two.start()
+            stop.set()
+            for sender in senders:
+                sender.join()
+            found = ids(three, app, key)
+            self.assertEqual(len(found), len(set(found)))
+            self.assertEqual(set(sent) - set(found), set())
+            self.assertGreater(answers, 3)
+            print(f"{len(sent)} items acknowledged by two nodes, {answers} answers, none lost or doubled")
+
+    def status(self, node):
+        nodes = self.states(node)
+        self.assertEqual({name: known["role"] for name, known in nodes.items()}, {"one": "all", "two": "ingest", "three": "query"})
+        self.assertEqual({known["state"] for known in nodes.values()}, {"live"})
+        # Nodes report once a second.
+        self.eventually(lambda: [self.states(node)[name]["unsealedRequests"] for name in ("one", "two")] == [1, 1])
+        table = subprocess.check_output([PROGRAM, "cluster", "status", "--data", node.data], env=node.environment, text=True)
+        self.assertIn("ingest", table)
+        with urllib.request.urlopen(node.url + "/metrics", timeout=10) as reply:
+            figures = reply.read().decode()
+        self.assertIn('hindsight_node_up{node="two",role="ingest"', figures)
+
+    @staticmethod
+    def states(node):
+        return {known["name"]: known for known in node.command("cluster", "status")}
+
+    @staticmethod
+    def call(node, authorization):
+        """The status of gRPC of a call. urllib speaks HTTP/1.1, which the service understands too."""
+        request = urllib.request.Request(node.url + "/hindsight.nodes.v1.Nodes/Open", b"\0\0\0\0\0",
+                                         {"Content-Type": "application/grpc", "Authorization": authorization})
+        with urllib.request.urlopen(request, timeout=10) as reply:
+            return reply.headers["grpc-status"]
+
+    @staticmethod
+    def is_refused(node, app, key):
+        try:
+            node.query(app, key, "print 1")
+            return False
+        except urllib.error.HTTPError as error:
+            return error.code in (401, 403)
+
+    def eventually(self, holds, seconds=15):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                if holds():
+                    return
+            except urllib.error.HTTPError as error:
+                if error.code not in (401, 403, 503):
+                    raise
+            time.sleep(0.05)
+        self.fail("it did not happen in time")
+
+
+if __name__ == "__main__":
+    unittest.main()
