@@ -129,7 +129,7 @@ class Nodes(unittest.TestCase):
             self.assertEqual(ids(three, app, key), ["a", "b", "c"])
             # A node whose disk is lost is forgotten by name.
             two.kill()
-            self.assertNotEqual(subprocess.run([PROGRAM, "cluster", "forget", "nobody", "--data", one.data], env=one.environment,
+            self.assertNotEqual(subprocess.run([PROGRAM, "cluster", "forget", "unknown", "--data", one.data], env=one.environment,
                                                stdin=subprocess.DEVNULL, capture_output=True).returncode, 0)
             self.eventually(lambda: self.states(one)["two"]["state"] == "silent", 40)
             subprocess.check_call([PROGRAM, "cluster", "forget", "two", "--data", one.data], env=one.environment,

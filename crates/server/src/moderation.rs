@@ -5,9 +5,10 @@
 //! processor (`bench/overload.py`). While more than [`MANY`] requests are refused in [`WINDOW`], a thread of the runtime pauses for
 //! [`PAUSE`] before it waits for events, and then takes all that have arrived. A request waits that much longer.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 /// The time in which refusals are counted.
 const WINDOW: Duration = Duration::from_millis(100);
