@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -208,8 +209,45 @@ class Documents(unittest.TestCase):
         self.assertEqual(token.count("."), 2)
 
     @unittest.skipUnless(postgres.programs(), "PostgreSQL is not installed")
+    def test_nodes(self):
+        nodes, *_ = blocks("docs/cluster.md", "sh")
+        lines = commands(nodes)
+        exports, serves, status = lines[:3], lines[3:-1], lines[-1]
+        self.assertEqual(status, "hindsight cluster status")
+        with postgres.Postgres() as database, tempfile.TemporaryDirectory() as shared:
+            secret = pathlib.Path(shared, "node-secret")
+            secret.write_text("a-secret-of-the-nodes-of-a-test")
+            segments = pathlib.Path(shared, "segments")
+            segments.mkdir()
+            of_this_machine = {"postgres://hindsight:password@db.example:5432/hindsight": f"'{database.url}'", "/mnt/segments": str(segments),
+                               "/etc/hindsight/node-secret": str(secret), "/var/lib/hindsight": "data"}
+
+            def here(text):
+                for printed, real in of_this_machine.items():
+                    text = text.replace(printed, real)
+                return text
+
+            variables = dict(line.removeprefix("export ").replace("'", "").split("=", 1) for line in map(here, exports))
+            sessions = []
+            for line in serves:
+                session = Session(self)
+                sessions.append(session)
+                session.set(**variables)
+                if "HINDSIGHT_NODE_ADDRESS" in line:
+                    with socket.socket() as probe:
+                        probe.bind(("127.0.0.1", 0))
+                        port = probe.getsockname()[1]
+                    session.set(HINDSIGHT_NODE_ADDRESS=f"http://127.0.0.1:{port}")
+                    line = line.replace("10.0.0.5:2020", f"127.0.0.1:{port}")
+                session.serve(re.sub(r"10\.0\.0\.\d:2020", "127.0.0.1:0", here(line).split("#")[0]))
+            shown = session.run(status)
+            for role in ("ingest", "query", "maintain"):
+                self.assertIn(role, shown)
+            for session in sessions:
+                session.stop()
+
     def test_cluster(self):
-        run, migrate, *_ = blocks("docs/cluster.md", "sh")
+        _, run, migrate, *_ = blocks("docs/cluster.md", "sh")
         with postgres.Postgres() as database:
             address = re.compile(r"postgres://hindsight:password@db\.example(:5432)?/hindsight")
 
@@ -241,7 +279,7 @@ class Documents(unittest.TestCase):
             self.assertIn("shop", session.run("hindsight app list --data data"))
 
     def test_objects(self):
-        _, _, run, migrate = blocks("docs/cluster.md", "sh")
+        _, _, _, run, migrate = blocks("docs/cluster.md", "sh")
         export, in_s3, in_folder = commands(run)
         self.assertTrue(export.startswith("export AWS_ACCESS_KEY_ID="), export)
         with tempfile.TemporaryDirectory() as shared:
