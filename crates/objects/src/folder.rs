@@ -36,7 +36,7 @@ impl Folder {
         self.root.join(key)
     }
 
-    /// A folder that is not there may be one that is not mounted: nothing is said of the objects in it.
+    /// A folder that does not exist may be one that is not mounted: its objects then count as unavailable, and not as missing.
     fn check_root(&self) -> Result<(), ObjectError> {
         match fs::metadata(&self.root) {
             Ok(_) => Ok(()),

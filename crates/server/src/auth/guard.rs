@@ -58,7 +58,7 @@ impl Duty {
             _ => return Ok(()),
         };
         Err(ApiError::Unavailable(format!(
-            "This node has the role '{}' (setting `node.role`) and {what}; ask another node",
+            "This node has the role '{}' (setting `node.role`) and {what}; send the request to another node",
             role.name()
         )))
     }

@@ -87,7 +87,7 @@ impl Catalogue {
 
     /// A number that changes with every committed change of the catalogue, whichever process made it.
     ///
-    /// It costs a few microseconds: enough to ask on every request, or every second. Of a catalogue in PostgreSQL it may be a tenth of a second
+    /// It costs a few microseconds: cheap enough for every request. Of a catalogue in PostgreSQL it may be a tenth of a second
     /// old, and five minutes old while PostgreSQL does not reply.
     pub async fn version(&self) -> Result<i64> {
         self.named(self.database.version(false)).await

@@ -28,7 +28,7 @@ const CHUNK: usize = 1 << 20;
 const ATTEMPTS: usize = 2;
 /// How long reads fail at once after the object store did not reply, so that a query over many segments does not wait for each.
 const FAIL_FAST: Duration = Duration::from_secs(1);
-/// When the object store is asked whether it replies again, if nothing else asks it.
+/// When the object store is probed after a failure, if no other request is sent to it.
 const PROBE: Duration = Duration::from_secs(10);
 /// When a deletion that failed is tried again.
 const DELETE_AGAIN: Duration = Duration::from_secs(60);

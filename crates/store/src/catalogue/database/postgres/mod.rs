@@ -257,7 +257,7 @@ impl PostgresDatabase {
         }
     }
 
-    /// Asks every tenth of a second from now on, so that requests do not wait for it.
+    /// Polls the number of changes every tenth of a second from now on, so that requests do not wait for it.
     fn watch(&self) {
         if !self.shared.is_watched.swap(true, Ordering::AcqRel) {
             tokio::spawn(watch(Arc::downgrade(&self.shared)));
