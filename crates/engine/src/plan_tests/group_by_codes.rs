@@ -163,7 +163,7 @@ async fn the_latest_rows_of_groups_are_read_alone() {
 /// The first queries read a column that is too large to be kept: the codes of the key are kept all the same.
 #[tokio::test]
 async fn keys_are_kept_beside_columns_that_are_too_large() {
-    let (world, by_values) = worlds(1 << 20).await;
+    let (world, by_values) = worlds(1 << 18).await;
     let query = "requests | summarize arg_max(timestamp, itemId) by operation_Name";
     let expected = by_values.run(query).await;
     for _ in 0..2 {
