@@ -12,9 +12,10 @@ pub fn mask_ip(address: &str) -> Cow<'static, str> {
         _ => bare,
     };
     match bare.parse::<IpAddr>() {
-        Ok(IpAddr::V4(v4)) => {
-            let [a, b, c, _] = v4.octets();
-            Cow::Owned(format!("{a}.{b}.{c}.0"))
+        Ok(IpAddr::V4(_)) => {
+            // An IPv4 address has one spelling: leading zeros are refused.
+            let (network, _) = bare.rsplit_once('.').unwrap_or_default();
+            Cow::Owned([network, ".0"].concat())
         }
         Ok(IpAddr::V6(v6)) => match v6.to_ipv4_mapped() {
             Some(v4) => mask_ip(&v4.to_string()),

@@ -15,7 +15,7 @@ use super::tolerant::{Loose, Pairs, Text};
 /// become properties.
 pub(crate) fn read<'a>(
     base_type: &str,
-    mut data: BaseData<'a>,
+    data: &mut BaseData<'a>,
     tags: Vec<(Cow<'a, str>, Loose<'a>)>,
     row: &mut Row<'a>,
     bag: &mut BagBuilder,
@@ -53,57 +53,57 @@ fn add_missing<'a>(properties: &mut Pairs<'a>, more: Vec<(Cow<'a, str>, Loose<'a
     }
 }
 
-fn text(text: Text<'_>, limit: usize) -> Cow<'_, str> {
-    cut(text.0, limit)
+fn text<'a>(text: &mut Text<'a>, limit: usize) -> Cow<'a, str> {
+    cut(std::mem::take(&mut text.0), limit)
 }
 
 fn truth(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-fn request<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn request<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     row.set_duration(data.duration.milliseconds());
     row.success = truth(data.success.truth().unwrap_or(true));
-    row.id = text(data.id, limits::ID);
-    row.name = text(data.name, limits::NAME);
-    row.url = text(data.url, limits::URL);
-    row.source = text(data.source, limits::NAME);
-    row.result_code = text(data.response_code, limits::NAME);
+    row.id = text(&mut data.id, limits::ID);
+    row.name = text(&mut data.name, limits::NAME);
+    row.url = text(&mut data.url, limits::URL);
+    row.source = text(&mut data.source, limits::NAME);
+    row.result_code = text(&mut data.response_code, limits::NAME);
     Table::Requests
 }
 
-fn dependency<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn dependency<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     row.set_duration(data.duration.milliseconds());
     row.success = truth(data.success.truth().unwrap_or(true));
-    row.id = text(data.id, limits::ID);
-    row.name = text(data.name, limits::NAME);
-    row.target = text(data.target, limits::NAME);
-    row.kind = text(data.kind, limits::NAME);
-    row.data = text(data.data, limits::DATA);
-    row.result_code = text(data.result_code, limits::NAME);
+    row.id = text(&mut data.id, limits::ID);
+    row.name = text(&mut data.name, limits::NAME);
+    row.target = text(&mut data.target, limits::NAME);
+    row.kind = text(&mut data.kind, limits::NAME);
+    row.data = text(&mut data.data, limits::DATA);
+    row.result_code = text(&mut data.result_code, limits::NAME);
     Table::Dependencies
 }
 
-fn message<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn message<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     row.severity = data.severity_level.severity();
-    row.message = text(data.message, limits::MESSAGE);
+    row.message = text(&mut data.message, limits::MESSAGE);
     Table::Traces
 }
 
-fn event<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
-    row.name = text(data.name, limits::ID);
+fn event<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
+    row.name = text(&mut data.name, limits::ID);
     Table::CustomEvents
 }
 
-fn page_view<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn page_view<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     row.set_duration(data.duration.milliseconds());
-    row.id = text(data.id, limits::ID);
-    row.name = text(data.name, limits::NAME);
-    row.url = text(data.url, limits::URL);
+    row.id = text(&mut data.id, limits::ID);
+    row.name = text(&mut data.name, limits::NAME);
+    row.url = text(&mut data.url, limits::URL);
     Table::PageViews
 }
 
-fn browser_timing<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn browser_timing<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     let total = data
         .perf_total
         .milliseconds()
@@ -114,12 +114,12 @@ fn browser_timing<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
     row.send_duration = data.sent_request.milliseconds();
     row.receive_duration = data.received_response.milliseconds();
     row.processing_duration = data.dom_processing.milliseconds();
-    row.name = text(data.name, limits::NAME);
-    row.url = text(data.url, limits::URL);
+    row.name = text(&mut data.name, limits::NAME);
+    row.url = text(&mut data.url, limits::URL);
     Table::BrowserTimings
 }
 
-fn availability<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn availability<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     row.set_duration(data.duration.milliseconds());
     // Recorded as digits, unlike the other tables' words.
     row.success = if data.success.truth().unwrap_or(false) {
@@ -128,16 +128,16 @@ fn availability<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
         "0"
     };
     row.size = data.size.number();
-    row.id = text(data.id, limits::ID);
-    row.name = text(data.name, limits::NAME);
-    row.location = text(data.run_location, limits::NAME);
-    row.message = text(data.message, limits::DATA);
+    row.id = text(&mut data.id, limits::ID);
+    row.name = text(&mut data.name, limits::NAME);
+    row.location = text(&mut data.run_location, limits::NAME);
+    row.message = text(&mut data.message, limits::DATA);
     Table::AvailabilityResults
 }
 
-fn metric<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn metric<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     // Only the first data point is used, as the service documents.
-    let points = data.metrics.unwrap_or_default();
+    let points = data.metrics.take().unwrap_or_default();
     row.set_metric(point(points.into_iter().next().unwrap_or_default()))
 }
 
@@ -152,21 +152,21 @@ fn point(point: DataPoint<'_>) -> Point<'_> {
     }
 }
 
-fn old_counter<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
+fn old_counter<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
     let value = data.value.number();
     counter(
         row,
-        data.category_name.0,
-        data.counter_name.0,
-        data.instance_name.0,
+        std::mem::take(&mut data.category_name.0),
+        std::mem::take(&mut data.counter_name.0),
+        std::mem::take(&mut data.instance_name.0),
         value,
     )
 }
 
-fn exception<'a>(data: BaseData<'a>, row: &mut Row<'a>) -> Table {
-    let chain = data.exceptions.unwrap_or_default();
+fn exception<'a>(data: &mut BaseData<'a>, row: &mut Row<'a>) -> Table {
+    let chain = data.exceptions.take().unwrap_or_default();
     row.severity = data.severity_level.severity();
-    row.handled_at = text(data.handled_at, limits::NAME);
+    row.handled_at = text(&mut data.handled_at, limits::NAME);
     let chain: Vec<Exception<'_>> = chain.iter().map(thrown).collect();
     row.set_exceptions(&chain, data.problem_id.as_str());
     Table::Exceptions

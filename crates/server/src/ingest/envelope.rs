@@ -5,6 +5,7 @@
 
 use serde::Deserialize;
 
+use super::in_place::{self, members};
 use super::tolerant::{Loose, Pairs, Text};
 
 /// One item as it is sent.
@@ -34,105 +35,112 @@ pub(crate) struct Payload<'a> {
     #[serde(borrow, default, rename = "baseType")]
     pub(crate) base_type: Text<'a>,
     /// The type's fields.
-    #[serde(borrow, default, rename = "baseData")]
-    pub(crate) base_data: Option<BaseData<'a>>,
+    #[serde(
+        borrow,
+        default,
+        rename = "baseData",
+        deserialize_with = "in_place::boxed"
+    )]
+    pub(crate) base_data: Option<Box<BaseData<'a>>>,
 }
 
 /// The fields of all base types.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Default)]
 pub(crate) struct BaseData<'a> {
     /// Own properties.
-    #[serde(borrow)]
     pub(crate) properties: Pairs<'a>,
     /// Own numbers.
-    #[serde(borrow)]
     pub(crate) measurements: Pairs<'a>,
     /// Identity within the operation.
-    #[serde(borrow)]
     pub(crate) id: Text<'a>,
     /// Name of the request, dependency, event, page or test.
-    #[serde(borrow)]
     pub(crate) name: Text<'a>,
     /// Text of a trace or of a test's result.
-    #[serde(borrow)]
     pub(crate) message: Text<'a>,
     /// How bad.
-    #[serde(borrow)]
     pub(crate) severity_level: Loose<'a>,
     /// How long.
-    #[serde(borrow)]
     pub(crate) duration: Loose<'a>,
     /// Whether it went well.
-    #[serde(borrow)]
     pub(crate) success: Loose<'a>,
     /// A request's result.
-    #[serde(borrow)]
     pub(crate) response_code: Text<'a>,
     /// A dependency's result.
-    #[serde(borrow)]
     pub(crate) result_code: Text<'a>,
     /// Who called.
-    #[serde(borrow)]
     pub(crate) source: Text<'a>,
     /// Address of a request or page.
-    #[serde(borrow)]
     pub(crate) url: Text<'a>,
     /// Statement or address of a dependency call.
-    #[serde(borrow)]
     pub(crate) data: Text<'a>,
     /// Host of a dependency.
-    #[serde(borrow)]
     pub(crate) target: Text<'a>,
     /// Kind of a dependency.
-    #[serde(borrow, rename = "type")]
     pub(crate) kind: Text<'a>,
     /// Data points of a metric; the first one counts.
-    #[serde(borrow)]
     pub(crate) metrics: Option<Vec<DataPoint<'a>>>,
     /// Exceptions, the outermost first.
-    #[serde(borrow)]
     pub(crate) exceptions: Option<Vec<ExceptionDetails<'a>>>,
     /// Groups exceptions.
-    #[serde(borrow)]
     pub(crate) problem_id: Text<'a>,
     /// Where an exception was handled.
-    #[serde(borrow)]
     pub(crate) handled_at: Text<'a>,
     /// Browser: whole time.
-    #[serde(borrow)]
     pub(crate) perf_total: Loose<'a>,
     /// Browser: connecting.
-    #[serde(borrow)]
     pub(crate) network_connect: Loose<'a>,
     /// Browser: sending.
-    #[serde(borrow)]
     pub(crate) sent_request: Loose<'a>,
     /// Browser: receiving.
-    #[serde(borrow)]
     pub(crate) received_response: Loose<'a>,
     /// Browser: processing.
-    #[serde(borrow)]
     pub(crate) dom_processing: Loose<'a>,
     /// Where a test ran from.
-    #[serde(borrow)]
     pub(crate) run_location: Text<'a>,
     /// Bytes of a test's reply.
-    #[serde(borrow)]
     pub(crate) size: Loose<'a>,
     /// Performance counter of old SDKs.
-    #[serde(borrow)]
     pub(crate) category_name: Text<'a>,
     /// Performance counter of old SDKs.
-    #[serde(borrow)]
     pub(crate) counter_name: Text<'a>,
     /// Performance counter of old SDKs.
-    #[serde(borrow)]
     pub(crate) instance_name: Text<'a>,
     /// Performance counter of old SDKs.
-    #[serde(borrow)]
     pub(crate) value: Loose<'a>,
 }
+
+members!(BaseData {
+    "properties" => properties,
+    "measurements" => measurements,
+    "id" => id,
+    "name" => name,
+    "message" => message,
+    "severityLevel" => severity_level,
+    "duration" => duration,
+    "success" => success,
+    "responseCode" => response_code,
+    "resultCode" => result_code,
+    "source" => source,
+    "url" => url,
+    "data" => data,
+    "target" => target,
+    "type" => kind,
+    "metrics" => metrics,
+    "exceptions" => exceptions,
+    "problemId" => problem_id,
+    "handledAt" => handled_at,
+    "perfTotal" => perf_total,
+    "networkConnect" => network_connect,
+    "sentRequest" => sent_request,
+    "receivedResponse" => received_response,
+    "domProcessing" => dom_processing,
+    "runLocation" => run_location,
+    "size" => size,
+    "categoryName" => category_name,
+    "counterName" => counter_name,
+    "instanceName" => instance_name,
+    "value" => value,
+});
 
 /// One measurement or aggregate.
 #[derive(Debug, Default, Deserialize)]

@@ -3,6 +3,7 @@
 use hindsight_kql_types::{BagBuilder, datetime};
 use hindsight_rows::{AppColumns, MIN_SAMPLE_RATE, OutsideWindow, Row};
 use hindsight_store::{Table, time_ordered_id};
+use uuid::Uuid;
 
 use super::decode;
 use super::envelope::Envelope;
@@ -37,47 +38,44 @@ pub(super) fn parse<'a>(text: &'a [u8], rules: &ItemRules) -> Result<Envelope<'a
     })
 }
 
-/// The row of an envelope, and the table it belongs to.
-pub(super) fn row<'a>(
+/// Fills `row` from an envelope; the table that it belongs to.
+///
+/// A row has 2 KB: it is filled where it lies, and not returned.
+pub(super) fn fill<'a>(
+    row: &mut Row<'a>,
     envelope: Envelope<'a>,
     app: &'a AppRecord,
     sender: &Sender,
     bag: &mut BagBuilder,
     rules: &ItemRules,
-) -> Result<(Table, Row<'a>), Refusal> {
-    let timestamp = time(envelope.time.as_ref(), rules)?;
+) -> Result<Table, Refusal> {
+    row.timestamp = time(envelope.time.as_ref(), rules)?;
     let payload = envelope.data.unwrap_or_default();
     let base_type = payload.base_type;
-    let Some(base_data) = payload.base_data else {
+    let Some(mut base_data) = payload.base_data else {
         return Err(missing("baseData", "Data", "object"));
     };
     if base_type.as_str().is_empty() {
         return Err(missing("baseType", "Data", "string"));
     }
-    let (tags, properties) = tags::read(envelope.tags, sender);
-    let mut row = Row {
-        timestamp,
-        item_id: time_ordered_id(rules.window.now).to_string(),
-        item_count: item_count(&envelope.sample_rate)?,
-        app: AppColumns {
-            id: &app.id_text,
-            name: &app.name,
-            ikey: &app.ikey,
-            resource_id: &app.resource_id,
-        },
-        tags,
-        ..Row::default()
+    row.item_count = item_count(&envelope.sample_rate)?;
+    let mut id = Uuid::encode_buffer();
+    let new = time_ordered_id(rules.window.now);
+    row.item_id.push_str(new.hyphenated().encode_lower(&mut id));
+    row.app = AppColumns {
+        id: &app.id_text,
+        name: &app.name,
+        ikey: &app.ikey,
+        resource_id: &app.resource_id,
     };
-    match decode::read(base_type.as_str(), base_data, properties, &mut row, bag) {
-        Some(table) => Ok((table, row)),
-        None => {
-            let name: String = base_type.as_str().chars().take(100).collect();
-            Err((
-                400,
-                format!("101: Field 'baseType' on type 'Data' has the unknown value '{name}'"),
-            ))
-        }
-    }
+    let properties = tags::read(envelope.tags, sender, &mut row.tags);
+    decode::read(base_type.as_str(), &mut base_data, properties, row, bag).ok_or_else(|| {
+        let name: String = base_type.as_str().chars().take(100).collect();
+        (
+            400,
+            format!("101: Field 'baseType' on type 'Data' has the unknown value '{name}'"),
+        )
+    })
 }
 
 fn missing(field: &str, owner: &str, expected: &str) -> Refusal {

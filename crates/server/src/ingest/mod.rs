@@ -6,6 +6,7 @@ mod decode;
 mod envelope;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
+mod in_place;
 mod item;
 mod rules;
 mod split;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hindsight_kql_types::BagBuilder;
-use hindsight_rows::{AppBatches, Gathered};
+use hindsight_rows::{AppBatches, Gathered, Row};
 
 use crate::directory::AppRecord;
 use body::Codec;
@@ -109,7 +110,8 @@ pub(crate) fn decode(
                     (refusal.status(), refusal.to_string())
                 })?;
                 bag.clear();
-                let (table, row) = item::row(envelope, &app, sender, &mut bag, rules)?;
+                let mut row = Row::default();
+                let table = item::fill(&mut row, envelope, &app, sender, &mut bag, rules)?;
                 gathered.push(index, app.id, table, &row);
                 Ok(())
             }),

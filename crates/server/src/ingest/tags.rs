@@ -24,21 +24,22 @@ const PROPERTIES: [&str; 4] = [
     "ai.cloud.location",
 ];
 
-/// The context of an envelope, and the tags that become properties.
+/// Sets `tags` to the context of an envelope; the tags that become properties.
 pub(crate) fn read<'a>(
     pairs: Pairs<'a>,
     sender: &Sender,
-) -> (Tags<'a>, Vec<(Cow<'a, str>, Loose<'a>)>) {
-    let (mut tags, mut properties) = (Tags::default(), Vec::new());
+    tags: &mut Tags<'a>,
+) -> Vec<(Cow<'a, str>, Loose<'a>)> {
+    let mut properties = Vec::new();
     for (key, value) in pairs.0 {
-        if let Some(field) = field(&mut tags, &key) {
+        if let Some(field) = field(tags, &key) {
             *field = cut(value.into_text(), limits::NAME);
         } else if PROPERTIES.contains(&&*key) {
             properties.push((key, value));
         }
     }
-    complete(&mut tags, sender);
-    (tags, properties)
+    complete(tags, sender);
+    properties
 }
 
 fn field<'t, 'a>(tags: &'t mut Tags<'a>, key: &str) -> Option<&'t mut Cow<'a, str>> {
