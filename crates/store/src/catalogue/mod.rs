@@ -87,13 +87,13 @@ impl Catalogue {
 
     /// A number that changes with every committed change of the catalogue, whichever process made it.
     ///
-    /// It costs a few microseconds: cheap enough for every request. Of a catalogue in PostgreSQL it may be a tenth of a second
-    /// old, and five minutes old while PostgreSQL does not reply.
+    /// It costs next to nothing: cheap enough for every request. A change by another process may be a tenth of a second old; of a
+    /// catalogue in PostgreSQL it may be five minutes old while PostgreSQL does not reply.
     pub async fn version(&self) -> Result<i64> {
         self.named(self.database.version(false)).await
     }
 
-    /// The same number as of now: PostgreSQL is asked. It is as old as that of [`Catalogue::version`] while PostgreSQL does not reply.
+    /// The same number as of now: the database is asked. It is as old as that of [`Catalogue::version`] while PostgreSQL does not reply.
     pub async fn latest_version(&self) -> Result<i64> {
         self.named(self.database.version(true)).await
     }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use super::*;
@@ -86,6 +88,34 @@ async fn a_change_by_another_process_moves_the_version() {
 
         server.create_app(new("own")).await.unwrap();
         assert_ne!(server.latest_version().await.unwrap(), after);
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_its_own_moves_the_version_that_is_kept() {
+    for home in Home::each() {
+        let server = home.catalogue().await;
+        for name in ["one", "two", "three"] {
+            let before = server.version().await.unwrap();
+            server.create_app(new(name)).await.unwrap();
+            assert_ne!(server.version().await.unwrap(), before, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_by_another_process_moves_the_version_that_is_kept_within_a_second() {
+    for home in Home::each() {
+        let (server, command) = (home.catalogue().await, home.catalogue().await);
+        let before = server.version().await.unwrap();
+        command.create_app(new("shop")).await.unwrap();
+        let moved = async {
+            while server.version().await.unwrap() == before {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(1), moved).await;
+        assert!(waited.is_ok());
     }
 }
 

@@ -48,11 +48,11 @@ impl Database {
         }
     }
 
-    /// A number that changes with every committed change of the catalogue, whichever process made it. `now` asks PostgreSQL; without it
-    /// the number may be a tenth of a second old.
+    /// A number that changes with every committed change of the catalogue, whichever process made it. `now` reads it from the database;
+    /// without it a change by another process may be a tenth of a second old.
     pub(super) async fn version(&self, now: bool) -> Result<i64> {
         match self {
-            Database::Sqlite(database) => database.version().await,
+            Database::Sqlite(database) => database.version(now).await,
             Database::Postgres(database) => Box::pin(database.version(now)).await,
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -13,12 +14,45 @@ use sqlx::sqlite::{
     SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{Sqlite, SqliteTransaction};
+use tokio::time::Instant;
 
 use super::super::checksums;
 use super::super::generation::Generation;
 use super::error::Result;
 use super::row::Row;
 use super::statement::{Statement, Value};
+
+/// How old the number of the last change may be, as far as other processes change the catalogue. To read it takes two threads and a tenth of
+/// a millisecond, and every query needs it.
+const FRESH: Duration = Duration::from_millis(100);
+
+/// The number of the last change, as it was read.
+#[derive(Debug, Clone, Copy)]
+struct ReadVersion {
+    number: i64,
+    /// The commits of this process before it was read.
+    commits: u64,
+    at: Instant,
+}
+
+/// The commits of this process, whether they succeeded or not.
+#[derive(Debug, Clone, Default)]
+struct Commits(Arc<AtomicU64>);
+
+impl Commits {
+    fn count(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A commit, which counts when it has ended. It may have ended with an error or been cancelled, and have taken effect.
+struct Commit(Commits);
+
+impl Drop for Commit {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
 
 /// The rows that the connection for writing changed since the transaction began: table and row id.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +83,7 @@ pub(in crate::catalogue) struct Writer {
     pool: SqlitePool,
     /// What its transaction changed.
     changes: Changes,
+    commits: Commits,
     generation: Generation,
 }
 
@@ -71,6 +106,7 @@ impl Writer {
         Ok(Writer {
             pool,
             changes,
+            commits: Commits::default(),
             generation,
         })
     }
@@ -93,6 +129,7 @@ pub(in crate::catalogue) struct SqliteDatabase {
     writer: Writer,
     /// One connection that never writes: `PRAGMA data_version` tells a connection of the commits of all *others*.
     watcher: SqlitePool,
+    version: Arc<Mutex<Option<ReadVersion>>>,
 }
 
 impl SqliteDatabase {
@@ -119,6 +156,7 @@ impl SqliteDatabase {
             pool,
             writer,
             watcher,
+            version: Arc::default(),
         })
     }
 
@@ -142,9 +180,11 @@ impl SqliteDatabase {
             writer: Writer {
                 pool: pool.clone(),
                 changes: Changes::default(),
+                commits: Commits::default(),
                 generation,
             },
             pool,
+            version: Arc::default(),
         })
     }
 
@@ -172,10 +212,23 @@ impl SqliteDatabase {
         })
     }
 
-    /// A number that changes with every committed change.
-    pub(super) async fn version(&self) -> Result<i64> {
+    /// A number that changes with every committed change. Without `now`, changes by other processes count after [`FRESH`] at the latest.
+    pub(super) async fn version(&self, now: bool) -> Result<i64> {
+        let (commits, at) = (self.writer.commits.count(), Instant::now());
+        let is_fresh = |last: &ReadVersion| {
+            !now && last.commits == commits && at.saturating_duration_since(last.at) < FRESH
+        };
+        if let Some(last) = self.version.lock().filter(is_fresh) {
+            return Ok(last.number);
+        }
         let version = sqlx::query_scalar("PRAGMA data_version");
-        Ok(version.fetch_one(&self.watcher).await?)
+        let number = version.fetch_one(&self.watcher).await?;
+        *self.version.lock() = Some(ReadVersion {
+            number,
+            commits,
+            at,
+        });
+        Ok(number)
     }
 
     pub(super) async fn close(&self) {
@@ -212,7 +265,9 @@ impl SqliteWrite {
         }
         let generation = checksums::update(&mut self.transaction, &changes).await?;
         self.writer.generation.begin_commit()?;
+        let counted = Commit(self.writer.commits.clone());
         self.transaction.commit().await?;
+        drop(counted);
         self.writer.generation.end_commit()?;
         self.writer.generation.write(generation);
         Ok(())
