@@ -1,4 +1,4 @@
-//! The scan of one segment: decides what reads it, reads the columns that are not in memory, and scans its row groups.
+//! The scan of one segment: reads the columns that are not in memory, and scans its row groups.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
@@ -6,17 +6,11 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanBufferBuilder};
 use arrow::buffer::BooleanBuffer;
-use arrow::datatypes::{DataType, Field};
 use arrow::record_batch::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::FileGroup;
-use datafusion::datasource::physical_plan::parquet::{
-    ParquetAccessPlan, ParquetFileReaderFactory, ParquetRowSelection,
-};
 use datafusion::error::Result;
-use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
-use datafusion_datasource::morsel::{Morsel, MorselPlanner, Morselizer};
+use datafusion_datasource::morsel::{Morsel, MorselPlanner};
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -25,179 +19,16 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::async_reader::{
     AsyncFileReader, ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder,
 };
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use parquet::file::statistics::Statistics;
 
-use super::cache::{FileColumn, Known, RowGroup};
+use super::cache::RowGroup;
 use super::coded::{CachedColumn, Columns};
+use super::footer_facts::footer_facts;
 use super::group_scan::{GroupScan, Selected, Steps};
-use super::scan_plan::{Condition, ScanPlan};
+use super::partition_scan::{Decision, InMemory, PartitionScan, Reader, unrestricted};
+use super::scan_plan::ScanPlan;
 use super::selections::Selection;
 use super::top_rows::TopBound;
-use crate::schema::TIMESTAMP;
-use crate::segment::{Segment, SegmentAccess, SegmentReaders};
-
-/// Bytes of a row in the file, before compression, beyond which a column is not decoded to be kept: a text of twelve bytes with its length,
-/// which a view holds in itself.
-const MAX_FILE_ROW_BYTES: i64 = 16;
-
-type Reader = Box<dyn AsyncFileReader>;
-
-/// What the scans of the files of a partition share.
-#[derive(Debug)]
-pub(super) struct PartitionScan {
-    pub(super) plan: ScanPlan,
-    pub(super) access: Arc<SegmentAccess>,
-    /// Reads the files that the cache is no help for.
-    pub(super) parquet: Box<dyn Morselizer>,
-    pub(super) metrics: ExecutionPlanMetricsSet,
-    pub(super) partition: usize,
-    pub(super) batch_size: usize,
-    /// Whether columns may be decoded to be kept.
-    pub(super) may_load: bool,
-    /// Whether that also holds for large columns that no condition reads.
-    pub(super) may_load_large: bool,
-    /// The files of all partitions, if their rows are counted for the bound of a sort.
-    pub(super) files: Vec<FileGroup>,
-}
-
-/// The segment of a file whose rows are all scanned; `None` if rows are chosen by number or by an index.
-pub(super) fn unrestricted(file: &PartitionedFile) -> Option<&Arc<Segment>> {
-    let is_restricted = file.extension::<ParquetRowSelection>().is_some()
-        || file.extension::<ParquetAccessPlan>().is_some();
-    file.extension::<Arc<Segment>>().filter(|_| !is_restricted)
-}
-
-/// How a segment is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Decision {
-    /// By the Parquet reader.
-    Parquet,
-    /// By row groups.
-    Columns(InMemory),
-}
-
-/// What a scan by row groups has in memory.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct InMemory {
-    /// The columns that are in memory or are decoded to be kept.
-    columns: Vec<usize>,
-    /// The conditions whose rows are remembered, or are found and then remembered.
-    searches: Vec<usize>,
-}
-
-impl PartitionScan {
-    /// How a segment is read; `None` if that depends on its footer, which was not read.
-    pub(super) fn decide(&self, segment: &Segment) -> Option<Decision> {
-        let columns = self.plan.columns();
-        let fields = columns.iter().map(|column| self.plan.table.field(*column));
-        let fields: Vec<&Field> = fields.collect();
-        let Some(known) = self.access.columns.known(segment.record.id, &fields) else {
-            return (!self.may_load).then_some(Decision::Parquet);
-        };
-        let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
-        Some(self.decide_by(segment, &known))
-    }
-
-    fn decide_by(&self, segment: &Segment, known: &HashMap<usize, Known>) -> Decision {
-        let plan = &self.plan;
-        let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
-        let fixed_columns: Vec<usize> = fixed.flat_map(|c| c.columns.iter().copied()).collect();
-        let is_fixed = |column: usize| fixed_columns.contains(&column);
-        let usable = |column: &usize| match known.get(column) {
-            Some(Known::Fits) => true,
-            Some(Known::Nothing) => self.may_load,
-            Some(Known::TooLarge) => self.may_load_large && !is_fixed(*column),
-            _ => false,
-        };
-        let conditions = plan.conditions.iter();
-        let conditions = conditions.filter(|c| c.columns.iter().all(usable));
-        let top = plan.top.iter().filter(|top| usable(&top.column));
-        let latest = plan.latest.iter();
-        let latest = latest.filter(|latest| latest.columns().all(|c| usable(&c)));
-        let tests = conditions.count() + top.count() + latest.count();
-        let narrow = plan.is_narrow();
-        let in_memory =
-            |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
-        let whole_output = plan.returned.iter().all(in_memory);
-        let is_absent = known.values().any(|known| *known == Known::Absent);
-        let is_tested = |index: &usize| {
-            let condition = plan.conditions.get(*index);
-            condition.is_none_or(|c| c.dynamic || c.columns.iter().all(usable))
-        };
-        let searches = (0..plan.conditions.len()).filter(|index| !is_tested(index));
-        let searches: Vec<usize> = searches.collect();
-        let selects = tests > 0 || !searches.is_empty();
-        // Without a condition all is read anyway: what fits is kept, because grouping by its codes leaves out rows of the next query.
-        let fills = self.may_load
-            && plan.conditions.is_empty()
-            && plan.returned.iter().any(|column| narrow && usable(column));
-        let reads_columns = selects || whole_output || fills;
-        if is_absent || !self.finds(segment, &searches) || !reads_columns {
-            return Decision::Parquet;
-        }
-        let tested = plan.tested().filter(usable);
-        let returned = plan.returned.iter().copied().filter(in_memory);
-        let mut columns: Vec<usize> = tested.chain(returned).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        Decision::Columns(InMemory { columns, searches })
-    }
-
-    /// Whether the rows that meet these conditions, whose columns cannot be in memory, are remembered or worth to be: to find all of them takes as
-    /// much as to scan the segment if no other condition excludes rows.
-    fn finds(&self, segment: &Segment, searches: &[usize]) -> bool {
-        let conditions = || {
-            searches
-                .iter()
-                .filter_map(|index| self.plan.conditions.get(*index))
-        };
-        if searches.is_empty() || !conditions().all(|condition| condition.is_search) {
-            return searches.is_empty();
-        }
-        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
-        let others = self.plan.conditions.iter().enumerate();
-        let mut others = others.filter(|(index, c)| !c.dynamic && !searches.contains(index));
-        let excludes_no_row = others.all(|(_, c)| c.is_met_between(min_ts, max_ts));
-        let id = segment.record.id;
-        let groups = self
-            .access
-            .columns
-            .groups(id)
-            .map_or(0, |groups| groups.len());
-        let is_remembered = |condition: &Condition| {
-            let selections = &self.access.selections;
-            selections.has_all(id, groups, selections.id_of(condition.expr()))
-        };
-        (searches.len() == 1 && excludes_no_row) || conditions().all(is_remembered)
-    }
-
-    /// Counts rows of files that no partition has counted, if a sort above the scan returns its first rows only.
-    async fn count_rows(self: &Arc<PartitionScan>) -> Result<()> {
-        let Some(top) = &self.plan.top else {
-            return Ok(());
-        };
-        while let Some(file) = top.next_file(&self.files) {
-            let Some(segment) = unrestricted(&file) else {
-                continue;
-            };
-            let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
-            let bounds = self.plan.bounds();
-            if bounds.overlap(min_ts, max_ts) && top.may_have(min_ts, max_ts) {
-                let scan = FileScan::new(Arc::clone(self), file.clone(), Arc::clone(segment));
-                scan.count(top).await?;
-            }
-        }
-        Ok(())
-    }
-
-    fn reader(&self, file: &PartitionedFile) -> Result<Reader> {
-        let readers = SegmentReaders {
-            access: self.access.clone(),
-        };
-        Ok(readers.create_reader(self.partition, file.clone(), None, &self.metrics)?)
-    }
-}
+use crate::segment::Segment;
 
 /// A segment that is being scanned.
 pub(super) struct FileScan {
@@ -307,7 +138,7 @@ impl FileScan {
     /// Prepares to read the segment: the rows that can be among the first of a sort are known by then, as far as files were counted.
     async fn open(&mut self) -> Result<()> {
         let scan = Arc::clone(&self.scan);
-        scan.count_rows().await?;
+        count_rows(&scan).await?;
         match self.decide().await? {
             Decision::Columns(in_memory) => self.read_columns(in_memory),
             Decision::Parquet => {
@@ -327,7 +158,9 @@ impl FileScan {
             return Ok(decision);
         }
         let metadata = self.metadata().await?;
-        self.remember(&metadata);
+        let (groups, columns) = footer_facts(&metadata);
+        let cache = &self.scan.access.columns;
+        cache.put_groups(&self.segment, groups, columns);
         let decision = self.scan.decide(&self.segment);
         Ok(decision.unwrap_or(Decision::Parquet))
     }
@@ -536,20 +369,25 @@ impl FileScan {
         self.metadata = Some(metadata.clone());
         Ok(metadata)
     }
+}
 
-    fn remember(&self, metadata: &ArrowReaderMetadata) {
-        let footer = metadata.metadata();
-        let groups: Arc<[RowGroup]> = footer.row_groups().iter().map(row_group).collect();
-        let column = |field: &Arc<Field>| FileColumn {
-            name: field.name().clone(),
-            data_type: field.data_type().clone(),
-            too_large: is_large(field, footer),
-            bytes: bytes_of(field, footer),
+/// Counts rows of files that no partition has counted, if a sort above the scan returns its first rows only.
+async fn count_rows(scan: &Arc<PartitionScan>) -> Result<()> {
+    let Some(top) = &scan.plan.top else {
+        return Ok(());
+    };
+    while let Some(file) = top.next_file(&scan.files) {
+        let Some(segment) = unrestricted(&file) else {
+            continue;
         };
-        let columns = metadata.schema().fields().iter().map(column).collect();
-        let cache = &self.scan.access.columns;
-        cache.put_groups(&self.segment, groups, columns);
+        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+        let bounds = scan.plan.bounds();
+        if bounds.overlap(min_ts, max_ts) && top.may_have(min_ts, max_ts) {
+            let file = FileScan::new(Arc::clone(scan), file.clone(), Arc::clone(segment));
+            file.count(top).await?;
+        }
     }
+    Ok(())
 }
 
 impl Reading {
@@ -605,54 +443,4 @@ fn selection(found: &Selected, rows: usize) -> RowSelection {
     }
     selectors.push(RowSelector::skip(rows - found.rows.end));
     RowSelection::from(selectors)
-}
-
-fn row_group(group: &RowGroupMetaData) -> RowGroup {
-    let first = group.columns().first();
-    let offset = first.map_or(0, |column| {
-        column
-            .dictionary_page_offset()
-            .unwrap_or_else(|| column.data_page_offset())
-    });
-    let mut columns = group.columns().iter();
-    let time = columns.find(|column| column.column_path().string() == TIMESTAMP);
-    let bounds = match time.and_then(|column| column.statistics()) {
-        Some(Statistics::Int64(times)) => times.min_opt().zip(times.max_opt()),
-        _ => None,
-    };
-    let (min_ts, max_ts) = bounds.map_or((i64::MIN, i64::MAX), |(min, max)| (*min, *max));
-    RowGroup {
-        rows: usize::try_from(group.num_rows()).unwrap_or(0),
-        offset: u64::try_from(offset).unwrap_or(0),
-        min_ts,
-        max_ts,
-    }
-}
-
-/// Bytes of a column before compression.
-fn bytes_of(field: &Field, footer: &ParquetMetaData) -> u64 {
-    let columns = footer.row_groups().iter().flat_map(|group| group.columns());
-    let of_field = columns.filter(|column| {
-        let root = column.column_path().parts().first();
-        root.is_some_and(|root| root == field.name())
-    });
-    let bytes = of_field.map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(0));
-    bytes.sum()
-}
-
-/// Whether a column takes too much memory, by its size in the file. Texts that repeat are small there too.
-fn is_large(field: &Field, footer: &ParquetMetaData) -> bool {
-    *field.data_type() == DataType::BinaryView
-        || footer.row_groups().iter().any(|group| {
-            let mut columns = group.columns().iter();
-            let column = columns.find(|column| {
-                let path = column.column_path().parts();
-                path.first().is_some_and(|root| root == field.name())
-            });
-            column.is_none_or(|column| {
-                // What has a bloom filter is looked up in it.
-                column.bloom_filter_offset().is_some()
-                    || column.uncompressed_size() > MAX_FILE_ROW_BYTES * group.num_rows().max(64)
-            })
-        })
 }

@@ -8,7 +8,8 @@ use datafusion::error::Result;
 use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner, Morselizer};
 use futures::stream::BoxStream;
 
-use super::file_scan::{Decision, FileScan, PartitionScan, unrestricted};
+use super::file_scan::FileScan;
+use super::partition_scan::{Decision, PartitionScan, unrestricted};
 
 /// Plans the files of one partition.
 #[derive(Debug)]

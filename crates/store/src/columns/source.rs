@@ -25,9 +25,9 @@ use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
-use super::file_scan::PartitionScan;
 use super::latest::Latest;
 use super::morselizer::SegmentMorselizer;
+use super::partition_scan::PartitionScan;
 use super::scan_plan::ScanPlan;
 use super::top_rows::{TopBound, TopRows};
 use crate::schema::TIMESTAMP;

@@ -1,0 +1,160 @@
+//! What the scans of a partition's files share, and the decision what reads a segment.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::Field;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::FileGroup;
+use datafusion::datasource::physical_plan::parquet::{
+    ParquetAccessPlan, ParquetFileReaderFactory, ParquetRowSelection,
+};
+use datafusion::error::Result;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion_datasource::morsel::Morselizer;
+use parquet::arrow::async_reader::AsyncFileReader;
+
+use super::cache::Known;
+use super::scan_plan::{Condition, ScanPlan};
+use crate::segment::{Segment, SegmentAccess, SegmentReaders};
+
+/// Reads a segment's file.
+pub(super) type Reader = Box<dyn AsyncFileReader>;
+
+/// What the scans of the files of a partition share.
+#[derive(Debug)]
+pub(super) struct PartitionScan {
+    pub(super) plan: ScanPlan,
+    pub(super) access: Arc<SegmentAccess>,
+    /// Reads the files that the cache is no help for.
+    pub(super) parquet: Box<dyn Morselizer>,
+    pub(super) metrics: ExecutionPlanMetricsSet,
+    pub(super) partition: usize,
+    pub(super) batch_size: usize,
+    /// Whether columns may be decoded to be kept.
+    pub(super) may_load: bool,
+    /// Whether that also holds for large columns that no condition reads.
+    pub(super) may_load_large: bool,
+    /// The files of all partitions, if their rows are counted for the bound of a sort.
+    pub(super) files: Vec<FileGroup>,
+}
+
+/// The segment of a file whose rows are all scanned; `None` if rows are chosen by number or by an index.
+pub(super) fn unrestricted(file: &PartitionedFile) -> Option<&Arc<Segment>> {
+    let is_restricted = file.extension::<ParquetRowSelection>().is_some()
+        || file.extension::<ParquetAccessPlan>().is_some();
+    file.extension::<Arc<Segment>>().filter(|_| !is_restricted)
+}
+
+/// How a segment is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// By the Parquet reader.
+    Parquet,
+    /// By row groups.
+    Columns(InMemory),
+}
+
+/// What a scan by row groups has in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct InMemory {
+    /// The columns that are in memory or are decoded to be kept.
+    pub(super) columns: Vec<usize>,
+    /// The conditions whose rows are remembered, or are found and then remembered.
+    pub(super) searches: Vec<usize>,
+}
+
+impl PartitionScan {
+    /// How a segment is read; `None` if that depends on its footer, which was not read.
+    pub(super) fn decide(&self, segment: &Segment) -> Option<Decision> {
+        let columns = self.plan.columns();
+        let fields = columns.iter().map(|column| self.plan.table.field(*column));
+        let fields: Vec<&Field> = fields.collect();
+        let Some(known) = self.access.columns.known(segment.record.id, &fields) else {
+            return (!self.may_load).then_some(Decision::Parquet);
+        };
+        let known: HashMap<usize, Known> = columns.into_iter().zip(known).collect();
+        Some(self.decide_by(segment, &known))
+    }
+
+    fn decide_by(&self, segment: &Segment, known: &HashMap<usize, Known>) -> Decision {
+        let plan = &self.plan;
+        let fixed = plan.conditions.iter().filter(|c| !c.dynamic);
+        let fixed_columns: Vec<usize> = fixed.flat_map(|c| c.columns.iter().copied()).collect();
+        let is_fixed = |column: usize| fixed_columns.contains(&column);
+        let usable = |column: &usize| match known.get(column) {
+            Some(Known::Fits) => true,
+            Some(Known::Nothing) => self.may_load,
+            Some(Known::TooLarge) => self.may_load_large && !is_fixed(*column),
+            _ => false,
+        };
+        let conditions = plan.conditions.iter();
+        let conditions = conditions.filter(|c| c.columns.iter().all(usable));
+        let top = plan.top.iter().filter(|top| usable(&top.column));
+        let latest = plan.latest.iter();
+        let latest = latest.filter(|latest| latest.columns().all(|c| usable(&c)));
+        let tests = conditions.count() + top.count() + latest.count();
+        let narrow = plan.is_narrow();
+        let in_memory =
+            |column: &usize| known.get(column) == Some(&Known::Fits) || (narrow && usable(column));
+        let whole_output = plan.returned.iter().all(in_memory);
+        let is_absent = known.values().any(|known| *known == Known::Absent);
+        let is_tested = |index: &usize| {
+            let condition = plan.conditions.get(*index);
+            condition.is_none_or(|c| c.dynamic || c.columns.iter().all(usable))
+        };
+        let searches = (0..plan.conditions.len()).filter(|index| !is_tested(index));
+        let searches: Vec<usize> = searches.collect();
+        let selects = tests > 0 || !searches.is_empty();
+        // Without a condition all is read anyway: what fits is kept, because grouping by its codes leaves out rows of the next query.
+        let fills = self.may_load
+            && plan.conditions.is_empty()
+            && plan.returned.iter().any(|column| narrow && usable(column));
+        let reads_columns = selects || whole_output || fills;
+        if is_absent || !self.finds(segment, &searches) || !reads_columns {
+            return Decision::Parquet;
+        }
+        let tested = plan.tested().filter(usable);
+        let returned = plan.returned.iter().copied().filter(in_memory);
+        let mut columns: Vec<usize> = tested.chain(returned).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        Decision::Columns(InMemory { columns, searches })
+    }
+
+    /// Whether the rows that meet these conditions, whose columns cannot be in memory, are remembered or worth to be: to find all of them takes as
+    /// much as to scan the segment if no other condition excludes rows.
+    fn finds(&self, segment: &Segment, searches: &[usize]) -> bool {
+        let conditions = || {
+            searches
+                .iter()
+                .filter_map(|index| self.plan.conditions.get(*index))
+        };
+        if searches.is_empty() || !conditions().all(|condition| condition.is_search) {
+            return searches.is_empty();
+        }
+        let (min_ts, max_ts) = (segment.record.min_ts, segment.record.max_ts);
+        let others = self.plan.conditions.iter().enumerate();
+        let mut others = others.filter(|(index, c)| !c.dynamic && !searches.contains(index));
+        let excludes_no_row = others.all(|(_, c)| c.is_met_between(min_ts, max_ts));
+        let id = segment.record.id;
+        let groups = self
+            .access
+            .columns
+            .groups(id)
+            .map_or(0, |groups| groups.len());
+        let is_remembered = |condition: &Condition| {
+            let selections = &self.access.selections;
+            selections.has_all(id, groups, selections.id_of(condition.expr()))
+        };
+        (searches.len() == 1 && excludes_no_row) || conditions().all(is_remembered)
+    }
+
+    /// A reader of the file of a segment.
+    pub(super) fn reader(&self, file: &PartitionedFile) -> Result<Reader> {
+        let readers = SegmentReaders {
+            access: self.access.clone(),
+        };
+        Ok(readers.create_reader(self.partition, file.clone(), None, &self.metrics)?)
+    }
+}
