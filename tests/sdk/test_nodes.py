@@ -15,6 +15,7 @@ import urllib.request
 from object_server import BUCKET, Moto, is_installed
 from postgres import Postgres, programs
 from server import PROGRAM, Server
+from test_objects import InObjects
 from test_postgres import send
 
 SECRET = "a secret of the nodes of a test"
@@ -178,7 +179,7 @@ class Nodes(unittest.TestCase):
         """It runs alone: a second node is refused while it may have taken telemetry, and it is refused beside others."""
         with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects:
             second = Node(postgres, objects, "two")
-            with second.folder, Server(store_catalogue=postgres.url, store_objects=f"file://{objects}") as alone:
+            with second.folder, InObjects(f"file://{objects}", store_catalogue=postgres.url) as alone:
                 app, key = alone.new_app("shop")
                 self.eventually(lambda: alone.query(app, key, "print n = 1") == [{"n": 1}])
                 Node.send(alone, app, "a")
@@ -249,7 +250,7 @@ class Nodes(unittest.TestCase):
                 until = time.monotonic() + 4
                 while time.monotonic() < until:
                     if moto:
-                        moto.fault = chance.choice([None, None, None, "error", "slow", "cut"])
+                        moto.fault = chance.choice([None] * 9 + ["error", "slow", "cut"])
                     before = list(sent)
                     try:
                         found = ids(three, app, key)
@@ -272,7 +273,8 @@ class Nodes(unittest.TestCase):
             self.assertEqual(len(found), len(set(found)))
             self.assertEqual(set(sent) - set(found), set())
             self.assertGreater(answers, 3)
-            print(f"{len(sent)} items acknowledged by two nodes, {answers} answers, none lost or doubled")
+            segments = f", {len(moto.segments())} objects" if moto else ""
+            print(f"{len(sent)} items acknowledged by two nodes, {answers} answers{segments}, none lost or doubled")
 
     def status(self, node):
         nodes = self.states(node)
