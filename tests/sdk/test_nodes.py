@@ -210,18 +210,19 @@ class Nodes(unittest.TestCase):
             self.eventually(lambda: self.is_refused(two, app, key))
             self.assertLess(time.monotonic() - began, 5)
 
-    def test_load_with_kills(self):
+    def test_load_with_failures(self):
         with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects:
             self.load(postgres, objects)
 
     @unittest.skipUnless(is_installed(), "moto[server] is not installed")
-    def test_load_with_kills_and_failures_of_s3(self):
+    def test_load_with_failures_and_s3_that_fails(self):
         with Postgres() as postgres, Moto() as moto:
             moto.delay = 0.3
             self.load(postgres, f"s3://{BUCKET}/hindsight", moto)
 
     def load(self, postgres, objects, moto=None):
-        """Senders at two nodes, queries at a third one, a fourth one merges; one node is killed again and again, and an object store fails."""
+        """Senders at two nodes, queries at a third one, a fourth one merges; a node is killed or paused or PostgreSQL restarted, again and
+        again, and an object store fails."""
         environment = moto.environment if moto else None
         chance = random.Random(28)
         with Node(postgres, objects, "one", "ingest", environment, store_memory="4MiB") as one, \
@@ -246,7 +247,7 @@ class Nodes(unittest.TestCase):
             for sender in senders:
                 sender.start()
             answers = 0
-            for _ in range(int(os.environ.get("HINDSIGHT_TEST_KILLS", 3))):
+            for round_ in range(int(os.environ.get("HINDSIGHT_TEST_KILLS", 3))):
                 until = time.monotonic() + 4
                 while time.monotonic() < until:
                     if moto:
@@ -260,11 +261,9 @@ class Nodes(unittest.TestCase):
                     answers += 1
                     self.assertEqual(len(found), len(set(found)), "items are doubled")
                     self.assertEqual(set(before) - set(found), set(), "acknowledged items are missing")
-                two.kill()
                 if moto:
                     moto.fault = None
-                time.sleep(0.5)
-                two.start()
+                self.disturb(round_, postgres, two)
             stop.set()
             for sender in senders:
                 sender.join()
@@ -275,6 +274,21 @@ class Nodes(unittest.TestCase):
             self.assertGreater(answers, 3)
             segments = f", {len(moto.segments())} objects" if moto else ""
             print(f"{len(sent)} items acknowledged by two nodes, {answers} answers{segments}, none lost or doubled")
+
+    @staticmethod
+    def disturb(round_, postgres, node):
+        if round_ % 3 == 0:
+            node.kill()
+            time.sleep(0.5)
+            node.start()
+        elif round_ % 3 == 1:
+            postgres.stop()
+            time.sleep(0.5)
+            postgres.start()
+        else:
+            node.process.send_signal(signal.SIGSTOP)
+            time.sleep(2)
+            node.process.send_signal(signal.SIGCONT)
 
     def status(self, node):
         nodes = self.states(node)
