@@ -1,6 +1,7 @@
 """Several nodes of the real program on one catalogue in PostgreSQL: each answers for all, through kill -9, restarts and pauses."""
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -11,8 +12,10 @@ import unittest
 import urllib.error
 import urllib.request
 
+from object_server import BUCKET, Moto, is_installed
 from postgres import Postgres, programs
 from server import PROGRAM, Server
+from test_objects import InObjects
 from test_postgres import send
 
 SECRET = "a secret of the nodes of a test"
@@ -27,12 +30,14 @@ def free_port():
 class Node(Server):
     """A node with a port of its own, which it keeps over restarts."""
 
-    def __init__(self, postgres, segments, name, role="all", **settings):
+    def __init__(self, postgres, objects, name, role="all", environment=None, **settings):
+        """`objects` is a folder that all nodes share, or the address of a bucket, whose service is in `environment`."""
         self.port = free_port()
         self.name = name
         super().__init__(
-            "--role", role, store_catalogue=postgres.url, store_segments=segments, node_name=name,
+            "--role", role, store_catalogue=postgres.url, store_objects=objects if ":" in objects else f"file://{objects}", node_name=name,
             node_address=f"http://127.0.0.1:{self.port}", node_secret=SECRET.replace(" ", "-"), query_rate=1_000_000, **settings)
+        self.environment.update(environment or {})
 
     def start(self):
         log = open(os.path.join(self.data, "..", os.path.basename(self.data) + ".log"), "ab")
@@ -51,6 +56,12 @@ class Node(Server):
             except OSError:
                 time.sleep(0.02)
         raise AssertionError(f"the node was not ready within a minute; see {log.name}")
+
+    @property
+    def cached(self):
+        """How many segments are in the cache of this node."""
+        cache = os.path.join(self.data, "segment-cache")
+        return sum(len(files) for _, _, files in os.walk(cache))
 
     def command(self, *arguments):
         text = subprocess.check_output([PROGRAM, *arguments, "--data", self.data, "--json"], stdin=subprocess.DEVNULL,
@@ -90,9 +101,9 @@ def ids(node, app, key):
 @unittest.skipUnless(programs(), "PostgreSQL is not installed")
 class Nodes(unittest.TestCase):
     def test_three_nodes(self):
-        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-segments-") as segments, \
-                Node(postgres, segments, "one") as one, Node(postgres, segments, "two", "ingest") as two, \
-                Node(postgres, segments, "three", "query") as three:
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects, \
+                Node(postgres, objects, "one") as one, Node(postgres, objects, "two", "ingest") as two, \
+                Node(postgres, objects, "three", "query") as three:
             app, key = one.new_app("shop")
             self.eventually(lambda: three.query(app, key, "print n = 1") == [{"n": 1}])
             # What one node acknowledges the others answer for at once.
@@ -139,9 +150,57 @@ class Nodes(unittest.TestCase):
             two.start()
             self.eventually(lambda: ids(three, app, key) == ["a", "b", "c"])
 
+    @unittest.skipUnless(is_installed(), "moto[server] is not installed")
+    def test_segments_in_s3(self):
+        """Two nodes seal, and one that never wrote a segment answers from the bucket, with a cache of its own."""
+        with Postgres() as postgres, Moto() as moto:
+            def node(name, role="all"):
+                return Node(postgres, f"s3://{BUCKET}/hindsight", name, role, environment=moto.environment)
+            with node("one") as one, node("two", "ingest") as two, node("three", "query") as three:
+                app, key = one.new_app("shop")
+                for sender, id_ in ((one, "a"), (two, "b")):
+                    sender.send(app, id_)
+                    sender.stop()
+                    sender.start()
+                self.assertEqual(len([name for name in moto.keys() if "/segments/" in name]), 2)
+                self.eventually(lambda: ids(three, app, key) == ["a", "b"])
+                self.assertEqual((one.cached, two.cached, three.cached), (1, 1, 2))
+                self.assertEqual(ids(one, app, key), ["a", "b"])
+                # The service is away: what is in the cache is answered for, and what was acknowledged as well.
+                two.send(app, "c")
+                moto.fault = "error"
+                self.assertEqual(ids(three, app, key), ["a", "b", "c"])
+                two.kill()
+                moto.fault = None
+                two.start()
+                self.eventually(lambda: ids(three, app, key) == ["a", "b", "c"])
+
+    def test_a_node_without_an_address(self):
+        """It runs alone: a second node is refused while it may have taken telemetry, and it is refused beside others."""
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects:
+            second = Node(postgres, objects, "two")
+            with second.folder, InObjects(f"file://{objects}", store_catalogue=postgres.url) as alone:
+                app, key = alone.new_app("shop")
+                self.eventually(lambda: alone.query(app, key, "print n = 1") == [{"n": 1}])
+                Node.send(alone, app, "a")
+                with self.assertRaises(AssertionError):
+                    second.start()
+                # Queries and ingestion go on without PostgreSQL.
+                postgres.stop()
+                time.sleep(3)
+                send(alone, app, "b")
+                self.assertEqual(ids(alone, app, key), ["a", "b"])
+                postgres.start()
+                alone.stop()
+                second.start()
+                self.eventually(lambda: ids(second, app, key) == ["a", "b"])
+                with self.assertRaises(AssertionError):
+                    alone.start()
+                second.stop()
+
     def test_keys_and_applications_follow(self):
-        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-segments-") as segments, \
-                Node(postgres, segments, "one") as one, Node(postgres, segments, "two") as two:
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects, \
+                Node(postgres, objects, "one") as one, Node(postgres, objects, "two") as two:
             app, key = one.new_app("shop")
             self.assertEqual(two.query(app, key, "print n = 1"), [{"n": 1}])
             listed = one.command("key", "list", "--app", "shop")
@@ -151,13 +210,25 @@ class Nodes(unittest.TestCase):
             self.eventually(lambda: self.is_refused(two, app, key))
             self.assertLess(time.monotonic() - began, 5)
 
-    def test_load_with_kills(self):
-        """Senders at two nodes, queries at a third one, one node killed again and again."""
-        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-segments-") as segments, \
-                Node(postgres, segments, "one", "ingest", store_memory="4MiB") as one, \
-                Node(postgres, segments, "two", "ingest", store_memory="4MiB") as two, \
-                Node(postgres, segments, "three", "query") as three, \
-                Node(postgres, segments, "four", "maintain", store_compaction_interval="1s"):
+    def test_load_with_failures(self):
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects:
+            self.load(postgres, objects)
+
+    @unittest.skipUnless(is_installed(), "moto[server] is not installed")
+    def test_load_with_failures_and_s3_that_fails(self):
+        with Postgres() as postgres, Moto() as moto:
+            moto.delay = 0.3
+            self.load(postgres, f"s3://{BUCKET}/hindsight", moto)
+
+    def load(self, postgres, objects, moto=None):
+        """Senders at two nodes, queries at a third one, a fourth one merges; a node is killed or paused or PostgreSQL restarted, again and
+        again, and an object store fails."""
+        environment = moto.environment if moto else None
+        chance = random.Random(28)
+        with Node(postgres, objects, "one", "ingest", environment, store_memory="4MiB") as one, \
+                Node(postgres, objects, "two", "ingest", environment, store_memory="4MiB") as two, \
+                Node(postgres, objects, "three", "query", environment) as three, \
+                Node(postgres, objects, "four", "maintain", environment, store_compaction_interval="1s"):
             app, key = one.new_app("shop")
             sent, stop = [], threading.Event()
 
@@ -176,9 +247,11 @@ class Nodes(unittest.TestCase):
             for sender in senders:
                 sender.start()
             answers = 0
-            for _ in range(int(os.environ.get("HINDSIGHT_TEST_KILLS", 3))):
+            for round_ in range(int(os.environ.get("HINDSIGHT_TEST_KILLS", 3))):
                 until = time.monotonic() + 4
                 while time.monotonic() < until:
+                    if moto:
+                        moto.fault = chance.choice([None] * 9 + ["error", "slow", "cut"])
                     before = list(sent)
                     try:
                         found = ids(three, app, key)
@@ -188,17 +261,34 @@ class Nodes(unittest.TestCase):
                     answers += 1
                     self.assertEqual(len(found), len(set(found)), "items are doubled")
                     self.assertEqual(set(before) - set(found), set(), "acknowledged items are missing")
-                two.kill()
-                time.sleep(0.5)
-                two.start()
+                if moto:
+                    moto.fault = None
+                self.disturb(round_, postgres, two)
             stop.set()
             for sender in senders:
                 sender.join()
+            self.eventually(lambda: ids(three, app, key))
             found = ids(three, app, key)
             self.assertEqual(len(found), len(set(found)))
             self.assertEqual(set(sent) - set(found), set())
             self.assertGreater(answers, 3)
-            print(f"{len(sent)} items acknowledged by two nodes, {answers} answers, none lost or doubled")
+            segments = f", {len(moto.segments())} objects" if moto else ""
+            print(f"{len(sent)} items acknowledged by two nodes, {answers} answers{segments}, none lost or doubled")
+
+    @staticmethod
+    def disturb(round_, postgres, node):
+        if round_ % 3 == 0:
+            node.kill()
+            time.sleep(0.5)
+            node.start()
+        elif round_ % 3 == 1:
+            postgres.stop()
+            time.sleep(0.5)
+            postgres.start()
+        else:
+            node.process.send_signal(signal.SIGSTOP)
+            time.sleep(2)
+            node.process.send_signal(signal.SIGCONT)
 
     def status(self, node):
         nodes = self.states(node)

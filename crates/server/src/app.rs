@@ -208,7 +208,6 @@ fn node_client(settings: &Settings) -> anyhow::Result<Option<Arc<dyn NodeClient>
 fn store_config(settings: &Settings, change: impl FnOnce(&mut StoreConfig)) -> StoreConfig {
     let mut config = StoreConfig::new(&settings.data);
     config.catalogue = settings.catalogue.clone();
-    config.shared_segments = settings.store_segments.clone();
     config.node = NodeConfig {
         name: settings.node_name.clone(),
         role: settings.node_role,

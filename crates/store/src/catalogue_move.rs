@@ -46,7 +46,7 @@ pub async fn move_catalogue_to_postgres(root: &Path, url: &PostgresUrl) -> Resul
 ///
 /// # Errors
 /// [`StoreError::Locked`] and [`crate::DatabaseError::Held`] if a server uses them, [`StoreError::NoStore`] if there is no folder,
-/// [`StoreError::Foreign`] if the database is not that of the folder, [`StoreError::NotWithNodes`] if it has several nodes or shared segments.
+/// [`StoreError::Foreign`] if the database is not that of the folder, [`StoreError::NotWithNodes`] if it has several nodes.
 pub async fn move_catalogue_from_postgres(root: &Path, url: &PostgresUrl) -> Result<()> {
     let _folder = take(root, CatalogueKind::Postgres).await?;
     let (source, known) = Catalogue::take_postgres(url).await?;

@@ -177,10 +177,14 @@ impl Store {
             .iter()
             .map(|segment| segment.record.id)
             .collect();
+        let collections = self.catalogue.collections().await?;
         let mut merged = vec![self.write_merged(merge).await?];
         let _commits = self.commits.lock().await;
         let committed = if self.is_shared() {
-            self.catalogue.merge_segments(&gone, &mut merged).await
+            let catalogue = &self.catalogue;
+            catalogue
+                .merge_segments(&gone, &mut merged, collections)
+                .await
         } else {
             // A store that was restored (`crate::reset`) may have segments that its catalogue does not list any more.
             self.catalogue.replace_segments(&gone, &mut merged).await

@@ -24,8 +24,6 @@ pub struct StoreConfig {
     pub catalogue: CataloguePlace,
     /// What this process says of itself as a node of a catalogue in PostgreSQL.
     pub node: NodeConfig,
-    /// The folder of segments that all nodes of the catalogue share. Default: each store has its own in its data folder.
-    pub shared_segments: Option<PathBuf>,
     /// Reaches other nodes.
     pub node_client: Option<Arc<dyn NodeClient>>,
     /// How long a node waits before it takes telemetry, so that the others know of it. Default 2.5 s.
@@ -98,7 +96,8 @@ pub struct ObjectsConfig {
     pub cache_bytes: u64,
     /// Bytes of a segment from which on a look-up downloads the parts of it that it needs instead of all of it. Default 4 MiB.
     pub parts_from: u64,
-    /// How long the object of a segment that was merged or deleted stays for queries of other machines. Default 15 minutes.
+    /// How long the object of a segment that was merged or deleted stays for queries of other nodes: longer than any query runs. Default 15
+    /// minutes.
     pub grace: Duration,
     /// The age from which on objects that no catalogue lists are deleted. Default 7 days.
     pub orphan_age: Duration,
@@ -127,7 +126,6 @@ impl StoreConfig {
             data_dir: data_dir.into(),
             catalogue: CataloguePlace::DataFolder,
             node: NodeConfig::default(),
-            shared_segments: None,
             node_client: None,
             node_wait: JOIN_WAIT,
             objects: None,
@@ -161,9 +159,14 @@ impl StoreConfig {
         }
     }
 
-    /// Whether the files of segments are where all nodes of the catalogue reach them.
+    /// Whether several nodes may share the catalogue: it is in PostgreSQL, and all nodes reach the segments.
     pub(crate) fn is_shared(&self) -> bool {
-        self.shared_segments.is_some()
+        self.objects.is_some() && matches!(self.catalogue, CataloguePlace::Postgres(_))
+    }
+
+    /// Whether this node is the only one of a catalogue that several may share ([`NodeConfig::is_alone`]).
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_shared() && self.node.is_alone()
     }
 
     /// Refuses settings of a node that do not fit together.
@@ -171,20 +174,9 @@ impl StoreConfig {
     /// # Errors
     /// [`StoreError::BadNode`]
     pub(crate) fn check_node(&self) -> Result<()> {
-        let is_file = matches!(self.catalogue, CataloguePlace::DataFolder);
-        if is_file && self.is_shared() {
-            return Err(StoreError::BadNode(
-                "`store.segments` needs a catalogue in PostgreSQL (`store.catalogue`): nodes that share segments share a catalogue",
-            ));
-        }
-        if self.objects.is_some() && self.is_shared() {
-            return Err(StoreError::BadNode(
-                "`store.segments` and `store.objects` do not go together: segments are in a folder or in an object store",
-            ));
-        }
         if self.node.role != NodeRole::All && !self.is_shared() {
             return Err(StoreError::BadNode(
-                "a role other than `all` (`node.role`) needs a catalogue in PostgreSQL (`store.catalogue`) and segments that all nodes reach (`store.segments`)",
+                "a role other than `all` (`node.role`) needs a catalogue in PostgreSQL (`store.catalogue`) and segments in an object store (`store.objects`)",
             ));
         }
         Ok(())

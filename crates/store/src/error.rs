@@ -238,12 +238,13 @@ impl StoreError {
         matches!(self, StoreError::Catalogue { source, .. } if source.is_unavailable())
     }
 
-    /// Whether another node has replaced or expired a segment that this one was about to replace.
+    /// Whether another node has replaced or expired a segment that this one was about to replace, or has collected unlisted objects since the
+    /// upload of a merged one began.
     pub(crate) fn is_superseded(&self) -> bool {
         matches!(
             self,
             StoreError::Catalogue {
-                source: DatabaseError::Superseded,
+                source: DatabaseError::Superseded | DatabaseError::Collected,
                 ..
             }
         )

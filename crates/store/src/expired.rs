@@ -31,15 +31,6 @@ impl Places {
         }
     }
 
-    /// A folder that all nodes share: the files of expired segments stay where they are.
-    pub(crate) fn shared(vfs: Arc<dyn Vfs>, folder: PathBuf) -> Places {
-        Places {
-            vfs,
-            segments: folder.clone(),
-            expired: folder,
-        }
-    }
-
     /// Where the file of a segment is. It may be at another place than its record says: a crash may come between a transaction and
     /// the move, and `hindsight retention restore` leaves the move to the next opening.
     pub(crate) fn location(&self, record: &SegmentRecord) -> Result<PathBuf> {

@@ -68,12 +68,12 @@ impl Store {
     }
 
     /// Everything that is stored now, at this node and at others, unchanged for as long as the snapshot lives. Other nodes keep their
-    /// part for `lifetime`.
+    /// part for `lifetime`. A node that runs alone needs no catalogue for it.
     ///
     /// # Errors
     /// [`StoreError::Node`] if a node that may hold rows cannot be reached.
     pub async fn snapshot_of_all(&self, lifetime: Duration) -> Result<Snapshot> {
-        if !self.is_shared() {
+        if !self.is_shared() || self.config.is_alone() {
             return Ok(self.snapshot());
         }
         let at = self.nodes.followed.lock().at;
@@ -129,7 +129,7 @@ impl Store {
     }
 
     /// Begins to take telemetry, once other nodes can read it here. The nodes that run queries learn of it before the first item is
-    /// acknowledged. A store that shares no segments does this when it is opened.
+    /// acknowledged. A store that shares no catalogue, or runs alone, does this when it is opened.
     ///
     /// # Errors
     /// The catalogue cannot be changed or read; no telemetry is taken.

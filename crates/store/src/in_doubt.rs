@@ -22,6 +22,16 @@ impl Store {
             self.apply(change);
             return Ok(());
         };
+        if error.is_superseded() {
+            // The transaction has ended without an attempt to commit it: the catalogue will never list these names.
+            if let Some(objects) = &self.segment_settings.objects {
+                change
+                    .new_segments()
+                    .iter()
+                    .for_each(|record| objects.retire(record));
+            }
+            return Err(error);
+        }
         // A change without new segments may be made again.
         if change.new_segments().is_empty() {
             return Err(error);

@@ -63,7 +63,6 @@ mod schema;
 mod seal;
 mod segment;
 mod segment_change;
-mod shared;
 mod snapshot;
 mod stats;
 mod store;

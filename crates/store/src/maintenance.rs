@@ -92,15 +92,12 @@ async fn tidy(store: Weak<Store>) {
             next_retention = passed + retention;
             due.retention = true;
         }
-        note(store.maintain(due).await, "taking turns with other nodes");
-        note(store.delete_objects().await, "deleting objects");
         if next_orphans.is_some_and(|next| passed >= next) {
             next_orphans = orphans.map(|interval| passed + interval);
-            note(
-                store.collect_orphans().await,
-                "looking for objects that no catalogue lists",
-            );
+            due.orphans = true;
         }
+        note(store.maintain(due).await, "taking turns with other nodes");
+        note(store.delete_objects().await, "deleting objects");
     }
 }
 
@@ -109,6 +106,7 @@ async fn tidy(store: Weak<Store>) {
 struct Due {
     compaction: bool,
     retention: bool,
+    orphans: bool,
 }
 
 /// How often the catalogue is read at least.
@@ -212,7 +210,7 @@ impl Store {
         Ok(())
     }
 
-    /// Merges and expires segments, if it is this node's turn.
+    /// Merges and expires segments and collects unlisted objects, if it is this node's turn.
     async fn maintain(&self, due: Due) -> Result<()> {
         if due == Due::default() || !self.config.node.role.maintains() {
             return Ok(());
@@ -227,9 +225,11 @@ impl Store {
         }
         if due.retention {
             note(self.expire().await, "expiring what is past its retention");
+        }
+        if due.orphans {
             note(
-                self.remove_unlisted().await,
-                "removing files that the catalogue does not list",
+                self.collect_orphans().await,
+                "looking for objects that no catalogue lists",
             );
         }
         self.catalogue.end_maintenance().await
@@ -255,7 +255,11 @@ impl Store {
         if self.is_shared() {
             let late = self.catalogue.segments_of_deleted_apps().await?;
             if !late.is_empty() {
-                self.catalogue.replace_segments(&late, &mut []).await?;
+                let ids: Vec<i64> = late.iter().map(|record| record.id).collect();
+                self.catalogue.replace_segments(&ids, &mut []).await?;
+                if let Some(objects) = &self.segment_settings.objects {
+                    late.iter().for_each(|record| objects.retire(record));
+                }
             }
         }
         Ok(apps.len())

@@ -103,6 +103,14 @@ pub struct NodeConfig {
     pub version: String,
 }
 
+impl NodeConfig {
+    /// Whether other nodes could not read the telemetry that this one takes. Such a node runs alone: the catalogue refuses the start of a
+    /// second one.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.role.ingests() && self.address.is_empty()
+    }
+}
+
 /// A node, as the catalogue knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRecord {

@@ -1,7 +1,6 @@
 //! What a node keeps in memory about the others.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,8 +17,6 @@ pub(crate) struct NodeState {
     pub(crate) followed: Mutex<LastRead>,
     /// The pinned memtables, by their leases.
     pub(crate) leases: Mutex<HashMap<Uuid, Lease>>,
-    /// Files of a shared folder that the catalogue does not list, and since when that is known.
-    pub(crate) unlisted: Mutex<HashMap<PathBuf, Duration>>,
     /// Whether telemetry is taken.
     pub(crate) joined: AtomicBool,
 }

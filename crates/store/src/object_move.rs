@@ -7,20 +7,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::blocking::blocking;
-use crate::catalogue::{CataloguePlace, SegmentRecord};
+use crate::catalogue::{Catalogue, CataloguePlace, SegmentRecord};
 use crate::check::Progress;
 use crate::clock::Clock;
 use crate::error::{Result, StoreError};
 use crate::expired::{self, Places};
 use crate::folder::Folder;
 use crate::format_file;
-use crate::node::NodeConfig;
+use crate::node::{NodeConfig, NodeRole};
 use crate::object_recovery::FolderParts;
 use crate::objects::{ObjectStorage, SegmentObjects, adopt, compare};
 use crate::quarantine;
 use crate::segment::move_file;
 use crate::store_id::StoreId;
 use crate::vfs::{self, RealFs, Vfs};
+
+/// The catalogue has several nodes.
+const NOT_WITH_NODES: StoreError = StoreError::NotWithNodes {
+    what: "A move of segments",
+};
 
 /// What was moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,8 +49,11 @@ pub async fn move_segments_to_objects(
     clock: Arc<dyn Clock>,
     progress: Arc<dyn Progress>,
 ) -> Result<MovedSegments> {
-    let work = Work::begin(root, catalogue, storage, clock, progress).await?;
-    blocking(move || work.copy_to_objects()).await
+    let (work, catalogue) = Work::begin(root, catalogue, storage, clock, progress).await?;
+    let (_work, moved) = work.run(Work::copy_to_objects).await?;
+    share(&catalogue, true).await?;
+    catalogue.close().await;
+    Ok(moved)
 }
 
 /// Copies the segments of a data folder, which no process may hold, from an object store into the folder. The objects stay.
@@ -60,8 +68,21 @@ pub async fn move_segments_from_objects(
     clock: Arc<dyn Clock>,
     progress: Arc<dyn Progress>,
 ) -> Result<MovedSegments> {
-    let work = Work::begin(root, catalogue, storage, clock, progress).await?;
-    blocking(move || work.copy_to_folder()).await
+    let (work, catalogue) = Work::begin(root, catalogue, storage, clock, progress).await?;
+    let (work, moved) = work.run(Work::copy_to_folder).await?;
+    // Before the folder says so: no other node may join from now on.
+    share(&catalogue, false).await?;
+    work.run(Work::leave_objects).await?;
+    catalogue.close().await;
+    Ok(moved)
+}
+
+/// Notes in a catalogue of PostgreSQL whether other nodes reach the segments.
+async fn share(catalogue: &Catalogue, shared: bool) -> Result<()> {
+    if catalogue.set_shared(shared).await? {
+        return Ok(());
+    }
+    Err(NOT_WITH_NODES)
 }
 
 /// A move that was begun. It holds the lock of the folder.
@@ -83,18 +104,28 @@ impl Work {
         storage: Arc<dyn ObjectStorage>,
         clock: Arc<dyn Clock>,
         progress: Arc<dyn Progress>,
-    ) -> Result<Work> {
+    ) -> Result<(Work, Catalogue)> {
         let (root, kind) = (root.to_owned(), catalogue.kind());
         let vfs: Arc<dyn Vfs> = Arc::new(RealFs);
         let taken = vfs.clone();
         let folder = blocking(move || Folder::take(taken, &root, false, kind)).await?;
-        let (node, now) = (NodeConfig::default(), clock.now_ticks());
-        let own = catalogue.own(&folder, &node, false, now);
+        // A move takes no telemetry.
+        let node = NodeConfig {
+            role: NodeRole::Maintain,
+            ..NodeConfig::default()
+        };
+        let now = clock.now_ticks();
+        let format = format_file::read(folder.vfs(), folder.root())?;
+        let has_objects = format.is_some_and(|format| format.has_objects);
+        let shared = has_objects && matches!(catalogue, CataloguePlace::Postgres(_));
+        let own = catalogue.own(&folder, &node, shared, now);
         let (catalogue, store) = own.await?;
+        if !catalogue.has_one_folder().await? {
+            return Err(NOT_WITH_NODES);
+        }
         let records = catalogue.all_segments().await?;
-        catalogue.close().await;
         let parts = FolderParts::of(&folder);
-        Ok(Work {
+        let work = Work {
             places: Places::of(vfs.clone(), &parts.root),
             objects: SegmentObjects::without_cache(storage.clone(), store, vfs, clock),
             _folder: folder,
@@ -103,7 +134,13 @@ impl Work {
             records,
             storage,
             progress,
-        })
+        };
+        Ok((work, catalogue))
+    }
+
+    /// Does a part of the move on a thread for blocking work.
+    async fn run<T: Send + 'static>(self, part: fn(&Work) -> Result<T>) -> Result<(Work, T)> {
+        blocking(move || part(&self).map(|done| (self, done))).await
     }
 
     fn has_objects(&self) -> Result<bool> {
@@ -148,6 +185,11 @@ impl Work {
             self.objects
                 .download_durably(record, &folder.join(&record.path))
         })?;
+        Ok(moved)
+    }
+
+    /// Notes that the segments are in the folder, and removes the cache.
+    fn leave_objects(&self) -> Result<()> {
         format_file::set_objects(&*self.parts.vfs, &self.parts.root, false)?;
         for file in files_below(&*self.parts.vfs, &self.parts.cache)? {
             self.parts
@@ -155,7 +197,7 @@ impl Work {
                 .remove(&file)
                 .map_err(StoreError::io("remove", &file))?;
         }
-        Ok(moved)
+        Ok(())
     }
 
     fn each(&self, copy: impl Fn(&SegmentRecord) -> Result<()>) -> Result<MovedSegments> {

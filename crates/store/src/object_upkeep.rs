@@ -29,8 +29,14 @@ impl Store {
     /// Deletes the objects that no catalogue lists and that are older than [`crate::ObjectsConfig::orphan_age`], if an earlier call has
     /// found them too; returns how many. Nothing is deleted while the clock is suspect.
     ///
+    /// What another node has uploaded and not committed yet is not listed, however long that takes (a paused process): its age alone does not
+    /// exclude it. So the order of transactions does. The objects are listed first, then the transaction of
+    /// [`crate::Catalogue::begin_collection`] is committed, and then the catalogue is read. A seal or a merge whose transaction came before is
+    /// in what was read, and its objects stay. One that comes later is refused if its upload began before the transaction, and uploads under
+    /// other names again; if it began afterwards, its objects were not found, because a name is used once.
+    ///
     /// # Errors
-    /// [`crate::StoreError::Object`].
+    /// [`crate::StoreError::Object`], and failures of the catalogue.
     pub async fn collect_orphans(&self) -> Result<usize> {
         let (Some(objects), Some(config)) = (
             self.segment_settings.objects.clone(),
@@ -50,10 +56,21 @@ impl Store {
         };
         let lister = objects.clone();
         let found = blocking(move || lister.list()).await?;
-        // After the objects: what is listed later than it was uploaded is no orphan.
-        let records = self.catalogue.all_segments().await?;
-        let listed: HashSet<String> = records.into_iter().map(|record| record.path).collect();
+        let listed = self.listed_paths().await?;
+        let mut due = self.orphans.due(&objects, found, &listed, at);
+        if due.is_empty() {
+            return Ok(0);
+        }
+        self.catalogue.begin_collection().await?;
+        let listed = self.listed_paths().await?;
+        due.retain(|path| !listed.contains(path));
         let orphans = self.orphans.clone();
-        blocking(move || orphans.collect(&objects, found, &listed, at)).await
+        blocking(move || orphans.delete(&objects, due)).await
+    }
+
+    /// The paths of all segments that the catalogue lists, expired ones included.
+    async fn listed_paths(&self) -> Result<HashSet<String>> {
+        let records = self.catalogue.all_segments().await?;
+        Ok(records.into_iter().map(|record| record.path).collect())
     }
 }

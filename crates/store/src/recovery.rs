@@ -45,7 +45,6 @@ pub(crate) async fn recover(
     folder: &Folder,
     catalogue: &Catalogue,
     store: StoreId,
-    shared: Option<&Path>,
     view: &Arc<ViewCell>,
     objects: ObjectsPlace,
 ) -> Result<Recovered> {
@@ -55,8 +54,7 @@ pub(crate) async fn recover(
     view.add_usage(&catalogue.usage().await?);
     let (root, view) = (folder.root().to_owned(), view.clone());
     let name = catalogue.name().to_owned();
-    let is_shared = shared.is_some();
-    let segments_dir = shared.map_or_else(|| folder.segments_dir(), Path::to_owned);
+    let segments_dir = folder.segments_dir();
     let log_dir = folder.log_dir();
     let vfs = folder.shared_vfs();
     let quarantine_dir = folder.quarantine_dir();
@@ -69,26 +67,20 @@ pub(crate) async fn recover(
         let objects = objects.open(&parts, store, &records)?;
         let (segments_dir, unlisted) = match &objects {
             Some(_) => (parts.cache.clone(), Vec::new()),
-            // Other nodes are writing to a shared folder.
-            None if is_shared => (segments_dir, Vec::new()),
             None => {
                 let unlisted = unlisted(&*vfs, &segments_dir, &records)?;
                 (segments_dir, unlisted)
             }
         };
         refuse_lost_log(&*vfs, &log_dir, position, unlisted.len())?;
-        let places = if is_shared {
-            Places::shared(vfs.clone(), segments_dir.clone())
-        } else {
-            Places::of(vfs.clone(), &root)
-        };
+        let places = Places::of(vfs.clone(), &root);
         let is_data = |record: &&SegmentRecord| record.expired.is_none();
         let segments: Vec<Arc<Segment>> = records
             .iter()
             .filter(is_data)
             .map(|record| {
                 let segment = Segment::new(vfs.clone(), &segments_dir, record.clone());
-                Arc::new(segment.shared(is_shared).in_objects(objects.clone()))
+                Arc::new(segment.in_objects(objects.clone()))
             })
             .collect();
         let Examined { damage, changes } = match &objects {

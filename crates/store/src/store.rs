@@ -109,7 +109,7 @@ impl Store {
         let owned = config.catalogue.own(&folder, node, shared, now);
         let (catalogue, id) = owned.await?;
         let store = Store::recover(config, folder, catalogue, id).await?;
-        if !store.is_shared() {
+        if !store.is_shared() || store.config.is_alone() {
             store.join().await?;
         }
         Ok(store)
@@ -127,8 +127,7 @@ impl Store {
             config: config.objects.clone(),
             clock: config.clock.clone(),
         };
-        let shared = config.shared_segments.as_deref();
-        let recovered = recovery::recover(&folder, &catalogue, id, shared, &view, objects).await?;
+        let recovered = recovery::recover(&folder, &catalogue, id, &view, objects).await?;
         let health = Arc::new(HealthCell::default());
         let settings = LogSettings {
             dir: folder.log_dir(),
@@ -392,6 +391,7 @@ impl Store {
         // Before more rows are frozen: the frozen rows may be in segments already.
         self.settle().await?;
         self.check_objects().await?;
+        let collections = self.catalogue.collections().await?;
         *self.oldest.lock() = None;
         let position = writer.freeze().await?;
         let view = self.view.get();
@@ -425,7 +425,7 @@ impl Store {
         let _commits = self.commits.lock().await;
         let sealing = self
             .catalogue
-            .register_sealed(&mut records, &usage, position);
+            .register_sealed(&mut records, &usage, position, collections);
         let committed = sealing.await;
         self.conclude(
             SegmentChange::Sealed(view, records, usage, position),
@@ -446,7 +446,6 @@ impl Store {
             .into_iter()
             .map(|record| {
                 let segment = Segment::new(self.config.vfs.clone(), folder, record);
-                let segment = segment.shared(self.config.shared_segments.is_some());
                 Arc::new(segment.in_objects(self.segment_settings.objects.clone()))
             })
             .collect()
@@ -513,10 +512,9 @@ fn segment_settings(
 ) -> SegmentSettings {
     SegmentSettings {
         store,
-        folder: match (&objects, &config.shared_segments) {
-            (Some(_), _) => folder.cache_dir(),
-            (None, Some(shared)) => shared.clone(),
-            (None, None) => folder.segments_dir(),
+        folder: match &objects {
+            Some(_) => folder.cache_dir(),
+            None => folder.segments_dir(),
         },
         objects,
         vfs: config.vfs.clone(),

@@ -284,7 +284,7 @@ impl ViewCell {
         self.change(|view| (view.sealed, view.sequence) = (position, position));
     }
 
-    /// Makes visible what other nodes have committed. The files of segments that are gone stay: other nodes may read them.
+    /// Makes visible what other nodes have committed. The objects of segments that are gone are for the nodes that replaced or expired them.
     pub(crate) fn follow(
         &self,
         gone: &[i64],
@@ -292,21 +292,20 @@ impl ViewCell {
         nodes: Arc<Vec<NodeRecord>>,
         deleted: &[AppId],
     ) {
-        let gone: HashSet<i64> = gone.iter().copied().collect();
-        let goes = |segment: &Arc<Segment>| gone.contains(&segment.record.id);
         self.change(|view| {
             view.nodes = nodes;
             for app in deleted {
                 if view.dropped.insert(*app) {
                     Arc::make_mut(&mut view.usage).retain_apps(|owner| owner != *app);
-                    view.tables.retain(|(owner, _), _| owner != app);
+                    view.tables.retain(|(owner, _), state| {
+                        if owner == app {
+                            release(&state.segments);
+                        }
+                        owner != app
+                    });
                 }
             }
-            for state in view.tables.values_mut() {
-                if state.segments.iter().any(goes) {
-                    Arc::make_mut(&mut state.segments).retain(|segment| !goes(segment));
-                }
-            }
+            take_out(view, gone, |_| Retired::Released);
             let dropped = &view.dropped;
             let kept = new.into_iter();
             let kept = kept.filter(|segment| !dropped.contains(&segment.record.app));
@@ -412,7 +411,15 @@ fn retire(segments: &[Arc<Segment>]) {
     }
 }
 
+/// Says that another node decides what becomes of the objects of these segments.
+fn release(segments: &[Arc<Segment>]) {
+    for segment in segments {
+        segment.retire(Retired::Released);
+    }
+}
+
 fn take_out(view: &mut View, gone: &[i64], retired: impl Fn(&Segment) -> Retired) {
+    let gone: HashSet<i64> = gone.iter().copied().collect();
     let goes = |segment: &Arc<Segment>| gone.contains(&segment.record.id);
     for state in view.tables.values_mut() {
         if !state.segments.iter().any(goes) {

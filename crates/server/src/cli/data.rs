@@ -63,15 +63,23 @@ pub(super) fn object_store(address: &Address) -> anyhow::Result<Arc<dyn ObjectSt
     hindsight_objects::open(address, environment).with_context(|| address.to_string())
 }
 
+/// How long objects stay after their segments are no longer data, as a multiple of the longest query timeout.
+const GRACE_FACTOR: u32 = 2;
+
 /// How the settings have segments kept in an object store, if they name one.
 pub(super) fn objects(settings: &Settings) -> anyhow::Result<Option<ObjectsConfig>> {
     let Some(address) = &settings.store_objects else {
         return Ok(None);
     };
+    let defaults = ObjectsConfig::new(object_store(address)?);
     Ok(Some(ObjectsConfig {
         cache_bytes: settings.store_segment_cache,
         orphan_age: settings.store_orphan_age,
-        ..ObjectsConfig::new(object_store(address)?)
+        // Queries of other nodes end before the objects that they read are deleted.
+        grace: defaults
+            .grace
+            .max(settings.query_max_wait.saturating_mul(GRACE_FACTOR)),
+        ..defaults
     }))
 }
 

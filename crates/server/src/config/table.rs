@@ -222,9 +222,6 @@ settings! {
     "store.catalogue" = "" => catalogue: CataloguePlace, catalogue,
     "Where the catalogue is: empty for a file of SQLite in the data folder, or a database of PostgreSQL, `postgres://user:password@host:port/database`. See cluster.md.";
 
-    "store.segments" = "" => store_segments: Option<PathBuf>, optional_path,
-    "Folder of segments that all nodes of a catalogue in PostgreSQL share, such as a mount of a network file system. Empty: each data folder has its own segments, and its catalogue has one node. See cluster.md.";
-
     "node.role" = "all" => node_role: NodeRole, node_role,
     "What this node of a catalogue in PostgreSQL does: `ingest` (takes telemetry), `query` (runs queries), `maintain` (merges and expires segments) or `all`. Requests for anything else get 503.";
 
@@ -232,15 +229,16 @@ settings! {
     "Name of this node in messages and in `hindsight cluster status`. Empty: its id, which the data folder keeps.";
 
     "node.address" = "" => node_address: String, address,
-    "Base URL at which other nodes reach this one, such as http://10.0.0.5:2020: they read the items that it has not sealed yet. It needs a secret. Empty: none, and queries of other nodes fail while this node takes telemetry.";
+    "Base URL at which other nodes reach this one, such as http://10.0.0.5:2020: they read the items that it has not sealed yet. It needs a secret. Empty: none; a node that takes telemetry is then the only one of its catalogue.";
 
     "node.secret" = "" => node_secret: Option<NodeSecret>, NodeSecret::parse,
     "Secret that all nodes of a catalogue share, of at least 16 characters. It belongs in the environment or in `node.secret_file`.";
 
     "node.secret_file" = "" => node_secret_file: Option<PathBuf>, optional_path,
     "File with the secret of nodes, in place of `node.secret`.";
+
     "store.objects" = "" => store_objects: Option<Address>, |text: &str| optional(text, objects),
-    "Where segments are: empty for the data folder, a bucket of S3 or of a service with its interface, `s3://bucket/prefix`, or a folder that several machines share, `file:///folder`. Credentials and the address of the service are those of the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`, …). See cluster.md.";
+    "Where segments are: empty for the data folder, a bucket of S3 or of a service with its interface, `s3://bucket/prefix`, or a folder that several machines share, `file:///folder`. With a catalogue in PostgreSQL, several nodes may share them. Credentials and the address of the service are those of the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`, …). See cluster.md.";
 
     "store.segment_cache" = "16GiB" => store_segment_cache: u64, bytes,
     "With `store.objects`: bytes of segments that are kept in the data folder as a cache. Segments that are being read come on top.";

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Catalogue;
 use super::applications::app_id;
-use super::database::{self, PostgresDatabase, PostgresRead, Row, sql};
+use super::database::{self, DatabaseError, PostgresDatabase, PostgresRead, Row, Transaction, sql};
 use super::segments::{SegmentRecord, segment};
 use super::values::{from_sql, to_sql, unreadable};
 use crate::app_id::AppId;
@@ -14,6 +14,9 @@ use crate::node::{NodeId, NodeRecord, NodeRole};
 
 /// Ticks of 100 ns in nanoseconds.
 const TICK: u64 = 100;
+
+/// How often unlisted objects were collected.
+const COLLECTIONS: &str = "SELECT collections FROM catalogue_state";
 
 /// All nodes, with the clock of PostgreSQL.
 const NODES: &str = "SELECT nodes.*, CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS BIGINT) + 621355968000000000 AS now \
@@ -54,16 +57,32 @@ impl Catalogue {
         .await
     }
 
-    /// Whether the catalogue is that of one data folder, which has its segments.
+    /// Whether the catalogue is that of one data folder.
     pub(crate) async fn has_one_folder(&self) -> Result<bool> {
         self.named(async {
+            if self.database.postgres().is_none() {
+                return Ok(true);
+            }
             let nodes: i64 = sql("SELECT count(*) FROM nodes")
                 .value(&self.database)
                 .await?;
-            let shared: i64 = sql("SELECT shared FROM catalogue_state")
-                .value(&self.database)
-                .await?;
-            Ok(nodes <= 1 && shared == 0)
+            Ok(nodes <= 1)
+        })
+        .await
+    }
+
+    /// Notes whether segments are where all nodes reach them; returns `false` and changes nothing if the catalogue has several nodes.
+    /// A catalogue in the data folder has one.
+    pub(crate) async fn set_shared(&self, shared: bool) -> Result<bool> {
+        self.named(async {
+            if self.database.postgres().is_none() {
+                return Ok(true);
+            }
+            let set = sql(
+                "UPDATE catalogue_state SET shared = $1 WHERE (SELECT count(*) FROM nodes) <= 1",
+            );
+            let set = set.bind(shared).commit_to(&self.database).await?;
+            Ok(set > 0)
         })
         .await
     }
@@ -129,6 +148,47 @@ impl Catalogue {
         .await
     }
 
+    /// How often unlisted objects were collected ([`Catalogue::begin_collection`]). A seal or a merge reads it before it uploads.
+    pub(crate) async fn collections(&self) -> Result<i64> {
+        self.named(async {
+            match self.database.postgres() {
+                Some(_) => sql(COLLECTIONS).value(&self.database).await,
+                None => Ok(0),
+            }
+        })
+        .await
+    }
+
+    /// Begins to delete objects that were listed before this call and that the catalogue does not list after it. From now on it refuses
+    /// segments whose upload began before: a seal or a merge that is between its upload and its commit uploads again.
+    pub(crate) async fn begin_collection(&self) -> Result<()> {
+        self.named(async {
+            if self.database.postgres().is_some() {
+                sql("UPDATE catalogue_state SET collections = collections + 1 WHERE one = 1")
+                    .commit_to(&self.database)
+                    .await?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Refuses to list segments if unlisted objects have been collected since their upload began: theirs may be among them.
+    pub(super) async fn refuse_collected(
+        &self,
+        transaction: &mut Transaction,
+        collections: i64,
+    ) -> database::Result<()> {
+        if self.database.postgres().is_none() {
+            return Ok(());
+        }
+        let now: i64 = sql(COLLECTIONS).value(&mut *transaction).await?;
+        if now == collections {
+            return Ok(());
+        }
+        Err(DatabaseError::Collected)
+    }
+
     /// What differs from the segments with the ids `known`, which are as of the transaction `seen`; all of one moment.
     pub(crate) async fn follow(&self, known: &BTreeSet<i64>, seen: i64) -> Result<Followed> {
         self.named(async {
@@ -141,11 +201,12 @@ impl Catalogue {
     }
 
     /// Segments of applications that were deleted: an application may be deleted while another node seals its items.
-    pub(crate) async fn segments_of_deleted_apps(&self) -> Result<Vec<i64>> {
+    pub(crate) async fn segments_of_deleted_apps(&self) -> Result<Vec<SegmentRecord>> {
         self.named(async {
-            sql("SELECT id FROM segments WHERE app_id IN (SELECT id FROM applications WHERE deleted IS NOT NULL)")
-                .values(&self.database)
-                .await
+            let rows = sql("SELECT * FROM segments WHERE app_id IN (SELECT id FROM applications WHERE deleted IS NOT NULL)")
+                .fetch_all(&self.database)
+                .await?;
+            rows.iter().map(segment).collect()
         })
         .await
     }

@@ -49,7 +49,7 @@ impl CataloguePlace {
         }
     }
 
-    /// Opens or creates the catalogue of a folder that this process holds as a store. `shared`: the files of segments are where all nodes
+    /// Opens or creates the catalogue of a folder that this process holds as a store. `shared`: segments are where all nodes
     /// reach them. `now` is in ticks.
     pub(crate) async fn own(
         &self,

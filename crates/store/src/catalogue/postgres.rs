@@ -50,6 +50,7 @@ impl Catalogue {
         let store = founder.join(folder.vfs(), folder.root(), shared).await?;
         founder.close().await;
         let format = format_file::read(folder.vfs(), folder.root())?;
+        let has_objects = format.is_some_and(|format| format.has_objects);
         let id = match format.and_then(|format| format.node) {
             Some(id) => id,
             None => {
@@ -63,6 +64,7 @@ impl Catalogue {
             id,
             config: node.clone(),
             shared,
+            has_objects,
             has_log: folder.has_log()?,
         };
         let catalogue = Catalogue::connect(url, Role::Owner(Claim::Node(claim))).await?;

@@ -187,14 +187,20 @@ impl Catalogue {
     }
 
     /// Registers sealed segments, adds their items to the usage and advances the log's position: all or nothing. Fills in the ids.
+    /// `collections`: what [`Catalogue::collections`] returned before the segments were written.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Collected`] if unlisted objects have been collected since.
     pub(crate) async fn register_sealed(
         &self,
         segments: &mut [SegmentRecord],
         sealed: &Usage,
         position: u64,
+        collections: i64,
     ) -> Result<()> {
         self.named(async {
             let mut transaction = self.database.begin().await?;
+            self.refuse_collected(&mut transaction, collections).await?;
             insert(&mut transaction, segments).await?;
             usage::add(&mut transaction, sealed).await?;
             // The list of segments and the position change together for nodes that follow them.
@@ -235,17 +241,20 @@ impl Catalogue {
         .await
     }
 
-    /// Puts merged segments in the place of others. Fills in the ids.
+    /// Puts merged segments in the place of others. Fills in the ids. `collections` as for [`Catalogue::register_sealed`].
     ///
     /// # Errors
     /// [`DatabaseError::Superseded`] if one of the others is not listed as data any more: another node has merged or expired it.
+    /// [`DatabaseError::Collected`] as for [`Catalogue::register_sealed`].
     pub(crate) async fn merge_segments(
         &self,
         gone: &[i64],
         merged: &mut [SegmentRecord],
+        collections: i64,
     ) -> Result<()> {
         self.named(async {
             let mut transaction = self.database.begin().await?;
+            self.refuse_collected(&mut transaction, collections).await?;
             transaction.changes_segments();
             for id in gone {
                 let deleted = sql("DELETE FROM segments WHERE id = $1 AND expired IS NULL")

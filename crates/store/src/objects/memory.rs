@@ -39,12 +39,28 @@ struct State {
     faults: BTreeMap<Fault, usize>,
     gets: usize,
     now: i64,
+    /// What happens once after the next write, before its reply.
+    after_put: Option<Hook>,
+}
+
+/// What a test does while a request is under way.
+struct Hook(Box<dyn FnOnce() + Send>);
+
+impl std::fmt::Debug for Hook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hook")
+    }
 }
 
 impl MemoryObjects {
     /// The next `times` requests of the kind fail.
     pub(crate) fn fail(&self, fault: Fault, times: usize) {
         self.0.lock().faults.insert(fault, times);
+    }
+
+    /// Runs `hook` once, after the next object was written and before the writer knows of it.
+    pub(crate) fn after_put(&self, hook: impl FnOnce() + Send + 'static) {
+        self.0.lock().after_put = Some(Hook(Box::new(hook)));
     }
 
     /// Sets the clock of the object store.
@@ -134,6 +150,10 @@ impl ObjectStorage for MemoryObjects {
             }
             let object = (content, state.now);
             state.objects.insert(key.to_owned(), object);
+        }
+        let hook = self.0.lock().after_put.take();
+        if let Some(Hook(hook)) = hook {
+            hook();
         }
         if self.is_due(Fault::PutAfter) {
             return Err(injected());

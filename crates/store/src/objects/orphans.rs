@@ -31,34 +31,39 @@ pub(crate) struct Collection {
 }
 
 impl Orphans {
-    /// Deletes the objects among `found` that are not listed and are old enough; returns how many. `listed` was read after `found`. Blocks.
-    ///
-    /// # Errors
-    /// As [`SegmentObjects::delete`].
-    pub(crate) fn collect(
+    /// The paths of the objects among `found` that are not listed and are old enough; the others are remembered. `listed` was read after
+    /// `found`.
+    pub(crate) fn due(
         &self,
         objects: &SegmentObjects,
         found: Vec<ObjectInfo>,
         listed: &HashSet<String>,
         at: Collection,
-    ) -> Result<usize> {
+    ) -> Vec<String> {
         let retired: HashSet<String> = objects.retired().into_iter().collect();
         let is_orphan =
             |object: &ObjectInfo| !listed.contains(&object.key) && !retired.contains(&object.key);
         let orphans: Vec<ObjectInfo> = found.into_iter().filter(is_orphan).collect();
         objects.note_orphans(orphans.len());
-        let due = self.due(&orphans, at);
-        for key in &due {
-            tracing::info!(object = %objects.name_of(key), "deleting an object that no catalogue lists");
-            objects.delete(key)?;
-            self.0.lock().remove(key);
+        self.old(&orphans, at)
+    }
+
+    /// Deletes orphans; returns how many. Blocks.
+    ///
+    /// # Errors
+    /// As [`SegmentObjects::delete`].
+    pub(crate) fn delete(&self, objects: &SegmentObjects, due: Vec<String>) -> Result<usize> {
+        for path in &due {
+            tracing::info!(object = %objects.name_of(path), "deleting an object that no catalogue lists");
+            objects.delete(path)?;
+            let mut seen = self.0.lock();
+            seen.remove(path);
+            objects.note_orphans(seen.len());
         }
-        objects.note_orphans(orphans.len() - due.len());
         Ok(due.len())
     }
 
-    /// The orphans that are deleted now. The others are remembered.
-    fn due(&self, orphans: &[ObjectInfo], at: Collection) -> Vec<String> {
+    fn old(&self, orphans: &[ObjectInfo], at: Collection) -> Vec<String> {
         let mut seen = self.0.lock();
         let keys: HashSet<&str> = orphans.iter().map(|object| object.key.as_str()).collect();
         seen.retain(|key, _| keys.contains(key.as_str()));

@@ -238,7 +238,7 @@ impl SegmentObjects {
         self.delete_later(&record.path, self.grace);
     }
 
-    /// Says that a segment was taken out of service; its object stays.
+    /// Says that a segment was taken out of service here or by another node; its object stays.
     pub(crate) fn set_aside(&self, record: &SegmentRecord) {
         self.cache.remove(&record.path);
     }

@@ -114,24 +114,26 @@ impl Store {
             return Ok(());
         }
         if let Some(objects) = &self.segment_settings.objects {
-            // The catalogue first: other machines read what it lists.
+            // The catalogue first: other nodes read what it lists.
             let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
             self.catalogue.replace_segments(&ids, &mut []).await?;
-            records
-                .iter()
-                .for_each(|record| objects.delete_soon(record));
+            for record in &records {
+                if self.is_shared() {
+                    objects.retire(record);
+                } else {
+                    objects.delete_soon(record);
+                }
+            }
             return Ok(());
         }
         let segments = self.segment_settings.folder.clone();
-        let shared = self.config.shared_segments.clone();
-        let is_shared = shared.is_some();
-        let folder = shared.unwrap_or_else(|| expired::folder(&self.config.data_dir));
+        let folder = expired::folder(&self.config.data_dir);
         let vfs = self.config.vfs.clone();
         let deleted = blocking(move || {
             let mut deleted = Vec::new();
             for record in records {
                 let data = segments.join(&record.path);
-                if !is_shared && vfs::exists(&*vfs, &data).map_err(StoreError::io("read", &data))? {
+                if vfs::exists(&*vfs, &data).map_err(StoreError::io("read", &data))? {
                     continue;
                 }
                 let path = folder.join(&record.path);

@@ -47,8 +47,6 @@ pub(crate) struct Segment {
     pub(crate) record: SegmentRecord,
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
-    /// Whether other nodes read the file.
-    is_shared: bool,
     /// The object store, if the file at `path` is a copy of an object.
     objects: Option<Arc<SegmentObjects>>,
     retired: Mutex<Option<Retired>>,
@@ -58,8 +56,10 @@ pub(crate) struct Segment {
 /// What becomes of the file of a segment that is no longer data, once its last reader is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Retired {
-    /// It is removed.
+    /// It is removed, and so is its object.
     Removed,
+    /// A copy in the cache is removed. What becomes of the object is for the node that has changed the list of segments.
+    Released,
     /// It is moved to this path.
     Moved(PathBuf),
 }
@@ -70,17 +70,10 @@ impl Segment {
             vfs,
             path: folder.join(&record.path),
             record,
-            is_shared: false,
             objects: None,
             retired: Mutex::new(None),
             alive: Arc::default(),
         }
-    }
-
-    /// Says whether other nodes read the file, which then outlives this process's use of it (`crate::shared`).
-    pub(crate) fn shared(mut self, is_shared: bool) -> Segment {
-        self.is_shared = is_shared;
-        self
     }
 
     /// The same segment in an object store, if there is one.
@@ -109,9 +102,7 @@ impl Segment {
 
     /// Says what becomes of the file of a segment that the catalogue no longer lists as data: it happens with the last reference.
     pub(crate) fn retire(&self, to: Retired) {
-        if !self.is_shared {
-            *self.retired.lock() = Some(to);
-        }
+        *self.retired.lock() = Some(to);
     }
 
     /// Whether any of its rows may lie in the range, ends included.
@@ -125,7 +116,10 @@ impl Drop for Segment {
         let done = match (self.retired.get_mut(), &self.objects) {
             (None, _) => return,
             (Some(Retired::Removed), Some(objects)) => return objects.retire(&self.record),
-            (Some(Retired::Moved(_)), Some(objects)) => return objects.set_aside(&self.record),
+            (Some(Retired::Moved(_) | Retired::Released), Some(objects)) => {
+                return objects.set_aside(&self.record);
+            }
+            (Some(Retired::Released), None) => return,
             (Some(Retired::Removed), None) => self.vfs.remove(&self.path),
             (Some(Retired::Moved(target)), None) => move_file(&*self.vfs, &self.path, target),
         };

@@ -24,12 +24,13 @@ impl Home {
         homes
     }
 
-    /// As [`Home::each`], and once more with segments in an object store.
+    /// As [`Home::each`], and once more each with segments in an object store.
     pub(crate) fn each_place() -> Vec<Home> {
         let mut homes = Home::each();
-        let mut in_objects = Home::with(None);
-        in_objects.objects = Some(MemoryObjects::default());
-        homes.push(in_objects);
+        for mut in_objects in Home::each() {
+            in_objects.objects = Some(MemoryObjects::default());
+            homes.push(in_objects);
+        }
         homes
     }
 

@@ -3,12 +3,14 @@
 mod backup;
 mod check;
 mod clock;
+mod cluster;
 mod crash;
 mod damage;
 mod growth;
 mod home;
 mod ingestion_time;
 mod lifecycle;
+mod node_objects;
 mod nodes;
 mod objects;
 mod opening;

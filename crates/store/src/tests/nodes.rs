@@ -1,137 +1,22 @@
 //! Several nodes on one catalogue in PostgreSQL: what each reads of the others, and what their seals, merges and ends do to it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt};
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
+use super::cluster::{Cluster, HOUR, LIFETIME, all_ids};
 use super::postgres_server::PostgresServer;
 use super::*;
-use crate::clock::manual::ManualClock;
 use crate::clock::ticks;
+use crate::objects::memory::Fault;
 use crate::{
-    Clock, DatabaseError, HotReply, HotRequest, NewApplication, NodeClient, NodeConfig, NodeId,
-    NodeRecord, NodeRole, StoreError,
+    Clock, DatabaseError, NewApplication, NodeRecord, NodeRole, ObjectsConfig, StoreError,
 };
-
-const LIFETIME: Duration = Duration::from_secs(60);
-const HOUR: Duration = Duration::from_secs(3600);
-
-/// The nodes of a test, which reach each other in this process.
-#[derive(Debug, Default)]
-struct Wires(Mutex<HashMap<NodeId, Weak<Store>>>);
-
-impl Wires {
-    fn find(&self, node: &NodeRecord) -> crate::Result<Arc<Store>> {
-        let found = self.0.lock().get(&node.id).and_then(Weak::upgrade);
-        found.ok_or_else(|| StoreError::Node {
-            name: node.name.clone(),
-            what: "is away".to_owned(),
-        })
-    }
-}
-
-#[async_trait]
-impl NodeClient for Wires {
-    async fn open(
-        &self,
-        node: &NodeRecord,
-        sealed: u64,
-        lifetime: Duration,
-    ) -> crate::Result<HotReply> {
-        self.find(node)?.open_hot(sealed, lifetime).await
-    }
-
-    fn read(
-        &self,
-        node: &NodeRecord,
-        request: HotRequest,
-    ) -> BoxStream<'static, crate::Result<RecordBatch>> {
-        let rows = self.find(node).and_then(|store| {
-            let rows = store.read_hot(&request);
-            rows.ok_or_else(|| StoreError::Node {
-                name: node.name.clone(),
-                what: "has ended the lease".to_owned(),
-            })
-        });
-        let mut rows = match rows {
-            Ok(rows) => rows,
-            Err(error) => return stream::iter([Err(error)]).boxed(),
-        };
-        stream::iter(std::iter::from_fn(move || rows.next_part().transpose())).boxed()
-    }
-
-    fn close(&self, node: &NodeRecord, lease: Uuid) {
-        if let Ok(store) = self.find(node) {
-            store.close_hot(lease);
-        }
-    }
-}
-
-/// A catalogue, a folder of segments and the folders of nodes.
-struct Cluster {
-    server: PostgresServer,
-    folders: tempfile::TempDir,
-    wires: Arc<Wires>,
-    clock: Arc<ManualClock>,
-}
-
-impl Cluster {
-    fn start() -> Option<Cluster> {
-        let server = PostgresServer::start()?;
-        let folders = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folders.path().join("segments")).unwrap();
-        Some(Cluster {
-            server,
-            folders,
-            wires: Arc::default(),
-            clock: manual_clock(),
-        })
-    }
-
-    fn config(&self, name: &str, role: NodeRole) -> StoreConfig {
-        StoreConfig {
-            catalogue: self.server.place(),
-            clock: self.clock.clone(),
-            shared_segments: Some(self.folders.path().join("segments")),
-            node_client: Some(self.wires.clone()),
-            node_wait: Duration::ZERO,
-            node: NodeConfig {
-                name: name.to_owned(),
-                role,
-                address: "in this process".to_owned(),
-                version: "1".to_owned(),
-            },
-            ..quiet(&self.folders.path().join(name))
-        }
-    }
-
-    async fn open(&self, config: StoreConfig) -> Arc<Store> {
-        let store = Store::open(config).await.unwrap();
-        let id = store.catalogue().node().unwrap();
-        self.wires.0.lock().insert(id, Arc::downgrade(&store));
-        store.join().await.unwrap();
-        // The time that a node waits before it takes telemetry: the others read the catalogue again before their next query.
-        self.clock.pass(Duration::from_secs(3));
-        store
-    }
-
-    async fn node(&self, name: &str) -> Arc<Store> {
-        self.open(self.config(name, NodeRole::All)).await
-    }
-}
-
-/// The ids of an application's requests at all nodes, as a query at one of them sees them.
-async fn all_ids(store: &Store, app: AppId) -> Vec<String> {
-    let snapshot = store.snapshot_of_all(LIFETIME).await.unwrap();
-    ids_of(frame(&snapshot, app)).await
-}
 
 #[tokio::test]
 async fn each_node_reads_what_the_others_have_acknowledged_and_sealed() {
@@ -235,12 +120,12 @@ async fn a_node_has_one_process_and_one_place() {
     );
     let held = refusal(cluster.config("copy", NodeRole::All)).await;
     assert!(matches!(held, DatabaseError::Held { .. }), "{held}");
-    // Another folder, without the shared segments.
-    let alone = StoreConfig {
-        shared_segments: None,
-        ..cluster.config("alone", NodeRole::All)
+    // Another folder, with segments of its own.
+    let local = StoreConfig {
+        objects: None,
+        ..cluster.config("local", NodeRole::All)
     };
-    let refused = Store::open(alone).await.unwrap_err();
+    let refused = Store::open(local).await.unwrap_err();
     assert!(matches!(refused, StoreError::Foreign { .. }), "{refused}");
     // A process that has lost its locks to the copy changes nothing any more.
     a.seal_all().await.unwrap();
@@ -259,11 +144,11 @@ async fn a_node_has_one_process_and_one_place() {
     // Settings that do not fit together, and segments that are elsewhere.
     let file = StoreConfig {
         catalogue: crate::CataloguePlace::DataFolder,
-        ..cluster.config("file", NodeRole::All)
+        ..cluster.config("file", NodeRole::Ingest)
     };
     for config in [
         StoreConfig {
-            shared_segments: None,
+            objects: None,
             ..cluster.config("b", NodeRole::Ingest)
         },
         file,
@@ -275,15 +160,15 @@ async fn a_node_has_one_process_and_one_place() {
         );
     }
     let local = StoreConfig {
-        shared_segments: None,
+        objects: None,
         ..cluster.config("a", NodeRole::All)
     };
     let refused = refusal(local).await;
     assert!(matches!(refused, DatabaseError::Refused(_)), "{refused}");
     let back = cluster.node("a").await;
     assert_eq!(ids(&back, app(1)).await, ["a1", "a2"]);
-    drop(back);
-    // A move of the catalogue takes one node with segments of its own.
+    drop((back, cluster.node("b").await));
+    // A move of the catalogue takes one node.
     let crate::CataloguePlace::Postgres(url) = cluster.server.place() else {
         panic!("the server has no address");
     };
@@ -334,18 +219,13 @@ async fn one_node_at_a_time_maintains_and_two_merges_of_the_same_segments_store_
         assert_eq!(all_ids(node, app(1)).await, ["0", "1", "2"]);
     }
     assert_eq!(a.catalogue().segments().await.unwrap().len(), 1);
-    // Files of merged segments, and the one that was merged in vain, stay for others that read them, and go after an hour.
-    let files = || {
-        let folder = cluster.folders.path().join("segments");
-        crate::quarantine::files_below(&crate::RealFs, &folder, crate::quarantine::DEPTH)
-            .unwrap()
-            .len()
-    };
-    assert_eq!(files(), 5);
-    assert_eq!(a.remove_unlisted().await.unwrap(), 0);
+    // Objects of merged segments stay for a while, for others that read them, and so does the one that was merged in vain.
+    assert_eq!(cluster.objects.segments().len(), 5);
+    assert_eq!(a.delete_objects().await.unwrap(), 0);
     cluster.clock.pass(HOUR);
-    assert_eq!(a.remove_unlisted().await.unwrap(), 4);
-    assert_eq!(files(), 1);
+    assert_eq!(a.delete_objects().await.unwrap(), 3);
+    assert_eq!(b.delete_objects().await.unwrap(), 1);
+    assert_eq!(cluster.objects.segments().len(), 1);
     assert_eq!(all_ids(&b, app(1)).await, ["0", "1", "2"]);
 }
 
@@ -410,6 +290,10 @@ async fn random_interleavings_lose_and_double_nothing() {
         retention,
         retention_guard: 1.0,
         compaction_fan_in: 4,
+        objects: Some(ObjectsConfig {
+            orphan_age: HOUR,
+            ..ObjectsConfig::new(Arc::new(cluster.objects.clone()))
+        }),
         ..cluster.config(name, NodeRole::All)
     };
     let names = ["a", "b", "c"];
@@ -425,6 +309,7 @@ async fn random_interleavings_lose_and_double_nothing() {
         let index = random.random_range(0..nodes.len());
         let node = nodes[index].clone();
         let now = cluster.clock.now_ticks();
+        cluster.objects.set_time(now);
         match random.random_range(0..100) {
             0..40 => {
                 let count = random.random_range(1..4);
@@ -434,8 +319,23 @@ async fn random_interleavings_lose_and_double_nothing() {
                 put(&node, app(1), &items).await.unwrap();
                 model.extend(items.into_iter().map(|item| (item.id, now)));
             }
-            40..60 => node.seal_all().await.unwrap(),
-            60..68 => drop(node.compact().await.unwrap()),
+            40..56 => node.seal_all().await.unwrap(),
+            56..60 => {
+                // A seal that fails is undone, and its items are sealed by the next one.
+                let fault = [Fault::PutBefore, Fault::PutAfter][random.random_range(0..2)];
+                cluster.objects.fail(fault, 1);
+                let is_empty = node.view.sizes().bytes == 0;
+                assert_eq!(node.seal_all().await.is_ok(), is_empty);
+                cluster.objects.fail(fault, 0);
+                cluster.clock.pass(Duration::from_secs(2));
+            }
+            60..66 => {
+                // As a turn of maintenance begins.
+                node.follow().await.unwrap();
+                node.compact().await.unwrap();
+            }
+            66..67 => drop(node.delete_objects().await.unwrap()),
+            67..68 => drop(node.collect_orphans().await.unwrap()),
             68..72 => drop(node.expire().await.unwrap()),
             72..76 => node.follow().await.unwrap(),
             76..80 => {
@@ -461,6 +361,20 @@ async fn random_interleavings_lose_and_double_nothing() {
         compare(node, &model, oldest, "at the end").await;
     }
     assert!(model.len() > steps / 4);
+    // In the end there are the objects of the segments that the catalogue lists, and no others.
+    for _ in 0..2 {
+        cluster.clock.pass(2 * HOUR);
+        for node in &nodes {
+            node.delete_objects().await.unwrap();
+        }
+        nodes[0].collect_orphans().await.unwrap();
+    }
+    let records = nodes[0].catalogue().all_segments().await.unwrap();
+    let listed = records.into_iter().map(|record| record.path);
+    let listed: std::collections::BTreeSet<String> = listed.collect();
+    let keys = cluster.objects.segments().into_iter();
+    let found = keys.filter_map(|key| Some(key.split_once("/segments/")?.1.to_owned()));
+    assert_eq!(found.collect::<std::collections::BTreeSet<_>>(), listed);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

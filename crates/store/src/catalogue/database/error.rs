@@ -44,6 +44,9 @@ pub enum DatabaseError {
     /// A segment that a transaction replaces is not listed any more: another node has replaced or expired it.
     #[error("another node has replaced or expired a segment")]
     Superseded,
+    /// Another node has deleted unlisted objects since the upload of segments began.
+    #[error("objects that the catalogue does not list were collected since the upload began")]
+    Collected,
     /// The schema is not one that this program knows.
     #[error("{0}")]
     Schema(String),

@@ -14,7 +14,8 @@ use super::super::error::{DatabaseError, Result};
 use super::super::statement::{Statement, sql};
 use super::connection::{connect, run, within};
 use super::url::PostgresUrl;
-use crate::node::{NodeConfig, NodeId, first_position};
+use crate::clock::ticks;
+use crate::node::{NodeConfig, NodeId, NodeRecord, first_position};
 
 /// Locks the catalogue for a move: the key is arbitrary, and the number of the table distinguishes catalogues in several schemas of a database.
 const LOCK: &str =
@@ -50,8 +51,10 @@ pub(in crate::catalogue) struct NodeClaim {
     pub(in crate::catalogue) id: NodeId,
     /// What it says of itself.
     pub(in crate::catalogue) config: NodeConfig,
-    /// Whether the files of its segments are where all nodes reach them.
+    /// Whether its settings say that segments are where all nodes reach them.
     pub(in crate::catalogue) shared: bool,
+    /// Whether its folder says that segments are in an object store.
+    pub(in crate::catalogue) has_objects: bool,
     /// Whether its folder has files of a log.
     pub(in crate::catalogue) has_log: bool,
 }
@@ -269,6 +272,9 @@ async fn take_node(session: &Client, claim: &NodeClaim) -> Result<Taken> {
         refuse_another(session, claim).await?;
     }
     agree_on_segments(session, claim).await?;
+    if claim.shared {
+        refuse_unreadable(session, claim).await?;
+    }
     // The first node takes the place of a server of before there were nodes, whose transactions are refused from now on.
     let first = i64::from(nodes == 0);
     let epoch = sql(
@@ -325,7 +331,7 @@ async fn refuse_another(session: &Client, claim: &NodeClaim) -> Result<()> {
     let first = text(session, &first).await?.unwrap_or_default();
     if !claim.shared {
         return refused(format!(
-            "it belongs to the data folder of the node {first}; another node needs segments that all nodes reach (setting `store.segments`)"
+            "it belongs to the data folder of the node {first}; another node needs segments in an object store (setting `store.objects`)"
         ));
     }
     if claim.has_log {
@@ -336,7 +342,37 @@ async fn refuse_another(session: &Client, claim: &NodeClaim) -> Result<()> {
     Ok(())
 }
 
-/// Compares where the files of segments are with what the catalogue says. A catalogue without segments takes either.
+/// Refuses nodes that could not read each other. A node that takes telemetry and has no address runs alone: no other node reports or has
+/// items in its log when it starts, and none starts while it may have some. Processes of others that were paused for longer than a node
+/// counts as live change nothing any more.
+async fn refuse_unreadable(session: &Client, claim: &NodeClaim) -> Result<()> {
+    let id = claim.id.to_string();
+    if !claim.config.is_alone() {
+        let alone = sql(
+            "SELECT name FROM nodes WHERE id <> $1 AND drained = 0 AND address = '' AND role IN ('all', 'ingest') ORDER BY number",
+        );
+        return match text(session, &alone.bind(id)).await? {
+            Some(name) => Err(DatabaseError::Refused(format!(
+                "the node {name} takes telemetry and has no address at which other nodes read it (setting `node.address`)"
+            ))),
+            None => Ok(()),
+        };
+    }
+    let other = sql("SELECT name FROM nodes WHERE id <> $1 AND (drained = 0 OR \
+         heartbeat > CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS BIGINT) + 621355968000000000 - $2) ORDER BY number");
+    let other = other.bind(&id).bind(ticks(NodeRecord::LAPSED));
+    if let Some(name) = text(session, &other).await? {
+        return Err(DatabaseError::Refused(format!(
+            "the node {name} runs or has items in its log; beside it this node needs an address at which others read it (setting `node.address`)"
+        )));
+    }
+    let fence = sql("UPDATE nodes SET epoch = epoch + 1 WHERE id <> $1").bind(&id);
+    run(session, &fence).await?;
+    Ok(())
+}
+
+/// Compares where segments are with what the catalogue says. A catalogue without segments takes either, and so does one with a single node
+/// whose folder says that they were moved: the move may have ended before it noted that in the catalogue.
 async fn agree_on_segments(session: &Client, claim: &NodeClaim) -> Result<()> {
     let is_shared = number(session, &sql("SELECT shared FROM catalogue_state")).await? > 0;
     if is_shared == claim.shared {
@@ -344,15 +380,14 @@ async fn agree_on_segments(session: &Client, claim: &NodeClaim) -> Result<()> {
     }
     let segments = number(session, &sql("SELECT count(*) FROM segments")).await?;
     let others = sql("SELECT count(*) FROM nodes WHERE id <> $1").bind(claim.id.to_string());
-    if segments > 0 || number(session, &others).await? > 0 {
+    let was_moved = claim.has_objects == claim.shared;
+    if number(session, &others).await? > 0 || (segments > 0 && !was_moved) {
         let place = if is_shared {
-            "where all nodes reach them (setting `store.segments`)"
+            "in an object store (setting `store.objects`)"
         } else {
-            "in the data folder of a node, without the setting `store.segments`"
+            "in the data folder of a node; 'hindsight store migrate' moves them to an object store"
         };
-        return Err(DatabaseError::Refused(format!(
-            "the files of its segments are {place}"
-        )));
+        return Err(DatabaseError::Refused(format!("its segments are {place}")));
     }
     let shared = sql("UPDATE catalogue_state SET shared = $1 WHERE one = 1");
     run(session, &shared.bind(claim.shared)).await?;

@@ -1,0 +1,133 @@
+//! Several nodes in one process, over a catalogue in PostgreSQL and an object store in memory.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt};
+use parking_lot::Mutex;
+
+use super::postgres_server::PostgresServer;
+use super::*;
+use crate::objects::memory::MemoryObjects;
+use crate::{
+    HotReply, HotRequest, NodeClient, NodeConfig, NodeId, NodeRecord, NodeRole, ObjectsConfig,
+    StoreError,
+};
+
+/// How long the memtables of other nodes stay pinned.
+pub(super) const LIFETIME: Duration = Duration::from_secs(60);
+pub(super) const HOUR: Duration = Duration::from_secs(3600);
+
+/// The nodes of a test, which reach each other in this process.
+#[derive(Debug, Default)]
+pub(super) struct Wires(Mutex<HashMap<NodeId, Weak<Store>>>);
+
+impl Wires {
+    fn find(&self, node: &NodeRecord) -> crate::Result<Arc<Store>> {
+        let found = self.0.lock().get(&node.id).and_then(Weak::upgrade);
+        found.ok_or_else(|| StoreError::Node {
+            name: node.name.clone(),
+            what: "is away".to_owned(),
+        })
+    }
+}
+
+#[async_trait]
+impl NodeClient for Wires {
+    async fn open(
+        &self,
+        node: &NodeRecord,
+        sealed: u64,
+        lifetime: Duration,
+    ) -> crate::Result<HotReply> {
+        self.find(node)?.open_hot(sealed, lifetime).await
+    }
+
+    fn read(
+        &self,
+        node: &NodeRecord,
+        request: HotRequest,
+    ) -> BoxStream<'static, crate::Result<RecordBatch>> {
+        let rows = self.find(node).and_then(|store| {
+            let rows = store.read_hot(&request);
+            rows.ok_or_else(|| StoreError::Node {
+                name: node.name.clone(),
+                what: "has ended the lease".to_owned(),
+            })
+        });
+        let mut rows = match rows {
+            Ok(rows) => rows,
+            Err(error) => return stream::iter([Err(error)]).boxed(),
+        };
+        stream::iter(std::iter::from_fn(move || rows.next_part().transpose())).boxed()
+    }
+
+    fn close(&self, node: &NodeRecord, lease: Uuid) {
+        if let Ok(store) = self.find(node) {
+            store.close_hot(lease);
+        }
+    }
+}
+
+/// A catalogue, an object store and the folders of nodes.
+pub(super) struct Cluster {
+    pub(super) server: PostgresServer,
+    pub(super) objects: MemoryObjects,
+    pub(super) folders: tempfile::TempDir,
+    wires: Arc<Wires>,
+    pub(super) clock: Arc<ManualClock>,
+}
+
+impl Cluster {
+    pub(super) fn start() -> Option<Cluster> {
+        let server = PostgresServer::start()?;
+        let objects = MemoryObjects::default();
+        objects.set_time(START);
+        Some(Cluster {
+            server,
+            objects,
+            folders: tempfile::tempdir().unwrap(),
+            wires: Arc::default(),
+            clock: manual_clock(),
+        })
+    }
+
+    pub(super) fn config(&self, name: &str, role: NodeRole) -> StoreConfig {
+        StoreConfig {
+            catalogue: self.server.place(),
+            clock: self.clock.clone(),
+            objects: Some(ObjectsConfig::new(Arc::new(self.objects.clone()))),
+            node_client: Some(self.wires.clone()),
+            node_wait: Duration::ZERO,
+            node: NodeConfig {
+                name: name.to_owned(),
+                role,
+                address: "in this process".to_owned(),
+                version: "1".to_owned(),
+            },
+            ..quiet(&self.folders.path().join(name))
+        }
+    }
+
+    pub(super) async fn open(&self, config: StoreConfig) -> Arc<Store> {
+        let store = Store::open(config).await.unwrap();
+        let id = store.catalogue().node().unwrap();
+        self.wires.0.lock().insert(id, Arc::downgrade(&store));
+        store.join().await.unwrap();
+        // The time that a node waits before it takes telemetry: the others read the catalogue again before their next query.
+        self.clock.pass(Duration::from_secs(3));
+        store
+    }
+
+    pub(super) async fn node(&self, name: &str) -> Arc<Store> {
+        self.open(self.config(name, NodeRole::All)).await
+    }
+}
+
+/// The ids of an application's requests at all nodes, as a query at one of them sees them.
+pub(super) async fn all_ids(store: &Store, app: AppId) -> Vec<String> {
+    let snapshot = store.snapshot_of_all(LIFETIME).await.unwrap();
+    ids_of(frame(&snapshot, app)).await
+}
