@@ -67,14 +67,15 @@ def unfinished(server, head=HEAD, body=b""):
     return connection
 
 
-def event(app, name="good"):
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return {"time": now, "iKey": app["instrumentationKey"], "data": {"baseType": "EventData", "baseData": {"name": name}}}
+def event(app, name="good", at=None):
+    """An envelope of an event `at` a time in seconds since 1970, or now."""
+    text = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    return {"time": text, "iKey": app["instrumentationKey"], "data": {"baseType": "EventData", "baseData": {"name": name}}}
 
 
-def packed(app, items, name="load"):
-    """A gzip body of so many events."""
-    return gzip.compress(b"\n".join(json.dumps(event(app, f"{name}{number % 97}")).encode() for number in range(items)), 6)
+def packed(app, items, name="load", at=None):
+    """A gzip body of so many events `at` a time in seconds since 1970, or now."""
+    return gzip.compress(b"\n".join(json.dumps(event(app, f"{name}{number % 97}", at)).encode() for number in range(items)), 6)
 
 
 def post(server, path, body, timeout=60, **headers):
