@@ -341,3 +341,13 @@ fn tiers_are_read_by_their_names() {
     }
     assert_eq!(Tier::parse("standard"), None);
 }
+
+#[tokio::test]
+async fn clients_are_listed_with_their_addresses_and_secrets() {
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let clients = [client("a")];
+        catalogue.create_client(&clients[0]).await.unwrap();
+        assert_eq!(catalogue.clients().await.unwrap(), clients);
+    }
+}
