@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove mutants
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -147,6 +147,15 @@ random-queries:
 CUTS ?= 100000
 prove:
 	HINDSIGHT_PROVE=1 HINDSIGHT_POWER_CUTS=$(CUTS) HINDSIGHT_SEED=$(SEED) $(CARGO) test --workspace --lib simulation -- --nocapture --test-threads=1
+
+## Changes the store and the identity in small ways, drawn at random, and fails where the tests find less than 85% of them or where one
+## that they do not find is not in tests/mutants/missed.txt. Needs `cargo install cargo-mutants --locked`.
+STORE_MUTANTS ?= 100
+IDENTITY_MUTANTS ?= 250
+MUTANTS_SEED ?= 1
+mutants:
+	$(PYTHON) tests/mutants/run.py store --sample $(STORE_MUTANTS) --seed $(MUTANTS_SEED)
+	$(PYTHON) tests/mutants/run.py identity --sample $(IDENTITY_MUTANTS) --seed $(MUTANTS_SEED)
 
 ## Fuzzes TARGET (parse, bind, odata, track, otlp, jwt, log, segment) for SECONDS. Needs a nightly compiler and `cargo install cargo-fuzz --locked`;
 ## the first build of bind and odata compiles the query engine with instrumentation and takes long. No sanitizer: the code is safe Rust.

@@ -82,6 +82,11 @@ mod tests {
         check("hs_");
         check(&key[..key.len() - 1]);
         check(&key[..13]);
+        // The checksum is the CRC-32 of what is before it, in base 62.
+        let body = format!("hs_0123456789_{}", "A".repeat(43));
+        assert_eq!(id_of(&format!("{body}2eUESm")), Some("0123456789"));
+        check(&format!("{body}2eUESn"));
+        check(&format!("{body}1eUESm"));
         check(&format!("{key}0"));
         check(&key.replace("hs_", "HS_"));
         let swapped: String = key

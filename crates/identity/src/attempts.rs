@@ -187,4 +187,32 @@ mod tests {
         assert_eq!(attempts.wait("0", at(2)), None);
         assert_eq!(attempts.wait("another", at(61)), None);
     }
+
+    #[test]
+    fn sources_whose_window_is_over_make_room() {
+        let attempts = Attempts::new(1, at(60));
+        attempts.failed("old", at(0));
+        for number in 1..TRACKED {
+            attempts.failed(&number.to_string(), at(1));
+        }
+        attempts.failed("new", at(60));
+        assert_eq!(attempts.wait("new", at(61)), Some(at(59)));
+        assert_eq!(attempts.wait("old", at(61)), None);
+        assert_eq!(attempts.wait("another", at(60)), None, "none is shared");
+        attempts.failed("another", at(60));
+        attempts.failed("one more", at(60));
+        assert_eq!(attempts.wait("a third", at(60)), Some(at(60)), "one is");
+    }
+
+    #[test]
+    fn a_window_ends_for_its_source_at_a_fixed_moment() {
+        let attempts = Attempts::new(1, at(60));
+        attempts.failed("a", at(10));
+        assert_eq!(attempts.wait("a", at(69)), Some(at(1)));
+        assert_eq!(attempts.wait("a", at(70)), None);
+        attempts.failed("a", at(69));
+        assert_eq!(attempts.wait("a", at(70)), None, "the window went on");
+        attempts.failed("a", at(70));
+        assert_eq!(attempts.wait("a", at(71)), Some(at(59)), "a new one began");
+    }
 }

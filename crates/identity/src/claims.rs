@@ -200,6 +200,14 @@ mod tests {
             verdict(|c| c["nbf"] = json!(NOW + DAY)),
             Err(TokenError::NotYet)
         );
+        for (exp, nbf, expected) in [
+            (NOW - SKEW + 1, NOW + SKEW, Ok(())),
+            (NOW - SKEW, NOW, Err(TokenError::Expired)),
+            (NOW, NOW + SKEW + 1, Err(TokenError::NotYet)),
+        ] {
+            let found = verdict(|c| (c["exp"], c["nbf"]) = (json!(exp), json!(nbf)));
+            assert_eq!(found, expected, "{exp} {nbf}");
+        }
     }
 
     #[test]

@@ -207,6 +207,8 @@ mod tests {
             "file:///etc/passwd",
             "gopher://idp.example/",
             "https://u:p@idp.example/",
+            "https://u@idp.example/",
+            "https://:p@idp.example/",
             "idp.example",
         ] {
             assert!(fetcher.check(inside).is_err(), "{inside}");
@@ -217,6 +219,63 @@ mod tests {
             "https://[2606:4700::1111]/",
         ] {
             assert!(fetcher.check(outside).is_ok(), "{outside}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_allowed_by_their_ranges() {
+        let check = |address: &str, allowed: bool, allowed_with_local: bool| {
+            let address: IpAddr = address.parse().unwrap();
+            let verdict = [is_allowed(address, false), is_allowed(address, true)];
+            assert_eq!(verdict, [allowed, allowed_with_local], "{address}");
+        };
+        let (everywhere, local, never) = ((true, true), (false, true), (false, false));
+        for (address, (allowed, allowed_with_local)) in [
+            ("8.8.8.8", everywhere),
+            ("100.63.255.255", everywhere),
+            ("100.128.0.0", everywhere),
+            ("99.64.0.1", everywhere),
+            ("2606:4700::1111", everywhere),
+            ("3fff::1", everywhere),
+            ("::ffff:8.8.8.8", everywhere),
+            ("127.0.0.1", local),
+            ("10.0.0.1", local),
+            ("100.64.0.0", local),
+            ("100.127.255.255", local),
+            ("240.0.0.1", local),
+            ("::1", local),
+            ("fd00::1", local),
+            ("4000::1", local),
+            ("2002:7f00:1::", local),
+            ("64:ff9b::7f00:1", local),
+            ("::ffff:127.0.0.1", local),
+            ("0.1.2.3", never),
+            ("169.254.169.254", never),
+            ("224.0.0.1", never),
+            ("255.255.255.255", never),
+            ("::", never),
+            ("ff02::1", never),
+            ("fe80::1", never),
+            ("febf::1", never),
+            ("::ffff:169.254.169.254", never),
+        ] {
+            check(address, allowed, allowed_with_local);
+        }
+    }
+
+    #[test]
+    fn names_of_this_network_are_known() {
+        for local in [
+            "localhost",
+            "LOCALHOST.",
+            "a.localhost",
+            "printer.local",
+            "db.internal.",
+        ] {
+            assert!(is_local_name(local), "{local}");
+        }
+        for other in ["idp.example", "local", "localhost.example", "notlocalhost"] {
+            assert!(!is_local_name(other), "{other}");
         }
     }
 

@@ -292,4 +292,15 @@ mod tests {
         assert!(header(json!({"alg": "RS256", "crit": ["exp"]})).is_err());
         assert!(header(json!({"typ": "JWT"})).is_err());
     }
+
+    #[test]
+    fn longer_tokens_are_refused_before_they_are_read() {
+        let part = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let begin = format!("{}.{}.", part(json!({"alg": "ES256"})), part(json!({})));
+        let token = |length: usize| format!("{begin}{}", "A".repeat(length - begin.len()));
+        assert!(parse(&token(LONGEST)).is_ok());
+        for longer in [LONGEST + 1, 2 * LONGEST] {
+            assert_eq!(parse(&token(longer)).unwrap_err(), TokenError::Malformed);
+        }
+    }
 }

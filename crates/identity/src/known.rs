@@ -48,4 +48,17 @@ mod tests {
         assert!(known.contains("1", Duration::from_secs(2)));
         assert!(!known.contains("1", LIFETIME + Duration::from_secs(1)));
     }
+
+    #[test]
+    fn an_entry_ends_after_its_lifetime_and_makes_room_for_no_repetition() {
+        let known = Known::default();
+        known.note("a", Duration::ZERO);
+        assert!(known.contains("a", LIFETIME - Duration::from_nanos(1)));
+        assert!(!known.contains("a", LIFETIME));
+        for number in 1..KEPT {
+            known.note(&number.to_string(), Duration::from_secs(1));
+        }
+        known.note("1", Duration::from_secs(2));
+        assert!(known.contains("a", Duration::from_secs(2)));
+    }
 }

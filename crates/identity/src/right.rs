@@ -106,4 +106,21 @@ mod tests {
         assert_eq!(Rights::parse("read,write"), Err("write"));
         assert_eq!(Rights::parse("ingest read").unwrap().text(), "read,ingest");
     }
+
+    #[test]
+    fn sets_of_rights_are_united_and_intersected() {
+        let set = |text: &str| Rights::parse(text).unwrap();
+        let both = |one: &str, other: &str| set(one).both(set(other)).text();
+        assert_eq!(both("read,ingest", "read"), "read");
+        assert_eq!(both("read", "ingest"), "");
+        assert_eq!(both("admin", "read,ingest"), "read,ingest");
+        assert_eq!(both("admin", "admin"), "read,ingest,admin");
+        assert_eq!(set("read").and(set("ingest")).text(), "read,ingest");
+        assert_eq!(set("read").and(set("read")).text(), "read");
+        assert_eq!(set("read").with(Right::Read).text(), "read");
+        for right in Right::ALL {
+            assert_eq!(Right::parse(right.name()), Some(right));
+            assert_eq!(Rights::NONE.with(right).text(), right.name());
+        }
+    }
 }

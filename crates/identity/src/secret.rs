@@ -65,3 +65,37 @@ pub fn matches(text: &str, kept: &[u8]) -> bool {
 pub fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_drawn_evenly_and_in_number() {
+        for count in [0, 1, 43, 64, 65, 1000] {
+            assert_eq!(random_digits(count, DIGITS).unwrap().len(), count);
+        }
+        assert_ne!(random().unwrap(), random().unwrap());
+        // A byte has one value more than there are digits here. If it were not thrown again, the first digit came twice as often.
+        let mut digits = [b'b'; 255];
+        digits[0] = b'a';
+        let text = random_digits(100_000, &digits).unwrap();
+        let first = text.chars().filter(|digit| *digit == 'a').count();
+        assert!((250..550).contains(&first), "{first} of 100,000");
+        // With 62 digits, 8 values of a byte are thrown again: the first four digits have 16 of the others.
+        let text = random_digits(100_000, DIGITS).unwrap();
+        let first = text.chars().filter(|digit| "0123".contains(*digit)).count();
+        assert!((6000..6900).contains(&first), "{first} of 100,000");
+    }
+
+    #[test]
+    fn secrets_are_compared_whole() {
+        let kept = hash("secret");
+        assert_eq!(kept.len(), 32);
+        assert!(matches("secret", &kept));
+        assert!(!matches("secreu", &kept));
+        assert!(!matches("secret", &kept[..31]));
+        assert!(same("secret", "secret"));
+        assert!(!same("secret", "secreu") && !same("secret", "secre"));
+    }
+}

@@ -128,4 +128,12 @@ mod tests {
             assert!(error.contains(word), "{error}");
         }
     }
+
+    #[test]
+    fn an_issuer_on_this_machine_is_named_with_http_and_grants_reading_alone() {
+        let issuers = parse("http://localhost:1 applications=a").unwrap();
+        assert_eq!(issuers[0].issuer, "http://localhost:1");
+        assert_eq!(issuers[0].rights.text(), "read");
+        assert_eq!(issuers[0].tenant, None);
+    }
 }

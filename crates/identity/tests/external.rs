@@ -114,10 +114,15 @@ struct Provider {
 
 impl Provider {
     async fn start(keys: &[&Pair]) -> Provider {
+        Provider::start_at(keys, "/t").await
+    }
+
+    /// One whose name has this path, which is `/t` with or without a slash at its end.
+    async fn start_at(keys: &[&Pair], path: &str) -> Provider {
         let state = Arc::new(State::default());
         *state.keys.lock().unwrap() = keys.iter().map(|pair| pair.public()).collect();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let issuer = format!("http://{}/t", listener.local_addr().unwrap());
+        let issuer = format!("http://{}{path}", listener.local_addr().unwrap());
         let (name, shared) = (issuer.clone(), state.clone());
         let discovery = move || {
             shared.fetches.fetch_add(1, Ordering::SeqCst);
@@ -125,7 +130,8 @@ impl Provider {
             let down = *shared.down.lock().unwrap();
             async move {
                 let document = |issuer: &str| {
-                    json!({"issuer": issuer, "jwks_uri": format!("{name}/keys")}).to_string()
+                    let keys = format!("{}/keys", name.trim_end_matches('/'));
+                    json!({"issuer": issuer, "jwks_uri": keys}).to_string()
                 };
                 match down {
                     Some("error") => (StatusCode::BAD_GATEWAY, String::new()).into_response(),
@@ -133,7 +139,10 @@ impl Provider {
                         (StatusCode::FOUND, [("location", "http://169.254.169.254/")])
                             .into_response()
                     }
-                    Some("huge") => " ".repeat(2 << 20).into_response(),
+                    // Good but for its size.
+                    Some("huge") => {
+                        format!("{}{}", document(&name), " ".repeat(2 << 20)).into_response()
+                    }
                     Some("slow") => {
                         tokio::time::sleep(Duration::from_secs(60)).await;
                         document(&name).into_response()
@@ -184,12 +193,17 @@ struct Trust {
 
 impl Trust {
     async fn of(entry: &str) -> Trust {
+        Trust::beside(entry, None).await
+    }
+
+    /// The same beside an embedded issuer of this tenant.
+    async fn beside(entry: &str, tenant: Option<&str>) -> Trust {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(Moved::default());
         let settings = IssuerSettings {
             audiences: vec![AUDIENCE.to_owned()],
             implicit: Implicit::Off,
-            tenant: None,
+            tenant: tenant.map(str::to_owned),
             attempts: 10,
             portal: false,
         };
@@ -312,6 +326,28 @@ async fn keys_may_change_and_old_ones_end() {
         "an unknown key makes us read again"
     );
     assert_eq!(trust.check(&of_old).await, Err(TokenError::Key));
+}
+
+#[tokio::test]
+async fn keys_are_read_again_after_an_hour() {
+    let pair = Pair::ec("e");
+    let provider = Provider::start(&[&pair]).await;
+    let trust = Trust::in_(&provider).await;
+    let token = pair.sign(&provider.claims());
+    for (seconds, fetches) in [(0, 1), (61, 1), (3538, 1), (1, 2), (61, 2)] {
+        trust.clock.pass(seconds);
+        assert!(trust.check(&token).await.is_ok());
+        assert_eq!(provider.fetches(), fetches, "{seconds} s later");
+    }
+}
+
+#[tokio::test]
+async fn a_trusted_issuer_of_the_same_tenant_is_not_taken_for_the_embedded_one() {
+    let pair = Pair::ec("e");
+    let provider = Provider::start_at(&[&pair], "/t/").await;
+    let trust = Trust::beside(&format!("{} applications=*", provider.issuer), Some("t")).await;
+    let verdict = trust.check(&pair.sign(&provider.claims())).await;
+    assert_eq!(verdict, Ok("someone read".to_owned()));
 }
 
 #[tokio::test]

@@ -330,3 +330,35 @@ impl LeafBuilder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Item, item, requests};
+
+    #[test]
+    fn keys_of_enough_rows_are_chosen_the_most_frequent_first() {
+        let rows = |bags: &[&'static str]| {
+            let items = bags.iter().enumerate().map(|(id, &dimensions)| Item {
+                dimensions,
+                ..item(id, 0)
+            });
+            requests(&items.collect::<Vec<_>>())
+        };
+        let mut counts = KeyCounts::new(Table::Requests);
+        counts.add(&rows(&[r#"{"b": "1"}"#, r#"{"a": "1", "b": "2"}"#]));
+        counts.add(&rows(&[r#"{"b": "3"}"#, r#"{"a": "2", "c": "1"}"#]));
+        let chosen = |max_keys, min_share| {
+            let rule = PromotionRule {
+                max_keys,
+                min_share,
+            };
+            let columns = counts.choose(rule).into_iter();
+            columns.map(|column| column.key).collect::<Vec<_>>()
+        };
+        assert_eq!(chosen(9, 0.75), ["b"]);
+        assert_eq!(chosen(9, 0.5), ["b", "a"]);
+        assert_eq!(chosen(9, 0.0), ["b", "a", "c"]);
+        assert_eq!(chosen(1, 0.0), ["b"]);
+    }
+}

@@ -219,3 +219,15 @@ impl From<crate::secret::NoRandom> for OAuthError {
         OAuthError::server(&error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_the_server_is_no_fault_of_the_client() {
+        let error = OAuthError::server(&"the disk is full");
+        assert_eq!((error.error, error.status), ("server_error", 500));
+        assert!(!error.message.contains("disk"), "details stay in the log");
+    }
+}

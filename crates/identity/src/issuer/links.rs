@@ -63,4 +63,17 @@ mod tests {
         assert!(!links.take("0", now), "the oldest is forgotten");
         assert!(links.take("1", now) && links.take(&MOST_LINKS.to_string(), now));
     }
+
+    #[test]
+    fn links_that_ended_are_forgotten_before_others() {
+        let links = Links::default();
+        links.keep("old", Duration::ZERO);
+        for number in 1..MOST_LINKS {
+            links.keep(&number.to_string(), Duration::from_secs(1));
+        }
+        links.keep("new", LINK_LIFETIME);
+        assert_eq!(links.0.lock().len(), MOST_LINKS);
+        assert!(links.take("1", LINK_LIFETIME));
+        assert!(links.take("new", LINK_LIFETIME * 2 - Duration::from_nanos(1)));
+    }
 }

@@ -273,3 +273,185 @@ impl Waiting {
         self.codes.retain(|_, hash| devices.contains_key(hash));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Duration = Duration::from_secs(1000);
+
+    fn person() -> SignedIn {
+        SignedIn {
+            user: "u".to_owned(),
+            name: "ada".to_owned(),
+            session: "s".to_owned(),
+            at: 0,
+        }
+    }
+
+    fn code(grant: &str) -> Code {
+        Code {
+            client: "c".to_owned(),
+            redirect: "https://app.example/cb".to_owned(),
+            who: person(),
+            wanted: None,
+            openid: true,
+            offline: false,
+            nonce: None,
+            challenge: None,
+            grant: grant.to_owned(),
+            version: Version::V2,
+        }
+    }
+
+    fn device(now: Duration) -> Device {
+        let client = ("c".to_owned(), "Client".to_owned());
+        Device::new(client, None, (true, false), Version::V2, now)
+    }
+
+    /// What a poll of the device `d` by its client returns, in a word.
+    fn poll(devices: &Devices, now: Duration) -> &'static str {
+        match devices.poll("d", "c", now) {
+            Polled::Unknown => "unknown",
+            Polled::Expired => "expired",
+            Polled::TooSoon => "too soon",
+            Polled::Pending => "pending",
+            Polled::Denied => "denied",
+            Polled::Ready(device, who) => {
+                assert_eq!((device.client.as_str(), who), ("c", person()));
+                "ready"
+            }
+        }
+    }
+
+    #[test]
+    fn a_code_is_good_once_and_a_second_use_names_its_family() {
+        let codes = Codes::default();
+        assert!(codes.keep("a", code("family"), START));
+        assert!(!codes.is_replayed("a"), "it was not used yet");
+        assert!(matches!(codes.take("b", START), Taken::Unknown));
+        assert!(matches!(codes.take("a", START), Taken::Once(code) if code.grant == "family"));
+        assert!(!codes.is_replayed("a"), "it was used once");
+        // A use is remembered for longer than the code would have lived.
+        let later = START + 2 * CODE_LIFETIME;
+        assert!(matches!(codes.take("a", later), Taken::Again(grant) if grant == "family"));
+        assert!(codes.is_replayed("a"));
+        assert!(!codes.is_replayed("b"));
+    }
+
+    #[test]
+    fn a_code_ends_with_its_lifetime() {
+        let codes = Codes::default();
+        let last = START + CODE_LIFETIME - Duration::from_nanos(1);
+        assert!(codes.keep("a", code("a"), START) && codes.keep("b", code("b"), START));
+        assert!(matches!(codes.take("a", last), Taken::Once(_)));
+        assert!(matches!(
+            codes.take("b", START + CODE_LIFETIME),
+            Taken::Unknown
+        ));
+        // It was forgotten, also for a clock that goes back.
+        assert!(matches!(codes.take("b", START), Taken::Unknown));
+    }
+
+    #[test]
+    fn codes_beyond_the_limit_are_refused_until_others_end() {
+        let codes = Codes::default();
+        for number in 0..MOST {
+            let now = START + Duration::from_secs(u64::from(number > 0));
+            assert!(codes.keep(&number.to_string(), code("a"), now));
+        }
+        let end = START + CODE_LIFETIME;
+        let before = end - Duration::from_nanos(1);
+        assert!(!codes.keep("one more", code("a"), before));
+        assert!(codes.keep("one more", code("a"), end), "the first ended");
+        assert!(!codes.keep("another", code("a"), end), "no other ended");
+        // Those that wait are kept, and a code that was used counts for longer.
+        assert!(matches!(codes.take("1", end), Taken::Once(_)));
+        let all_ended = end + CODE_LIFETIME;
+        assert!(codes.keep("another", code("a"), all_ended));
+        assert!(matches!(codes.take("1", all_ended), Taken::Again(_)));
+    }
+
+    #[test]
+    fn a_device_waits_for_its_person_and_is_answered_once() {
+        let devices = Devices::default();
+        assert!(devices.keep("d", "USER", device(START), START));
+        assert!(matches!(
+            devices.poll("d", "other client", START),
+            Polled::Unknown
+        ));
+        assert_eq!(poll(&devices, START), "pending");
+        assert_eq!(devices.find("USER", START).unwrap().client_name, "Client");
+        assert!(devices.find("OTHER", START).is_none());
+        assert!(!devices.decide("OTHER", Some(person()), START));
+        assert!(devices.decide("USER", Some(person()), START));
+        assert!(devices.find("USER", START).is_none());
+        assert!(!devices.decide("USER", None, START), "it was decided");
+        assert_eq!(poll(&devices, START), "ready");
+        assert_eq!(poll(&devices, START), "unknown");
+    }
+
+    #[test]
+    fn a_device_that_a_person_refuses_is_denied() {
+        let devices = Devices::default();
+        assert!(devices.keep("d", "USER", device(START), START));
+        assert!(devices.decide("USER", None, START));
+        assert_eq!(poll(&devices, START), "denied");
+    }
+
+    #[test]
+    fn a_device_that_polls_too_often_is_slowed_down() {
+        let devices = Devices::default();
+        assert!(devices.keep("d", "USER", device(START), START));
+        let half = DEVICE_INTERVAL / 2;
+        let step = Duration::from_nanos(1);
+        assert_eq!(poll(&devices, START), "pending");
+        assert_eq!(poll(&devices, START + half - step), "too soon");
+        // The early poll counts as the last one.
+        assert_eq!(poll(&devices, START + half), "too soon");
+        assert_eq!(poll(&devices, START + 2 * half), "pending");
+    }
+
+    #[test]
+    fn a_device_ends_with_its_lifetime() {
+        let devices = Devices::default();
+        assert!(devices.keep("d", "USER", device(START), START));
+        let end = START + DEVICE_LIFETIME;
+        let last = end - Duration::from_nanos(1);
+        assert!(devices.find("USER", last).is_some());
+        assert_eq!(poll(&devices, last), "pending");
+        assert!(devices.find("USER", end).is_none());
+        assert!(!devices.decide("USER", Some(person()), end));
+        assert_eq!(poll(&devices, end), "expired");
+        assert_eq!(poll(&devices, end), "unknown");
+
+        assert!(devices.keep("d", "LAST", device(START), START));
+        assert!(devices.decide("LAST", Some(person()), last));
+        assert_eq!(poll(&devices, end), "expired", "also where it was allowed");
+    }
+
+    #[test]
+    fn devices_beyond_the_limit_are_refused_until_others_end() {
+        let devices = Devices::default();
+        let keep = |name: &str, now| devices.keep(name, name, device(now), now);
+        for number in 0..MOST {
+            let now = START + Duration::from_secs(u64::from(number > 0));
+            assert!(keep(&number.to_string(), now));
+        }
+        let end = START + DEVICE_LIFETIME;
+        assert!(!keep("one more", end - Duration::from_nanos(1)));
+        assert!(keep("one more", end), "the first ended");
+        assert!(!keep("another", end), "no other ended");
+        assert!(devices.find("0", START).is_none(), "it is forgotten");
+        assert!(devices.find("1", end).is_some());
+    }
+
+    #[test]
+    fn a_user_code_stands_for_one_device() {
+        let devices = Devices::default();
+        assert!(devices.keep("d", "USER", device(START), START));
+        assert!(!devices.keep("e", "USER", device(START), START));
+        assert!(matches!(devices.poll("e", "c", START), Polled::Unknown));
+        assert_eq!(poll(&devices, START), "pending");
+    }
+}

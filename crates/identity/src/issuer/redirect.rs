@@ -72,6 +72,7 @@ mod tests {
             "http://127.0.0.1",
             "http://[::1]/",
             "com.example.app:/cb",
+            "msal0123://auth",
         ] {
             assert_eq!(check(good), Ok(()), "{good}");
         }
@@ -80,7 +81,10 @@ mod tests {
             "http://app.example/cb",
             "https://app.example/#f",
             "https://u@app.example/",
+            "https://:p@app.example/",
             "https://*.example/",
+            "https://app.example/a b",
+            "https://app.example/a\\b",
             "javascript:alert(1)",
             "data:text/html,x",
             "file:///etc/passwd",
@@ -123,5 +127,8 @@ mod tests {
         assert!(!matches("http://localhost", "http://x@localhost:51000"));
         assert!(!matches("http://localhost", "http://localhost:51000#x"));
         assert!(!matches("https://app.example", "https://app.example:8443"));
+        assert!(!matches("https://localhost", "https://localhost:8443"));
+        assert!(!matches("http://app.example", "http://app.example:81"));
+        assert!(!matches("http://localhost/a", "http://localhost:1/b/../a"));
     }
 }

@@ -174,4 +174,26 @@ mod tests {
         );
         check(Version::V2, "scope=Data.Read", "invalid_scope");
     }
+
+    #[test]
+    fn scopes_are_of_one_resource_and_say_what_else_is_wanted() {
+        let audiences = ["https://api", "https://other"].map(str::to_owned);
+        let read = |text: &str| {
+            let form = Form::parse(format!("scope={text}").as_bytes());
+            Wanted::read(&form, Version::V2, &audiences)
+        };
+        let both = read("https://api/Data.Read+https://api/Data.Write");
+        assert_eq!(both.unwrap().unwrap().scope, "Data.Read Data.Write");
+        for (more, openid, offline) in [
+            ("openid", true, false),
+            ("offline_access", false, true),
+            ("profile", false, false),
+        ] {
+            let wanted = read(&format!("{more}+https://api/Data.Read"));
+            let wanted = wanted.unwrap().unwrap();
+            assert_eq!((wanted.openid, wanted.offline), (openid, offline), "{more}");
+        }
+        let refused = read("https://api/Data.Read+https://other/Data.Read");
+        assert_eq!(refused.unwrap_err().error, "invalid_scope");
+    }
 }

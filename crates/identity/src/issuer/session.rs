@@ -53,7 +53,7 @@ impl Issuer {
             .begin(&sources, elapsed)
             .map_err(|wait| OAuthError::too_many(wait.as_secs().max(1)))?;
         let user = self.catalogue.user(name).await?;
-        let user = user.filter(|user| user.name.eq_ignore_ascii_case(name) || user.name == name);
+        let user = user.filter(|user| user.name.eq_ignore_ascii_case(name));
         let kept = user.as_ref().map(|user| user.password.clone());
         let good = match self.passwords.matches(password, kept).await {
             Ok(good) => good,

@@ -308,3 +308,76 @@ async fn errors_of_reading_and_writing_name_the_file() {
         assert!(message.starts_with(&start), "{message}");
     }
 }
+
+#[tokio::test]
+async fn a_saved_text_changes_from_its_latest_version_alone() {
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let app = catalogue.create_app(new("shop")).await.unwrap().id;
+        for kind in [SavedKind::Query, SavedKind::Workbook] {
+            let saved = |version: u32| Saved {
+                app,
+                name: "a".to_owned(),
+                text: format!("text {version}"),
+                range: Some("P1D".to_owned()),
+                version,
+                author: "ada".to_owned(),
+                changed: 7,
+            };
+            let save = async |version| catalogue.save(kind, &saved(version)).await.unwrap();
+            assert!(save(1).await);
+            assert!(!save(1).await, "the name is taken");
+            assert!(!save(3).await, "version 2 is missing");
+            assert!(save(2).await);
+            let found = catalogue.saved_one(kind, app, "a").await.unwrap();
+            assert_eq!(found, Some(saved(2)));
+            let delete = async |version| {
+                let deleted = catalogue.delete_saved(kind, app, "a", version).await;
+                deleted.unwrap()
+            };
+            assert!(!delete(1).await);
+            assert_eq!(catalogue.saved(kind, app).await.unwrap(), [saved(2)]);
+            assert!(delete(2).await);
+            assert_eq!(catalogue.saved(kind, app).await.unwrap(), []);
+        }
+    }
+}
+
+#[tokio::test]
+async fn signing_keys_are_read_newest_first_and_forgotten_by_age() {
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let key = |id: &str, created| SigningKeyRecord {
+            id: id.to_owned(),
+            pem: format!("pem of {id}"),
+            created,
+        };
+        for key in [key("a", 1), key("b", 3), key("c", 2)] {
+            catalogue.create_signing_key(&key).await.unwrap();
+        }
+        let keys = catalogue.signing_keys().await.unwrap();
+        let ids: Vec<_> = keys.iter().map(|key| key.id.as_str()).collect();
+        assert_eq!(ids, ["b", "c", "a"]);
+        assert_eq!(keys[0].pem, "pem of b");
+        catalogue.delete_signing_keys(2).await.unwrap();
+        assert_eq!(catalogue.signing_keys().await.unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn tiers_are_read_by_their_names() {
+    for tier in [Tier::Free, Tier::Basic, Tier::Enterprise] {
+        assert_eq!(Tier::parse(tier.name()), Some(tier));
+    }
+    assert_eq!(Tier::parse("standard"), None);
+}
+
+#[tokio::test]
+async fn clients_are_listed_with_their_addresses_and_secrets() {
+    for home in Home::each() {
+        let catalogue = home.catalogue().await;
+        let clients = [client("a")];
+        catalogue.create_client(&clients[0]).await.unwrap();
+        assert_eq!(catalogue.clients().await.unwrap(), clients);
+    }
+}

@@ -131,3 +131,21 @@ impl LogReport {
         self.records += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_concerns_the_records_before_its_end() {
+        let damage = |end| LogDamage {
+            path: PathBuf::from("log"),
+            what: "it is damaged".to_owned(),
+            end,
+        };
+        // The records up to 4 are in segments, and the next one that reads back is 5 or 6.
+        assert!(!damage(Some(5)).is_after(4));
+        assert!(damage(Some(6)).is_after(4));
+        assert!(damage(None).is_after(4));
+    }
+}

@@ -351,3 +351,26 @@ fn encode(next: u64, group: &[Request]) -> Vec<u8> {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// A record that says more would make damage of a torn end: the records of one write reach the disk in any order.
+    #[test]
+    fn the_records_of_a_group_say_what_was_durable_before_it() {
+        let request = || Request {
+            app: AppId(Uuid::nil()),
+            batches: Vec::new(),
+            payload: vec![1, 2, 3],
+            reply: oneshot::channel().0,
+        };
+        let bytes = encode(7, &[request(), request()]);
+        let first = record::read(&bytes).unwrap();
+        let second = record::read(&bytes[first.size()..]).unwrap();
+        assert_eq!((first.sequence, second.sequence), (7, 8));
+        assert_eq!([first.durable(), second.durable()], [Some(6); 2]);
+    }
+}

@@ -387,4 +387,22 @@ mod tests {
             data(&["a", "foreign", "other"], 3)
         );
     }
+
+    #[test]
+    fn segments_without_covers_overlap_where_hours_and_sequences_do() {
+        let extent = |hours, sequence| Extent::AtMost { hours, sequence };
+        let one = extent((2, 4), (10, 20));
+        for (hours, sequence, overlaps) in [
+            ((4, 6), (20, 30), true),
+            ((0, 2), (0, 10), true),
+            ((5, 6), (10, 20), false),
+            ((0, 1), (10, 20), false),
+            ((2, 4), (21, 30), false),
+            ((2, 4), (0, 9), false),
+        ] {
+            let other = extent(hours, sequence);
+            let found = [one.overlaps(&other), other.overlaps(&one)];
+            assert_eq!(found, [overlaps; 2], "{hours:?} {sequence:?}");
+        }
+    }
 }

@@ -29,3 +29,22 @@ impl LargeExpiry {
         *self.0.lock() = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_run_confirms_unless_one_between_took_less() {
+        let large = LargeExpiry::default();
+        let apart = Duration::from_secs(3600);
+        let hours = |hours| apart * hours;
+        assert!(!large.confirm(hours(0), apart));
+        assert!(!large.confirm(hours(1) - Duration::from_nanos(1), apart));
+        assert!(large.confirm(hours(1), apart));
+        assert!(!large.confirm(hours(5), apart), "each needs two runs");
+        large.forget();
+        assert!(!large.confirm(hours(9), apart));
+        assert!(large.confirm(hours(10), apart));
+    }
+}

@@ -106,3 +106,31 @@ pub(super) fn damage_in(error: &ParquetError) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn failures_of_the_disk_are_damage_and_others_are_not() {
+        let found = |error: io::Error| {
+            let error = StoreError::io("read", Path::new("a segment"))(error);
+            damage_in(&ParquetError::External(Box::new(error)))
+        };
+        assert_eq!(
+            found(io::ErrorKind::NotFound.into()).as_deref(),
+            Some("missing")
+        );
+        assert_eq!(
+            found(io::ErrorKind::UnexpectedEof.into()).as_deref(),
+            Some("shorter than it was")
+        );
+        let unreadable = found(io::Error::from_raw_os_error(UNREADABLE_BLOCK));
+        assert!(unreadable.is_some_and(|what| what.starts_with("unreadable: ")));
+        assert_eq!(found(io::ErrorKind::PermissionDenied.into()), None);
+        assert_eq!(damage_in(&ParquetError::General("other".to_owned())), None);
+    }
+}

@@ -125,6 +125,12 @@ mod tests {
         }
         assert!(found == 1000 && others < 1000, "{found} {others}");
         assert_eq!(filter_size(&[], 10), None);
+        assert_eq!(filter_size(&[0x15, 0x40], 33), Some(32));
+        assert_eq!(
+            filter_size(&[0x15, 0x40], 32),
+            None,
+            "no place for its header"
+        );
         assert_eq!(filter_size(&written, length * 2), None);
         assert_eq!(filter_size(&[0x15, 0xff, 0xff], 100), None);
     }

@@ -147,6 +147,9 @@ async fn a_backup_of_a_closed_folder_is_verified_and_goes_on() {
             std::fs::read(root.join(name)).unwrap()
         );
     }
+    for name in ["db-wal", "db-shm", "generation"] {
+        assert!(!copy.join("catalogue").with_extension(name).exists());
+    }
     let checked = crate::check(&copy, None, Arc::new(())).await.unwrap();
     assert_eq!((checked.damage, checked.notes), (vec![], vec![]));
     assert_eq!(ids_in(&copy).await, ["a", "b", "c"]);

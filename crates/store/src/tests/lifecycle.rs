@@ -311,6 +311,51 @@ async fn bytes_bound_an_application_too() {
     assert_eq!(ids(&store, app(1)).await, Vec::<String>::new());
 }
 
+#[tokio::test]
+async fn retention_seals_the_memtable_only_where_it_holds_old_items() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let config = StoreConfig {
+        clock: clock.clone(),
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    let later = |id: &str, days: i64| item(id, days * 24 * TICKS_PER_HOUR);
+    put(&store, app(1), &[later("new", 10), later("newer", 11)])
+        .await
+        .unwrap();
+    store.seal_all().await.unwrap();
+    put(&store, app(1), &[item("old", 0)]).await.unwrap();
+    clock.pass(DAY * 89);
+    assert_eq!(store.expire_with_memory().await.unwrap(), 0);
+    assert_eq!(segments_if_any(&store), 2, "nothing was sealed");
+    clock.pass(DAY * 2);
+    assert_eq!(store.expire_with_memory().await.unwrap(), 1);
+    assert_eq!(ids(&store, app(1)).await, ["new", "newer"]);
+}
+
+#[tokio::test]
+async fn the_background_task_expires_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = StoreConfig {
+        background: true,
+        retention_bytes: Some(1),
+        retention_interval: Duration::ZERO,
+        ..quiet(dir.path())
+    };
+    let store = Store::open(config).await.unwrap();
+    put(&store, app(1), &[item("a", 0)]).await.unwrap();
+    store.seal_all().await.unwrap();
+    let expired = async {
+        while !ids(&store, app(1)).await.is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), expired)
+        .await
+        .expect("the segment expires");
+}
+
 /// A store with one application, and an item of each day in its tables of requests and traces.
 async fn of_two_tables(config: StoreConfig, days: i64) -> Arc<Store> {
     let store = Store::open(config).await.unwrap();

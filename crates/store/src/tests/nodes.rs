@@ -15,7 +15,7 @@ use super::*;
 use crate::clock::ticks;
 use crate::objects::memory::Fault;
 use crate::{
-    Clock, DatabaseError, NewApplication, NodeRecord, NodeRole, ObjectsConfig, StoreError,
+    Clock, DatabaseError, HotReply, NewApplication, NodeRecord, NodeRole, ObjectsConfig, StoreError,
 };
 
 #[tokio::test]
@@ -27,7 +27,16 @@ async fn each_node_reads_what_the_others_have_acknowledged_and_sealed() {
     let c = cluster.open(cluster.config("c", NodeRole::Query)).await;
     for node in [&a, &b, &c] {
         node.follow().await.unwrap();
+        assert_eq!(node.other_nodes().len(), 2);
     }
+    let import = AppendRequest {
+        app: app(1),
+        batches: vec![(Table::Requests, requests(&[item("a1", 1)]))],
+    };
+    assert!(matches!(
+        a.append_unique(import).await,
+        Err(StoreError::NotWithNodes { .. })
+    ));
     let first = put(&a, app(1), &[item("a1", 1)]).await.unwrap();
     let second = put(&b, app(1), &[item("b1", 2)]).await.unwrap();
     put(&b, app(2), &[item("other", 2)]).await.unwrap();
@@ -41,6 +50,11 @@ async fn each_node_reads_what_the_others_have_acknowledged_and_sealed() {
     // A snapshot keeps what it has seen, whatever the node does meanwhile.
     let snapshot = c.snapshot_of_all(LIFETIME).await.unwrap();
     assert_eq!((a.hot_leases(), b.hot_leases()), (1, 1));
+    let reads_others = |snapshot: &Snapshot| {
+        let table = snapshot.table(&[app(1)], Table::Requests);
+        table.reads_other_nodes()
+    };
+    assert!(reads_others(&snapshot) && !reads_others(&c.snapshot()));
     a.seal_all().await.unwrap();
     put(&a, app(1), &[item("a2", 3)]).await.unwrap();
     assert_eq!(ids_of(frame(&snapshot, app(1))).await, ["a1", "b1"]);
@@ -494,4 +508,18 @@ async fn a_catalogue_of_before_there_were_nodes_gets_its_server_as_the_first_one
     assert_eq!((nodes[0].number, nodes[0].log_position), (0, 1));
     store.seal_all().await.unwrap();
     assert_eq!(store.catalogue().log_position().await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_memtable_that_another_node_takes_for_sealed_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(quiet(dir.path())).await.unwrap();
+    put(&store, app(1), &[item("a", 1)]).await.unwrap();
+    let open = async |sealed| store.open_hot(sealed, LIFETIME).await.unwrap();
+    assert!(matches!(open(0).await, HotReply::Open { .. }));
+    // A catalogue that lists the first request in a segment, before this node has noticed.
+    assert!(matches!(open(1).await, HotReply::Behind));
+    store.seal_all().await.unwrap();
+    assert!(matches!(open(1).await, HotReply::Open { .. }));
+    assert!(matches!(open(0).await, HotReply::Gone));
 }

@@ -182,10 +182,7 @@ async fn ingestion_goes_on_while_postgresql_is_away_and_is_sealed_afterwards() {
     server.stop();
     put(&store, app(1), &[item("b", 2)]).await.unwrap();
     let failed = store.seal_all().await.unwrap_err();
-    assert!(
-        matches!(&failed, StoreError::Catalogue { source, .. } if source.is_unavailable()),
-        "{failed}"
-    );
+    assert!(failed.is_catalogue_unavailable(), "{failed}");
     assert!(
         failed.to_string().contains("postgres://hindsight@"),
         "{failed}"
@@ -400,10 +397,9 @@ async fn a_transaction_without_changes_and_one_that_fails_leave_no_trace() {
     catalogue.create_app(new("shop")).await.unwrap();
     let before = catalogue.latest_version().await.unwrap();
     assert!(!catalogue.delete_key("none").await.unwrap());
-    assert!(matches!(
-        catalogue.create_app(new("shop")).await,
-        Err(StoreError::NameTaken { .. })
-    ));
+    let taken = catalogue.create_app(new("shop")).await.unwrap_err();
+    assert!(matches!(taken, StoreError::NameTaken { .. }), "{taken}");
+    assert!(!taken.is_catalogue_unavailable());
     assert_eq!(catalogue.latest_version().await.unwrap(), before);
     catalogue.create_app(new("bank")).await.unwrap();
     assert_eq!(catalogue.latest_version().await.unwrap(), before + 1);

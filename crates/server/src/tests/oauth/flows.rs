@@ -221,6 +221,11 @@ async fn a_client_may_show_its_secret_in_the_header() {
         "invalid_request",
         "RFC 6749 §2.3"
     );
+    let named = issuer.client.to_uppercase();
+    let same = [form[0], form[1], ("client_id", named.as_str())];
+    assert_eq!(ask(&same).await.status, 200);
+    let other = [form[0], form[1], ("client_id", "another")];
+    assert_eq!(ask(&other).await.json()["error"], "invalid_request");
 }
 
 #[tokio::test]

@@ -177,3 +177,23 @@ impl BlockTerms {
         self.hashes.dedup();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_of_too_many_terms_has_no_filter() {
+        let add = |distinct: usize| {
+            let mut terms = BlockTerms::default();
+            for number in 0..2 * MANY {
+                terms.add(&format!("term{}", number % distinct));
+            }
+            terms
+        };
+        let few = add(100);
+        assert!(!few.full && (100..=MANY).contains(&few.hashes.len()));
+        let many = add(MANY);
+        assert!(many.full && many.hashes.is_empty());
+    }
+}

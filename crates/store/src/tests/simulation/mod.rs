@@ -18,6 +18,7 @@ use world::{Failure, World};
 
 use crate::blocking::one_thread;
 use crate::tests::proving;
+use crate::vfs::Vfs;
 
 /// Power cuts of one seed.
 const CUTS: u64 = 25;
@@ -357,4 +358,39 @@ fn a_store_opens_read_only_on_a_full_disk_and_takes_writes_once_there_is_space()
         "{files:?}"
     );
     assert_eq!(files.len(), world.segments());
+}
+
+/// A segment under a name that the catalogue does not list is missing and unlisted. It is marked and moved once there is space.
+#[test]
+fn a_store_with_a_missing_and_an_unlisted_segment_opens_on_a_full_disk() {
+    let root = folder();
+    let mut world = World::new(root.path(), 1);
+    run(async {
+        world.open().await?;
+        for _ in 0..6 {
+            world.append().await?;
+        }
+        world.seal().await?;
+        world.crash(false);
+        let segments = root.path().join("segments");
+        let quarantine = root.path().join("quarantine");
+        let files = world.disk.files(&segments);
+        let listed = Path::new(files.first().ok_or("no segment")?);
+        let unlisted = listed.with_file_name("unlisted.parquet");
+        let failed = |error: std::io::Error| error.to_string();
+        world.disk.rename(listed, &unlisted).map_err(failed)?;
+
+        world.disk.fill();
+        let opened = world.try_open().await;
+        opened.map_err(|error| error.to_string())?;
+        assert_eq!(world.disk.files(&quarantine), [""; 0]);
+        assert!(world.disk.files(&unlisted).len() == 1);
+        world.crash(false);
+        let opened = world.try_open().await;
+        opened.map_err(|error| error.to_string())?;
+        assert_eq!(world.disk.files(&quarantine).len(), 1);
+        assert!(world.disk.files(&unlisted).is_empty());
+        Ok::<_, Failure>(())
+    })
+    .unwrap();
 }

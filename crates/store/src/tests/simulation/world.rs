@@ -165,7 +165,8 @@ impl World {
         self.check().await
     }
 
-    async fn try_open(&mut self) -> Result<(), StoreError> {
+    /// Opens the store without a look at what it holds.
+    pub(super) async fn try_open(&mut self) -> Result<(), StoreError> {
         self.settled = false;
         let config = self.config.clone();
         let folder = Folder::take(
