@@ -219,7 +219,7 @@ class Documents(unittest.TestCase):
             secret.write_text("a-secret-of-the-nodes-of-a-test")
             segments = pathlib.Path(shared, "segments")
             segments.mkdir()
-            of_this_machine = {"postgres://hindsight:password@db.example:5432/hindsight": f"'{database.url}'", "/mnt/segments": str(segments),
+            of_this_machine = {"postgres://hindsight:password@db.example:5432/hindsight": f"'{database.url}'", "s3://bucket/prefix": f"file://{segments}",
                                "/etc/hindsight/node-secret": str(secret), "/var/lib/hindsight": "data"}
 
             def here(text):
@@ -227,7 +227,7 @@ class Documents(unittest.TestCase):
                     text = text.replace(printed, real)
                 return text
 
-            variables = dict(line.removeprefix("export ").replace("'", "").split("=", 1) for line in map(here, exports))
+            variables = dict(line.removeprefix("export ").replace("'", "").split("=", 1) for line in (here(line.split("#")[0].strip()) for line in exports))
             sessions = []
             for line in serves:
                 session = Session(self)
