@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalogue::DatabaseError;
+use crate::database_error::DatabaseError;
 use crate::objects::ObjectError;
 
 /// A failure of the store, worded for the person who runs it.

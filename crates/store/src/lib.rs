@@ -30,6 +30,7 @@ mod clock;
 mod columns;
 mod compaction;
 mod config;
+mod database_error;
 mod error;
 mod examined;
 mod expired;
@@ -84,10 +85,10 @@ pub use backup::{
     verify_backup,
 };
 pub use catalogue::{
-    Application, AuditRecord, BadUrl, Catalogue, CataloguePlace, ClientRecord, DatabaseError,
-    GrantRecord, KeyRecord, NewApplication, NewKey, PostgresUrl, Redeemed, RetentionRule,
-    RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord,
-    Tier, TimeMark, UserRecord,
+    Application, AuditRecord, BadUrl, Catalogue, CataloguePlace, ClientRecord, GrantRecord,
+    KeyRecord, NewApplication, NewKey, PostgresUrl, Redeemed, RetentionRule, RoleRecord, Saved,
+    SavedKind, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord, Tier, TimeMark,
+    UserRecord,
 };
 pub use catalogue_move::{move_catalogue_from_postgres, move_catalogue_to_postgres};
 pub use check::{CheckReport, Finding, Progress, check, check_objects};
@@ -95,6 +96,7 @@ pub use chosen_rows::RowChoice;
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
 pub use columns::{TopRows, with_dictionaries, with_latest, with_top_rows};
 pub use config::{ObjectsConfig, StoreConfig};
+pub use database_error::DatabaseError;
 pub use error::{Result, StoreError};
 pub use folder::{ServerInfo, holder, is_held};
 pub use format_file::FORMAT_VERSION;

@@ -3,8 +3,9 @@
 use uuid::Uuid;
 
 use super::Catalogue;
-use super::database::{self, DatabaseError, Row, sql};
+use super::database::{self, Row, sql};
 use crate::app_id::AppId;
+use crate::database_error::DatabaseError;
 use crate::error::{Result, StoreError};
 
 /// The pricing tier of an application (`D20`).

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::Catalogue;
 use super::checksums::{self, CheckError};
-use super::database::{self, Database, DatabaseError, SqliteDatabase};
+use super::database::{self, Database, SqliteDatabase};
 use super::generation::Generation;
 use super::sqlite::{file_failed, lost_transactions, store_text};
+use crate::database_error::DatabaseError;
 use crate::error::Result;
 use crate::vfs::{self, RealFs};
 

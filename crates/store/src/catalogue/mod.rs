@@ -31,7 +31,7 @@ mod values;
 pub use applications::{Application, NewApplication, Tier};
 pub use audit::AuditRecord;
 pub use clients::{ClientRecord, SecretRecord};
-pub use database::{BadUrl, DatabaseError, PostgresUrl};
+pub use database::{BadUrl, PostgresUrl};
 pub use grants::{GrantRecord, Redeemed, SessionRecord, SigningKeyRecord};
 pub use keys::{KeyRecord, NewKey};
 pub use place::CataloguePlace;
@@ -47,6 +47,7 @@ pub(crate) use reserve::is_disk_full;
 use std::sync::Arc;
 
 use self::database::{Database, sql};
+use crate::database_error::DatabaseError;
 use crate::error::{Result, StoreError};
 use crate::store_id::StoreId;
 

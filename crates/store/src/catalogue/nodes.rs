@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use super::Catalogue;
 use super::applications::app_id;
-use super::database::{self, DatabaseError, PostgresDatabase, PostgresRead, Row, Transaction, sql};
+use super::database::{self, PostgresDatabase, PostgresRead, Row, Transaction, sql};
 use super::segments::{SegmentRecord, segment};
 use super::values::{from_sql, to_sql, unreadable};
 use crate::app_id::AppId;
+use crate::database_error::DatabaseError;
 use crate::error::Result;
 use crate::node::{NodeId, NodeRecord, NodeRole};
 

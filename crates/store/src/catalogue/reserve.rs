@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::database::DatabaseError;
+use crate::database_error::DatabaseError;
 use crate::error::StoreError;
 use crate::vfs::{self, Vfs};
 

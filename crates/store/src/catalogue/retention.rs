@@ -2,8 +2,9 @@
 
 use super::Catalogue;
 use super::applications::app_id;
-use super::database::{self, DatabaseError, Row, sql};
+use super::database::{self, Row, sql};
 use crate::app_id::AppId;
+use crate::database_error::DatabaseError;
 use crate::error::Result;
 use crate::schema::Table;
 

@@ -2,10 +2,11 @@
 
 use super::Catalogue;
 use super::applications::app_id;
-use super::database::{self, DatabaseError, Row, Transaction, sql};
+use super::database::{self, Row, Transaction, sql};
 use super::usage;
 use super::values::{from_sql, to_sql, unreadable};
 use crate::app_id::AppId;
+use crate::database_error::DatabaseError;
 use crate::error::Result;
 use crate::schema::Table;
 use crate::segment::Checksums;

@@ -1,6 +1,6 @@
 //! Values between SQL and this crate.
 
-use super::database::DatabaseError;
+use crate::database_error::DatabaseError;
 
 /// A value of a row that cannot be what it stands for.
 pub(super) fn unreadable(what: String) -> DatabaseError {

@@ -2,14 +2,12 @@
 //!
 //! The futures of PostgreSQL are boxed: the types of futures that hold them would be too deep for the compiler.
 
-mod error;
 mod postgres;
 mod row;
 mod sqlite;
 mod statement;
 
-pub use error::DatabaseError;
-pub(super) use error::Result;
+pub(super) use crate::database_error::Result;
 pub use postgres::{BadUrl, PostgresUrl};
 pub(super) use postgres::{Claim, NodeClaim, PostgresDatabase, PostgresRead, Role};
 pub(super) use row::Row;
@@ -19,6 +17,7 @@ pub(super) use statement::{Statement, Value, sql};
 use self::postgres::PostgresWrite;
 use self::row::Column;
 use self::sqlite::SqliteWrite;
+use crate::database_error::DatabaseError;
 
 /// The connections to a catalogue. Clones share them.
 #[derive(Debug, Clone)]

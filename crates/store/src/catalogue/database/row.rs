@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use super::error::{DatabaseError, Result};
+use crate::database_error::{DatabaseError, Result};
 
 /// One row of a result.
 #[derive(Debug)]

@@ -18,9 +18,9 @@ use tokio::time::Instant;
 
 use super::super::checksums;
 use super::super::generation::Generation;
-use super::error::Result;
 use super::row::Row;
 use super::statement::{Statement, Value};
+use crate::database_error::Result;
 
 /// How old the number of the last change may be, as far as other processes change the catalogue. To read it takes two threads and a tenth of
 /// a millisecond, and every query needs it.

@@ -8,11 +8,11 @@ use tokio_postgres::tls::TlsStream;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Connection, NoTls};
 
-use super::super::error::{DatabaseError, Result};
 use super::super::row::Row;
 use super::super::statement::{Statement, Value};
 use super::tls::Tls;
 use super::url::{Encryption, PostgresUrl};
+use crate::database_error::{DatabaseError, Result};
 
 /// Longest time for a reply. It is a little longer than the time after which the server ends a statement.
 const REPLY: Duration = Duration::from_secs(35);

@@ -28,9 +28,9 @@ use self::connection::{connect, is_lost, run};
 use self::ownership::Ownership;
 use self::state::{STALE, SeenVersion};
 use self::write::WriterSlot;
-use super::error::{DatabaseError, Result};
 use super::row::Row;
 use super::statement::{Statement, sql};
+use crate::database_error::{DatabaseError, Result};
 use crate::node::NodeId;
 
 /// How often a process asks for the number of committed changes.

@@ -10,11 +10,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_postgres::Client;
 
-use super::super::error::{DatabaseError, Result};
 use super::super::statement::{Statement, sql};
 use super::connection::{connect, run, within};
 use super::url::PostgresUrl;
 use crate::clock::ticks;
+use crate::database_error::{DatabaseError, Result};
 use crate::node::{NodeConfig, NodeId, NodeRecord, first_position};
 
 /// Locks the catalogue for a move: the key is arbitrary, and the number of the table distinguishes catalogues in several schemas of a database.

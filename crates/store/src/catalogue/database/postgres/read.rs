@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_postgres::Client;
 
-use super::super::error::Result;
 use super::super::row::Row;
 use super::super::statement::Statement;
 use super::connection::{connect, run, within};
 use super::url::PostgresUrl;
+use crate::database_error::Result;
 
 /// All statements read what one moment had.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";

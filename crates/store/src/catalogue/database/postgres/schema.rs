@@ -3,8 +3,8 @@
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use super::super::error::{DatabaseError, Result};
 use super::connection::within;
+use crate::database_error::{DatabaseError, Result};
 
 /// Arbitrary: held while migrations run.
 const MIGRATING: &str = "SELECT pg_advisory_xact_lock(5208499141)";

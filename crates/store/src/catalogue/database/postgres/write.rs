@@ -3,10 +3,10 @@
 use tokio::sync::OwnedMutexGuard;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use super::super::error::{DatabaseError, Result};
 use super::super::row::Row;
 use super::super::statement::Statement;
 use super::connection::{run, within};
+use crate::database_error::{DatabaseError, Result};
 use crate::node::NodeId;
 
 /// Begins a transaction and counts it. The row is locked until the transaction ends, so that transactions run one after the other, whichever

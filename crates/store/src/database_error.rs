@@ -77,7 +77,7 @@ impl DatabaseError {
     }
 
     /// Whether a row has a value that must be unique and is not.
-    pub(in crate::catalogue) fn is_unique_violation(&self) -> bool {
+    pub(crate) fn is_unique_violation(&self) -> bool {
         match self {
             DatabaseError::Sqlite(sqlx::Error::Database(error)) => error.is_unique_violation(),
             DatabaseError::Postgres(error) => error.code() == Some(&SqlState::UNIQUE_VIOLATION),
@@ -102,4 +102,4 @@ fn postgres_text(error: &tokio_postgres::Error) -> String {
 }
 
 /// The result of a database operation.
-pub(in crate::catalogue) type Result<T> = std::result::Result<T, DatabaseError>;
+pub(crate) type Result<T> = std::result::Result<T, DatabaseError>;
