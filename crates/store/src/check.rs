@@ -19,7 +19,7 @@ use crate::vfs::{self, RealFs, Vfs};
 
 /// How far a check or a recovery has come.
 pub trait Progress: Send + Sync {
-    /// So many bytes will be read.
+    /// `bytes` are read in all.
     fn begin(&self, bytes: u64);
     /// `bytes` more were read.
     fn advance(&self, bytes: u64);

@@ -106,7 +106,7 @@ pub use ids::time_ordered_id;
 pub use memory_fs::MemoryFs;
 pub use missing::MissingData;
 pub use node::{NodeConfig, NodeId, NodeRecord, NodeRole};
-pub use object_move::{MovedSegments, move_segments_from_objects, move_segments_to_objects};
+pub use object_move::{MovedSegments, SegmentMove};
 pub use objects::{ObjectError, ObjectFigures, ObjectInfo, ObjectStorage};
 pub use peers::{HotReply, HotRequest, HotTable, NodeClient};
 pub use promote::{LeafKind, PromotedColumn};

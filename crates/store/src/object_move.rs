@@ -36,45 +36,50 @@ pub struct MovedSegments {
     pub bytes: u64,
 }
 
-/// Copies the segments of a data folder, which no process may hold, to an object store. The files become the cache. If they are in the
-/// object store already, the files that an interrupted move left become the cache.
-///
-/// # Errors
-/// [`StoreError::Locked`] if a server holds the folder, [`StoreError::Foreign`] if the object store is that of another store,
-/// [`StoreError::Damaged`] and [`StoreError::Io`] if a file is damaged or missing, [`StoreError::Object`].
-pub async fn move_segments_to_objects(
-    root: &Path,
-    catalogue: &CataloguePlace,
-    storage: Arc<dyn ObjectStorage>,
-    clock: Arc<dyn Clock>,
-    progress: Arc<dyn Progress>,
-) -> Result<MovedSegments> {
-    let (work, catalogue) = Work::begin(root, catalogue, storage, clock, progress).await?;
-    let (_work, moved) = work.run(Work::copy_to_objects).await?;
-    share(&catalogue, true).await?;
-    catalogue.close().await;
-    Ok(moved)
+/// A move of the segments of a data folder, which no process may hold.
+#[derive(Clone)]
+pub struct SegmentMove {
+    /// The data folder.
+    pub root: PathBuf,
+    /// Its catalogue.
+    pub catalogue: CataloguePlace,
+    /// The object store.
+    pub storage: Arc<dyn ObjectStorage>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// What shows how far the move is.
+    pub progress: Arc<dyn Progress>,
 }
 
-/// Copies the segments of a data folder, which no process may hold, from an object store into the folder. The objects stay.
-///
-/// # Errors
-/// [`StoreError::Locked`] if a server holds the folder, [`StoreError::Foreign`] if the object store is that of another store or the
-/// segments are in the folder, [`StoreError::Damaged`] if an object is damaged, [`StoreError::Object`].
-pub async fn move_segments_from_objects(
-    root: &Path,
-    catalogue: &CataloguePlace,
-    storage: Arc<dyn ObjectStorage>,
-    clock: Arc<dyn Clock>,
-    progress: Arc<dyn Progress>,
-) -> Result<MovedSegments> {
-    let (work, catalogue) = Work::begin(root, catalogue, storage, clock, progress).await?;
-    let (work, moved) = work.run(Work::copy_to_folder).await?;
-    // Before the folder says so: no other node may join from now on.
-    share(&catalogue, false).await?;
-    work.run(Work::leave_objects).await?;
-    catalogue.close().await;
-    Ok(moved)
+impl SegmentMove {
+    /// Copies the segments to the object store. The files become the cache. If they are in the object store already, the files that an
+    /// interrupted move left become the cache.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if a server holds the folder, [`StoreError::Foreign`] if the object store is that of another store,
+    /// [`StoreError::Damaged`] and [`StoreError::Io`] if a file is damaged or missing, [`StoreError::Object`].
+    pub async fn to_objects(self) -> Result<MovedSegments> {
+        let (work, catalogue) = Work::begin(self).await?;
+        let (_work, moved) = work.run(Work::copy_to_objects).await?;
+        share(&catalogue, true).await?;
+        catalogue.close().await;
+        Ok(moved)
+    }
+
+    /// Copies the segments from the object store into the folder. The objects stay.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if a server holds the folder, [`StoreError::Foreign`] if the object store is that of another store or the
+    /// segments are in the folder, [`StoreError::Damaged`] if an object is damaged, [`StoreError::Object`].
+    pub async fn from_objects(self) -> Result<MovedSegments> {
+        let (work, catalogue) = Work::begin(self).await?;
+        let (work, moved) = work.run(Work::copy_to_folder).await?;
+        // Before the folder says so: no other node may join from now on.
+        share(&catalogue, false).await?;
+        work.run(Work::leave_objects).await?;
+        catalogue.close().await;
+        Ok(moved)
+    }
 }
 
 /// Notes in a catalogue of PostgreSQL whether other nodes reach the segments.
@@ -98,14 +103,15 @@ struct Work {
 }
 
 impl Work {
-    async fn begin(
-        root: &Path,
-        catalogue: &CataloguePlace,
-        storage: Arc<dyn ObjectStorage>,
-        clock: Arc<dyn Clock>,
-        progress: Arc<dyn Progress>,
-    ) -> Result<(Work, Catalogue)> {
-        let (root, kind) = (root.to_owned(), catalogue.kind());
+    async fn begin(of: SegmentMove) -> Result<(Work, Catalogue)> {
+        let SegmentMove {
+            root,
+            catalogue,
+            storage,
+            clock,
+            progress,
+        } = of;
+        let kind = catalogue.kind();
         let vfs: Arc<dyn Vfs> = Arc::new(RealFs);
         let taken = vfs.clone();
         let folder = blocking(move || Folder::take(taken, &root, false, kind)).await?;

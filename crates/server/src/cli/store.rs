@@ -8,8 +8,8 @@ use clap::Subcommand;
 use hindsight_objects::Address;
 use hindsight_store::{
     CataloguePlace, CheckReport, Clock, Doubt, Doubts, Finding, PostgresUrl, Recovery,
-    RecoveryReport, SystemClock, check_objects, move_catalogue_from_postgres,
-    move_catalogue_to_postgres, move_segments_from_objects, move_segments_to_objects,
+    RecoveryReport, SegmentMove, SystemClock, check_objects, move_catalogue_from_postgres,
+    move_catalogue_to_postgres,
 };
 use serde_json::{Value, json};
 
@@ -116,13 +116,19 @@ async fn migrate_segments(
     folder: &DataFolder,
 ) -> anyhow::Result<ExitCode> {
     let (settings, storage) = (folder.settings()?, object_store(address)?);
-    let (data, catalogue) = (&settings.data, &settings.catalogue);
-    let clock = Arc::new(SystemClock::default());
+    let data = &settings.data;
     let bar = Bar::new("copying");
+    let segments = SegmentMove {
+        root: data.clone(),
+        catalogue: settings.catalogue.clone(),
+        storage,
+        clock: Arc::new(SystemClock::default()),
+        progress: bar.clone(),
+    };
     let moved = if is_there {
-        move_segments_to_objects(data, catalogue, storage, clock, bar.clone()).await
+        segments.to_objects().await
     } else {
-        move_segments_from_objects(data, catalogue, storage, clock, bar.clone()).await
+        segments.from_objects().await
     };
     bar.clear();
     let moved = moved?;

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use super::cluster::{Cluster, HOUR, LIFETIME, all_ids};
 use super::*;
-use crate::{
-    DatabaseError, NodeRole, StoreError, move_segments_from_objects, move_segments_to_objects,
-};
+use crate::{DatabaseError, NodeRole, SegmentMove, StoreError};
 
 /// Why the catalogue refuses a store.
 async fn refusal(config: StoreConfig) -> String {
@@ -21,6 +19,22 @@ async fn refusal(config: StoreConfig) -> String {
     }
 }
 
+/// Pauses the node that uploads next for longer than any age after its upload, while `collector` collects twice: `collected` has the
+/// objects of the second time.
+fn collect_after_put(cluster: &Cluster, collector: &Arc<Store>, collected: &Arc<AtomicUsize>) {
+    let (clock, collector) = (cluster.clock.clone(), collector.clone());
+    let (count, handle) = (collected.clone(), tokio::runtime::Handle::current());
+    cluster.objects.after_put(move || {
+        handle.block_on(async {
+            clock.pass(Duration::from_secs(8 * 86_400));
+            assert_eq!(collector.collect_orphans().await.unwrap(), 0);
+            clock.pass(HOUR);
+            let objects = collector.collect_orphans().await.unwrap();
+            count.store(objects, Ordering::Relaxed);
+        });
+    });
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn objects_are_not_collected_between_an_upload_and_its_commit_at_another_node() {
     let Some(cluster) = Cluster::start() else {
@@ -29,24 +43,7 @@ async fn objects_are_not_collected_between_an_upload_and_its_commit_at_another_n
     let (a, b) = (cluster.node("a").await, cluster.node("b").await);
     put(&b, app(1), &[item("b1", 1)]).await.unwrap();
     let collected = Arc::new(AtomicUsize::new(0));
-    // The node is paused for longer than any age after its upload, and another one collects twice meanwhile.
-    let (clock, count, handle) = (
-        cluster.clock.clone(),
-        collected.clone(),
-        tokio::runtime::Handle::current(),
-    );
-    let collector = a.clone();
-    cluster.objects.after_put(move || {
-        handle.block_on(async {
-            clock.pass(Duration::from_secs(8 * 86_400));
-            assert_eq!(collector.collect_orphans().await.unwrap(), 0);
-            clock.pass(HOUR);
-            count.store(
-                collector.collect_orphans().await.unwrap(),
-                Ordering::Relaxed,
-            );
-        });
-    });
+    collect_after_put(&cluster, &a, &collected);
     let refused = b.seal_all().await.unwrap_err();
     assert!(
         refused.to_string().contains("collected since the upload"),
@@ -66,24 +63,8 @@ async fn objects_are_not_collected_between_an_upload_and_its_commit_at_another_n
         b.seal_all().await.unwrap();
     }
     a.follow().await.unwrap();
-    let (collector, merger) = (b.clone(), a.clone());
-    let (clock, count, handle) = (
-        cluster.clock.clone(),
-        collected.clone(),
-        tokio::runtime::Handle::current(),
-    );
-    cluster.objects.after_put(move || {
-        handle.block_on(async {
-            clock.pass(Duration::from_secs(8 * 86_400));
-            assert_eq!(collector.collect_orphans().await.unwrap(), 0);
-            clock.pass(HOUR);
-            count.store(
-                collector.collect_orphans().await.unwrap(),
-                Ordering::Relaxed,
-            );
-        });
-    });
-    assert_eq!(merger.compact().await.unwrap(), 1);
+    collect_after_put(&cluster, &b, &collected);
+    assert_eq!(a.compact().await.unwrap(), 1);
     assert_eq!(collected.load(Ordering::Relaxed), 1);
     for node in [&a, &b] {
         assert_eq!(all_ids(node, app(1)).await, ["b1", "b2", "b3"]);
@@ -193,25 +174,15 @@ async fn segments_of_one_node_move_to_where_others_reach_them() {
     let refused = refusal(cluster.config("a", NodeRole::All)).await;
     assert!(refused.contains("in the data folder"), "{refused}");
     let (folder, place) = (cluster.folders.path().join("a"), cluster.server.place());
-    let storage = || Arc::new(cluster.objects.clone());
-    let to = || {
-        move_segments_to_objects(
-            &folder,
-            &place,
-            storage(),
-            cluster.clock.clone(),
-            Arc::new(()),
-        )
+    let segments = SegmentMove {
+        root: folder,
+        catalogue: place,
+        storage: Arc::new(cluster.objects.clone()),
+        clock: cluster.clock.clone(),
+        progress: Arc::new(()),
     };
-    let back = || {
-        move_segments_from_objects(
-            &folder,
-            &place,
-            storage(),
-            cluster.clock.clone(),
-            Arc::new(()),
-        )
-    };
+    let to = || segments.clone().to_objects();
+    let back = || segments.clone().from_objects();
     assert_eq!(to().await.unwrap().segments, 1);
     assert_eq!(to().await.unwrap().segments, 0);
     assert_eq!(back().await.unwrap().segments, 1);

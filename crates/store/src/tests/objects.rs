@@ -9,10 +9,7 @@ use super::*;
 use crate::clock::manual::ManualClock;
 use crate::object_recovery::{self, FolderParts};
 use crate::objects::memory::{Fault, MemoryObjects};
-use crate::{
-    CataloguePlace, ObjectsConfig, RealFs, StoreError, TICKS_PER_HOUR, move_segments_from_objects,
-    move_segments_to_objects,
-};
+use crate::{CataloguePlace, ObjectsConfig, RealFs, SegmentMove, StoreError, TICKS_PER_HOUR};
 
 /// A data folder, its object store and its clock.
 struct Place {
@@ -555,9 +552,14 @@ async fn segments_move_to_an_object_store_and_back() {
 
     let storage = || Arc::new(place.objects.clone());
     let root = place.folder.path();
-    let inside = CataloguePlace::DataFolder;
-    let to =
-        || move_segments_to_objects(root, &inside, storage(), place.clock.clone(), Arc::new(()));
+    let segments = SegmentMove {
+        root: root.to_owned(),
+        catalogue: CataloguePlace::DataFolder,
+        storage: storage(),
+        clock: place.clock.clone(),
+        progress: Arc::new(()),
+    };
+    let to = || segments.clone().to_objects();
     place.objects.fail(Fault::PutAfter, 1);
     assert!(to().await.is_err());
     assert_eq!(
@@ -584,8 +586,7 @@ async fn segments_move_to_an_object_store_and_back() {
         .unwrap();
     assert_eq!((report.damage.len(), report.segments), (0, 4), "{report:?}");
 
-    let back =
-        || move_segments_from_objects(root, &inside, storage(), place.clock.clone(), Arc::new(()));
+    let back = || segments.clone().from_objects();
     place.objects.fail(Fault::Get, usize::MAX);
     assert!(back().await.is_err());
     place.objects.fail(Fault::Get, 0);
