@@ -111,13 +111,10 @@ pub(crate) fn refuse_postgres(
     what: &'static str,
     instead: &'static str,
 ) -> Result<()> {
-    match read(vfs, root) {
-        Ok(Some(format)) if format.catalogue == CatalogueKind::Postgres => {
-            Err(StoreError::NotWithPostgres { what, instead })
-        }
-        // What else is wrong with the file is for the operation.
-        _ => Ok(()),
-    }
+    refuse_if(vfs, root, |format| {
+        let is_elsewhere = format.catalogue == CatalogueKind::Postgres;
+        is_elsewhere.then_some(StoreError::NotWithPostgres { what, instead })
+    })
 }
 
 /// Refuses a data folder whose segments are in an object store, for an operation that needs them in the folder.
@@ -127,11 +124,20 @@ pub(crate) fn refuse_objects(
     what: &'static str,
     instead: &'static str,
 ) -> Result<()> {
-    match read(vfs, root) {
-        Ok(Some(format)) if format.has_objects => Err(StoreError::NotWithObjects { what, instead }),
-        // What else is wrong with the file is for the operation.
-        _ => Ok(()),
-    }
+    refuse_if(vfs, root, |format| {
+        let refusal = StoreError::NotWithObjects { what, instead };
+        format.has_objects.then_some(refusal)
+    })
+}
+
+/// Refuses what the file says. A missing or wrong file is left to the operation.
+fn refuse_if(
+    vfs: &dyn Vfs,
+    root: &Path,
+    refusal: impl FnOnce(Format) -> Option<StoreError>,
+) -> Result<()> {
+    let format = read(vfs, root).ok().flatten();
+    format.and_then(refusal).map_or(Ok(()), Err)
 }
 
 /// Writes the file of a folder that is of no node. Where the segments are stays as it is.
