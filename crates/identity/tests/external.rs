@@ -8,8 +8,8 @@
     reason = "tests fail by panicking, in helper functions too"
 )]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -18,36 +18,15 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use hindsight_identity::issuer::{Implicit, IssuerSettings};
 use hindsight_identity::{Issuer, Token, TokenError, Verifier, parse_trusted};
-use hindsight_store::{Catalogue, Clock};
+use hindsight_store::Catalogue;
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
-use std::sync::Mutex;
+
+mod clock;
+use clock::{Moved, START as NOW};
 
 const AUDIENCE: &str = "https://api.applicationinsights.io";
-/// 2027-01-15 in seconds since 1970, and the same in ticks since year 1.
-const NOW: i64 = 1_800_000_000;
-const NOW_TICKS: i64 = 621_355_968_000_000_000 + NOW * 10_000_000;
-
-/// Time that a test moves.
-#[derive(Debug, Default)]
-struct Moved(Mutex<Duration>);
-
-impl Moved {
-    fn pass(&self, seconds: u64) {
-        *self.0.lock().unwrap() += Duration::from_secs(seconds);
-    }
-}
-
-impl Clock for Moved {
-    fn now_ticks(&self) -> i64 {
-        NOW_TICKS + i64::try_from(self.0.lock().unwrap().as_nanos() / 100).unwrap()
-    }
-
-    fn elapsed(&self) -> Duration {
-        *self.0.lock().unwrap()
-    }
-}
 
 /// A key pair of an issuer.
 struct Pair {

@@ -7,8 +7,7 @@
     reason = "tests fail by panicking, in helper functions too"
 )]
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,37 +16,18 @@ use hindsight_identity::issuer::{
     TokenReply, Version,
 };
 use hindsight_identity::{Issuer, Passwords, Token, TokenError, Verifier, secret};
-use hindsight_store::{Catalogue, ClientRecord, Clock, SecretRecord, UserRecord};
+use hindsight_store::{Catalogue, ClientRecord, SecretRecord, UserRecord};
 use serde_json::Value;
 
+mod clock;
+use clock::{Moved, START, START_TICKS as NOW};
+
 const TICKS: i64 = 10_000_000;
-/// 2027-01-15 in ticks since year 1.
-const NOW: i64 = (62_135_596_800 + 1_800_000_000) * TICKS;
 const HOUR: u64 = 3600;
 const RESOURCES: [&str; 2] = ["https://api.example", "https://other.example"];
 const CALLBACK: &str = "https://app.example/cb";
 const PASSWORD: &str = "correct horse";
 const ADDRESS: &str = "192.0.2.1";
-
-/// Time that a test moves.
-#[derive(Debug, Default)]
-struct Moved(Mutex<Duration>);
-
-impl Moved {
-    fn pass(&self, seconds: u64) {
-        *self.0.lock().unwrap() += Duration::from_secs(seconds);
-    }
-}
-
-impl Clock for Moved {
-    fn now_ticks(&self) -> i64 {
-        NOW + i64::try_from(self.elapsed().as_nanos() / 100).unwrap()
-    }
-
-    fn elapsed(&self) -> Duration {
-        *self.0.lock().unwrap()
-    }
-}
 
 /// An issuer with the user `ada` and the client `app`, whose secret `first` ends after an hour.
 struct Home {
@@ -242,7 +222,7 @@ async fn a_refreshed_token_tells_when_its_person_signed_in() {
         let claims = claims(reply.id_token.as_deref().unwrap());
         (claims["auth_time"].clone(), claims["iat"].clone())
     };
-    let at = NOW / TICKS - 62_135_596_800;
+    let at = START;
     assert_eq!(signed_in(&first), (at.into(), at.into()));
     assert_eq!(signed_in(&second), (at.into(), (at + HOUR as i64).into()));
 
