@@ -3,8 +3,7 @@
 //! The key of a segment's object is `<store>/segments/<path>`, with the path that the catalogue has. An object that the catalogue no longer lists
 //! is deleted after a grace, in which queries of other machines may still read it.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,29 +11,26 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
+mod content;
+mod download;
+
+use self::content::Content;
+use self::download::{Durability, Ranges};
 use super::cache::{CachedFile, FileCache};
 use super::storage::{ObjectError, ObjectInfo, ObjectStorage};
 use crate::catalogue::SegmentRecord;
 use crate::clock::Clock;
 use crate::config::ObjectsConfig;
 use crate::error::{Result, StoreError};
-use crate::segment::{ChecksumWriter, Checksums};
 use crate::store_id::StoreId;
 use crate::vfs::{ReadFile, Vfs};
 
-/// Bytes that are read of an object at once.
-const CHUNK: usize = 1 << 20;
-/// How often an object is read whose bytes are wrong or whose connection is lost.
-const ATTEMPTS: usize = 2;
 /// How long reads fail at once after the object store did not reply, so that a query over many segments does not wait for each.
 const FAIL_FAST: Duration = Duration::from_secs(1);
 /// When the object store is probed after a failure, if no other request is sent to it.
 const PROBE: Duration = Duration::from_secs(10);
 /// When a deletion that failed is tried again.
 const DELETE_AGAIN: Duration = Duration::from_secs(60);
-/// What ends the name of a file that is being downloaded.
-const TEMPORARY: &str = "tmp";
-
 /// Figures of the object store, since the process began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ObjectFigures {
@@ -83,21 +79,6 @@ struct Counters {
     downloaded_bytes: AtomicU64,
     failures: AtomicU64,
     orphans: AtomicU64,
-}
-
-/// Whether a file that is downloaded must survive a power failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Durability {
-    /// It need not: the cache verifies what it reads, and downloads it again.
-    Cache,
-    /// It must.
-    Synced,
-}
-
-/// The size and the checksums of content that was read to its end.
-struct Content {
-    bytes: u64,
-    checksums: Checksums,
 }
 
 impl SegmentObjects {
@@ -162,8 +143,8 @@ impl SegmentObjects {
     pub(crate) fn upload_file(&self, record: &SegmentRecord, path: &Path) -> Result<()> {
         let read = self.vfs.read(path);
         let bytes = Bytes::from(read.map_err(StoreError::io("read", path))?);
-        let content = content_of(&bytes);
-        if let Some((offset, what)) = difference(record, &content) {
+        let content = Content::of(&bytes);
+        if let Some((offset, what)) = content.difference(record) {
             return Err(StoreError::Damaged {
                 path: path.to_owned(),
                 offset,
@@ -226,10 +207,7 @@ impl SegmentObjects {
         if record.bytes < self.parts_from || self.cache.has(&record.path) {
             return None;
         }
-        Some(Box::new(Ranges {
-            key: self.key(&record.path),
-            objects: self.clone(),
-        }))
+        Some(Box::new(Ranges::new(self, self.key(&record.path))))
     }
 
     /// Says that the catalogue no longer lists a segment, and that no query here reads it.
@@ -315,7 +293,7 @@ impl SegmentObjects {
     pub(crate) fn damage_of(&self, record: &SegmentRecord) -> Result<Option<String>> {
         match self.read_object(&self.key(&record.path), &mut |_| Ok(())) {
             Ok(content) => {
-                let found = difference(record, &content);
+                let found = content.difference(record);
                 Ok(found.map(|(offset, what)| format!("damaged at byte {offset}: {what}")))
             }
             Err(StoreError::Object {
@@ -414,121 +392,6 @@ impl SegmentObjects {
         }
     }
 
-    /// Downloads a segment and compares it with its checksums; returns its size.
-    fn download(&self, record: &SegmentRecord, path: &Path, durability: Durability) -> Result<u64> {
-        let key = self.key(&record.path);
-        self.fail_fast(&key)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        self.vfs
-            .create_dir(folder)
-            .map_err(StoreError::io("create", folder))?;
-        let temporary = path.with_extension(TEMPORARY);
-        let downloaded = self.download_to(record, &key, &temporary, durability);
-        if downloaded.is_err() {
-            let _ = self.vfs.remove(&temporary);
-        }
-        let bytes = downloaded?;
-        self.vfs
-            .rename(&temporary, path)
-            .map_err(StoreError::io("rename", path))?;
-        if durability == Durability::Synced {
-            self.vfs
-                .sync_dir(folder)
-                .map_err(StoreError::io("sync", folder))?;
-        }
-        self.counters.downloads.fetch_add(1, Ordering::Relaxed);
-        Ok(bytes)
-    }
-
-    fn download_to(
-        &self,
-        record: &SegmentRecord,
-        key: &str,
-        file: &Path,
-        durability: Durability,
-    ) -> Result<u64> {
-        let mut attempt = 1;
-        loop {
-            let content = self.write_object(key, file, durability);
-            let wrong = match content {
-                Ok(content) => match difference(record, &content) {
-                    None => return Ok(content.bytes),
-                    Some((offset, what)) => StoreError::Damaged {
-                        path: PathBuf::from(self.name(key)),
-                        offset,
-                        what,
-                    },
-                },
-                // A connection that was lost. What the client could not send at all, it has repeated already.
-                Err(error) if error.is_object_unavailable() => error,
-                Err(error) => return Err(error),
-            };
-            if attempt == ATTEMPTS {
-                return Err(wrong);
-            }
-            tracing::warn!(object = %self.name(key), error = %wrong, "an object is downloaded again");
-            attempt += 1;
-        }
-    }
-
-    fn write_object(&self, key: &str, file: &Path, durability: Durability) -> Result<Content> {
-        let created = self.vfs.create(file);
-        let mut output = created.map_err(StoreError::io("create", file))?;
-        let content = self.read_object(key, &mut |bytes| {
-            let written = output.write_all(bytes);
-            written.map_err(StoreError::io("write", file))
-        })?;
-        if durability == Durability::Synced {
-            output.sync().map_err(StoreError::io("sync", file))?;
-        }
-        Ok(content)
-    }
-
-    /// Reads an object to its end.
-    fn read_object(&self, key: &str, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<Content> {
-        let opened = self.storage.get(key, None);
-        let mut object = opened.map_err(|error| self.failed("read", key, error))?;
-        let mut sums = ChecksumWriter::default();
-        let mut buffer = vec![0; CHUNK];
-        let mut bytes = 0;
-        loop {
-            let count = object.read(&mut buffer).map_err(|error| {
-                self.failed("read", key, ObjectError::Unavailable(error.to_string()))
-            })?;
-            let part = buffer.get(..count).unwrap_or_default();
-            if part.is_empty() {
-                break;
-            }
-            sums.update(part);
-            bytes += count as u64;
-            self.count_downloaded(count);
-            each(part)?;
-        }
-        self.succeeded();
-        Ok(Content {
-            bytes,
-            checksums: sums.finish(),
-        })
-    }
-
-    fn read_range(&self, key: &str, bytes: &mut [u8], offset: u64) -> Result<()> {
-        self.fail_fast(key)?;
-        let range = offset..offset + bytes.len() as u64;
-        let opened = self.storage.get(key, Some(range));
-        let mut object = opened.map_err(|error| self.failed("read", key, error))?;
-        object.read_exact(bytes).map_err(|error| {
-            self.failed("read", key, ObjectError::Unavailable(error.to_string()))
-        })?;
-        self.count_downloaded(bytes.len());
-        self.succeeded();
-        Ok(())
-    }
-
-    fn count_downloaded(&self, bytes: usize) {
-        let counter = &self.counters.downloaded_bytes;
-        counter.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-
     /// Fails while the object store is unavailable, without a request.
     fn fail_fast(&self, key: &str) -> Result<()> {
         let trouble = self.trouble.lock();
@@ -579,45 +442,4 @@ impl ReadFile for SegmentObjectFile {
     fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
         self.0.read_exact_at(bytes, offset)
     }
-}
-
-/// Reads ranges of an object.
-#[derive(Debug)]
-struct Ranges {
-    objects: Arc<SegmentObjects>,
-    key: String,
-}
-
-impl ReadFile for Ranges {
-    /// An error has the [`StoreError`] in it.
-    fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let read = self.objects.read_range(&self.key, bytes, offset);
-        read.map_err(std::io::Error::other)
-    }
-}
-
-fn content_of(bytes: &[u8]) -> Content {
-    let mut sums = ChecksumWriter::default();
-    sums.update(bytes);
-    Content {
-        bytes: bytes.len() as u64,
-        checksums: sums.finish(),
-    }
-}
-
-/// Where content differs from what the catalogue says of a segment, and how.
-fn difference(record: &SegmentRecord, found: &Content) -> Option<(u64, String)> {
-    if found.bytes != record.bytes {
-        let what = format!(
-            "it has {} bytes and the catalogue says {}",
-            found.bytes, record.bytes
-        );
-        return Some((found.bytes.min(record.bytes), what));
-    }
-    let offset = record
-        .checksums
-        .as_ref()?
-        .first_difference(&found.checksums)?;
-    let what = "a block does not have the checksum that it was written with".to_owned();
-    Some((offset, what))
 }
