@@ -327,3 +327,39 @@ fn spread(selected: &BooleanArray, met: &BooleanArray) -> BooleanArray {
     }
     BooleanArray::from(places.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::Field;
+    use datafusion::config::ConfigOptions;
+    use datafusion::functions::core::nvl;
+    use datafusion::logical_expr::Operator;
+    use datafusion::physical_expr::expressions::{binary, col, lit};
+
+    use super::*;
+
+    #[test]
+    fn rows_are_remembered_for_tests_of_a_column_and_constants_only() {
+        let fields = [("flag", DataType::Boolean), ("code", DataType::Int64)];
+        let fields = fields.map(|(name, kind)| Field::new(name, kind, true));
+        let table = Schema::new(fields.to_vec());
+        let column = |name: &str| col(name, &table).unwrap();
+        let call = |args: Vec<Arc<dyn PhysicalExpr>>| -> Arc<dyn PhysicalExpr> {
+            let config = Arc::new(ConfigOptions::default());
+            Arc::new(ScalarFunctionExpr::try_new(nvl(), args, &table, config).unwrap())
+        };
+        let is_equal = |left, right| binary(left, Operator::Eq, right, &table).unwrap();
+        let test = call(vec![column("flag"), lit(true)]);
+        let number = call(vec![column("code"), lit(0_i64)]);
+        for (expr, expected) in [
+            (is_equal(column("code"), lit(5_i64)), true),
+            (test.clone(), true),
+            (is_equal(test.clone(), lit(false)), true),
+            // A function that computes a value, and a test of what another function returns.
+            (is_equal(number, lit(5_i64)), false),
+            (call(vec![test, lit(true)]), false),
+        ] {
+            assert_eq!(is_search(&expr, &table).unwrap(), expected, "{expr}");
+        }
+    }
+}
