@@ -20,7 +20,7 @@ import urllib.request
 from kills import kills_under_load
 from object_server import BUCKET, Azurite, Google, Moto, azurite_is_installed, is_installed
 from postgres import Postgres, programs
-from server import PROGRAM, Server
+from server import PROGRAM, ROOT, Server
 
 ROUNDS = int(os.environ.get("HINDSIGHT_TEST_KILLS", 6))
 QUERY = "requests | project id | sort by id asc"
@@ -188,6 +188,17 @@ class InACloud:
             self.assertEqual(server.query(app, key, "requests | summarize n = count(), d = dcount(id)")[0]["n"], len(taken) + 1)
             for secret in objects.secrets:
                 self.assertNotIn(secret, server.log)
+
+    @unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
+    def test_each_operation(self):
+        """Deletion among them, which the program does after a grace only."""
+        with self.objects() as objects:
+            environment = {**os.environ, **objects.environment, "HINDSIGHT_TEST_OBJECTS": objects.address}
+            done = subprocess.run(["cargo", "test", "--workspace", "--test", "cloud", "--", "--ignored"], cwd=ROOT, env=environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("1 passed", done.stdout)
+            self.assertEqual(objects.keys(), [])
 
     @staticmethod
     def answers(server, app, key):

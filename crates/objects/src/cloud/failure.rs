@@ -120,13 +120,13 @@ pub(super) fn without_credentials(
     };
     let text = if is_machine {
         format!(
-            "there are no credentials: {variables} are not set, and the metadata service of the machine {what}"
+            "there are no credentials in the environment ({variables}), and the metadata service of the machine {what}"
         )
     } else {
         format!("there are no credentials: the service that issues tokens {what}")
     };
     match (failure, status) {
-        // What is missing at every machine but those of the cloud does not come back in a moment.
+        // A metadata service that does not reply is mostly not there: the machine is none of the cloud's.
         (Failure::Again(_), _) if !is_machine => Failure::Again(text),
         (Failure::Again(_) | Failure::Final(ObjectError::Unavailable(_)), _) => {
             Failure::Final(ObjectError::Unavailable(text))
@@ -190,7 +190,7 @@ mod tests {
                 let exists = Failure::Final(ObjectError::Exists);
                 assert_eq!(refused(cloud, true, status, code), exists);
             }
-            // A lease that someone holds.
+            // A lease on the object.
             let leased = refused(cloud, false, 412, Some("LeaseIdMissing"));
             assert_eq!(leased, refusal("412 LeaseIdMissing"));
         }
