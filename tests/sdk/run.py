@@ -46,11 +46,11 @@ def node(name, variable):
     """Installs the packages of the folder `name`, and names their folder in the environment variable."""
     folder = FOLDER / name
     if shutil.which("npm") is None or shutil.which("node") is None:
-        print(f"npm is not installed: the tests with the Node.js SDKs of {name} are skipped", flush=True)
+        print(f"npm is not installed: the tests with the Node.js packages of {name} are skipped", flush=True)
         return
 
     def install():
-        print(f"installing the Node.js SDKs of {name} …", flush=True)
+        print(f"installing the Node.js packages of {name} …", flush=True)
         shutil.copy(HERE / name / "package.json", folder)
         subprocess.check_call(["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-update-notifier"], cwd=folder)
 
@@ -62,6 +62,7 @@ def main():
     program = python()
     node("node", "HINDSIGHT_NODE_MODULES")
     node("node_otlp", "HINDSIGHT_OTLP_MODULES")
+    node("azurite", "HINDSIGHT_AZURITE_MODULES")
     arguments = sys.argv[1:] or ["discover", "-v", "-s", str(HERE)]
     sys.exit(subprocess.call([program, "-m", "unittest", *arguments], cwd=HERE))
 

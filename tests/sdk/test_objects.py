@@ -1,22 +1,26 @@
-"""Segments in an object store, with the real program: S3 by `moto_server` behind a proxy that fails, and a shared folder.
+"""Segments in an object store, with the real program: local servers of S3, Azure Blob Storage and Google Cloud Storage behind a proxy that fails,
+and a shared folder.
 
 HINDSIGHT_TEST_KILLS says how many rounds the test under load has (default 6).
 """
+import http.server
 import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
 import urllib.request
 
-from object_server import BUCKET, Moto, is_installed
+from kills import kills_under_load
+from object_server import BUCKET, Azurite, Google, Moto, azurite_is_installed, is_installed
 from postgres import Postgres, programs
-from server import PROGRAM, Server
-from test_crash import SENDERS, Sender
+from server import PROGRAM, ROOT, Server
 
 ROUNDS = int(os.environ.get("HINDSIGHT_TEST_KILLS", 6))
 QUERY = "requests | project id | sort by id asc"
@@ -128,42 +132,47 @@ class InAFolder(unittest.TestCase):
             server.start()
             self.assertEqual(server.query(app, key, QUERY), [{"id": id_} for id_ in ("a", "b", "c")])
             server.stop()
-            self.assertIn("not supported yet", moved.fails("store", "migrate", "--to", "az://container", "--data", server.data))
+            self.assertIn("`gs://bucket/prefix`", moved.fails("store", "migrate", "--to", "abfss://container@account", "--data", server.data))
+            self.assertIn("AZURE_STORAGE_ACCOUNT_NAME", moved.fails("store", "migrate", "--to", "az://container", "--data", server.data))
             server.start()
 
 
-@unittest.skipUnless(is_installed(), "moto[server] is not installed")
-class InS3(unittest.TestCase):
-    def server(self, moto, **settings):
-        return InObjects(f"s3://{BUCKET}/hindsight/test", moto.environment, **settings)
+class InACloud:
+    """What holds in each cloud."""
+    # The kind of server.
+    objects = None
+
+    def server(self, objects, **settings):
+        return InObjects(objects.address, objects.environment, **settings)
 
     def test_failures_of_the_object_store(self):
-        with Moto() as moto, self.server(moto, store_memory="16MiB") as server:
+        with self.objects() as objects, self.server(objects, store_memory="16MiB") as server:
             app, key = server.new_app("shop")
             server.seal(app, "a")
-            self.assertEqual(len(moto.segments()), 1)
-            self.assertTrue(moto.segments()[0].startswith("hindsight/test/"), moto.segments())
-            puts = [headers for method, path, headers in moto.requests if method == "PUT"]
-            self.assertTrue(all(headers.get("if-none-match") == "*" for headers in puts), puts)
+            self.assertEqual(len(objects.segments()), 1)
+            self.assertTrue(objects.segments()[0].startswith("hindsight/test/"), objects.segments())
+            puts = [headers for method, path, headers in objects.requests if method == "PUT"]
+            name, value = objects.condition
+            self.assertTrue(puts and all(headers.get(name) == value for headers in puts), puts)
             server.kill()
             server.lose_cache()
             server.start()
             # A query of a segment that cannot be downloaded is an error that names it.
             for fault in ("error", "cut"):
-                moto.fault, moto.methods = fault, {"GET"}
+                objects.fault, objects.methods = fault, {"GET"}
                 with self.assertRaises(urllib.error.HTTPError) as failed:
                     server.ids(app, key)
                 self.assertEqual(failed.exception.code, 503, fault)
                 self.assertIn("Retry-After", failed.exception.headers)
                 text = failed.exception.read().decode()
-                self.assertIn(f"s3://{BUCKET}/{moto.segments()[0]}", text)
+                self.assertIn(f"{objects.scheme}://{BUCKET}/{objects.segments()[0]}", text)
                 self.assertEqual(server.ready(), {"status": "degraded", "objectStore": "failing"})
                 self.assertEqual(server.figure("hindsight_objects_failing"), 1)
-            moto.fault = None
+            objects.fault = None
             wait_for(lambda: self.answers(server, app, key) == ["a"], 10)
             self.assertEqual(server.ready(), {"status": "ready"})
             # Ingestion goes on while nothing can be uploaded, until memory is full.
-            moto.fault, moto.methods = "error", {"PUT"}
+            objects.fault, objects.methods = "error", {"PUT"}
             taken = ["a"]
             for number in range(100_000):
                 ids = [f"{number:05}-{one:03}" for one in range(200)]
@@ -174,11 +183,22 @@ class InS3(unittest.TestCase):
             self.assertEqual(status, 503)
             self.assertGreater(len(taken), 1000)
             self.assertEqual(server.query(app, key, "requests | count")[0]["Count"], len(taken))
-            moto.fault = None
+            objects.fault = None
             wait_for(lambda: server.send(app, "z") == 200)
             self.assertEqual(server.query(app, key, "requests | summarize n = count(), d = dcount(id)")[0]["n"], len(taken) + 1)
-            for secret in ("the-secret-key", "the-key-id", "X-Amz-"):
+            for secret in objects.secrets:
                 self.assertNotIn(secret, server.log)
+
+    @unittest.skipUnless(shutil.which("cargo"), "cargo is not installed")
+    def test_each_operation(self):
+        """Deletion among them, which the program does after a grace only."""
+        with self.objects() as objects:
+            environment = {**os.environ, **objects.environment, "HINDSIGHT_TEST_OBJECTS": objects.address}
+            done = subprocess.run(["cargo", "test", "--workspace", "--test", "cloud", "--", "--ignored"], cwd=ROOT, env=environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("1 passed", done.stdout)
+            self.assertEqual(objects.keys(), [])
 
     @staticmethod
     def answers(server, app, key):
@@ -188,67 +208,55 @@ class InS3(unittest.TestCase):
             return None
 
     def test_a_slow_and_a_silent_object_store(self):
-        with Moto() as moto, self.server(moto) as server:
+        with self.objects() as objects, self.server(objects) as server:
             app, key = server.new_app("shop")
             server.seal(app, "a")
             server.kill()
             server.lose_cache()
             server.start()
-            moto.fault, moto.methods, moto.delay = "slow", {"GET", "PUT"}, 0.5
+            objects.fault, objects.methods, objects.delay = "slow", {"GET", "PUT"}, 0.5
             self.assertEqual(server.ids(app, key), ["a"])
             server.kill()
             server.lose_cache()
-            moto.fault = None
+            objects.fault = None
             server.start()
-            moto.fault = "silent"
+            objects.fault = "silent"
             started = time.monotonic()
             self.assertIsNone(self.answers(server, app, key))
             self.assertLess(time.monotonic() - started, 40)
             self.assertEqual(server.send(app, "b"), 200)
-            moto.fault = None
+            objects.fault = None
             wait_for(lambda: self.answers(server, app, key) == ["a", "b"])
 
     def test_kills_and_failures_under_load(self):
         chance = random.Random(27)
-        acknowledged = {}
-        with Moto() as moto, self.server(moto, store_memory="8MiB", store_compaction_interval="1s", query_rate=1_000_000) as server:
-            app, key = server.new_app("crash")
-            for round_ in range(ROUNDS):
-                senders = [Sender(server.url, app["instrumentationKey"], round_, number) for number in range(SENDERS)]
-                for sender in senders:
-                    sender.start()
-                moto.methods = {"GET", "PUT", "DELETE"}
+        with self.objects() as objects, self.server(objects, store_memory="8MiB", store_compaction_interval="1s", query_rate=1_000_000) as server:
+            def disturb(*_):
+                objects.methods = {"GET", "PUT", "DELETE", "POST"}
                 for _ in range(4):
-                    moto.fault = chance.choice([None, None, "error", "slow", "cut"])
+                    objects.fault = chance.choice([None, None, "error", "slow", "cut"])
                     time.sleep(chance.uniform(0.1, 0.5))
-                server.kill()
-                for sender in senders:
-                    sender.join()
-                acknowledged[round_] = [id_ for sender in senders for id_ in sender.acknowledged]
+
+            def before_start(round_):
                 if round_ % 2:
                     server.lose_cache()
-                moto.fault = None
-                server.start()
-            for round_, ids in acknowledged.items():
-                rows = server.query(app, key, f"requests | where name == 'round {round_}' | summarize n = count() by id")
-                stored = {row["id"]: row["n"] for row in rows}
-                self.assertEqual([id_ for id_ in ids if id_ not in stored], [], f"round {round_}: acknowledged items were lost")
-                self.assertEqual({id_: n for id_, n in stored.items() if n != 1}, {}, f"round {round_}: items are stored twice")
-            self.assertGreater(len(moto.segments()), 0)
-            items = sum(len(ids) for ids in acknowledged.values())
-            print(f"{ROUNDS} kills with failures of the object store: {items} items acknowledged, none lost or doubled")
+                objects.fault = None
+
+            items = kills_under_load(self, server, ROUNDS, disturb, before_start)
+            self.assertGreater(len(objects.segments()), 0)
+            print(f"{ROUNDS} kills with failures of {objects.scheme}://: {items} items acknowledged, none lost or doubled")
 
     def test_damaged_and_unlisted_objects(self):
-        with Moto() as moto, self.server(moto) as server:
+        with self.objects() as objects, self.server(objects) as server:
             app, key = server.new_app("shop")
             server.seal(app, "a")
-            name = moto.segments()[0]
-            content = moto.read(name)
-            moto.write(name + "-unlisted", b"x")
+            name = objects.segments()[0]
+            content = objects.read(name)
+            objects.write(name + "-unlisted", b"x")
             report = server.command("store", "check")
             self.assertEqual((report["damage"], report["segments"]), ([], 1))
-            self.assertEqual([note["path"] for note in report["notes"]], [f"s3://{BUCKET}/{name}-unlisted"])
-            moto.write(name, content[:100] + bytes([content[100] ^ 1]) + content[101:])
+            self.assertEqual([note["path"] for note in report["notes"]], [f"{objects.scheme}://{BUCKET}/{name}-unlisted"])
+            objects.write(name, content[:100] + bytes([content[100] ^ 1]) + content[101:])
             server.kill()
             server.lose_cache()
             server.start()
@@ -257,14 +265,14 @@ class InS3(unittest.TestCase):
             self.assertEqual(reply["tables"][0]["rows"], [])
             self.assertIn("error", reply)
             self.assertEqual(server.ready()["damagedSegments"], 1)
-            moto.write(name, content)
+            objects.write(name, content)
             server.stop()
             server.start()
             self.assertEqual(server.ids(app, key), ["a"])
 
     @unittest.skipUnless(programs(), "PostgreSQL is not installed")
     def test_with_the_catalogue_in_postgresql(self):
-        with Moto() as moto, Postgres() as postgres, self.server(moto, store_catalogue=postgres.url) as server:
+        with self.objects() as objects, Postgres() as postgres, self.server(objects, store_catalogue=postgres.url) as server:
             app, key = server.new_app("shop")
             server.seal(app, "a", "b")
             server.seal(app, "c")
@@ -277,7 +285,7 @@ class InS3(unittest.TestCase):
             self.assertEqual((report["damage"], report["notes"], report["segments"]), ([], [], 2))
             # A second folder without segments has the same answers: the log of the first one was sealed.
             server.stop()
-            with self.server(moto, store_catalogue=postgres.url).folder as second:
+            with self.server(objects, store_catalogue=postgres.url).folder as second:
                 for name in ("format", "log"):
                     path = os.path.join(server.data, name)
                     (shutil.copytree if os.path.isdir(path) else shutil.copy)(path, os.path.join(second, name))
@@ -287,6 +295,103 @@ class InS3(unittest.TestCase):
                 server.stop()
                 server.data = first
             server.start()
+
+
+@unittest.skipUnless(is_installed(), "moto[server] is not installed")
+class InS3(InACloud, unittest.TestCase):
+    objects = Moto
+
+    def test_the_role_of_the_machine(self):
+        """Without credentials in the environment they are those of the machine's metadata service; a message names the variables if it is not there."""
+        with Moto() as objects, Metadata() as metadata:
+            environment = {name: value for name, value in objects.environment.items() if name not in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+            with InObjects(objects.address, {**environment, "AWS_METADATA_ENDPOINT": metadata.url}) as server:
+                app, key = server.new_app("shop")
+                server.seal(app, "a")
+                self.assertEqual(server.ids(app, key), ["a"])
+                tokens = {headers.get("x-amz-security-token") for _, _, headers in objects.requests}
+                self.assertEqual(tokens, {"the-token"})
+                self.assertNotIn("the-token", server.log)
+        self.refused(Moto, {"AWS_ACCESS_KEY_ID": "key"}, "AWS_SECRET_ACCESS_KEY")
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            nowhere = f"127.0.0.1:{closed.getsockname()[1]}"
+        machine = "metadata service of the machine does not reply"
+        self.refused(Moto, {"AWS_METADATA_ENDPOINT": f"http://{nowhere}"}, "AWS_ACCESS_KEY_ID", machine)
+        account = {"AZURE_STORAGE_ACCOUNT_NAME": "shop"}
+        self.refused(Azurite, {}, "AZURE_STORAGE_ACCOUNT_NAME")
+        self.refused(Azurite, {**account, "AZURE_MSI_ENDPOINT": f"http://{nowhere}"}, "AZURE_STORAGE_ACCOUNT_KEY", machine)
+        self.refused(Google, {"GOOGLE_SERVICE_ACCOUNT": "/nonexistent"}, "GOOGLE_SERVICE_ACCOUNT")
+        nowhere = {"GCE_METADATA_HOST": nowhere, "GCE_METADATA_IP": nowhere}
+        self.refused(Google, nowhere, "GOOGLE_APPLICATION_CREDENTIALS", machine)
+
+    def refused(self, cloud, environment, *texts):
+        """A start fails with a message that has the texts."""
+        with tempfile.TemporaryDirectory() as data:
+            # No file of the home folder has credentials.
+            server = InObjects(f"{cloud.scheme}://{BUCKET}", {"HOME": data, **environment})
+            with server.folder:
+                message = server.fails("serve", "--data", data, "--listen", "127.0.0.1:0")
+        for text in texts:
+            self.assertIn(text, message)
+
+
+@unittest.skipUnless(azurite_is_installed(), "npm or its package azurite is not installed")
+class InAzure(InACloud, unittest.TestCase):
+    objects = Azurite
+
+    def test_a_shared_access_signature(self):
+        with Azurite() as objects:
+            environment = {name: value for name, value in objects.environment.items() if name != "AZURE_STORAGE_ACCOUNT_KEY"}
+            with InObjects(objects.address, {**environment, "AZURE_STORAGE_SAS_TOKEN": objects.token}) as server:
+                app, key = server.new_app("shop")
+                server.seal(app, "a")
+                server.kill()
+                server.lose_cache()
+                server.start()
+                objects.fault, objects.methods = "error", {"GET"}
+                with self.assertRaises(urllib.error.HTTPError) as failed:
+                    server.ids(app, key)
+                self.assertNotIn("sig=", failed.exception.read().decode())
+                self.assertNotIn("sig=", server.log)
+                objects.fault = None
+                wait_for(lambda: self.answers(server, app, key) == ["a"])
+
+
+@unittest.skipUnless(is_installed() and shutil.which("openssl"), "moto[server] or openssl is not installed")
+class InGoogle(InACloud, unittest.TestCase):
+    objects = Google
+
+
+class Metadata:
+    """The metadata service of a machine of EC2 (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-metadata-security-credentials.html)."""
+
+    def __enter__(self):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), MetadataHandler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class MetadataHandler(http.server.BaseHTTPRequestHandler):
+    ROLE = "/latest/meta-data/iam/security-credentials/"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self):
+        credentials = {"AccessKeyId": "role-key", "SecretAccessKey": "role-secret", "Token": "the-token", "Expiration": "2099-01-01T00:00:00Z"}
+        answers = {("PUT", "/latest/api/token"): "session", ("GET", self.ROLE): "role", ("GET", self.ROLE + "role"): json.dumps(credentials)}
+        text = answers.get((self.command, self.path))
+        self.send_response(200 if text else 404)
+        self.send_header("Content-Length", str(len(text or "")))
+        self.end_headers()
+        self.wfile.write((text or "").encode())
+
+    do_GET = do_PUT = answer
 
 
 if __name__ == "__main__":

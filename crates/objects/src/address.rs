@@ -4,12 +4,36 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// A kind of object store with an interface of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cloud {
+    /// S3, and services with its interface: `s3://bucket/prefix`.
+    S3,
+    /// Azure Blob Storage: `az://container/prefix`.
+    Azure,
+    /// Google Cloud Storage: `gs://bucket/prefix`.
+    Google,
+}
+
+impl Cloud {
+    /// The scheme of its addresses.
+    fn scheme(self) -> &'static str {
+        match self {
+            Cloud::S3 => "s3",
+            Cloud::Azure => "az",
+            Cloud::Google => "gs",
+        }
+    }
+}
+
 /// Where an object store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
-    /// A bucket of S3, or of a service with its interface: `s3://bucket/prefix`.
-    S3 {
-        /// The bucket.
+    /// A bucket, which Azure calls a container.
+    Bucket {
+        /// Where the bucket is.
+        cloud: Cloud,
+        /// The name of the bucket.
         bucket: String,
         /// What all keys begin with, without a `/` at either end; empty for none.
         prefix: String,
@@ -22,12 +46,11 @@ pub enum Address {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadAddress {
     /// Another scheme.
-    #[error("expected `s3://bucket/prefix` or `file:///folder`")]
+    #[error(
+        "expected `s3://bucket/prefix`, `az://container/prefix`, `gs://bucket/prefix` or `file:///folder`"
+    )]
     Scheme,
-    /// A cloud that is not supported.
-    #[error("{0} is not supported yet; expected `s3://bucket/prefix` or `file:///folder`")]
-    Unsupported(&'static str),
-    /// The name of a bucket is missing or has other characters than letters, digits, `-` and `.`.
+    /// The name of a bucket is missing or has other characters than letters, digits, `-`, `_` and `.`.
     #[error(
         "the name of the bucket is missing or has characters that names of buckets do not have"
     )]
@@ -48,24 +71,34 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Address, BadAddress> {
         let (scheme, rest) = text.trim().split_once("://").ok_or(BadAddress::Scheme)?;
         match scheme {
-            "s3" => {
-                let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-                let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-                if bucket.is_empty() || !bucket.chars().all(is_name) {
-                    return Err(BadAddress::Bucket);
-                }
-                Ok(Address::S3 {
-                    bucket: bucket.to_owned(),
-                    prefix: checked_prefix(prefix.trim_matches('/'))?,
-                })
-            }
+            "s3" => in_bucket(Cloud::S3, rest),
+            "az" | "azure" => in_bucket(Cloud::Azure, rest),
+            "gs" => in_bucket(Cloud::Google, rest),
             "file" if Path::new(rest).is_absolute() => Ok(Address::Folder(PathBuf::from(rest))),
             "file" => Err(BadAddress::RelativePath),
-            "az" | "azure" | "abfs" | "abfss" => Err(BadAddress::Unsupported("Azure Blob Storage")),
-            "gs" => Err(BadAddress::Unsupported("Google Cloud Storage")),
             _ => Err(BadAddress::Scheme),
         }
     }
+}
+
+fn in_bucket(cloud: Cloud, rest: &str) -> Result<Address, BadAddress> {
+    let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    let is_name = |c: char| {
+        c.is_ascii_alphanumeric()
+            || match cloud {
+                Cloud::S3 => "-.".contains(c),
+                Cloud::Azure => c == '-',
+                Cloud::Google => "-_.".contains(c),
+            }
+    };
+    if bucket.is_empty() || !bucket.chars().all(is_name) {
+        return Err(BadAddress::Bucket);
+    }
+    Ok(Address::Bucket {
+        cloud,
+        bucket: bucket.to_owned(),
+        prefix: checked_prefix(prefix.trim_matches('/'))?,
+    })
 }
 
 fn checked_prefix(prefix: &str) -> Result<String, BadAddress> {
@@ -82,8 +115,14 @@ fn checked_prefix(prefix: &str) -> Result<String, BadAddress> {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Address::S3 { bucket, prefix } if prefix.is_empty() => write!(f, "s3://{bucket}"),
-            Address::S3 { bucket, prefix } => write!(f, "s3://{bucket}/{prefix}"),
+            Address::Bucket {
+                cloud,
+                bucket,
+                prefix,
+            } => {
+                let slash = if prefix.is_empty() { "" } else { "/" };
+                write!(f, "{}://{bucket}{slash}{prefix}", cloud.scheme())
+            }
             Address::Folder(path) => write!(f, "file://{}", path.display()),
         }
     }
@@ -99,6 +138,9 @@ mod tests {
             ("s3://bucket", "s3://bucket"),
             (" s3://my-bucket.2/ ", "s3://my-bucket.2"),
             ("s3://bucket/a/b_c/", "s3://bucket/a/b_c"),
+            ("az://container/a", "az://container/a"),
+            ("azure://container/a", "az://container/a"),
+            ("gs://my_bucket.example/a", "gs://my_bucket.example/a"),
             ("file:///mnt/shared", "file:///mnt/shared"),
         ] {
             let address: Address = text.parse().expect(text);
@@ -107,19 +149,14 @@ mod tests {
         for (text, error) in [
             ("bucket", BadAddress::Scheme),
             ("http://bucket", BadAddress::Scheme),
-            (
-                "az://container",
-                BadAddress::Unsupported("Azure Blob Storage"),
-            ),
-            (
-                "gs://bucket",
-                BadAddress::Unsupported("Google Cloud Storage"),
-            ),
+            ("abfss://container@account/a", BadAddress::Scheme),
             ("s3://", BadAddress::Bucket),
             ("s3://key:secret@bucket/x", BadAddress::Bucket),
+            ("az://account.container", BadAddress::Bucket),
+            ("gs://", BadAddress::Bucket),
             ("s3://bucket/a//b", BadAddress::Prefix),
-            ("s3://bucket/../b", BadAddress::Prefix),
-            ("s3://bucket/a?b", BadAddress::Prefix),
+            ("az://container/../b", BadAddress::Prefix),
+            ("gs://bucket/a?b", BadAddress::Prefix),
             ("file://relative/path", BadAddress::RelativePath),
         ] {
             assert_eq!(text.parse::<Address>(), Err(error), "{text}");

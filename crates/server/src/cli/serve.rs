@@ -34,7 +34,7 @@ pub(super) struct Serve {
     /// What this node of a catalogue in PostgreSQL does: `all`, `ingest`, `query` or `maintain` [default: all]
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
-    /// Object store of segments, `s3://bucket/prefix` or `file:///folder` [default: in the data folder]
+    /// Object store of segments: `s3://bucket/prefix`, `az://container/prefix`, `gs://bucket/prefix` or `file:///folder` [default: in the data folder]
     #[arg(long, value_name = "URL")]
     objects: Option<String>,
     /// Address and port for HTTP, and for TLS if there is a certificate [default: 127.0.0.1:2020]

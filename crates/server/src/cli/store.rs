@@ -43,7 +43,8 @@ pub(super) enum StoreCommand {
     /// folder. No server may hold the folder.
     #[command(group(clap::ArgGroup::new("direction").required(true).args(["to", "from"])))]
     Migrate {
-        /// Move the catalogue from the folder to this database, `postgres://…`, or the segments to this object store, `s3://…` or `file:///…`
+        /// Move the catalogue from the folder to this database, `postgres://…`, or the segments to this object store, `s3://…`, `az://…`, `gs://…`
+        /// or `file:///…`
         #[arg(long, value_name = "URL")]
         to: Option<String>,
         /// Move them from there into the folder. The database or the objects are left as they are.

@@ -238,7 +238,7 @@ settings! {
     "File with the secret of nodes, in place of `node.secret`.";
 
     "store.objects" = "" => store_objects: Option<Address>, |text: &str| optional(text, objects),
-    "Where segments are: empty for the data folder, a bucket of S3 or of a service with its interface, `s3://bucket/prefix`, or a folder that several machines share, `file:///folder`. With a catalogue in PostgreSQL, several nodes may share them. Credentials and the address of the service are those of the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`, …). See cluster.md.";
+    "Where segments are: empty for the data folder, a bucket of S3 or of a service with its interface, `s3://bucket/prefix`, a container of Azure Blob Storage, `az://container/prefix`, a bucket of Google Cloud Storage, `gs://bucket/prefix`, or a folder that several machines share, `file:///folder`. With a catalogue in PostgreSQL, several nodes may share them. Credentials and the address of the service are those of the environment (`AWS_ACCESS_KEY_ID`, `AZURE_STORAGE_ACCOUNT_NAME`, `GOOGLE_APPLICATION_CREDENTIALS`, …). See cluster.md.";
 
     "store.segment_cache" = "16GiB" => store_segment_cache: u64, bytes,
     "With `store.objects`: bytes of segments that are kept in the data folder as a cache. Segments that are being read come on top.";

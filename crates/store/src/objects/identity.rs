@@ -31,7 +31,7 @@ pub(crate) fn adopt(storage: &dyn ObjectStorage, store: StoreId) -> Result<()> {
     match storage.put_new(KEY, content) {
         Err(ObjectError::Exists) => Ok(()),
         Ok(()) => {
-            let what = "it writes over objects that exist, although the request has If-None-Match";
+            let what = "it writes over objects that exist, although the request forbids that";
             Err(failed(
                 storage,
                 "write",

@@ -1,10 +1,15 @@
-//! The body of a reply, read by a thread that blocks while the client receives it.
+//! The content of an object, read by a thread that blocks while the client receives it.
 
 use std::io::{self, Read};
 
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::executor::block_on;
+use futures::stream::BoxStream;
+use hindsight_store::ObjectError;
 use tokio::sync::mpsc;
+
+use super::failure::object_error;
 
 /// Parts of a body that the client receives before they are read.
 const AHEAD: usize = 8;
@@ -18,15 +23,14 @@ pub(super) struct Body {
 
 impl Body {
     /// The body of a reply, which a task receives. It ends with the last part, with an error, or when the body is dropped.
-    pub(super) fn of(mut reply: reqwest::Response) -> Body {
+    pub(super) fn of(mut reply: BoxStream<'static, object_store::Result<Bytes>>) -> Body {
         let (sender, parts) = mpsc::channel(AHEAD);
         tokio::spawn(async move {
-            loop {
-                let part = match reply.chunk().await {
-                    Ok(None) => return,
-                    Ok(Some(part)) => Ok(part),
-                    Err(error) => Err(error.without_url().to_string()),
-                };
+            while let Some(part) = reply.next().await {
+                let part = part.map_err(|error| match object_error(error) {
+                    ObjectError::Unavailable(text) => text,
+                    other => other.to_string(),
+                });
                 let is_last = part.is_err();
                 if sender.send(part).await.is_err() || is_last {
                     return;
