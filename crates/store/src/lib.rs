@@ -30,6 +30,7 @@ mod clock;
 mod columns;
 mod compaction;
 mod config;
+mod copies;
 mod error;
 mod examined;
 mod expired;
@@ -84,10 +85,10 @@ pub use backup::{
     verify_backup,
 };
 pub use catalogue::{
-    Application, AuditRecord, BadUrl, Catalogue, CataloguePlace, ClientRecord, DatabaseError,
-    GrantRecord, KeyRecord, NewApplication, NewKey, PostgresUrl, Redeemed, RetentionRule,
-    RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord,
-    Tier, TimeMark, UserRecord,
+    Application, AuditRecord, BadUrl, Catalogue, CataloguePlace, ClientRecord, CopyRecord,
+    DatabaseError, Forgotten, GrantRecord, KeyRecord, NewApplication, NewKey, PostgresUrl,
+    Redeemed, RetentionRule, RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord,
+    SessionRecord, SigningKeyRecord, Tier, TimeMark, UserRecord,
 };
 pub use catalogue_move::{move_catalogue_from_postgres, move_catalogue_to_postgres};
 pub use check::{CheckReport, Finding, Progress, check, check_objects};
@@ -106,7 +107,7 @@ pub use missing::MissingData;
 pub use node::{NodeConfig, NodeId, NodeRecord, NodeRole};
 pub use object_move::{MovedSegments, move_segments_from_objects, move_segments_to_objects};
 pub use objects::{ObjectError, ObjectFigures, ObjectInfo, ObjectStorage};
-pub use peers::{HotReply, HotRequest, HotTable, NodeClient};
+pub use peers::{CopyRequest, HotReply, HotRequest, HotTable, NodeClient};
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
