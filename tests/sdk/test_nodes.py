@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -219,6 +220,53 @@ class Nodes(unittest.TestCase):
         with Postgres() as postgres, Moto() as moto:
             moto.delay = 0.3
             self.load(postgres, f"s3://{BUCKET}/hindsight", moto)
+
+    def test_a_node_whose_disk_is_lost(self):
+        """Two nodes have copies of each other's logs. One is killed under load, and its data folder is removed: all that was acknowledged is there once."""
+        with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects, \
+                Node(postgres, objects, "one", store_replicas=1) as one, Node(postgres, objects, "two", store_replicas=1) as two:
+            app, key = one.new_app("shop")
+            one.send(app, "first")
+            two.send(app, "second")
+            self.eventually(lambda: [known["copyAt"] is not None for known in self.states(one).values()] == [True, True])
+            sent, stop, times = ["first", "second"], threading.Event(), []
+
+            def sending(number):
+                count = 0
+                while not stop.is_set():
+                    count += 1
+                    id_ = f"{number}-{count:05}"
+                    began = time.monotonic()
+                    try:
+                        send(two, app, id_)
+                    except (OSError, AssertionError):
+                        continue
+                    times.append(time.monotonic() - began)
+                    sent.append(id_)
+
+            senders = [threading.Thread(target=sending, args=(number,)) for number in range(4)]
+            for sender in senders:
+                sender.start()
+            time.sleep(5)
+            two.kill()
+            stop.set()
+            for sender in senders:
+                sender.join()
+            shutil.rmtree(two.data)
+            self.assertGreater(len(sent), 50)
+            self.assertIn("two", refused(self, 503, lambda: ids(one, app, key)))
+            # The other one has no second node.
+            with self.assertRaises((urllib.error.HTTPError, AssertionError)):
+                send(one, app, "refused")
+            self.eventually(lambda: self.states(one)["two"]["state"] == "silent", 40)
+            subprocess.check_call([PROGRAM, "cluster", "forget", "two", "--data", one.data], env=one.environment,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            self.eventually(lambda: ids(one, app, key))
+            found = ids(one, app, key)
+            self.assertEqual(len(found), len(set(found)), "items are doubled")
+            self.assertEqual(set(sent) - set(found), set(), "acknowledged items are missing")
+            times.sort()
+            print(f"{len(sent)} items acknowledged with a second copy, none lost; median {times[len(times) // 2] * 1000:.1f} ms")
 
     def load(self, postgres, objects, moto=None):
         """Senders at two nodes, queries at a third one, a fourth one merges; a node is killed or paused or PostgreSQL restarted, again and

@@ -214,6 +214,7 @@ fn store_config(settings: &Settings, change: impl FnOnce(&mut StoreConfig)) -> S
         address: settings.node_address.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    config.replicas = settings.store_replicas;
     config.retention = settings.retention;
     config.retention_bytes = settings.retention_bytes;
     config.retention_interval = settings.retention_interval;

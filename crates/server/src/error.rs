@@ -383,6 +383,7 @@ impl From<StoreError> for ApiError {
             StoreError::Overloaded { .. }
             | StoreError::ReadOnly { .. }
             | StoreError::Joining
+            | StoreError::NoCopy { .. }
             | StoreError::Node { .. }
             | StoreError::Closed => ApiError::Unavailable(error.to_string()),
             // What went wrong on this machine's disk is for its log, not for the caller.

@@ -28,6 +28,8 @@ pub struct StoreConfig {
     pub node_client: Option<Arc<dyn NodeClient>>,
     /// How long a node waits before it takes telemetry, so that the others know of it. Default 2.5 s.
     pub node_wait: Duration,
+    /// How many other nodes have a copy of the log before a request is acknowledged: 0 or 1. Default 0.
+    pub replicas: usize,
     /// The object store that segments are in. Default: none, they are in the data folder.
     pub objects: Option<ObjectsConfig>,
     /// Whether the folder and its catalogue are made where there are none. Default true.
@@ -128,6 +130,7 @@ impl StoreConfig {
             node: NodeConfig::default(),
             node_client: None,
             node_wait: JOIN_WAIT,
+            replicas: 0,
             objects: None,
             create: true,
             commit_delay: Duration::from_millis(2),
@@ -179,6 +182,17 @@ impl StoreConfig {
                 "a role other than `all` (`node.role`) needs a catalogue in PostgreSQL (`store.catalogue`) and segments in an object store (`store.objects`)",
             ));
         }
+        let is_reachable = !self.node.address.is_empty() && self.node_client.is_some();
+        if self.copies_log() && !(self.is_shared() && is_reachable) {
+            return Err(StoreError::BadNode(
+                "a second copy of the log (`store.replicas`) needs a catalogue in PostgreSQL (`store.catalogue`), segments in an object store (`store.objects`) and an address and the secret of nodes (`node.address`, `node.secret`)",
+            ));
+        }
         Ok(())
+    }
+
+    /// Whether another node must have a copy of the log before a request is acknowledged.
+    pub(crate) fn copies_log(&self) -> bool {
+        self.replicas > 0 && self.node.role.ingests()
     }
 }

@@ -170,6 +170,12 @@ pub enum StoreError {
     /// The node does not take telemetry yet: other nodes have to know of it first.
     #[error("the node is joining the others; try again in a few seconds")]
     Joining,
+    /// No other node has a second copy of the log; nothing was stored.
+    #[error("no other node has a second copy of the log (setting `store.replicas`): {reason}")]
+    NoCopy {
+        /// Why not.
+        reason: String,
+    },
     /// An operation does not support several nodes on one catalogue.
     #[error("{what} does not support several nodes on one catalogue")]
     NotWithNodes {

@@ -142,6 +142,11 @@ impl Folder {
         self.root.join("segment-cache")
     }
 
+    /// The copies of other nodes' logs.
+    pub(crate) fn copies_dir(root: &Path) -> PathBuf {
+        root.join("copies")
+    }
+
     pub(crate) fn quarantine_dir(&self) -> PathBuf {
         self.root.join("quarantine")
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use crate::error::{Result, StoreError};
+use crate::hot::first_sequence;
 use crate::node::NodeRecord;
 use crate::node_state::LastRead;
 use crate::peers::{HotReply, NodeClient, Peer};
@@ -53,6 +54,7 @@ impl Store {
         let seen = self.nodes.followed.lock().segments;
         let mut followed = self.catalogue.follow(&known, seen).await?;
         let own = self.catalogue.node();
+        self.refuse_sealed_elsewhere(&followed.nodes)?;
         followed.nodes.retain(|node| Some(node.id) != own);
         self.access.damaged.add(followed.damage);
         self.access.damaged.forget(&followed.gone);
@@ -65,6 +67,20 @@ impl Store {
             at: Some(began),
         };
         Ok(())
+    }
+
+    /// Fails if another node has sealed requests of this node's log, because this one was given up as lost: they would be visible twice.
+    fn refuse_sealed_elsewhere(&self, nodes: &[NodeRecord]) -> Result<()> {
+        let own = self.catalogue.node();
+        let own = nodes.iter().find(|node| Some(node.id) == own);
+        let first = first_sequence(&self.view.get());
+        match (own, first) {
+            (Some(own), Some(first)) if first <= own.log_position => Err(StoreError::Node {
+                name: own.name.clone(),
+                what: "was forgotten, and another node has sealed the copy of its log; it goes on once it is started again".to_owned(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Everything that is stored now, at this node and at others, unchanged for as long as the snapshot lives. Other nodes keep their
@@ -142,6 +158,10 @@ impl Store {
             if others.iter().any(NodeRecord::is_live) {
                 tokio::time::sleep(self.config.node_wait).await;
             }
+        }
+        if !self.config.copies_log() && self.is_shared() {
+            // A copy of an earlier process, which made one, misses what this one takes.
+            self.catalogue.drop_copy().await?;
         }
         self.nodes.joined.store(true, Ordering::Release);
         Ok(())

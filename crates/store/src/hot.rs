@@ -144,7 +144,7 @@ impl Store {
 }
 
 /// The first sequence of the log that the memtable holds rows of.
-fn first_sequence(view: &View) -> Option<u64> {
+pub(crate) fn first_sequence(view: &View) -> Option<u64> {
     let states = view.tables.values();
     let parts = states.flat_map(|state| [&state.frozen, &state.open]);
     let held = parts.filter(|part| !part.list.is_empty());

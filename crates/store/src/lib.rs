@@ -30,6 +30,7 @@ mod clock;
 mod columns;
 mod compaction;
 mod config;
+mod copies;
 mod database_error;
 mod error;
 mod examined;
@@ -85,10 +86,10 @@ pub use backup::{
     verify_backup,
 };
 pub use catalogue::{
-    Application, AuditRecord, BadUrl, Catalogue, CataloguePlace, ClientRecord, GrantRecord,
-    KeyRecord, NewApplication, NewKey, PostgresUrl, Redeemed, RetentionRule, RoleRecord, Saved,
-    SavedKind, SecretRecord, SegmentRecord, SessionRecord, SigningKeyRecord, Tier, TimeMark,
-    UserRecord,
+    Application, AuditRecord, BadUrl, Catalogue, CataloguePlace, ClientRecord, CopyRecord,
+    Forgotten, GrantRecord, KeyRecord, NewApplication, NewKey, PostgresUrl, Redeemed,
+    RetentionRule, RoleRecord, Saved, SavedKind, SecretRecord, SegmentRecord, SessionRecord,
+    SigningKeyRecord, Tier, TimeMark, UserRecord,
 };
 pub use catalogue_move::{move_catalogue_from_postgres, move_catalogue_to_postgres};
 pub use check::{CheckReport, Finding, Progress, check, check_objects};
@@ -108,7 +109,7 @@ pub use missing::MissingData;
 pub use node::{NodeConfig, NodeId, NodeRecord, NodeRole};
 pub use object_move::{MovedSegments, SegmentMove};
 pub use objects::{ObjectError, ObjectFigures, ObjectInfo, ObjectStorage};
-pub use peers::{HotReply, HotRequest, HotTable, NodeClient};
+pub use peers::{CopyRequest, HotReply, HotRequest, HotTable, NodeClient};
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};

@@ -24,7 +24,8 @@ fn start(store: &Arc<Store>) {
         tasks.push(tokio::spawn(beat(weak.clone())));
     }
     if store.is_shared() {
-        tasks.push(tokio::spawn(follow(weak)));
+        tasks.push(tokio::spawn(follow(weak.clone())));
+        tasks.push(tokio::spawn(tend_copies(weak)));
     }
 }
 
@@ -144,6 +145,15 @@ async fn beat(store: Weak<Store>) {
             }
         }
         tokio::time::sleep(TICK).await;
+    }
+}
+
+/// Removes copies of other nodes' logs that are not needed any more, and seals those of lost nodes.
+async fn tend_copies(store: Weak<Store>) {
+    loop {
+        tokio::time::sleep(TICK).await;
+        let Some(store) = store.upgrade() else { return };
+        note(store.tend_copies().await, "tending copies of logs");
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use uuid::Uuid;
 
+use crate::copies::held::HeldCopies;
 use crate::view::{Chunks, Key};
 
 /// What a node keeps in memory about the others. Times are by the clock's `elapsed`.
@@ -17,6 +18,8 @@ pub(crate) struct NodeState {
     pub(crate) followed: Mutex<LastRead>,
     /// The pinned memtables, by their leases.
     pub(crate) leases: Mutex<HashMap<Uuid, Lease>>,
+    /// The copies of other nodes' logs.
+    pub(crate) copies: Arc<HeldCopies>,
     /// Whether telemetry is taken.
     pub(crate) joined: AtomicBool,
 }

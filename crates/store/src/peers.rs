@@ -10,6 +10,7 @@ use std::time::Duration;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
+use bytes::Bytes;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -21,7 +22,7 @@ use uuid::Uuid;
 
 use crate::app_id::AppId;
 use crate::error::StoreError;
-use crate::node::NodeRecord;
+use crate::node::{NodeId, NodeRecord};
 use crate::schema::Table;
 
 /// What the memtable of a node holds of an application's table.
@@ -74,6 +75,19 @@ pub struct HotRequest {
     pub to: i64,
 }
 
+/// Records of a node's log for the copy that another node has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyRequest {
+    /// The node whose log it is.
+    pub origin: NodeId,
+    /// The copy: they are counted.
+    pub generation: u64,
+    /// The sequence of the first record. An empty request begins the copy with it.
+    pub first: u64,
+    /// The records, in the form of the log.
+    pub records: Bytes,
+}
+
 /// Reaches other nodes.
 #[async_trait]
 pub trait NodeClient: Debug + Send + Sync {
@@ -98,6 +112,12 @@ pub trait NodeClient: Debug + Send + Sync {
 
     /// Releases a pinned memtable, in the background.
     fn close(&self, node: &NodeRecord, lease: Uuid);
+
+    /// Begins or extends the copy of this node's log at another node. Returns the last sequence of the copy, which is durable.
+    ///
+    /// # Errors
+    /// [`StoreError::Node`] if the node cannot be reached or refuses. The copy may have the records all the same.
+    async fn copy(&self, node: &NodeRecord, request: CopyRequest) -> crate::Result<u64>;
 }
 
 /// The pinned memtable of another node. It is released with the last reference.

@@ -195,7 +195,8 @@ fn refuse_stale_catalogue(
     Ok(())
 }
 
-fn appended(sequence: u64, payload: Payload) -> Result<Appended> {
+/// A request of the log, as the memtable takes it.
+pub(crate) fn appended(sequence: u64, payload: Payload) -> Result<Appended> {
     let mut batches = Vec::with_capacity(payload.batches.len());
     for (table, batch) in payload.batches {
         batches.push((table, normalise(table, &batch, Origin::Log)?));

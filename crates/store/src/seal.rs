@@ -16,7 +16,8 @@ use crate::error::Result;
 use crate::promote::{KeyCounts, Shredder};
 use crate::schema::TIMESTAMP;
 use crate::segment::{Covers, SegmentFile, SegmentSettings, SegmentWriter};
-use crate::view::{Chunks, Key};
+use crate::usage::Usage;
+use crate::view::{Chunks, Key, View};
 
 /// Rows given to the Parquet writer at once.
 const WRITE_ROWS: usize = 8192;
@@ -26,9 +27,27 @@ const OWN_SEGMENT_SHARE: usize = 4;
 /// Hours of a day: the hours of a segment are of one day, so that retention by age drops whole segments at most a day late.
 const DAY: i64 = 24;
 
+/// Writes the frozen memtable of a view as segments, adds them to `records`, also if a later one fails, and their items to `usage`. Blocks.
+pub(crate) fn write_frozen(
+    settings: &SegmentSettings,
+    view: &View,
+    now: i64,
+    records: &mut Vec<SegmentRecord>,
+    usage: &mut Usage,
+) -> Result<()> {
+    let states = view.tables.iter();
+    for (key, state) in states.filter(|(_, state)| !state.frozen.list.is_empty()) {
+        write_segments(settings, *key, &state.frozen, now, records)?;
+        for chunk in &state.frozen.list {
+            usage.add_batch(*key, &chunk.batch);
+        }
+    }
+    Ok(())
+}
+
 /// Writes the rows of one application's table as segments, each of an hour or of small hours of one day, newest row first, and adds
 /// them to `records`, also if a later one fails. Blocks.
-pub(crate) fn write_segments(
+fn write_segments(
     settings: &SegmentSettings,
     (app, table): Key,
     chunks: &Chunks,

@@ -15,6 +15,7 @@ use crate::blocking::blocking;
 use crate::catalogue::{Catalogue, SegmentRecord};
 use crate::columns::{ColumnCache, SelectionCache};
 use crate::config::StoreConfig;
+use crate::copies::origin;
 use crate::error::{Result, StoreError};
 use crate::folder::Folder;
 use crate::health::{Health, HealthCell};
@@ -137,9 +138,11 @@ impl Store {
             file_bytes: config.log_file_bytes,
         };
         let (writer_health, sink) = (health.clone(), ViewSink(view.clone()));
-        let log =
-            blocking(move || LogWriter::start(settings, recovered.log_end, writer_health, sink))
-                .await?;
+        let replica = origin::replica(&config, &catalogue);
+        let log = blocking(move || {
+            LogWriter::start(settings, recovered.log_end, writer_health, sink, replica)
+        })
+        .await?;
         let mark = catalogue.time_mark_or(config.clock.now_ticks()).await?;
         let trusted_time = TrustedTime::new(mark, config.clock.elapsed(), config.max_clock_jump);
         let clock = &config.clock;
@@ -400,22 +403,8 @@ impl Store {
         let frozen = view.clone();
         let (mut records, usage) = blocking(move || {
             let (mut records, mut usage) = (Vec::new(), Usage::default());
-            for (key, state) in frozen
-                .tables
-                .iter()
-                .filter(|(_, state)| !state.frozen.list.is_empty())
-            {
-                let written =
-                    seal::write_segments(&settings, *key, &state.frozen, now, &mut records);
-                if let Err(error) = written {
-                    settings.discard(&records);
-                    return Err(error);
-                }
-                for chunk in &state.frozen.list {
-                    usage.add_batch(*key, &chunk.batch);
-                }
-            }
-            if let Err(error) = settings.publish(&records) {
+            let written = seal::write_frozen(&settings, &frozen, now, &mut records, &mut usage);
+            if let Err(error) = written.and_then(|()| settings.publish(&records)) {
                 settings.discard(&records);
                 return Err(error);
             }
@@ -466,6 +455,7 @@ impl Store {
             Ok(())
         })
         .await?;
+        self.nodes.copies.close_all().await?;
         self.save_damage().await?;
         self.end_log().await?;
         if self.clock_trust().is_trusted() {

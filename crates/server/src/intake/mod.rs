@@ -260,6 +260,9 @@ fn unavailable(error: &StoreError) -> String {
         StoreError::Joining => {
             "The node is joining the others; try again in a few seconds".to_owned()
         }
+        StoreError::NoCopy { .. } => {
+            "No other node has a second copy of the log at the moment; try again later".to_owned()
+        }
         StoreError::NotWithNodes { .. } => error.to_string(),
         _ => "The telemetry could not be stored; try again later".to_owned(),
     }

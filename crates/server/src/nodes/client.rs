@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Request, Response, header};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
-use hindsight_store::{HotReply, HotRequest, NodeClient, NodeRecord, StoreError};
+use hindsight_store::{CopyRequest, HotReply, HotRequest, NodeClient, NodeRecord, StoreError};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{Builder, SendRequest};
@@ -31,7 +31,10 @@ use url::Url;
 use uuid::Uuid;
 
 use super::frames::{Frames, frame};
-use super::messages::{CloseReply, CloseRequest, OpenReply, OpenRequest, ReadReply, ReadRequest};
+use super::messages::{
+    CloseReply, CloseRequest, CopyMessage, CopyReply, OpenReply, OpenRequest, ReadReply,
+    ReadRequest,
+};
 use super::secret::NodeSecret;
 
 /// Longest time for a connection.
@@ -294,6 +297,15 @@ impl NodeClient for GrpcNodes {
         });
         let batches = ReceiverStream::new(receiver);
         batches.map_err(of_node(&node.name)).boxed()
+    }
+
+    async fn copy(&self, node: &NodeRecord, request: CopyRequest) -> Result<u64, StoreError> {
+        let request = CopyMessage::to(node.id, request);
+        let copied = self.unary::<CopyReply>(&node.address, "Copy", &request);
+        copied
+            .await
+            .map(|reply| reply.last)
+            .map_err(of_node(&node.name))
     }
 
     fn close(&self, node: &NodeRecord, lease: Uuid) {

@@ -5,8 +5,8 @@ use prost::Message;
 
 /// Bytes before a message.
 const HEADER: usize = 5;
-/// The largest message that is read. A part of a memtable has 8,192 rows.
-const LARGEST: usize = 256 << 20;
+/// The largest message that is read. A part of a memtable has 8,192 rows; records of a log are those of a group of requests.
+pub(super) const LARGEST: usize = 256 << 20;
 
 /// A frame with a message.
 pub(super) fn frame(message: &impl Message) -> Bytes {

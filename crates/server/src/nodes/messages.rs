@@ -1,6 +1,6 @@
 //! The messages of the service of nodes. Numbers of fields never change their meaning.
 
-use hindsight_store::{AppId, HotReply, HotRequest, HotTable, Table};
+use hindsight_store::{AppId, CopyRequest, HotReply, HotRequest, HotTable, NodeId, Table};
 use prost::Message;
 use uuid::Uuid;
 
@@ -82,6 +82,54 @@ pub(super) struct CloseRequest {
 /// The reply to [`CloseRequest`].
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct CloseReply {}
+
+/// Records of a node's log for its copy at another node.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CopyMessage {
+    /// The id of the node that is meant.
+    #[prost(string, tag = "1")]
+    pub(super) node: String,
+    /// The id of the node whose log it is.
+    #[prost(string, tag = "2")]
+    pub(super) origin: String,
+    #[prost(uint64, tag = "3")]
+    pub(super) generation: u64,
+    #[prost(uint64, tag = "4")]
+    pub(super) first: u64,
+    #[prost(bytes = "bytes", tag = "5")]
+    pub(super) records: bytes::Bytes,
+}
+
+/// The reply to [`CopyMessage`], once the records are durable.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CopyReply {
+    /// The last sequence of the copy.
+    #[prost(uint64, tag = "1")]
+    pub(super) last: u64,
+}
+
+impl CopyMessage {
+    /// The message to a node.
+    pub(super) fn to(node: NodeId, request: CopyRequest) -> CopyMessage {
+        CopyMessage {
+            node: node.to_string(),
+            origin: request.origin.to_string(),
+            generation: request.generation,
+            first: request.first,
+            records: request.records,
+        }
+    }
+
+    /// The request; `None` if a field has no meaning.
+    pub(super) fn read(self) -> Option<CopyRequest> {
+        Some(CopyRequest {
+            origin: self.origin.parse().ok()?,
+            generation: self.generation,
+            first: self.first,
+            records: self.records,
+        })
+    }
+}
 
 const OPEN: u32 = 1;
 const GONE: u32 = 2;
@@ -218,5 +266,16 @@ mod tests {
         let read = ReadRequest::decode(bytes.as_slice()).unwrap();
         assert_eq!(read.read(), Some(request));
         assert_eq!(OpenReply::default().read(), None);
+        let node: NodeId = Uuid::from_u128(9).to_string().parse().unwrap();
+        let request = CopyRequest {
+            origin: node,
+            generation: 3,
+            first: u64::MAX,
+            records: bytes::Bytes::from_static(b"records"),
+        };
+        let bytes = CopyMessage::to(node, request.clone()).encode_to_vec();
+        let read = CopyMessage::decode(bytes.as_slice()).unwrap();
+        assert_eq!(read.read(), Some(request));
+        assert_eq!(CopyMessage::default().read(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The service of nodes: how the nodes of a catalogue read each other's memtables (`docs/cluster.md`, "Nodes").
+//! The service of nodes: how the nodes of a catalogue read each other's memtables and keep copies of each other's logs (`docs/cluster.md`, "Nodes").
 //!
 //! It is gRPC over the main port. Messages and frames are written here and not by tonic's server and channel, whose features would change
 //! those of other crates.

@@ -18,14 +18,17 @@ use http_body_util::StreamBody;
 use prost::Message;
 use tonic::{Code, Status};
 
-use super::frames::{Frames, frame};
-use super::messages::{CloseReply, CloseRequest, OpenReply, OpenRequest, ReadReply, ReadRequest};
+use super::frames::{Frames, LARGEST, frame};
+use super::messages::{
+    CloseReply, CloseRequest, CopyMessage, CopyReply, OpenReply, OpenRequest, ReadReply,
+    ReadRequest,
+};
 use crate::app::App;
 
 /// The path of a method.
 pub(crate) const PATH: &str = "/hindsight.nodes.v1.Nodes/{method}";
 
-/// Bytes of a request.
+/// Bytes of a request, unless it has records.
 const LARGEST_REQUEST: usize = 1 << 20;
 /// The longest time that a memtable is pinned.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -60,11 +63,16 @@ async fn answer(
             "the secret of nodes (`node.secret`) is missing or another one",
         ));
     }
-    let body = axum::body::to_bytes(body, LARGEST_REQUEST).await;
+    let largest = match method {
+        "Copy" => LARGEST,
+        _ => LARGEST_REQUEST,
+    };
+    let body = axum::body::to_bytes(body, largest).await;
     let body = body.map_err(|_| Status::invalid_argument("the request cannot be read"))?;
     match method {
         "Open" => open(app, message(&body)?).await.map(|reply| one(&reply)),
         "Read" => read(app, message(&body)?),
+        "Copy" => copy(app, message(&body)?).await.map(|reply| one(&reply)),
         "Close" => {
             let request: CloseRequest = message(&body)?;
             let lease = request.lease.parse();
@@ -76,15 +84,29 @@ async fn answer(
     }
 }
 
-async fn open(app: &App, request: OpenRequest) -> Result<OpenReply, Status> {
+/// Refuses a request for another node: an address may have become that of another one.
+fn check_node(app: &App, node: &str) -> Result<(), Status> {
     let own = app.store.catalogue().node().map(|node| node.to_string());
-    if own.as_ref() != Some(&request.node) {
-        return Err(Status::failed_precondition(format!(
-            "this is the node {}, not {}",
-            own.unwrap_or_default(),
-            request.node
-        )));
+    if own.as_deref() == Some(node) {
+        return Ok(());
     }
+    Err(Status::failed_precondition(format!(
+        "this is the node {}, not {node}",
+        own.unwrap_or_default()
+    )))
+}
+
+async fn copy(app: &App, request: CopyMessage) -> Result<CopyReply, Status> {
+    check_node(app, &request.node)?;
+    let request = request.read();
+    let request = request.ok_or_else(|| Status::invalid_argument("the origin is no node"))?;
+    let held = app.store.hold_copy(request).await;
+    let last = held.map_err(|error| Status::failed_precondition(error.to_string()))?;
+    Ok(CopyReply { last })
+}
+
+async fn open(app: &App, request: OpenRequest) -> Result<OpenReply, Status> {
+    check_node(app, &request.node)?;
     let lifetime = Duration::from_millis(request.lifetime_ms).min(LONGEST);
     let opened = app.store.open_hot(request.sealed, lifetime).await;
     let opened = opened.map_err(|error| Status::resource_exhausted(error.to_string()))?;

@@ -9,6 +9,7 @@ mod applications;
 mod audit;
 mod checksums;
 mod clients;
+mod copies;
 mod copy;
 mod database;
 mod generation;
@@ -31,6 +32,7 @@ mod values;
 pub use applications::{Application, NewApplication, Tier};
 pub use audit::AuditRecord;
 pub use clients::{ClientRecord, SecretRecord};
+pub use copies::{CopyRecord, Forgotten};
 pub use database::{BadUrl, PostgresUrl};
 pub use grants::{GrantRecord, Redeemed, SessionRecord, SigningKeyRecord};
 pub use keys::{KeyRecord, NewKey};
@@ -41,6 +43,7 @@ pub use segments::SegmentRecord;
 pub use trusted_time::TimeMark;
 pub use users::{RoleRecord, UserRecord};
 
+pub(crate) use copies::first_generation;
 pub(crate) use generation::path as generation_path;
 pub(crate) use reserve::is_disk_full;
 

@@ -46,6 +46,13 @@ impl Catalogue {
         self.database.postgres().and_then(PostgresDatabase::node)
     }
 
+    /// How often a process has started as the node that this one is.
+    pub(crate) fn node_epoch(&self) -> Option<i64> {
+        self.database
+            .postgres()
+            .and_then(PostgresDatabase::node_epoch)
+    }
+
     /// The nodes of a catalogue in PostgreSQL, in the order in which they joined. One in the data folder has none.
     pub async fn nodes(&self) -> Result<Vec<NodeRecord>> {
         self.named(async {
@@ -111,18 +118,6 @@ impl Catalogue {
                 .commit_to(&self.database)
                 .await?;
             Ok(changed > 0)
-        })
-        .await
-    }
-
-    /// Forgets a node, by its id, that will not come back: queries no longer wait for what its log may hold. A process of it that
-    /// still runs changes nothing any more. Its segments stay, and so does its place, should it be started again. Returns whether
-    /// there is such a node.
-    pub async fn forget_node(&self, id: &str) -> Result<bool> {
-        self.named(async {
-            let forgotten = sql("UPDATE nodes SET drained = 1, epoch = epoch + 1 WHERE id = $1");
-            let forgotten = forgotten.bind(id).commit_to(&self.database).await?;
-            Ok(forgotten > 0)
         })
         .await
     }

@@ -158,6 +158,14 @@ impl OpenFile {
         self.file.sync()
     }
 
+    /// Takes records back that [`OpenFile::write`] wrote when the file had `length` bytes.
+    pub(super) fn take_back(&mut self, length: u64) -> io::Result<()> {
+        self.length = length;
+        self.cut()?;
+        self.synced = true;
+        Ok(())
+    }
+
     /// Where a later writer has to go on, if `next` is the sequence of its first request.
     pub(super) fn end(&self, next: u64) -> LogEnd {
         LogEnd {

@@ -88,6 +88,17 @@ pub(super) fn requests(bytes: &[u8], first: u64, next: u64) -> Option<&[u8]> {
     bytes.get(..bytes.len() - rest.len())
 }
 
+/// The sequence of the last of these requests; `None` unless they are whole, follow each other and begin with `first`.
+pub(super) fn last_of(bytes: &[u8], first: u64) -> Option<u64> {
+    let (mut rest, mut due) = (bytes, first);
+    while !rest.is_empty() {
+        let record = read(rest).filter(|record| record.sequence == due && !record.is_mark())?;
+        due += 1;
+        rest = rest.get(record.size()..)?;
+    }
+    (due > first).then(|| due - 1)
+}
+
 /// The record at the beginning of `bytes`, if a whole and undamaged one is there.
 pub(super) fn read(bytes: &[u8]) -> Option<Record<'_>> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
@@ -125,6 +136,19 @@ mod tests {
         assert_eq!(requests(&bytes, 5, 8), None);
         assert_eq!(requests(&bytes, 6, 7), None);
         assert_eq!(requests(&bytes[..length - 1], 5, 7), None);
+    }
+
+    #[test]
+    fn requests_that_are_received_are_whole_and_follow_each_other() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, 5, &[b"a request"]);
+        write(&mut bytes, 6, &[b"another request"]);
+        assert_eq!(last_of(&bytes, 5), Some(6));
+        assert_eq!(last_of(&bytes, 4), None);
+        assert_eq!(last_of(&bytes[..bytes.len() - 1], 5), None);
+        assert_eq!(last_of(&[], 5), None);
+        write_mark(&mut bytes, 7);
+        assert_eq!(last_of(&bytes, 5), None);
     }
 
     #[test]

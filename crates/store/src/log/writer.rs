@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use arrow::record_batch::RecordBatch;
+use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
 use super::file::{LogSettings, NotBegun, OpenFile, Outcome};
 use super::files::file_path;
 use super::record;
 use super::replay::LogEnd;
+use super::replica::Replica;
 use crate::app_id::AppId;
 use crate::error::{Result, StoreError};
 use crate::health::HealthCell;
@@ -59,12 +61,13 @@ pub(crate) struct LogWriter {
 
 impl LogWriter {
     /// Starts the thread that goes on with a log that ends here. If the disk does not let the log be written, the store is read-only until
-    /// [`LogWriter::maintain`] succeeds.
+    /// [`LogWriter::maintain`] succeeds. With a replica, requests are acknowledged once it has them too.
     pub(crate) fn start(
         settings: LogSettings,
         end: LogEnd,
         health: Arc<HealthCell>,
         sink: impl LogSink,
+        replica: Option<Box<dyn Replica>>,
     ) -> Result<LogWriter> {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let mut writer = Writer {
@@ -74,6 +77,7 @@ impl LogWriter {
             last_group: 0,
             health,
             sink,
+            replica,
         };
         writer.reopen();
         let thread = std::thread::Builder::new()
@@ -153,6 +157,7 @@ struct Writer<S> {
     last_group: usize,
     health: Arc<HealthCell>,
     sink: S,
+    replica: Option<Box<dyn Replica>>,
 }
 
 impl<S: LogSink> Writer<S> {
@@ -218,11 +223,40 @@ impl<S: LogSink> Writer<S> {
         if matches!(&self.file, State::Open(file) if file.length >= self.settings.file_bytes) {
             self.rotate();
         }
+        if !matches!(self.file, State::Open(_)) {
+            return self.refuse(group);
+        }
+        if let Some(replica) = &mut self.replica
+            && let Err(reason) = replica.prepare(self.next)
+        {
+            return self.refuse_without_copy(group, &reason);
+        }
         let State::Open(file) = &mut self.file else {
             return self.refuse(group);
         };
-        match file.write(&encode(self.next, &group)) {
-            Outcome::Durable => self.acknowledge(group),
+        let (first, next) = (self.next, self.next + group.len() as u64);
+        let records = Bytes::from(encode(first, &group));
+        let length = file.length;
+        if let Some(replica) = &mut self.replica {
+            replica.send(first, records.clone());
+        }
+        let written = file.write(&records);
+        let copied = match (&mut self.replica, &written) {
+            (None, _) => Ok(()),
+            (Some(replica), Outcome::Durable) => replica.wait(next),
+            (Some(replica), _) => {
+                replica.withdraw(first);
+                Ok(())
+            }
+        };
+        match written {
+            Outcome::Durable => match copied {
+                Ok(()) => self.acknowledge(group),
+                Err(reason) => {
+                    self.take_back(length);
+                    self.refuse_without_copy(group, &reason);
+                }
+            },
             Outcome::Undone(error) => {
                 let path = file_path(&self.settings.dir, file.first);
                 self.health
@@ -243,6 +277,28 @@ impl<S: LogSink> Writer<S> {
                     let _ = request.reply.send(Err(StoreError::ReadOnly { reason }));
                 }
             }
+        }
+    }
+
+    /// Takes the last group back, which the log has and no copy of it. It must not come back after a crash either.
+    fn take_back(&mut self, length: u64) {
+        if let State::Open(file) = &mut self.file
+            && let Err(error) = file.take_back(length)
+        {
+            self.close(format!(
+                "requests without a second copy could not be taken back: {error}"
+            ));
+            self.reopen();
+        }
+    }
+
+    fn refuse_without_copy(&self, group: Vec<Request>, reason: &str) {
+        self.health.set_log_trouble(Some(format!(
+            "telemetry is refused, because the log has no second copy: {reason}"
+        )));
+        for request in group {
+            let reason = reason.to_owned();
+            let _ = request.reply.send(Err(StoreError::NoCopy { reason }));
         }
     }
 

@@ -57,7 +57,7 @@ pub(super) fn begin_log(root: &Path, position: u64) -> Result<()> {
         next: position + 1,
         last_file: None,
     };
-    LogWriter::start(settings, end, Arc::new(HealthCell::default()), NoSink).map(drop)
+    LogWriter::start(settings, end, Arc::new(HealthCell::default()), NoSink, None).map(drop)
 }
 
 /// Nothing is appended.

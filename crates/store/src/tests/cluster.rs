@@ -12,21 +12,55 @@ use super::postgres_server::PostgresServer;
 use super::*;
 use crate::objects::memory::MemoryObjects;
 use crate::{
-    HotReply, HotRequest, NodeClient, NodeConfig, NodeId, NodeRecord, NodeRole, ObjectsConfig,
-    StoreError,
+    CopyRequest, HotReply, HotRequest, NodeClient, NodeConfig, NodeId, NodeRecord, NodeRole,
+    ObjectsConfig, StoreError,
 };
 
 /// How long the memtables of other nodes stay pinned.
 pub(super) const LIFETIME: Duration = Duration::from_secs(60);
 pub(super) const HOUR: Duration = Duration::from_secs(3600);
 
+/// How a connection is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// A request is lost.
+    Request,
+    /// The reply is lost.
+    Reply,
+}
+
 /// The nodes of a test, which reach each other in this process.
 #[derive(Debug, Default)]
-pub(super) struct Wires(Mutex<HashMap<NodeId, Weak<Store>>>);
+pub(super) struct Wires {
+    stores: Mutex<HashMap<NodeId, Weak<Store>>>,
+    /// Nodes, by their names, to which copies cannot be sent: after how many further requests.
+    cuts: Mutex<HashMap<String, (usize, Cut)>>,
+}
 
 impl Wires {
+    /// Cuts the connections over which a node gets copies, after some further requests.
+    pub(super) fn cut(&self, name: &str, after: usize, cut: Cut) {
+        self.cuts.lock().insert(name.to_owned(), (after, cut));
+    }
+
+    /// Mends all connections.
+    pub(super) fn mend(&self) {
+        self.cuts.lock().clear();
+    }
+
+    /// The cut that a request to a node meets.
+    fn next_cut(&self, name: &str) -> Option<Cut> {
+        let mut cuts = self.cuts.lock();
+        let (after, cut) = cuts.get_mut(name)?;
+        if *after > 0 {
+            *after -= 1;
+            return None;
+        }
+        Some(*cut)
+    }
+
     fn find(&self, node: &NodeRecord) -> crate::Result<Arc<Store>> {
-        let found = self.0.lock().get(&node.id).and_then(Weak::upgrade);
+        let found = self.stores.lock().get(&node.id).and_then(Weak::upgrade);
         found.ok_or_else(|| StoreError::Node {
             name: node.name.clone(),
             what: "is away".to_owned(),
@@ -64,6 +98,22 @@ impl NodeClient for Wires {
         stream::iter(std::iter::from_fn(move || rows.next_part().transpose())).boxed()
     }
 
+    async fn copy(&self, node: &NodeRecord, request: CopyRequest) -> crate::Result<u64> {
+        let lost = || StoreError::Node {
+            name: node.name.clone(),
+            what: "is cut off".to_owned(),
+        };
+        let cut = self.next_cut(&node.name);
+        if cut == Some(Cut::Request) {
+            return Err(lost());
+        }
+        let copied = self.find(node)?.hold_copy(request).await;
+        if cut == Some(Cut::Reply) {
+            return Err(lost());
+        }
+        copied
+    }
+
     fn close(&self, node: &NodeRecord, lease: Uuid) {
         if let Ok(store) = self.find(node) {
             store.close_hot(lease);
@@ -76,7 +126,7 @@ pub(super) struct Cluster {
     pub(super) server: PostgresServer,
     pub(super) objects: MemoryObjects,
     pub(super) folders: tempfile::TempDir,
-    wires: Arc<Wires>,
+    pub(super) wires: Arc<Wires>,
     pub(super) clock: Arc<ManualClock>,
 }
 
@@ -114,11 +164,20 @@ impl Cluster {
     pub(super) async fn open(&self, config: StoreConfig) -> Arc<Store> {
         let store = Store::open(config).await.unwrap();
         let id = store.catalogue().node().unwrap();
-        self.wires.0.lock().insert(id, Arc::downgrade(&store));
+        self.wires.stores.lock().insert(id, Arc::downgrade(&store));
         store.join().await.unwrap();
         // The time that a node waits before it takes telemetry: the others read the catalogue again before their next query.
         self.clock.pass(Duration::from_secs(3));
         store
+    }
+
+    /// A node whose log has a second copy.
+    pub(super) async fn replicated(&self, name: &str) -> Arc<Store> {
+        let config = StoreConfig {
+            replicas: 1,
+            ..self.config(name, NodeRole::All)
+        };
+        self.open(config).await
     }
 
     pub(super) async fn node(&self, name: &str) -> Arc<Store> {

@@ -4,6 +4,7 @@ mod backup;
 mod check;
 mod clock;
 mod cluster;
+mod copies;
 mod crash;
 mod damage;
 mod growth;

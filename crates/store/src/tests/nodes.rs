@@ -15,7 +15,8 @@ use super::*;
 use crate::clock::ticks;
 use crate::objects::memory::Fault;
 use crate::{
-    Clock, DatabaseError, HotReply, NewApplication, NodeRecord, NodeRole, ObjectsConfig, StoreError,
+    Clock, DatabaseError, Forgotten, HotReply, NewApplication, NodeRecord, NodeRole, ObjectsConfig,
+    StoreError,
 };
 
 #[tokio::test]
@@ -106,14 +107,16 @@ async fn a_node_that_is_away_fails_queries_until_it_is_back_or_drained_or_forgot
     let id = a.catalogue().node().unwrap().to_string();
     drop(a);
     assert!(b.snapshot_of_all(LIFETIME).await.is_err());
-    assert!(b.catalogue().forget_node(&id).await.unwrap());
+    let forgotten = b.catalogue().forget_node(&id, false).await.unwrap();
+    assert_eq!(forgotten, Forgotten::Done);
     b.follow().await.unwrap();
     assert_eq!(all_ids(&b, app(1)).await, ["a1"]);
     let a = cluster.node("a").await;
     b.follow().await.unwrap();
     assert_eq!(all_ids(&b, app(1)).await, ["a1", "a2"]);
     drop(a);
-    assert!(!b.catalogue().forget_node("unknown").await.unwrap());
+    let unknown = b.catalogue().forget_node("unknown", false).await.unwrap();
+    assert_eq!(unknown, Forgotten::Unknown);
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ const BLOCK: usize = 512;
 
 /// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(in crate::tests) enum Fault {
     /// The call fails; what it does is not done, or half of it.
     Error,
     /// The disk is full: calls that need space fail until [`Disk::heal`].
@@ -106,10 +106,10 @@ struct State {
 
 /// The disk.
 #[derive(Debug, Clone)]
-pub(super) struct Disk(Arc<Mutex<State>>);
+pub(in crate::tests) struct Disk(Arc<Mutex<State>>);
 
 impl Disk {
-    pub(super) fn new(root: &Path, seed: u64) -> Disk {
+    pub(in crate::tests) fn new(root: &Path, seed: u64) -> Disk {
         let names = BTreeMap::from([(root.to_owned(), 0)]);
         Disk(Arc::new(Mutex::new(State {
             random: StdRng::seed_from_u64(seed),
@@ -132,12 +132,12 @@ impl Disk {
     }
 
     /// Records calls from now on.
-    pub(super) fn record(&self) {
+    pub(in crate::tests) fn record(&self) {
         self.0.lock().trace = Some(Vec::new());
     }
 
     /// The calls so far. Names are replaced by the order in which they came up, because segments have random ones.
-    pub(super) fn trace(&self) -> Vec<(&'static str, usize, u64)> {
+    pub(in crate::tests) fn trace(&self) -> Vec<(&'static str, usize, u64)> {
         let calls = self.0.lock().trace.clone().unwrap_or_default();
         let mut known: BTreeMap<PathBuf, usize> = BTreeMap::new();
         let number = |path: PathBuf, known: &mut BTreeMap<PathBuf, usize>| {
@@ -151,31 +151,31 @@ impl Disk {
     }
 
     /// How many calls were made.
-    pub(super) fn calls(&self) -> u64 {
+    pub(in crate::tests) fn calls(&self) -> u64 {
         self.0.lock().calls
     }
 
     /// Lets the call fail that comes after `after` further ones.
-    pub(super) fn fail_after(&self, after: u64, fault: Fault) {
+    pub(in crate::tests) fn fail_after(&self, after: u64, fault: Fault) {
         let mut state = self.0.lock();
         state.fault = Some((state.calls + after, fault));
         state.hit = false;
     }
 
     /// Whether the call that was to fail was made.
-    pub(super) fn was_hit(&self) -> bool {
+    pub(in crate::tests) fn was_hit(&self) -> bool {
         self.0.lock().hit
     }
 
     /// Fills the disk until [`Disk::heal`].
-    pub(super) fn fill(&self) {
+    pub(in crate::tests) fn fill(&self) {
         let mut state = self.0.lock();
         state.full = true;
         state.hit = true;
     }
 
     /// The names of the files below a folder.
-    pub(super) fn files(&self, folder: &Path) -> Vec<String> {
+    pub(in crate::tests) fn files(&self, folder: &Path) -> Vec<String> {
         let state = self.0.lock();
         let files = state
             .names
@@ -185,24 +185,24 @@ impl Disk {
     }
 
     /// No further call fails, unless the power is off.
-    pub(super) fn heal(&self) {
+    pub(in crate::tests) fn heal(&self) {
         let mut state = self.0.lock();
         state.fault = None;
         state.full = false;
     }
 
     /// Whether the power is on.
-    pub(super) fn has_power(&self) -> bool {
+    pub(in crate::tests) fn has_power(&self) -> bool {
         self.0.lock().power
     }
 
     /// Stops the machine: every call fails until [`Disk::start`]. What is left of the process must be dropped meanwhile.
-    pub(super) fn stop(&self) {
+    pub(in crate::tests) fn stop(&self) {
         self.0.lock().power = false;
     }
 
     /// Starts the machine again. After a power cut the page cache is gone, after the death of the process alone it is there.
-    pub(super) fn start(&self, cache_is_lost: bool) {
+    pub(in crate::tests) fn start(&self, cache_is_lost: bool) {
         let mut state = self.0.lock();
         state.epoch += 1;
         state.locked.clear();

@@ -3,7 +3,7 @@
 //! A run is one thread and one seed. `HINDSIGHT_POWER_CUTS` sets how many power cuts there are, `HINDSIGHT_SEED` the first seed;
 //! a failure prints its seed, and `HINDSIGHT_POWER_CUTS=1 HINDSIGHT_SEED=<seed>` repeats it.
 
-mod disk;
+pub(super) mod disk;
 mod world;
 
 use std::future::Future;

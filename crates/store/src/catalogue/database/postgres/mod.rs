@@ -186,6 +186,11 @@ impl PostgresDatabase {
         self.shared.ownership.as_ref().and_then(Ownership::node)
     }
 
+    /// How often a process has started as this node.
+    pub(in crate::catalogue) fn node_epoch(&self) -> Option<i64> {
+        self.shared.ownership.as_ref()?.node_epoch()
+    }
+
     /// See [`Ownership::beat`].
     pub(in crate::catalogue) async fn beat(&self, sequence: i64) -> Result<()> {
         self.check_open()?;

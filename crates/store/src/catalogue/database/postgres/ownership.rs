@@ -113,6 +113,11 @@ impl Ownership {
         self.node.map(|node| node.id)
     }
 
+    /// How often a process has started as this node.
+    pub(super) fn node_epoch(&self) -> Option<i64> {
+        self.node.map(|node| node.epoch)
+    }
+
     /// Takes the locks again if their connection was lost. If that fails, the numbers still keep others' changes apart.
     pub(super) async fn keep(&self, url: &PostgresUrl) -> Result<()> {
         let mut session = self.session.lock().await;

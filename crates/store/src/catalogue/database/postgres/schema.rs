@@ -10,7 +10,7 @@ use crate::database_error::{DatabaseError, Result};
 const MIGRATING: &str = "SELECT pg_advisory_xact_lock(5208499141)";
 
 /// The migrations, by their versions.
-const MIGRATIONS: [(i64, &str); 12] = [
+const MIGRATIONS: [(i64, &str); 13] = [
     (1, include_str!("../../../../migrations/0001_first.sql")),
     (2, include_str!("../../../../migrations/0002_identity.sql")),
     (3, include_str!("../../../../migrations/0003_store_id.sql")),
@@ -48,6 +48,10 @@ const MIGRATIONS: [(i64, &str); 12] = [
     (
         41,
         include_str!("../../../../migrations/postgres/0041_collections.sql"),
+    ),
+    (
+        50,
+        include_str!("../../../../migrations/postgres/0050_log_copies.sql"),
     ),
 ];
 
