@@ -153,8 +153,8 @@ impl Binder<'_> {
         }
     }
 
-    /// A dynamic is compared with a string as text; with any other type it must hold a value of that type. Only numbers have
-    /// an order beside a dynamic (`docs/semantics.md §5.2`).
+    /// A dynamic is compared with a string as text; with any other type it must hold a value of that type. Only numbers,
+    /// datetimes and timespans have an order beside a dynamic (`docs/semantics.md §5.2`).
     fn promote_dynamic(
         &self,
         comparison: Comparison,
@@ -164,7 +164,7 @@ impl Binder<'_> {
     ) -> BindResult<Promoted> {
         let on_left = left.kind == ScalarType::Dynamic;
         let other = if on_left { right.kind } else { left.kind };
-        if !comparison.is_equality() && !other.is_number() {
+        if !comparison.is_equality() && !(other.is_number() || is_time(other)) {
             return Err(self.incomparable(left.kind, right.kind, span));
         }
         let (left, right, comparison) = match other {
