@@ -164,7 +164,7 @@ impl Binder<'_> {
     ) -> BindResult<Promoted> {
         let on_left = left.kind == ScalarType::Dynamic;
         let other = if on_left { right.kind } else { left.kind };
-        if !comparison.is_equality() && !(other.is_number() || is_time(other)) {
+        if !(comparison.is_equality() || other.is_number() || is_time(other)) {
             return Err(self.incomparable(left.kind, right.kind, span));
         }
         let (left, right, comparison) = match other {
