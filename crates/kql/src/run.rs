@@ -174,7 +174,6 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
     encoder.begin_array();
     for batch in batches {
         cancellation.check()?;
-        count += batch.num_rows();
         for row in 0..batch.num_rows() {
             let scalar = ScalarValue::try_from_array(batch.column(0), row)?;
             match value_from_scalar(&scalar, kind) {
@@ -184,18 +183,25 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
                         count += dynamic.iter_array().count();
                         dynamic.iter_array().for_each(|item| encoder.dynamic(item));
                     } else {
+                        count += 1;
                         encoder.dynamic(dynamic);
                     }
                 }
-                Some(value) => value.pack(&mut encoder),
-                None => encoder.null(),
+                Some(value) => {
+                    count += 1;
+                    value.pack(&mut encoder);
+                }
+                None => {
+                    count += 1;
+                    encoder.null();
+                }
             }
         }
-    }
-    if count > MAX_LIST {
-        return Err(failed(format!(
-            "in: the list has {count} values; at most {MAX_LIST} are allowed"
-        )));
+        if count > MAX_LIST {
+            return Err(failed(format!(
+                "in: the list has at least {count} values; at most {MAX_LIST} are allowed"
+            )));
+        }
     }
     encoder.end();
     let list = finished(&mut encoder, "in")?;
