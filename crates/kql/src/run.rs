@@ -11,7 +11,7 @@ use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_syntax::ast::{Query, RenderOperator};
-use hindsight_kql_types::ScalarType;
+use hindsight_kql_types::{DynamicRef, ScalarType, Value};
 
 use crate::bind::{Binding, bind_or_ask};
 use crate::catalog::Catalog;
@@ -165,14 +165,11 @@ fn first_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue>
 /// The maximum number of values of the list of `in` (`docs/semantics.md §6.3`).
 const MAX_LIST: usize = 1_000_000;
 
+/// The values of the first column as one array. An array among them stands for its elements, as it does between the parentheses
+/// of `in`.
 fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> {
     let cancellation = CancellationToken::current();
-    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-    if rows > MAX_LIST {
-        return Err(failed(format!(
-            "in: the list has {rows} values; at most {MAX_LIST} are allowed"
-        )));
-    }
+    let mut count = 0;
     let mut encoder = encoder();
     encoder.begin_array();
     for batch in batches {
@@ -180,9 +177,30 @@ fn list_value(batches: &[RecordBatch], kind: ScalarType) -> Result<ScalarValue> 
         for row in 0..batch.num_rows() {
             let scalar = ScalarValue::try_from_array(batch.column(0), row)?;
             match value_from_scalar(&scalar, kind) {
-                Some(value) => value.pack(&mut encoder),
-                None => encoder.null(),
+                Some(Value::Dynamic(bytes)) => {
+                    let dynamic = DynamicRef::new(&bytes);
+                    if dynamic.type_name() == "array" {
+                        count += dynamic.iter_array().count();
+                        dynamic.iter_array().for_each(|item| encoder.dynamic(item));
+                    } else {
+                        count += 1;
+                        encoder.dynamic(dynamic);
+                    }
+                }
+                Some(value) => {
+                    count += 1;
+                    value.pack(&mut encoder);
+                }
+                None => {
+                    count += 1;
+                    encoder.null();
+                }
             }
+        }
+        if count > MAX_LIST {
+            return Err(failed(format!(
+                "in: the list has at least {count} values; at most {MAX_LIST} are allowed"
+            )));
         }
     }
     encoder.end();

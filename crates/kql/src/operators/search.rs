@@ -143,6 +143,8 @@ impl Terms<'_> {
                 ExprKind::Parenthesised(Box::new(self.rewrite(inner)))
             }
             ExprKind::Literal(Literal::String(term)) => return self.anywhere(term, expr.span),
+            // `search *` keeps every row.
+            ExprKind::Wildcard(pattern) if pattern == "*" => ExprKind::Literal(Literal::Bool(true)),
             // A number is searched as text.
             ExprKind::Literal(Literal::Long(term)) => {
                 return self.anywhere(&term.to_string(), expr.span);

@@ -16,7 +16,8 @@ use crate::relation::Relation;
 /// The number of unions doubles with every set.
 const MOST_SETS: usize = 8;
 
-/// `dcount_intersect(hll, hll, …)`: `s0` counts the first set, `s1` its intersection with the second, ….
+/// `dcount_intersect(hll, hll, …)`: the columns of the input, then `s0`, which counts the first set, `s1`, its intersection with
+/// the second, ….
 pub(crate) fn bind(
     call: &Call,
     input: Relation,
@@ -35,7 +36,7 @@ pub(crate) fn bind(
         named(&format!("s{last}"), shared(sets))
     };
     let counts = (0..sets.len()).map(count).collect();
-    run(vec![Operator::project(counts)], input, binder, span)
+    run(vec![Operator::extend(counts)], input, binder, span)
 }
 
 /// The expression that counts the intersection of all `sets`.

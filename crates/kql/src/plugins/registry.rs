@@ -91,7 +91,7 @@ static PLUGINS: &[Plugin] = &[
     },
     Plugin {
         form: "dcount_intersect(hll, hll, …)",
-        summary: "The estimated sizes of the intersections of the first hll states of a row, in a column for each state.",
+        summary: "The columns of the input, and the estimated sizes of the intersections of the first hll states of a row, in a column for each state.",
         bind: Bind::Columns(dcount_intersect::bind),
     },
     Plugin {
