@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::SegmentObjects;
 use super::content::Content;
+use super::{SegmentObjectFile, SegmentObjects};
 use crate::catalogue::SegmentRecord;
 use crate::error::{Result, StoreError};
 use crate::objects::storage::ObjectError;
@@ -22,7 +22,7 @@ const TEMPORARY: &str = "tmp";
 
 /// Whether a file that is downloaded must survive a power failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Durability {
+enum Durability {
     /// It need not: the cache verifies what it reads, and downloads it again.
     Cache,
     /// It must.
@@ -30,13 +30,43 @@ pub(super) enum Durability {
 }
 
 impl SegmentObjects {
+    /// Opens the file of a segment, which is downloaded if the cache lacks it. Blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::Object`] if it cannot be downloaded, [`StoreError::Damaged`] if the object is not what was written.
+    pub(crate) fn open_file(&self, record: &SegmentRecord) -> Result<SegmentObjectFile> {
+        let load = |path: &Path| self.download(record, path, Durability::Cache);
+        let file = self.cache.open_or_load(&record.path, load)?;
+        Ok(SegmentObjectFile(file))
+    }
+
+    /// The ranges of an object of which a few are read, if it is large and not in the cache: each takes a request.
+    pub(crate) fn ranges(self: &Arc<Self>, record: &SegmentRecord) -> Option<Box<dyn ReadFile>> {
+        if record.bytes < self.parts_from || self.cache.has(&record.path) {
+            return None;
+        }
+        Some(Box::new(Ranges::new(self, self.key(&record.path))))
+    }
+
+    /// Downloads a segment to a place outside the cache, where it survives a power failure. Blocks.
+    ///
+    /// # Errors
+    /// As [`SegmentObjects::open_file`].
+    pub(crate) fn download_durably(&self, record: &SegmentRecord, file: &Path) -> Result<()> {
+        self.download(record, file, Durability::Synced).map(drop)
+    }
+
+    /// Reads an object to its end into a file that does not exist. Blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::Object`], and what the disk says.
+    pub(crate) fn copy_to(&self, path_of_segment: &str, file: &Path) -> Result<()> {
+        let key = self.key(path_of_segment);
+        self.write_object(&key, file, Durability::Cache).map(drop)
+    }
+
     /// Downloads a segment and compares it with its checksums; returns its size.
-    pub(super) fn download(
-        &self,
-        record: &SegmentRecord,
-        path: &Path,
-        durability: Durability,
-    ) -> Result<u64> {
+    fn download(&self, record: &SegmentRecord, path: &Path, durability: Durability) -> Result<u64> {
         let key = self.key(&record.path);
         self.fail_fast(&key)?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -92,12 +122,7 @@ impl SegmentObjects {
         }
     }
 
-    pub(super) fn write_object(
-        &self,
-        key: &str,
-        file: &Path,
-        durability: Durability,
-    ) -> Result<Content> {
+    fn write_object(&self, key: &str, file: &Path, durability: Durability) -> Result<Content> {
         let created = self.vfs.create(file);
         let mut output = created.map_err(StoreError::io("create", file))?;
         let content = self.read_object(key, &mut |bytes| {
@@ -162,13 +187,13 @@ impl SegmentObjects {
 
 /// Reads ranges of an object.
 #[derive(Debug)]
-pub(super) struct Ranges {
+struct Ranges {
     objects: Arc<SegmentObjects>,
     key: String,
 }
 
 impl Ranges {
-    pub(super) fn new(objects: &Arc<SegmentObjects>, key: String) -> Ranges {
+    fn new(objects: &Arc<SegmentObjects>, key: String) -> Ranges {
         Ranges {
             objects: objects.clone(),
             key,

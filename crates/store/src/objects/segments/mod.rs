@@ -15,7 +15,6 @@ mod content;
 mod download;
 
 use self::content::Content;
-use self::download::{Durability, Ranges};
 use super::cache::{CachedFile, FileCache};
 use super::storage::{ObjectError, ObjectInfo, ObjectStorage};
 use crate::catalogue::SegmentRecord;
@@ -179,16 +178,6 @@ impl SegmentObjects {
         }
     }
 
-    /// Opens the file of a segment, which is downloaded if the cache lacks it. Blocks.
-    ///
-    /// # Errors
-    /// [`StoreError::Object`] if it cannot be downloaded, [`StoreError::Damaged`] if the object is not what was written.
-    pub(crate) fn open_file(&self, record: &SegmentRecord) -> Result<SegmentObjectFile> {
-        let load = |path: &Path| self.download(record, path, Durability::Cache);
-        let file = self.cache.open_or_load(&record.path, load)?;
-        Ok(SegmentObjectFile(file))
-    }
-
     /// Opens the file of a segment whose bytes are wrong in the cache: it is downloaded again, unless another reader did so. Blocks.
     ///
     /// # Errors
@@ -200,14 +189,6 @@ impl SegmentObjects {
     ) -> Result<SegmentObjectFile> {
         self.cache.forget_file(&record.path, &wrong.0);
         self.open_file(record)
-    }
-
-    /// The ranges of an object of which a few are read, if it is large and not in the cache: each takes a request.
-    pub(crate) fn ranges(self: &Arc<Self>, record: &SegmentRecord) -> Option<Box<dyn ReadFile>> {
-        if record.bytes < self.parts_from || self.cache.has(&record.path) {
-            return None;
-        }
-        Some(Box::new(Ranges::new(self, self.key(&record.path))))
     }
 
     /// Says that the catalogue no longer lists a segment, and that no query here reads it.
@@ -302,23 +283,6 @@ impl SegmentObjects {
             }) => Ok(Some("missing".to_owned())),
             Err(error) => Err(error),
         }
-    }
-
-    /// Downloads a segment to a place outside the cache, where it survives a power failure. Blocks.
-    ///
-    /// # Errors
-    /// As [`SegmentObjects::open_file`].
-    pub(crate) fn download_durably(&self, record: &SegmentRecord, file: &Path) -> Result<()> {
-        self.download(record, file, Durability::Synced).map(drop)
-    }
-
-    /// Reads an object to its end into a file that does not exist. Blocks.
-    ///
-    /// # Errors
-    /// [`StoreError::Object`], and what the disk says.
-    pub(crate) fn copy_to(&self, path_of_segment: &str, file: &Path) -> Result<()> {
-        let key = self.key(path_of_segment);
-        self.write_object(&key, file, Durability::Cache).map(drop)
     }
 
     /// Fails if the last request failed and the object store is unavailable still. Blocks.
