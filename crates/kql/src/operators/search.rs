@@ -76,7 +76,7 @@ fn bind(
         case_sensitive,
         columns: &rows,
     }
-    .rewrite(&node.predicate);
+    .predicate(&node.predicate);
     let predicate = binder.bind_predicate(&predicate, &rows)?;
     let mut columns: Vec<Output> = plan::groups(&rows).iter().map(pass).collect();
     if let Some(source) = rows.column(&source) {
@@ -127,7 +127,7 @@ pub(super) fn search_predicate(predicate: &Expr, rows: &Relation) -> Expr {
         case_sensitive: false,
         columns: rows,
     }
-    .rewrite(predicate)
+    .predicate(predicate)
 }
 
 /// Turns the terms of a search into tests of columns.
@@ -137,14 +137,22 @@ struct Terms<'r> {
 }
 
 impl Terms<'_> {
+    /// The test of a whole search. A star keeps every row; it cannot stand beside a term.
+    fn predicate(&self, expr: &Expr) -> Expr {
+        match &expr.kind {
+            ExprKind::Wildcard(pattern) if pattern == "*" => {
+                Expr::new(ExprKind::Literal(Literal::Bool(true)), expr.span)
+            }
+            _ => self.rewrite(expr),
+        }
+    }
+
     fn rewrite(&self, expr: &Expr) -> Expr {
         let kind = match &expr.kind {
             ExprKind::Parenthesised(inner) => {
                 ExprKind::Parenthesised(Box::new(self.rewrite(inner)))
             }
             ExprKind::Literal(Literal::String(term)) => return self.anywhere(term, expr.span),
-            // `search *` keeps every row.
-            ExprKind::Wildcard(pattern) if pattern == "*" => ExprKind::Literal(Literal::Bool(true)),
             // A number is searched as text.
             ExprKind::Literal(Literal::Long(term)) => {
                 return self.anywhere(&term.to_string(), expr.span);
