@@ -1,0 +1,1 @@
+//! Distributed queries: plans of DataFusion that run on several nodes.
