@@ -385,4 +385,40 @@ mod tests {
         );
         assert_eq!(decode_aggregate(&[]), Err(CodecError::Version(0)));
     }
+
+    /// Every bit of messages of functions is changed. Such a message is another one or is refused.
+    #[test]
+    fn damaged_messages_are_read_or_refused() {
+        let descriptions = [
+            Description::RealExtreme(true),
+            Description::AverageTicks(()),
+            Description::DistinctCount(14),
+            Description::Hll(18),
+            Description::MakeBag(7),
+        ];
+        let codec = codec();
+        let mut messages: Vec<Vec<u8>> = Vec::new();
+        for description in descriptions {
+            let function = described(&description).expect("an aggregate").function();
+            let bytes = encode_aggregate(&function).expect("it travels");
+            assert_eq!(decode_aggregate(&bytes), Ok(function));
+            messages.push(bytes);
+        }
+        for kernel in inner_kernels() {
+            let kinds = vec![ScalarType::String];
+            let function = kernel_function(KernelId::Inner(kernel), kinds, ScalarType::Bool);
+            let function = function.expect("a kernel");
+            messages.push(codec.encode(&function).expect("it is listed"));
+        }
+        let mut refused = 0;
+        for message in &messages {
+            for bit in 0..message.len() * 8 {
+                let mut changed = message.clone();
+                changed[bit / 8] ^= 1 << (bit % 8);
+                refused += usize::from(codec.decode(&changed).is_err());
+                refused += usize::from(decode_aggregate(&changed).is_err());
+            }
+        }
+        assert!(refused > messages.len());
+    }
 }

@@ -1,5 +1,6 @@
 //! The physical codec of plans.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
 use arrow::datatypes::Schema;
@@ -19,6 +20,7 @@ use hindsight_kql_library::codec::{
     CodecError, FunctionCodec, VERSION, decode_aggregate, encode_aggregate, read,
 };
 use prost::Message;
+use xxhash_rust::xxh64::xxh64;
 
 use super::messages::{
     HiddenMessage, HiddenProperty, Node, NodeMessage, OtherMessage, TransformNode,
@@ -31,6 +33,9 @@ use crate::{bind, ingestion_time, leaves, operators};
 
 /// Protobuf messages of plans nest at most 100 deep, and each node takes two levels. A deeper plan is refused before it is written.
 const MAX_DEPTH: usize = 50;
+
+/// The bytes of the version and the checksum before the message of a plan.
+const HEAD: usize = 12;
 
 static FUNCTIONS: LazyLock<FunctionCodec> = LazyLock::new(|| {
     let lists = [
@@ -79,7 +84,11 @@ impl PlanCodec {
         if protobuf::PhysicalPlanNode::decode(bytes.as_slice()).is_err() {
             return Err(external(stays("its expressions are nested too deeply")));
         }
-        Ok(bytes)
+        let mut message = Vec::with_capacity(HEAD + bytes.len());
+        message.extend(VERSION.to_le_bytes());
+        message.extend(xxh64(&bytes, 0).to_le_bytes());
+        message.extend(bytes);
+        Ok(message)
     }
 
     /// The plan of a message that [`PlanCodec::encode_plan`] wrote.
@@ -91,10 +100,14 @@ impl PlanCodec {
         bytes: &[u8],
         context: &TaskContext,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let node = protobuf::PhysicalPlanNode::decode(bytes);
-        let node = node.map_err(|error| external(CodecError::Malformed(error.to_string())))?;
-        let converter = DeduplicatingProtoConverter {};
-        node.try_into_physical_plan_with_converter(context, self, &converter)
+        let bytes = checked(bytes).map_err(external)?;
+        // Arrow's reader of the batches of a message panics where their offsets are wrong.
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            let node = protobuf::PhysicalPlanNode::decode(bytes).map_err(|e| malformed(&e))?;
+            let converter = DeduplicatingProtoConverter {};
+            node.try_into_physical_plan_with_converter(context, self, &converter)
+        }));
+        read.unwrap_or_else(|_| Err(malformed(&"its reader panicked")))
     }
 
     /// Whether the whole plan has a message.
@@ -171,6 +184,19 @@ impl PlanCodec {
     fn other(&self, codec: u32) -> Result<&Arc<dyn PhysicalExtensionCodec>> {
         let other = usize::try_from(codec).ok().and_then(|i| self.others.get(i));
         other.ok_or_else(|| external(CodecError::lacks(&format!("a codec of number {codec}"))))
+    }
+}
+
+/// The bytes behind the head of a plan's message. DataFusion and Arrow reserve as much memory as a damaged message says, so damage is found before
+/// they read it.
+fn checked(message: &[u8]) -> std::result::Result<&[u8], CodecError> {
+    let lacks = || CodecError::lacks("its head");
+    let (version, rest) = message.split_first_chunk::<4>().ok_or_else(lacks)?;
+    let (checksum, bytes) = rest.split_first_chunk::<8>().ok_or_else(lacks)?;
+    match u32::from_le_bytes(*version) {
+        VERSION if xxh64(bytes, 0) == u64::from_le_bytes(*checksum) => Ok(bytes),
+        VERSION => Err(CodecError::Malformed("it is damaged".to_owned())),
+        other => Err(CodecError::Version(other)),
     }
 }
 

@@ -176,21 +176,17 @@ fn plans_that_were_read_from_messages_give_the_same_answers() {
     on_a_large_stack(|| damage(&seen.messages));
 }
 
-/// Reads messages with one changed byte, and beginnings of messages. Reading may fail, but must end.
+/// Messages with one changed bit, and beginnings of messages, are refused.
 fn damage(messages: &[Vec<u8>]) {
     let codec = PlanCodec::default();
     let context = TaskContext::default();
-    let mut refused = 0;
     for (number, message) in messages.iter().enumerate() {
         for step in 0..16 {
-            let at = (number * 31 + step * 7919) % message.len().max(1);
+            let at = (number * 31 + step * 7919) % message.len();
             let mut changed = message.clone();
-            if let Some(byte) = changed.get_mut(at) {
-                *byte ^= 1 << (step % 8);
-            }
-            refused += usize::from(codec.decode_plan(&changed, &context).is_err());
-            refused += usize::from(codec.decode_plan(&message[..at], &context).is_err());
+            changed[at] ^= 1 << (step % 8);
+            assert!(codec.decode_plan(&changed, &context).is_err());
+            assert!(codec.decode_plan(&message[..at], &context).is_err());
         }
     }
-    assert!(refused > messages.len());
 }
