@@ -67,7 +67,7 @@ impl PhysicalOptimizerRule for ThroughMessages {
             seen.differences.push(format!("{written}\nbecame\n{shown}"));
         }
         seen.travelled += 1;
-        if seen.travelled % 20 == 0 {
+        if seen.travelled.is_multiple_of(20) {
             seen.messages.push(bytes);
         }
         Ok(read)
@@ -165,8 +165,11 @@ fn plans_that_were_read_from_messages_give_the_same_answers() {
     let stayed: BTreeSet<&str> = seen.stayed.keys().map(String::as_str).collect();
     assert_eq!(stayed, stays, "codec/stays.txt lists what does not travel");
     let stayed: usize = seen.stayed.values().sum();
-    println!("{} plans travelled, {stayed} stayed", seen.travelled);
-    assert!(seen.travelled > 5 * stayed);
+    assert!(
+        seen.travelled > 5 * stayed,
+        "{} plans travelled, {stayed} stayed",
+        seen.travelled
+    );
     assert!(
         wrong.is_empty(),
         "{} cases are wrong\n{}",
