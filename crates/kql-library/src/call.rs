@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use hindsight_kql_types::ScalarType;
 
-use crate::definition::ScalarFunction;
+use crate::definition::{Eval, ScalarFunction};
 use crate::kernel::{Kernel, KernelArgs, SMALL_RESULT};
 
 /// A kernel that is not a function of the language: an operator's kernel, or an internal kernel of functions and aggregates.
@@ -67,6 +67,17 @@ impl KernelId {
         match self {
             KernelId::Function(_) => false,
             KernelId::Inner(kernel) => kernel.reads_text,
+        }
+    }
+
+    /// The code of the kernel; `None` for a function that has none of its own.
+    fn kernel(self) -> Option<Kernel> {
+        match self {
+            KernelId::Function(function) => match function.eval {
+                Eval::Kernel(kernel) => Some(kernel),
+                Eval::Rewrite(_) | Eval::Typed(_) | Eval::Binder => None,
+            },
+            KernelId::Inner(kernel) => Some(kernel.kernel),
         }
     }
 
@@ -153,25 +164,49 @@ fn call(
     kinds: Vec<ScalarType>,
     result: ScalarType,
 ) -> Expr {
+    udf(id, kernel, args.len(), kinds, result).call(args)
+}
+
+fn udf(
+    id: KernelId,
+    kernel: Kernel,
+    arguments: usize,
+    kinds: Vec<ScalarType>,
+    result: ScalarType,
+) -> ScalarUDF {
     let volatility = if id.is_volatile() {
         Volatility::Volatile
     } else {
         Volatility::Immutable
     };
-    let signature = if args.is_empty() {
+    let signature = if arguments == 0 {
         Signature::nullary(volatility)
     } else {
-        Signature::any(args.len(), volatility)
+        Signature::any(arguments, volatility)
     };
-    let udf = KernelUdf {
+    ScalarUDF::from(KernelUdf {
         id,
         kernel,
         name: id.name(),
         kinds,
         result,
         signature,
-    };
-    ScalarUDF::from(udf).call(args)
+    })
+}
+
+/// The DataFusion function of calls of a kernel with arguments and a result of these KQL types; `None` if the function has no kernel.
+pub(crate) fn kernel_function(
+    id: KernelId,
+    kinds: Vec<ScalarType>,
+    result: ScalarType,
+) -> Option<ScalarUDF> {
+    Some(udf(id, id.kernel()?, kinds.len(), kinds, result))
+}
+
+/// The kernel of a DataFusion function, and the KQL types of its arguments and result; `None` if it is no kernel.
+pub(crate) fn kernel_of(function: &ScalarUDF) -> Option<(KernelId, &[ScalarType], ScalarType)> {
+    let udf = function.inner().downcast_ref::<KernelUdf>()?;
+    Some((udf.id, &udf.kinds, udf.result))
 }
 
 impl ScalarUDFImpl for KernelUdf {

@@ -29,15 +29,10 @@ const PLACEHOLDER_PREFIX: &str = "$large-";
 
 /// The expression for a constant value.
 pub fn literal(value: ScalarValue) -> Expr {
-    let bytes = match &value {
-        ScalarValue::BinaryView(Some(bytes)) => bytes.as_slice(),
-        ScalarValue::Utf8View(Some(text)) => text.as_bytes(),
-        _ => &[],
-    };
-    if bytes.len() <= LARGE {
+    if bytes(&value).len() <= LARGE {
         return Expr::Literal(value, None);
     }
-    let digest = xxh64(bytes, 0);
+    let digest = xxh64(bytes(&value), 0);
     // Optimizer rules fold calls with constant arguments, but not calls with placeholders. Each value has its own
     // placeholder, so that the placeholder is never a common subexpression of two values.
     let field = Arc::new(Field::new("", DataType::Null, true));
@@ -45,10 +40,14 @@ pub fn literal(value: ScalarValue) -> Expr {
         format!("{PLACEHOLDER_PREFIX}{digest:x}"),
         Some(field),
     ));
+    function(value, digest).call(vec![placeholder])
+}
+
+fn function(value: ScalarValue, digest: u64) -> ScalarUDF {
     let reservation = CancellationToken::current().reservation("constant");
     if let Some(reservation) = &reservation {
         // The value exists already. If it exceeds the memory of queries, the next reservation fails.
-        reservation.grow(bytes.len());
+        reservation.grow(bytes(&value).len());
     }
     ScalarUDF::new_from_impl(LargeValue {
         value: Arc::new(value),
@@ -59,7 +58,27 @@ pub fn literal(value: ScalarValue) -> Expr {
             Volatility::Immutable,
         ),
     })
-    .call(vec![placeholder])
+}
+
+/// The DataFusion function that returns a large value.
+pub(crate) fn large_function(value: ScalarValue) -> ScalarUDF {
+    let digest = xxh64(bytes(&value), 0);
+    function(value, digest)
+}
+
+/// The value that a DataFusion function returns; `None` if it is another function.
+pub(crate) fn large_value(function: &ScalarUDF) -> Option<&ScalarValue> {
+    let large = function.inner().downcast_ref::<LargeValue>()?;
+    Some(&large.value)
+}
+
+/// The bytes of a value that may be large.
+fn bytes(value: &ScalarValue) -> &[u8] {
+    match value {
+        ScalarValue::BinaryView(Some(bytes)) => bytes.as_slice(),
+        ScalarValue::Utf8View(Some(text)) => text.as_bytes(),
+        _ => &[],
+    }
 }
 
 /// `expr` with every large value replaced by its literal.
@@ -98,8 +117,7 @@ fn value_of(expr: &Expr) -> Option<&ScalarValue> {
     let Expr::ScalarFunction(ScalarFunction { func, .. }) = expr else {
         return None;
     };
-    let large = func.inner().downcast_ref::<LargeValue>()?;
-    Some(&large.value)
+    large_value(func)
 }
 
 /// A function that returns its value.

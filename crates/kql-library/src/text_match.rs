@@ -156,14 +156,19 @@ impl Matcher {
 }
 
 macro_rules! text_kernels {
-    ($($kernel:ident, $operator:literal, $test:ident, $sensitive:literal;)*) => {$(
+    ($($kernel:ident, $operator:literal, $test:ident, $sensitive:literal;)*) => {
+    $(
         #[doc = concat!("`", $operator, "`")]
         pub static $kernel: InnerKernel = InnerKernel::new(
             concat!("$", stringify!($test), stringify!($sensitive)),
             |args| run(args, Test::$test, $sensitive),
         )
         .reading_text();
-    )*};
+    )*
+
+        /// The kernels of these operators.
+        static TEXT_KERNELS: &[&InnerKernel] = &[$(&$kernel),*];
+    };
 }
 
 text_kernels! {
@@ -185,6 +190,11 @@ text_kernels! {
 /// `matches regex`
 pub static MATCHES_REGEX: InnerKernel =
     InnerKernel::new("$matches_regex", matches_regex).reading_text();
+
+/// The kernels of this file.
+pub(crate) fn inner_kernels() -> impl Iterator<Item = &'static InnerKernel> {
+    TEXT_KERNELS.iter().copied().chain([&MATCHES_REGEX])
+}
 
 /// A kernel over `(text, needle)`.
 fn run(args: &KernelArgs<'_>, test: Test, sensitive: bool) -> Result<ArrayRef, KernelError> {

@@ -25,6 +25,9 @@ use crate::transform::with_wider_input;
 /// The field of a provider that has the time at which each row was received, in ticks; null for rows of which it is not known.
 pub const INGESTION_TIME: &str = "$IngestionTime";
 
+/// The inner kernel of this file.
+pub(crate) static KERNELS: &[&InnerKernel] = &[&UNKNOWN];
+
 static UNKNOWN: InnerKernel = InnerKernel::new("$ingestion_time", |args| {
     Ok(new_null_array(&DataType::Int64, args.rows()))
 });

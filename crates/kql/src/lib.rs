@@ -5,6 +5,7 @@
 
 mod bind;
 mod catalog;
+pub mod codec;
 mod context;
 mod datafusion;
 mod error;

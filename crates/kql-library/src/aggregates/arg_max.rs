@@ -11,6 +11,7 @@ use hindsight_kql_types::ScalarType;
 use super::build::{filtered, never_null_text};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
+use crate::states::description::{Description, PickRow, PickedRow};
 use crate::states::groups::{GroupsUdaf, name_of};
 use crate::states::pick::{Pick, PickedRows};
 
@@ -90,16 +91,16 @@ pub(crate) fn picked(
     span: Span,
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let offset = usize::from(key.is_some());
-    let key_kind = key.is_some().then_some(DataType::Boolean);
-    let kinds: Vec<DataType> = key_kind
+    let key_kind = key.is_some().then_some(ScalarType::Bool);
+    let kinds: Vec<ScalarType> = key_kind
         .into_iter()
-        .chain(columns.iter().map(|column| column.kind.arrow()))
+        .chain(columns.iter().map(|column| column.kind))
         .collect();
     let args: Vec<Expr> = key
         .into_iter()
         .chain(columns.iter().map(|column| column.expr.clone()))
         .collect();
-    let row = filtered(pick_row(pick, kinds, args), predicate, span)?;
+    let row = filtered(pick_row(pick, &kinds, args), predicate, span)?;
     Ok(columns
         .into_iter()
         .enumerate()
@@ -115,9 +116,23 @@ pub(crate) fn picked(
 }
 
 /// The aggregate call that picks one row of a group: the row with the largest, the smallest or the first non-null value of
-/// the first argument. Its result is a struct of that row's arguments ([`PickedRows::field_name`]).
-pub fn pick_row(pick: Pick, kinds: Vec<DataType>, args: Vec<Expr>) -> Expr {
-    let states = kinds.iter().cloned().chain([DataType::Boolean]).collect();
+/// the first argument. Its result is a struct of that row's arguments ([`PickedRows::field_name`]), whose types are `kinds`.
+pub fn pick_row(pick: Pick, kinds: &[ScalarType], args: Vec<Expr>) -> Expr {
+    picked_row(pick, kinds).call(args)
+}
+
+/// The aggregate of [`pick_row`].
+pub(super) fn picked_row(pick: Pick, kinds: &[ScalarType]) -> GroupsUdaf {
+    let rule = match pick {
+        Pick::Largest => PickedRow::Largest,
+        Pick::Smallest => PickedRow::Smallest,
+        Pick::First => PickedRow::First,
+    };
+    let description = Description::PickRow(PickRow {
+        pick: rule.into(),
+        kinds: kinds.iter().map(ScalarType::to_string).collect(),
+    });
+    let kinds: Vec<DataType> = kinds.iter().map(|kind| kind.arrow()).collect();
     GroupsUdaf {
         name: match pick {
             Pick::Largest => ROW_OF_MAX,
@@ -125,12 +140,12 @@ pub fn pick_row(pick: Pick, kinds: Vec<DataType>, args: Vec<Expr>) -> Expr {
             Pick::First => "first_row",
         },
         parameters: String::new(),
-        arguments: args.len(),
+        arguments: kinds.len(),
         result: PickedRows::result(&kinds),
-        states,
+        states: kinds.iter().cloned().chain([DataType::Boolean]).collect(),
+        description,
         make: Arc::new(move || Box::new(PickedRows::new(pick, kinds.clone()))),
     }
-    .call(args)
 }
 
 fn bind(call: &AggregateCall<'_>, pick: Pick) -> Result<Vec<AggregateColumn>, Diagnostic> {

@@ -13,6 +13,7 @@ use hindsight_kql_types::ScalarType;
 use super::build::{filtered, or_else, to_kind};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
+use crate::states::description::Description;
 use crate::states::groups::GroupsUdaf;
 use crate::states::ticks::{TICK_STATES, TickAverages};
 
@@ -76,7 +77,10 @@ fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColu
                 ScalarType::Decimal,
             )
         }
-        _ => filtered(ticks_mean(argument.expr.clone()), predicate, call.span)?,
+        _ => {
+            let mean = ticks_mean().call(vec![argument.expr.clone()]);
+            filtered(mean, predicate, call.span)?
+        }
     };
     call.column(mean)
 }
@@ -102,14 +106,14 @@ fn real_mean(
 }
 
 /// The mean of ticks, whose sum can exceed 64 bits.
-fn ticks_mean(value: Expr) -> Expr {
+pub(super) fn ticks_mean() -> GroupsUdaf {
     GroupsUdaf {
         name: "avg_ticks",
         parameters: String::new(),
         arguments: 1,
         result: DataType::Int64,
         states: TICK_STATES.to_vec(),
+        description: Description::AverageTicks(()),
         make: Arc::new(|| Box::new(TickAverages::default())),
     }
-    .call(vec![value])
 }

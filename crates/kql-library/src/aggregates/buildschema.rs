@@ -4,8 +4,10 @@ use arrow::datatypes::DataType;
 
 use super::{AggregateFunction, AggregateName};
 use crate::definition::example;
+use crate::states::description::Description;
+use crate::states::groups::GroupsUdaf;
 use crate::states::schema::BuildSchema;
-use crate::states::sketch::sketch_call;
+use crate::states::sketch::sketch_udaf;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&BUILDSCHEMA];
 
@@ -19,14 +21,17 @@ static BUILDSCHEMA: AggregateFunction = AggregateFunction {
         "datatable(d:dynamic)[dynamic({'n': 1}), dynamic({'n': 'x', 'tags': [1.5]})] | summarize buildschema(d)",
         "schema_d:dynamic\n{\"n\":[\"long\",\"string\"],\"tags\":{\"`indexer`\":\"double\"}}",
     )],
-    bind: |call| {
-        let args = vec![call.expr(0)?];
-        call.column(sketch_call(
-            "buildschema",
-            String::new(),
-            BuildSchema,
-            DataType::BinaryView,
-            args,
-        ))
-    },
+    bind: |call| call.column(schema().call(vec![call.expr(0)?])),
 };
+
+/// The schema of dynamic values.
+pub(super) fn schema() -> GroupsUdaf {
+    sketch_udaf(
+        "buildschema",
+        String::new(),
+        BuildSchema,
+        Description::BuildSchema(()),
+        DataType::BinaryView,
+        1,
+    )
+}

@@ -10,6 +10,7 @@ use super::build::filtered;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::real_key::as_key;
+use crate::states::description::Description;
 use crate::states::groups::{GroupsUdaf, name_of};
 use crate::states::hyperloglog::{DistinctCount, DistinctGroups, index_bits};
 
@@ -68,14 +69,19 @@ fn bind(
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
     let bits = bits_of(call, predicate.map_or(1, |p| p + 1))?;
     let predicate = predicate.map(|index| call.expr(index)).transpose()?;
-    let counted = GroupsUdaf {
+    let counted = distinct_count(bits).call(vec![as_key(call.expr(0)?, call.arg(0)?.kind)]);
+    call.column(filtered(counted, predicate, call.span)?)
+}
+
+/// The number of distinct values, with registers of this number of index bits.
+pub(super) fn distinct_count(bits: u8) -> GroupsUdaf {
+    GroupsUdaf {
         name: NAME,
         parameters: bits.to_string(),
         arguments: 1,
         result: DataType::Int64,
         states: vec![DataType::LargeBinary],
+        description: Description::DistinctCount(bits.into()),
         make: Arc::new(move || Box::new(DistinctGroups::new(DistinctCount { bits }))),
-    };
-    let counted = counted.call(vec![as_key(call.expr(0)?, call.arg(0)?.kind)]);
-    call.column(filtered(counted, predicate, call.span)?)
+    }
 }

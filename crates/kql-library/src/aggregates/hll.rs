@@ -14,8 +14,10 @@ use super::dcount::bits_of;
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::dynamic::cells::Cells;
+use crate::states::description::Description;
+use crate::states::groups::GroupsUdaf;
 use crate::states::hyperloglog::{HyperLogLog, insert_hashes};
-use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_call};
+use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_udaf};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&HLL, &HLL_IF, &HLL_MERGE];
 
@@ -56,13 +58,7 @@ static HLL_MERGE: AggregateFunction = AggregateFunction {
         "n:long\n2",
     )],
     bind: |call| {
-        let merged = sketch_call(
-            "hll_merge",
-            String::new(),
-            MergeStates,
-            DataType::BinaryView,
-            vec![call.expr(0)?],
-        );
+        let merged = hll_merge().call(vec![call.expr(0)?]);
         call.column(merged)
     },
 };
@@ -78,14 +74,32 @@ fn bind(
     }
     let bits = bits_of(call, predicate.map_or(1, |p| p + 1))?;
     let predicate = predicate.map(|index| call.expr(index)).transpose()?;
-    let state = sketch_call(
+    let state = hll(bits).call(vec![call.expr(0)?]);
+    call.column(filtered(state, predicate, call.span)?)
+}
+
+/// The state of `hll` with registers of this number of index bits.
+pub(super) fn hll(bits: u8) -> GroupsUdaf {
+    sketch_udaf(
         "hll",
         bits.to_string(),
         MakeState { bits },
+        Description::Hll(bits.into()),
         DataType::BinaryView,
-        vec![call.expr(0)?],
-    );
-    call.column(filtered(state, predicate, call.span)?)
+        1,
+    )
+}
+
+/// The union of states of `hll`.
+pub(super) fn hll_merge() -> GroupsUdaf {
+    sketch_udaf(
+        "hll_merge",
+        String::new(),
+        MergeStates,
+        Description::HllMerge(()),
+        DataType::BinaryView,
+        1,
+    )
 }
 
 #[derive(Clone)]

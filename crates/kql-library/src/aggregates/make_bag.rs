@@ -10,7 +10,9 @@ use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::states::bag::MakeBag;
 use crate::states::collect::MAX_ELEMENTS;
-use crate::states::sketch::sketch_call;
+use crate::states::description::Description;
+use crate::states::groups::GroupsUdaf;
+use crate::states::sketch::sketch_udaf;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&MAKE_BAG, &MAKE_BAG_IF, &MAKE_DICTIONARY];
 
@@ -67,12 +69,18 @@ fn bind(
     limit: usize,
     predicate: Option<Expr>,
 ) -> Result<Vec<AggregateColumn>, Diagnostic> {
-    let bag = sketch_call(
+    let bag = bag(limit).call(vec![call.expr(0)?]);
+    call.column(filtered(bag, predicate, call.span)?)
+}
+
+/// A bag of at most this number of properties.
+pub(super) fn bag(limit: usize) -> GroupsUdaf {
+    sketch_udaf(
         "make_bag",
         limit.to_string(),
         MakeBag { limit },
+        Description::MakeBag(limit as u64),
         DataType::BinaryView,
-        vec![call.expr(0)?],
-    );
-    call.column(filtered(bag, predicate, call.span)?)
+        1,
+    )
 }

@@ -3,12 +3,15 @@
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
+use hindsight_kql_types::ScalarType;
 
 use super::build::filtered;
 use super::{AggregateCall, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::states::collect::{Collect, MAX_ELEMENTS};
-use crate::states::sketch::sketch_call;
+use crate::states::description::{self, Description};
+use crate::states::groups::GroupsUdaf;
+use crate::states::sketch::sketch_udaf;
 
 pub(crate) static LIST: &[&AggregateFunction] =
     &[&MAKE_LIST, &MAKE_LIST_IF, &MAKE_LIST_WITH_NULLS, &MAKELIST];
@@ -110,15 +113,32 @@ pub(crate) fn collect_call(
     predicate: Option<Expr>,
 ) -> Result<Expr, Diagnostic> {
     let argument = call.arg(0)?;
+    let list = collected(argument.kind, limit, distinct, nulls).call(vec![argument.expr.clone()]);
+    filtered(list, predicate, call.span)
+}
+
+/// The list, or with `distinct` the set, of values of a type.
+pub(super) fn collected(kind: ScalarType, limit: usize, distinct: bool, nulls: bool) -> GroupsUdaf {
+    let description = Description::Collect(description::Collect {
+        kind: kind.to_string(),
+        limit: limit as u64,
+        distinct,
+        nulls,
+    });
     let function = Collect {
-        kind: argument.kind,
+        kind,
         limit,
         distinct,
         nulls,
     };
-    let parameters = format!("{};{limit};{nulls}", argument.kind);
+    let parameters = format!("{kind};{limit};{nulls}");
     let name = if distinct { "make_set" } else { "make_list" };
-    let args = vec![argument.expr.clone()];
-    let list = sketch_call(name, parameters, function, DataType::BinaryView, args);
-    filtered(list, predicate, call.span)
+    sketch_udaf(
+        name,
+        parameters,
+        function,
+        description,
+        DataType::BinaryView,
+        1,
+    )
 }

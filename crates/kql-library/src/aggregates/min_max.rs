@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use datafusion::functions_aggregate::expr_fn::{max, min};
-use datafusion::logical_expr::Expr;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
 use super::build::{filtered, never_null_text};
 use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
+use crate::states::description::Description;
 use crate::states::extreme::RealExtremes;
 use crate::states::groups::GroupsUdaf;
 
@@ -83,7 +83,7 @@ fn bind(
     let argument = call.arg(0)?;
     let value = argument.expr.clone();
     let aggregate = match (argument.kind, largest) {
-        (ScalarType::Real, _) => real_extreme(value, largest),
+        (ScalarType::Real, _) => real_extreme(largest).call(vec![value]),
         (_, true) => max(value),
         (_, false) => min(value),
     };
@@ -91,14 +91,15 @@ fn bind(
     call.column(never_null_text(aggregate, call.result))
 }
 
-fn real_extreme(value: Expr, largest: bool) -> Expr {
+/// The minimum or maximum of reals.
+pub(super) fn real_extreme(largest: bool) -> GroupsUdaf {
     GroupsUdaf {
         name: if largest { "max_real" } else { "min_real" },
         parameters: String::new(),
         arguments: 1,
         result: DataType::Float64,
         states: vec![DataType::Float64],
+        description: Description::RealExtreme(largest),
         make: Arc::new(move || Box::new(RealExtremes::new(largest))),
     }
-    .call(vec![value])
 }

@@ -11,6 +11,7 @@ mod count_distinct;
 mod covariance;
 mod dcount;
 mod definition;
+mod described;
 mod hll;
 mod make_bag;
 mod make_list;
@@ -28,7 +29,14 @@ pub use crate::states::pick::{Pick, PickedRows};
 pub use arg_max::{pick_row, picks_largest};
 pub use dcount::takes_dictionary;
 pub use definition::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
+pub(crate) use described::described;
 pub use registry::{all, find, names};
+
+use crate::call::InnerKernel;
+
+/// The inner kernels of the aggregates.
+pub(crate) static KERNELS: &[&InnerKernel] =
+    &[&percentile::ARRAY, &sum::IN_RANGE, &variance::ROUNDED];
 
 /// The aggregates of every family.
 static LISTS: &[&[&AggregateFunction]] = &[

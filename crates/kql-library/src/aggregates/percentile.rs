@@ -18,8 +18,10 @@ use crate::call::{InnerKernel, kernel_call};
 use crate::definition::example;
 use crate::dynamic::arguments::pack_array_unless_all_null;
 use crate::states::counts::OrderedPercentiles;
+use crate::states::description::{self, Description};
+use crate::states::groups::GroupsUdaf;
 use crate::states::quantile::{Percentiles, field_name, fields};
-use crate::states::sketch::sketch_call;
+use crate::states::sketch::sketch_udaf;
 
 pub(crate) static LIST: &[&AggregateFunction] = &[
     &PERCENTILE,
@@ -163,36 +165,40 @@ fn percents(call: &AggregateCall<'_>, first: usize) -> Result<Vec<f64>, Diagnost
 /// The struct of percentiles.
 fn sketch(call: &AggregateCall<'_>, percents: &[f64], weighted: bool) -> Result<Expr, Diagnostic> {
     let argument = call.arg(0)?;
-    let kind = argument.kind.arrow();
     let mut args = vec![argument.expr.clone()];
     if weighted {
         args.push(to_kind(call.expr(1)?, ScalarType::Long));
     }
-    let result = DataType::Struct(fields(percents.len(), &kind));
-    let shared: Arc<[f64]> = percents.into();
+    Ok(percentiles(percents.into(), argument.kind, weighted).call(args))
+}
+
+/// The percentiles of values of a type.
+pub(super) fn percentiles(percents: Arc<[f64]>, kind: ScalarType, weighted: bool) -> GroupsUdaf {
+    let description = Description::Percentiles(description::Percentiles {
+        percents: percents.to_vec(),
+        kind: kind.to_string(),
+        weighted,
+    });
+    let arrow = kind.arrow();
+    let result = DataType::Struct(fields(percents.len(), &arrow));
     let name = "percentiles";
-    let parameters = percents
-        .iter()
-        .map(f64::to_string)
-        .collect::<Vec<_>>()
-        .join(";");
-    Ok(match argument.kind {
+    let texts: Vec<String> = percents.iter().map(f64::to_string).collect();
+    let parameters = texts.join(";");
+    let arguments = 1 + usize::from(weighted);
+    match kind {
         ScalarType::Real => {
-            let function = Percentiles::<Float64Type>::new(shared, kind);
-            sketch_call(name, parameters, function, result, args)
+            let function = Percentiles::<Float64Type>::new(percents, arrow);
+            sketch_udaf(name, parameters, function, description, result, arguments)
         }
         ScalarType::Bool | ScalarType::String | ScalarType::Guid => {
-            let function = OrderedPercentiles {
-                percents: shared,
-                kind: argument.kind,
-            };
-            sketch_call(name, parameters, function, result, args)
+            let function = OrderedPercentiles { percents, kind };
+            sketch_udaf(name, parameters, function, description, result, arguments)
         }
         _ => {
-            let function = Percentiles::<Int64Type>::new(shared, kind);
-            sketch_call(name, parameters, function, result, args)
+            let function = Percentiles::<Int64Type>::new(percents, arrow);
+            sketch_udaf(name, parameters, function, description, result, arguments)
         }
-    })
+    }
 }
 
 fn pick(row: &Expr, index: usize) -> Expr {
@@ -231,4 +237,5 @@ fn bind_array(call: &AggregateCall<'_>, first: usize) -> Result<Vec<AggregateCol
     ))
 }
 
-static ARRAY: InnerKernel = InnerKernel::new("percentiles_array", pack_array_unless_all_null);
+pub(super) static ARRAY: InnerKernel =
+    InnerKernel::new("percentiles_array", pack_array_unless_all_null);

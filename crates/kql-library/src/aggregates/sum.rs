@@ -68,7 +68,7 @@ fn bind(call: &AggregateCall<'_>, conditional: bool) -> Result<Vec<AggregateColu
 }
 
 /// The sum of the ticks of datetimes; null if it is no datetime.
-static IN_RANGE: InnerKernel = InnerKernel::new("$datetime_in_range", |args| {
+pub(super) static IN_RANGE: InnerKernel = InnerKernel::new("$datetime_in_range", |args| {
     let sums = args.longs(0)?;
     Ok(args.collect_longs(|row| ticks::in_range(sums.get(row)?)))
 });

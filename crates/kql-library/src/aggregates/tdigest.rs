@@ -15,8 +15,10 @@ use super::{AggregateCall, AggregateColumn, AggregateFunction, AggregateName};
 use crate::definition::example;
 use crate::dynamic::cells::Cells;
 use crate::encoder::{encoder, finished};
+use crate::states::description::{self, Description};
+use crate::states::groups::GroupsUdaf;
 use crate::states::quantile::{Ranked, Ranks};
-use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_call};
+use crate::states::sketch::{Sketch, SketchFunction, Sketches, sketch_udaf};
 use crate::states::tdigest::{MaybeTdigest, Tdigest, text};
 
 pub(crate) static LIST: &[&AggregateFunction] = &[&TDIGEST, &TDIGEST_MERGE];
@@ -48,13 +50,7 @@ static TDIGEST_MERGE: AggregateFunction = AggregateFunction {
         "p:dynamic\n40",
     )],
     bind: |call| {
-        let merged = sketch_call(
-            "tdigest_merge",
-            String::new(),
-            MergeStates,
-            DataType::BinaryView,
-            vec![call.expr(0)?],
-        );
+        let merged = tdigest_merge().call(vec![call.expr(0)?]);
         call.column(merged)
     },
 };
@@ -66,26 +62,48 @@ fn make(call: &AggregateCall<'_>) -> Result<Vec<AggregateColumn>, Diagnostic> {
         other => other,
     };
     let mut args = vec![cast(argument.expr.clone(), kind.arrow())];
-    if call.args.len() > 1 {
+    let weighted = call.args.len() > 1;
+    if weighted {
         args.push(to_kind(call.expr(1)?, ScalarType::Long));
     }
-    let name = "tdigest";
+    call.column(tdigest(kind, weighted).call(args))
+}
+
+/// The state of `tdigest` of values of a type.
+pub(super) fn tdigest(kind: ScalarType, weighted: bool) -> GroupsUdaf {
+    let description = Description::Tdigest(description::Tdigest {
+        kind: kind.to_string(),
+        weighted,
+    });
+    let (name, parameters) = ("tdigest", kind.to_string());
     let result = DataType::BinaryView;
-    let state = match kind {
+    let arguments = 1 + usize::from(weighted);
+    match kind {
         ScalarType::Real => {
             let function = MakeState::<Float64Type>(kind, PhantomData);
-            sketch_call(name, kind.to_string(), function, result, args)
+            sketch_udaf(name, parameters, function, description, result, arguments)
         }
         ScalarType::Decimal => {
             let function = MakeState::<Decimal128Type>(kind, PhantomData);
-            sketch_call(name, kind.to_string(), function, result, args)
+            sketch_udaf(name, parameters, function, description, result, arguments)
         }
         _ => {
             let function = MakeState::<Int64Type>(kind, PhantomData);
-            sketch_call(name, kind.to_string(), function, result, args)
+            sketch_udaf(name, parameters, function, description, result, arguments)
         }
-    };
-    call.column(state)
+    }
+}
+
+/// The union of states of `tdigest`.
+pub(super) fn tdigest_merge() -> GroupsUdaf {
+    sketch_udaf(
+        "tdigest_merge",
+        String::new(),
+        MergeStates,
+        Description::TdigestMerge(()),
+        DataType::BinaryView,
+        1,
+    )
 }
 
 /// Accumulates values of one type.

@@ -240,7 +240,7 @@ pub(crate) fn rounded(value: Expr) -> Expr {
     )
 }
 
-static ROUNDED: InnerKernel = InnerKernel::new("round_to_10_places", round_to_10_places);
+pub(super) static ROUNDED: InnerKernel = InnerKernel::new("round_to_10_places", round_to_10_places);
 
 fn round_to_10_places(args: &KernelArgs<'_>) -> Result<arrow::array::ArrayRef, KernelError> {
     let values = args.reals(0)?;

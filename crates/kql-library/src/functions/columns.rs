@@ -121,3 +121,8 @@ fn unchecked(_: &CallArgs<'_>) -> Result<(), Diagnostic> {
 pub fn find(name: &str) -> Option<&'static ColumnsFunction> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }
+
+/// The kernels of the functions.
+pub(super) fn inner_kernels() -> impl Iterator<Item = &'static InnerKernel> {
+    FUNCTIONS.iter().map(|function| &function.all)
+}

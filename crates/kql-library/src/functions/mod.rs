@@ -24,6 +24,7 @@ pub use conversion::{TO_REAL, TO_STRING};
 pub use datetime::BIN;
 pub use registry::{Registry, registry};
 
+use crate::call::InnerKernel;
 use crate::definition::ScalarFunction;
 
 /// The functions of every category.
@@ -45,3 +46,20 @@ static LISTS: &[&[&ScalarFunction]] = &[
     string::LIST,
     units::LIST,
 ];
+
+/// The inner kernels of every category.
+static KERNELS: &[&[&InnerKernel]] = &[
+    bag::KERNELS,
+    conversion::KERNELS,
+    datetime::KERNELS,
+    logic::KERNELS,
+    parse::KERNELS,
+    series::KERNELS,
+    string::KERNELS,
+];
+
+/// The inner kernels of the functions.
+pub(crate) fn inner_kernels() -> impl Iterator<Item = &'static InnerKernel> {
+    let listed = KERNELS.iter().flat_map(|list| list.iter().copied());
+    listed.chain(columns::inner_kernels())
+}

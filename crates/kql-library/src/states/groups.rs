@@ -18,6 +18,8 @@ use datafusion::logical_expr::{
     Volatility,
 };
 
+use super::description::Description;
+
 /// The state of one aggregate over many groups.
 pub(crate) trait Groups: Send + Sync + 'static {
     /// Grows the state to `total` groups; new groups are empty.
@@ -49,6 +51,8 @@ pub(crate) struct GroupsUdaf {
     pub(crate) result: DataType,
     /// The Arrow types of the partial state's columns.
     pub(crate) states: Vec<DataType>,
+    /// What it computes, for other processes.
+    pub(crate) description: Description,
     /// Creates an empty state.
     pub(crate) make: MakeGroups,
 }
@@ -56,6 +60,11 @@ pub(crate) struct GroupsUdaf {
 impl GroupsUdaf {
     /// An aggregate call on `args`.
     pub(crate) fn call(self, args: Vec<Expr>) -> Expr {
+        self.function().call(args)
+    }
+
+    /// The aggregate function.
+    pub(crate) fn function(self) -> AggregateUDF {
         let signature = match self.arguments {
             0 => Signature::nullary(Volatility::Immutable),
             n => Signature::any(n, Volatility::Immutable),
@@ -70,8 +79,13 @@ impl GroupsUdaf {
             display,
             signature,
         })
-        .call(args)
     }
+}
+
+/// The description of an aggregate of this library; `None` for another aggregate.
+pub(crate) fn description_of(function: &AggregateUDF) -> Option<&Description> {
+    let adapter = function.inner().downcast_ref::<Adapter>();
+    adapter.map(|adapter| &adapter.udaf.description)
 }
 
 /// The name of an aggregate of this library, without its parameters; `None` for another aggregate.

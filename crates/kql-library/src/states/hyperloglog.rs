@@ -35,6 +35,11 @@ pub(crate) fn index_bits(accuracy: i64) -> Option<u8> {
     })
 }
 
+/// Whether [`index_bits`] returns this number for some accuracy.
+pub(crate) fn is_index_bits(bits: u8) -> bool {
+    (0..=4).any(|accuracy| index_bits(accuracy) == Some(bits))
+}
+
 /// A hasher that returns the value unchanged, because the values are hashes.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct IdentityHasher(u64);

@@ -3,6 +3,7 @@
 pub(crate) mod bag;
 pub(crate) mod collect;
 pub(crate) mod counts;
+pub(crate) mod description;
 pub(crate) mod digest;
 pub(crate) mod extreme;
 pub(crate) mod groups;

@@ -6,8 +6,9 @@ use arrow::array::{Array, ArrayRef, AsArray, LargeBinaryBuilder};
 use arrow::compute::concat;
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
-use datafusion::logical_expr::{EmitTo, Expr};
+use datafusion::logical_expr::EmitTo;
 
+use super::description::Description;
 use super::groups::{Groups, GroupsUdaf};
 use crate::work::CancellationToken;
 
@@ -177,23 +178,25 @@ impl<F: SketchFunction> Groups for SketchGroups<F> {
     }
 }
 
-/// A call of a sketch aggregate. `parameters` must distinguish functions of the same name.
-pub(crate) fn sketch_call<F: SketchFunction>(
+/// The aggregate function of a sketch with this number of arguments and this type of the result. `parameters` must distinguish functions of the same
+/// name.
+pub(crate) fn sketch_udaf<F: SketchFunction>(
     name: &'static str,
     parameters: String,
     function: F,
+    description: Description,
     result: DataType,
-    args: Vec<Expr>,
-) -> Expr {
+    arguments: usize,
+) -> GroupsUdaf {
     GroupsUdaf {
         name,
         parameters,
-        arguments: args.len(),
+        arguments,
         result,
         states: vec![DataType::LargeBinary],
+        description,
         make: Arc::new(move || Box::new(SketchGroups::new(function.clone()))),
     }
-    .call(args)
 }
 
 /// Splits the little-endian integer at the start of `bytes` from the rest.

@@ -160,7 +160,11 @@ fn numbers(op: BinaryOp, left: Scalar, right: Scalar) -> Scalar {
 macro_rules! kernels {
     ($($kernel:ident, $name:literal, $function:expr;)*) => {$(
         static $kernel: InnerKernel = InnerKernel::new($name, $function);
-    )*};
+    )*
+
+        /// The kernels of these operators.
+        pub(super) static KERNELS: &[&InnerKernel] = &[$(&$kernel),*];
+    };
 }
 
 kernels! {

@@ -104,7 +104,11 @@ macro_rules! comparison_kernels {
     ($($kernel:ident, $name:literal, $compare:ident, $comparison:ident;)*) => {$(
         static $kernel: InnerKernel =
             InnerKernel::new($name, |args| $compare(args, Comparison::$comparison));
-    )*};
+    )*
+
+        /// The kernels of these operators.
+        pub(super) static KERNELS: &[&InnerKernel] = &[$(&$kernel),*];
+    };
 }
 
 comparison_kernels! {

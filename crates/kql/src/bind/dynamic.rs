@@ -87,9 +87,9 @@ pub(crate) fn element_of(array: Scalar, index: i64, kind: ScalarType) -> Scalar 
 /// `bag['key']` and `bag.key`.
 pub(crate) static MEMBER: InnerKernel = InnerKernel::new("$member", member);
 
-static ELEMENT: InnerKernel = InnerKernel::new("$element", element);
+pub(crate) static ELEMENT: InnerKernel = InnerKernel::new("$element", element);
 
-static STEP: InnerKernel = InnerKernel::new("$step", step_by_value);
+pub(crate) static STEP: InnerKernel = InnerKernel::new("$step", step_by_value);
 
 fn member(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let (values, keys) = (args.dynamics(0)?, args.strings(1)?);

@@ -17,6 +17,7 @@ mod discover;
 mod dynamic;
 mod errors;
 mod function;
+mod kernels;
 mod lists;
 mod literal;
 mod logic;
@@ -45,3 +46,4 @@ mod volatile;
 
 pub use discover::{Binding, NeededRows, bind, bind_or_ask};
 pub(crate) use dynamic::MEMBER;
+pub(crate) use kernels::inner_kernels;

@@ -41,7 +41,7 @@ pub(super) fn volatile_between(
     Ok(Scalar::new(expr, ScalarType::Bool))
 }
 
-static BETWEEN: InnerKernel = InnerKernel::new("$between", between);
+pub(crate) static BETWEEN: InnerKernel = InnerKernel::new("$between", between);
 
 /// Null if an operand is null.
 fn between(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
@@ -65,8 +65,8 @@ pub(super) fn volatile_equality(left: Scalar, right: Scalar, unequal: bool) -> P
     kernel_call(kernel, args, kinds, ScalarType::Bool)
 }
 
-static EQUAL: InnerKernel = InnerKernel::new("$equal", |args| equal(args, false));
-static UNEQUAL: InnerKernel = InnerKernel::new("$unequal", |args| equal(args, true));
+pub(crate) static EQUAL: InnerKernel = InnerKernel::new("$equal", |args| equal(args, false));
+pub(crate) static UNEQUAL: InnerKernel = InnerKernel::new("$unequal", |args| equal(args, true));
 
 /// An equality with one null operand is false, with two it is null.
 fn equal(args: &KernelArgs<'_>, unequal: bool) -> Result<ArrayRef, KernelError> {

@@ -17,7 +17,7 @@ use crate::transform::only_input;
 
 /// The property of its input that a [`HiddenExec`] hides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hide {
+pub(crate) enum Hide {
     /// The inferred equivalences: orders, constants and equal columns.
     Equivalences,
     /// The input itself, a leaf: no rule sees it, so no rule repartitions it.
@@ -28,7 +28,7 @@ pub(super) enum Hide {
 
 /// Passes its input through and hides a property of it.
 #[derive(Debug)]
-pub(super) struct HiddenExec {
+pub(crate) struct HiddenExec {
     hide: Hide,
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
@@ -36,7 +36,7 @@ pub(super) struct HiddenExec {
 
 impl HiddenExec {
     /// Wraps `input`.
-    pub(super) fn new(hide: Hide, input: Arc<dyn ExecutionPlan>) -> HiddenExec {
+    pub(crate) fn new(hide: Hide, input: Arc<dyn ExecutionPlan>) -> HiddenExec {
         let mut properties = Arc::clone(input.properties());
         if hide == Hide::Equivalences {
             let none = EquivalenceProperties::new(input.schema());
@@ -49,8 +49,18 @@ impl HiddenExec {
         }
     }
 
+    /// The property that it hides.
+    pub(crate) fn hides(&self) -> Hide {
+        self.hide
+    }
+
+    /// The input, also if it is hidden.
+    pub(crate) fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.input
+    }
+
     /// `plan` without the nodes that hide this property.
-    pub(super) fn remove(
+    pub(crate) fn remove(
         hide: Hide,
         plan: Arc<dyn ExecutionPlan>,
     ) -> Result<Arc<dyn ExecutionPlan>> {

@@ -18,3 +18,10 @@ mod wrap;
 pub use grouping::DictionaryScans;
 
 pub(crate) use corrections::{distinct_projections, large_literal};
+pub(crate) use hidden::{HiddenExec, Hide};
+pub(crate) use partitioning::coalesce::CoalesceHashPartitionsExec;
+
+use crate::call::InnerKernel;
+
+/// The inner kernels of the corrections.
+pub(crate) static KERNELS: &[&InnerKernel] = &[&corrections::distinct_projections::NOT_MERGED];

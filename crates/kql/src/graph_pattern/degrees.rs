@@ -13,7 +13,9 @@ use crate::error::BindResult;
 use crate::graph::{FROM, Graph, TO};
 use crate::plan::transform;
 use crate::relation::Column;
-use crate::transform::{HeldBuffers, Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    HeldBuffers, READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState, long_column,
+};
 
 /// The field with the number of edges to a node.
 const IN: &str = "\0degree_in";
@@ -64,6 +66,10 @@ impl Transform for Degrees {
 
     fn required_columns(&self) -> Option<Vec<String>> {
         Some([FROM, TO].map(str::to_owned).into())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -12,7 +12,9 @@ use super::pattern::Pattern;
 use super::search::{Candidates, Search};
 use super::topology::{GraphInMemory, GraphRows};
 use crate::graph::FROM;
-use crate::transform::{Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState, long_column,
+};
 
 /// The fields of the rows of a graph that a search reads.
 #[derive(Debug, Clone)]
@@ -159,6 +161,10 @@ impl Transform for MatchGraph {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -10,9 +10,14 @@ mod source;
 
 use datafusion::common::Result;
 
+use crate::call::InnerKernel;
 use crate::query::BoundQuery;
 
 pub use source::{Leaf, LeafSource};
+
+/// The inner kernels that read constant keys.
+pub(crate) static KERNELS: &[&InnerKernel] =
+    &[&path::LEAF_TEXT, &path::MEMBER_REAL, &path::MEMBER_TEXT];
 
 impl BoundQuery {
     /// Rewrites a query to read keys of bags from columns if `source` has them. The results stay the same.

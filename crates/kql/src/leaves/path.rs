@@ -139,13 +139,13 @@ fn is_nonempty_text(expr: &Expr) -> bool {
 }
 
 /// The text of a promoted column, in which a missing text is null.
-static LEAF_TEXT: InnerKernel = InnerKernel::new("$leaf_text", leaf_kernel);
+pub(crate) static LEAF_TEXT: InnerKernel = InnerKernel::new("$leaf_text", leaf_kernel);
 
 /// `tostring(bag.key)` without an intermediate dynamic value.
-static MEMBER_TEXT: InnerKernel = InnerKernel::new("$member_text", text_kernel);
+pub(crate) static MEMBER_TEXT: InnerKernel = InnerKernel::new("$member_text", text_kernel);
 
 /// `todouble(bag.key)` without an intermediate dynamic value.
-static MEMBER_REAL: InnerKernel = InnerKernel::new("$member_real", real_kernel);
+pub(crate) static MEMBER_REAL: InnerKernel = InnerKernel::new("$member_real", real_kernel);
 
 fn leaf_kernel(args: &KernelArgs<'_>) -> Result<ArrayRef, KernelError> {
     let text = crate::kernel::to_text(&args.full(0)?, ScalarType::String)?;

@@ -23,6 +23,7 @@ pub(crate) mod graph_where_edges;
 pub(crate) mod graph_where_nodes;
 pub(crate) mod invoke;
 pub(crate) mod join;
+pub(crate) mod kernels;
 pub(crate) mod lookup;
 pub(crate) mod macro_expand;
 pub(crate) mod make_graph;

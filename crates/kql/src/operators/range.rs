@@ -25,7 +25,7 @@ use crate::error::BindResult;
 use crate::kernel::KernelError;
 use crate::plan::transform;
 use crate::relation::Relation;
-use crate::transform::{Reads, Transform, TransformState};
+use crate::transform::{READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState};
 
 const BATCH_ROWS: i128 = 8192;
 
@@ -111,6 +111,10 @@ impl Transform for Steps {
             Some(Err(_)) | None => return usize::MAX,
         };
         usize::try_from(count).unwrap_or(usize::MAX)
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -172,8 +172,7 @@ fn named_calls(calls: Vec<PlanExpr>) -> Vec<Output> {
 
 /// The value of a column that is constant in each group.
 fn any_value(column: &Column) -> PlanExpr {
-    let kinds = vec![column.kind.arrow()];
-    let row = pick_row(Pick::First, kinds, vec![column.expr()]);
+    let row = pick_row(Pick::First, &[column.kind], vec![column.expr()]);
     get_field(row, PickedRows::field_name(0))
 }
 

@@ -14,7 +14,9 @@ use crate::error::BindResult;
 use crate::plan::transform;
 use crate::plan::{limit, subtable_keys};
 use crate::relation::{Column, Relation};
-use crate::transform::{InOrder, Reads, Transform, TransformState};
+use crate::transform::{
+    InOrder, READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState,
+};
 
 /// At most `count` rows; inside `mv-apply` and `partition`, at most `count` rows of each subtable.
 pub(crate) fn limit_groups(input: Relation, count: usize, span: Span) -> BindResult<Relation> {
@@ -107,6 +109,10 @@ impl Transform for GroupLimit {
 
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -25,7 +25,10 @@ use crate::context::{BindContext, Bound};
 use crate::error::BindResult;
 use crate::plan::transform;
 use crate::relation::{Column, Relation};
-use crate::transform::{MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState,
+    long_column,
+};
 use crate::value::null_scalar;
 
 /// The maximum number of ids in a sample.
@@ -133,6 +136,10 @@ impl Transform for Around {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

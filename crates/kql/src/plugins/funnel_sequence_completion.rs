@@ -21,7 +21,9 @@ use crate::context::BindContext;
 use crate::error::BindResult;
 use crate::plan::transform;
 use crate::relation::{Column, Relation};
-use crate::transform::{Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState, long_column,
+};
 
 /// The maximum number of steps: each is a bit of an integer.
 pub(super) const MAX_STEPS: usize = 62;
@@ -226,6 +228,10 @@ impl Transform for Took {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

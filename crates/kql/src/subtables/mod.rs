@@ -1,6 +1,6 @@
 //! Subtables: `mv-apply` and `partition` run their pipelines over all subtables in one plan.
 
 pub(crate) mod pipeline;
-mod placeholder_rows;
+pub(crate) mod placeholder_rows;
 pub(crate) mod placeholders;
 pub(crate) mod value;

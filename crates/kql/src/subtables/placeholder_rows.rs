@@ -9,7 +9,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::Result;
 
-use crate::transform::{Reads, Transform, TransformState};
+use crate::transform::{Reads, Transform, TransformMessage, TransformState, message};
 
 /// Adds a placeholder row for every subtable in a batch, and as last field a flag that is false for it. A subtable in several
 /// batches gets several placeholder rows, which is harmless because they are never counted.
@@ -36,6 +36,13 @@ impl Transform for WithPlaceholders {
 
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(self.keys.clone())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Ok(TransformMessage::Placeholders(message::Placeholders {
+            keys: self.keys.clone(),
+            ordered: self.ordered,
+        }))
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -68,6 +68,11 @@ impl TransformExec {
         }
     }
 
+    /// The transform.
+    pub(crate) fn transform(&self) -> &dyn Transform {
+        self.transform.as_ref()
+    }
+
     /// The cardinality estimate of the output, if the input has an estimated `input_rows` rows.
     pub(crate) fn estimated_rows(&self, input_rows: usize) -> usize {
         self.transform.estimated_rows(&self.input, input_rows)

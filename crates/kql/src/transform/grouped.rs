@@ -8,7 +8,10 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
 
 use super::row_groups::RowGroups;
-use super::{HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
+use super::{
+    HeldBuffers, MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform, TransformMessage,
+    TransformState,
+};
 use crate::work::CancellationToken;
 
 /// Runs `work` over the rows of each combination of the fields `keys`, in the order of their first rows, or over all rows if
@@ -43,6 +46,10 @@ impl Transform for Grouped {
     fn required_columns(&self) -> Option<Vec<String>> {
         let of_work = self.work.required_columns()?;
         Some(of_work.into_iter().chain(self.keys.clone()).collect())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 
-use super::{Reads, Transform, TransformState};
+use super::{Reads, Transform, TransformMessage, TransformState};
 
 /// Passes its input through as one stream, in the order that the input defines.
 #[derive(Debug)]
@@ -25,6 +25,10 @@ impl Transform for InOrder {
 
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(Vec::new())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Ok(TransformMessage::InOrder(()))
     }
 
     fn start(&self, _: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -10,6 +10,7 @@ mod grouped;
 mod in_order;
 mod key_numbers;
 mod memory;
+pub(crate) mod message;
 mod node;
 mod only_input;
 mod row_groups;
@@ -20,6 +21,7 @@ pub(crate) use grouped::by_keys;
 pub(crate) use in_order::InOrder;
 pub(crate) use key_numbers::KeyNumbers;
 pub(crate) use memory::{HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS};
+pub(crate) use message::{READS_ONE_STREAM, TransformMessage};
 pub(crate) use node::{
     TransformNode, depends_on_order, random_rows, transformed, with_wider_input,
 };
@@ -82,6 +84,9 @@ pub(crate) trait Transform: Debug + Send + Sync {
     fn random_rows(&self) -> Option<(usize, &RandomSource)> {
         None
     }
+
+    /// Its message, from which another process makes the same transform, or why it runs only where the query was planned.
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str>;
 
     /// The state of one run.
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>>;

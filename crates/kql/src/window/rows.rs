@@ -14,7 +14,9 @@ use datafusion::common::{DataFusionError, Result};
 use hindsight_kql_types::{DECIMAL_SCALE, ScalarType, Value};
 
 use crate::kernel::KernelError;
-use crate::transform::{HeldBuffers, Reads, Transform, TransformState};
+use crate::transform::{
+    HeldBuffers, READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState,
+};
 use crate::value::value_to_scalar;
 
 /// A window function with its constant arguments.
@@ -64,6 +66,10 @@ impl Transform for WindowRows {
     fn required_columns(&self) -> Option<Vec<String>> {
         let args = self.specs.iter().flat_map(|spec| &spec.args);
         Some(args.cloned().collect())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

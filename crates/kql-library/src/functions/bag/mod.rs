@@ -5,6 +5,7 @@ mod path;
 mod read;
 mod transform;
 
+use crate::call::InnerKernel;
 use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
@@ -16,5 +17,9 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &transform::BAG_REMOVE_KEYS,
     &transform::BAG_SET_KEY,
 ];
+
+/// The inner kernels of these functions.
+pub(super) static KERNELS: &[&InnerKernel] =
+    &[&pack::BAG_PACK_KERNEL, &pack::PACK, &pack::PACK_NON_EMPTY];
 
 pub use pack::pack_columns;

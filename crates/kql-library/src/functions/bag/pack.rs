@@ -43,7 +43,8 @@ fn bag_pack(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     Ok(call_kernel(call, &BAG_PACK_KERNEL))
 }
 
-static BAG_PACK_KERNEL: InnerKernel = InnerKernel::new("bag_pack", pack_names_and_values);
+pub(super) static BAG_PACK_KERNEL: InnerKernel =
+    InnerKernel::new("bag_pack", pack_names_and_values);
 
 pub(crate) static BAG_ZIP: ScalarFunction = function(
     &["bag_zip(keys: dynamic, values: dynamic) -> dynamic"],
@@ -79,9 +80,10 @@ pub fn pack_columns(columns: impl Iterator<Item = (String, Scalar)>, skip_empty:
     Scalar::new(expr, ScalarType::Dynamic)
 }
 
-static PACK: InnerKernel = InnerKernel::new("pack_columns", pack_names_and_values);
+pub(super) static PACK: InnerKernel = InnerKernel::new("pack_columns", pack_names_and_values);
 
-static PACK_NON_EMPTY: InnerKernel = InnerKernel::new("pack_all_but_empty", pack_non_empty);
+pub(super) static PACK_NON_EMPTY: InnerKernel =
+    InnerKernel::new("pack_all_but_empty", pack_non_empty);
 
 /// A bag of alternating names and values; the kernel of `bag_pack`, `bag_pack_columns` and `pack_all`.
 fn pack_names_and_values(args: &KernelArgs<'_>) -> KernelResult {

@@ -30,3 +30,6 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &to_timespan::DEF,
     &tohex::DEF,
 ];
+
+/// The inner kernels of these functions.
+pub(super) static KERNELS: &[&InnerKernel] = &[&to_int::TOINT_KERNEL, &to_int::TOLONG_KERNEL];

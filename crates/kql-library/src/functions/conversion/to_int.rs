@@ -25,7 +25,7 @@ pub(crate) static TOINT: ScalarFunction = ScalarFunction {
     }),
 };
 
-static TOINT_KERNEL: InnerKernel = InnerKernel::new("toint", |args| {
+pub(super) static TOINT_KERNEL: InnerKernel = InnerKernel::new("toint", |args| {
     let source = Source::open(args)?;
     Ok(args.collect_ints(|row| int(source.get(row)?)))
 });
@@ -51,7 +51,7 @@ pub(crate) static TOLONG: ScalarFunction = ScalarFunction {
     }),
 };
 
-static TOLONG_KERNEL: InnerKernel = InnerKernel::new("tolong", |args| {
+pub(super) static TOLONG_KERNEL: InnerKernel = InnerKernel::new("tolong", |args| {
     let source = Source::open(args)?;
     Ok(args.collect_longs(|row| long(source.get(row)?)))
 });

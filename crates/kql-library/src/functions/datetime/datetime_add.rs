@@ -24,7 +24,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     Ok(call_kernel(call, &KERNEL))
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("datetime_add", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("datetime_add", kernel);
 
 /// Reports an error if the first argument is not the name of a period.
 pub(super) fn period_argument(call: &CallArgs<'_>) -> Result<(), Diagnostic> {

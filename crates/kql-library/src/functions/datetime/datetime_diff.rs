@@ -47,7 +47,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
     })
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("datetime_diff", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("datetime_diff", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let part = args.strings(0)?;

@@ -44,7 +44,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("datetime_part", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("datetime_part", kernel);
 
 /// The names that [`parse`] knows, for messages.
 const PARTS: [&str; 12] = [

@@ -57,7 +57,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("format_datetime", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("format_datetime", kernel);
 
 fn parse(pattern: &str) -> Result<Vec<Piece>, char> {
     let pieces = LETTERS.parse(pattern)?;

@@ -56,7 +56,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("format_timespan", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("format_timespan", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (span, pattern) = (args.longs(0)?, args.strings(1)?);

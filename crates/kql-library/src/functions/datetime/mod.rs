@@ -59,3 +59,12 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &zones::LOCAL_TO_UTC,
     &zones::LIST_TIMEZONES,
 ];
+
+/// The inner kernels of these functions.
+pub(super) static KERNELS: &[&InnerKernel] = &[
+    &datetime_add::KERNEL,
+    &datetime_diff::KERNEL,
+    &datetime_part::KERNEL,
+    &format_datetime::KERNEL,
+    &format_timespan::KERNEL,
+];

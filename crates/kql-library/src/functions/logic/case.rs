@@ -87,7 +87,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Scalar, Diagnostic> {
     })
 }
 
-static CASE_KERNEL: InnerKernel = InnerKernel::new("$either", |args| args.full(0));
+pub(super) static CASE_KERNEL: InnerKernel = InnerKernel::new("$either", |args| args.full(0));
 
 fn condition_of(call: &CallArgs<'_>, condition: &Scalar) -> Result<Expr, Diagnostic> {
     match condition.kind {

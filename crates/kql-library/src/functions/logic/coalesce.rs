@@ -48,7 +48,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }))
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("$coalesce", evaluate_each_once);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("$coalesce", evaluate_each_once);
 
 /// Evaluates every argument once: a null test and a separate read of a volatile argument would be two draws.
 fn evaluate_each_once(args: &KernelArgs<'_>) -> KernelResult {

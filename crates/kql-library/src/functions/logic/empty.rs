@@ -80,10 +80,11 @@ fn empty(call: &CallArgs<'_>, expected: bool) -> Result<Expr, Diagnostic> {
     })
 }
 
-static ISNOTEMPTY_KERNEL: InnerKernel =
+pub(super) static ISNOTEMPTY_KERNEL: InnerKernel =
     InnerKernel::new("isnotempty", |args| dynamic_empty(args, false));
 
-static ISEMPTY_KERNEL: InnerKernel = InnerKernel::new("isempty", |args| dynamic_empty(args, true));
+pub(super) static ISEMPTY_KERNEL: InnerKernel =
+    InnerKernel::new("isempty", |args| dynamic_empty(args, true));
 
 fn dynamic_empty(args: &KernelArgs<'_>, expected: bool) -> KernelResult {
     let value = args.dynamics(0)?;

@@ -29,9 +29,11 @@ pub(crate) static MIN_OF: ScalarFunction = ScalarFunction {
     eval: Eval::Rewrite(|call| bind(call, &LEAST)),
 };
 
-static GREATEST: InnerKernel = InnerKernel::new("max_of", |args| extreme(args, Extreme::Greatest));
+pub(super) static GREATEST: InnerKernel =
+    InnerKernel::new("max_of", |args| extreme(args, Extreme::Greatest));
 
-static LEAST: InnerKernel = InnerKernel::new("min_of", |args| extreme(args, Extreme::Least));
+pub(super) static LEAST: InnerKernel =
+    InnerKernel::new("min_of", |args| extreme(args, Extreme::Least));
 
 /// Guids and dynamics have no order, and so no common type here.
 fn bind(call: &CallArgs<'_>, kernel: &'static InnerKernel) -> Result<Expr, Diagnostic> {

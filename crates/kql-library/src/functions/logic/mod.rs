@@ -22,3 +22,13 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &extreme::MIN_OF,
     &not::DEF,
 ];
+
+/// The inner kernels of these functions.
+pub(super) static KERNELS: &[&InnerKernel] = &[
+    &case::CASE_KERNEL,
+    &coalesce::KERNEL,
+    &empty::ISNOTEMPTY_KERNEL,
+    &empty::ISEMPTY_KERNEL,
+    &extreme::GREATEST,
+    &extreme::LEAST,
+];

@@ -28,7 +28,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("parse_command_line", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("parse_command_line", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;

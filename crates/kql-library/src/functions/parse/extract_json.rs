@@ -45,7 +45,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("extract_json", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("extract_json", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (path, text) = (args.strings(0)?, args.texts(1)?);

@@ -22,3 +22,10 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &version::DEF,
     &xml::DEF,
 ];
+
+/// The inner kernels of these functions.
+pub(super) static KERNELS: &[&InnerKernel] = &[
+    &command_line::KERNEL,
+    &extract_json::KERNEL,
+    &user_agent::KERNEL,
+];

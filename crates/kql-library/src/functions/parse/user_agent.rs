@@ -67,7 +67,7 @@ fn words(call: &CallArgs<'_>) -> Option<Vec<String>> {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("parse_user_agent", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("parse_user_agent", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (texts, words) = (args.strings(0)?, args.strings(1)?);

@@ -23,7 +23,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     }),
 };
 
-static KERNEL: InnerKernel = InnerKernel::new("series_decompose", |args| {
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("series_decompose", |args| {
     each(args, |row, encoder| {
         write_reals(&POSITIONS.decompose(row)?.baseline, encoder);
         Some(())

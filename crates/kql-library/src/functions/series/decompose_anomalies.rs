@@ -26,7 +26,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     }),
 };
 
-static KERNEL: InnerKernel = InnerKernel::new("series_decompose_anomalies", |args| {
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("series_decompose_anomalies", |args| {
     each(args, |row, encoder| {
         Anomalies::of(row)?.write_flags(encoder);
         Some(())

@@ -24,7 +24,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     }),
 };
 
-static KERNEL: InnerKernel = InnerKernel::new("series_decompose_forecast", |args| {
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("series_decompose_forecast", |args| {
     each(args, |row, encoder| {
         write_reals(&POSITIONS.decompose(row)?.baseline, encoder);
         Some(())

@@ -24,6 +24,7 @@ mod reduce;
 mod seasonal;
 pub(crate) mod stats;
 
+use crate::call::InnerKernel;
 use crate::definition::ScalarFunction;
 
 pub(crate) static LIST: &[&ScalarFunction] = &[
@@ -78,4 +79,13 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &decompose_anomalies::DEF,
     &decompose_forecast::DEF,
     &outliers::DEF,
+];
+
+/// The inner kernels of these functions.
+pub(super) static KERNELS: &[&InnerKernel] = &[
+    &decompose::KERNEL,
+    &decompose_anomalies::KERNEL,
+    &decompose_forecast::KERNEL,
+    &outliers::KERNEL,
+    &periods_validate::KERNEL,
 ];

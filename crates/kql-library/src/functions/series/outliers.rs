@@ -58,7 +58,7 @@ impl Method {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("series_outliers", |args| {
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("series_outliers", |args| {
     each(args, |row, encoder| {
         let method = match row.value(1) {
             None => Method::CustomTukey,

@@ -23,7 +23,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     }),
 };
 
-static KERNEL: InnerKernel = InnerKernel::new("series_periods_validate", |args| {
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("series_periods_validate", |args| {
     each(args, |row, encoder| {
         reals(row, 0)?;
         write(

@@ -61,7 +61,7 @@ pub(crate) static TO_STRING: ScalarFunction = ScalarFunction {
     }),
 };
 
-static KERNEL: InnerKernel = InnerKernel::new("unicode_codepoints_to_string", to_string);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("unicode_codepoints_to_string", to_string);
 
 /// An argument: numbers, or arrays of numbers.
 enum Points {

@@ -33,9 +33,9 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }
 }
 
-static COUNTOF_REGEX_KERNEL: InnerKernel = InnerKernel::new("countof_regex", regex);
+pub(super) static COUNTOF_REGEX_KERNEL: InnerKernel = InnerKernel::new("countof_regex", regex);
 
-static COUNTOF_KERNEL: InnerKernel = InnerKernel::new("countof", normal);
+pub(super) static COUNTOF_KERNEL: InnerKernel = InnerKernel::new("countof", normal);
 
 fn normal(args: &KernelArgs<'_>) -> KernelResult {
     let (text, search) = (args.texts(0)?, args.texts(1)?);

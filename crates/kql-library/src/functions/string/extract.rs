@@ -28,7 +28,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     }),
 };
 
-static KERNEL: InnerKernel = InnerKernel::new("extract", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("extract", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let (group, text) = (args.longs(1)?, args.texts(2)?);

@@ -54,7 +54,7 @@ fn bind(call: &CallArgs<'_>) -> Result<Expr, Diagnostic> {
     }
 }
 
-static KERNEL: InnerKernel = InnerKernel::new("extract_all", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("extract_all", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let pattern = args.strings(0)?;

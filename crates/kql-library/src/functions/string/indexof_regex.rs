@@ -29,7 +29,7 @@ pub(crate) static DEF: ScalarFunction = ScalarFunction {
     }),
 };
 
-static KERNEL: InnerKernel = InnerKernel::new("indexof_regex", kernel);
+pub(super) static KERNEL: InnerKernel = InnerKernel::new("indexof_regex", kernel);
 
 fn kernel(args: &KernelArgs<'_>) -> KernelResult {
     let text = args.texts(0)?;

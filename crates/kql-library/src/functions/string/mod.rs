@@ -57,3 +57,18 @@ pub(crate) static LIST: &[&ScalarFunction] = &[
     &validity::ISASCII,
     &validity::ISUTF8,
 ];
+
+/// The inner kernels of these functions.
+pub(super) static KERNELS: &[&InnerKernel] = &[
+    &codepoints::KERNEL,
+    &countof::COUNTOF_REGEX_KERNEL,
+    &countof::COUNTOF_KERNEL,
+    &extract::KERNEL,
+    &extract_all::KERNEL,
+    &indexof_regex::KERNEL,
+    &replace::REPLACE_REGEX_KERNEL,
+    &replace::REPLACE_KERNEL,
+    &trim::TRIM_KERNEL,
+    &trim::TRIM_START_KERNEL,
+    &trim::TRIM_END_KERNEL,
+];

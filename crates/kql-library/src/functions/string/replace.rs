@@ -52,7 +52,7 @@ pub(crate) static REPLACE_REGEX: ScalarFunction = ScalarFunction {
     }),
 };
 
-static REPLACE_REGEX_KERNEL: InnerKernel =
+pub(super) static REPLACE_REGEX_KERNEL: InnerKernel =
     InnerKernel::new("replace_regex", |args| regex(args, 0, 1, 2));
 
 pub(crate) static REPLACE: ScalarFunction = ScalarFunction {
@@ -71,7 +71,8 @@ pub(crate) static REPLACE: ScalarFunction = ScalarFunction {
     }),
 };
 
-static REPLACE_KERNEL: InnerKernel = InnerKernel::new("replace", |args| regex(args, 2, 0, 1));
+pub(super) static REPLACE_KERNEL: InnerKernel =
+    InnerKernel::new("replace", |args| regex(args, 2, 0, 1));
 
 fn regex(args: &KernelArgs<'_>, text: usize, pattern: usize, rewrite: usize) -> KernelResult {
     let (text, rewrite) = (args.texts(text)?, args.texts(rewrite)?);

@@ -21,7 +21,7 @@ pub(crate) static TRIM: ScalarFunction = ScalarFunction {
     }),
 };
 
-static TRIM_KERNEL: InnerKernel = InnerKernel::new("trim", |args| remove(args, both));
+pub(super) static TRIM_KERNEL: InnerKernel = InnerKernel::new("trim", |args| remove(args, both));
 
 pub(crate) static TRIM_START: ScalarFunction = ScalarFunction {
     signatures: &["trim_start(regex: literal string, source: string) -> string"],
@@ -39,7 +39,8 @@ pub(crate) static TRIM_START: ScalarFunction = ScalarFunction {
     }),
 };
 
-static TRIM_START_KERNEL: InnerKernel = InnerKernel::new("trim_start", |args| remove(args, start));
+pub(super) static TRIM_START_KERNEL: InnerKernel =
+    InnerKernel::new("trim_start", |args| remove(args, start));
 
 pub(crate) static TRIM_END: ScalarFunction = ScalarFunction {
     signatures: &["trim_end(regex: literal string, source: string) -> string"],
@@ -57,7 +58,8 @@ pub(crate) static TRIM_END: ScalarFunction = ScalarFunction {
     }),
 };
 
-static TRIM_END_KERNEL: InnerKernel = InnerKernel::new("trim_end", |args| remove(args, end));
+pub(super) static TRIM_END_KERNEL: InnerKernel =
+    InnerKernel::new("trim_end", |args| remove(args, end));
 
 /// The anchored form of a pattern.
 type Anchor = fn(&str) -> String;

@@ -76,7 +76,7 @@ pub(crate) fn without_merging(expr: PlanExpr, input: &Relation) -> Result<PlanEx
     twice.map(|transformed| transformed.data)
 }
 
-static NOT_MERGED: InnerKernel = InnerKernel::new("$apart", |args| args.full(0));
+pub(crate) static NOT_MERGED: InnerKernel = InnerKernel::new("$apart", |args| args.full(0));
 
 #[cfg(test)]
 mod tests {

@@ -20,7 +20,7 @@ use crate::transform::only_input;
 /// Coalesces its input into fewer partitions: partition 0 has the rows of the input partitions 0, `partitions`, twice
 /// `partitions` and so on, in any order. Rows that the input partitions by hash stay partitioned by it.
 #[derive(Debug)]
-pub(in crate::datafusion) struct CoalesceHashPartitionsExec {
+pub(crate) struct CoalesceHashPartitionsExec {
     input: Arc<dyn ExecutionPlan>,
     partitions: usize,
     properties: Arc<PlanProperties>,
@@ -28,7 +28,7 @@ pub(in crate::datafusion) struct CoalesceHashPartitionsExec {
 
 impl CoalesceHashPartitionsExec {
     /// Coalesces `input` into `partitions`; the number of partitions of the input must be a multiple of it.
-    pub(in crate::datafusion) fn new(
+    pub(crate) fn new(
         input: Arc<dyn ExecutionPlan>,
         partitions: usize,
     ) -> CoalesceHashPartitionsExec {
@@ -48,6 +48,11 @@ impl CoalesceHashPartitionsExec {
             input,
             partitions,
         }
+    }
+
+    /// The number of partitions of the output.
+    pub(crate) fn partitions(&self) -> usize {
+        self.partitions
     }
 }
 

@@ -1,5 +1,5 @@
 //! The number of partitions that rows are hashed into.
 
 pub(in crate::datafusion) mod cardinality;
-mod coalesce;
+pub(crate) mod coalesce;
 pub(in crate::datafusion) mod increase;

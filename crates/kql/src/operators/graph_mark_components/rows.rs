@@ -9,7 +9,9 @@ use datafusion::common::{DataFusionError, Result};
 
 use super::components::{strong, weak};
 use crate::graph::{FROM, TO};
-use crate::transform::{HeldBuffers, Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    HeldBuffers, READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState, long_column,
+};
 
 /// Which nodes belong to one component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,10 @@ impl Transform for MarkComponents {
 
     fn required_columns(&self) -> Option<Vec<String>> {
         Some([FROM, TO].map(str::to_owned).into())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

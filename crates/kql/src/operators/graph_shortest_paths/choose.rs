@@ -9,7 +9,9 @@ use datafusion::common::Result;
 use hashbrown::HashMap;
 
 use crate::plan::hidden_name;
-use crate::transform::{HeldBuffers, Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    HeldBuffers, READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState, long_column,
+};
 
 /// The field with the number of the first node.
 pub(super) const START: &str = "\0start";
@@ -38,6 +40,10 @@ impl Transform for ChooseShortest {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -10,7 +10,7 @@ use crate::graph_pattern::pattern::Pattern;
 use crate::graph_pattern::rows::{SearchFields, SearchTransform};
 use crate::graph_pattern::search::Candidates;
 use crate::graph_pattern::topology::GraphInMemory;
-use crate::transform::{Reads, Transform, TransformState};
+use crate::transform::{READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState};
 
 /// Returns the shortest paths of a pattern of one step, between each two nodes. The input are the rows of a graph.
 #[derive(Debug, Clone)]
@@ -28,6 +28,10 @@ impl Transform for ShortestPaths {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

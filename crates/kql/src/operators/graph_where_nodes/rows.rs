@@ -8,7 +8,9 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 
 use crate::graph::{FROM, TO};
-use crate::transform::{HeldBuffers, Reads, Transform, TransformState, long_column};
+use crate::transform::{
+    HeldBuffers, READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState, long_column,
+};
 
 /// Drops the edges whose source or target is no node. The rows of nodes pass; edges follow when all nodes are known.
 #[derive(Debug)]
@@ -25,6 +27,10 @@ impl Transform for WithoutDanglingEdges {
 
     fn required_columns(&self) -> Option<Vec<String>> {
         Some([FROM, TO].map(str::to_owned).into())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {

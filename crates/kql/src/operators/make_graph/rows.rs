@@ -11,7 +11,10 @@ use arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::common::{DataFusionError, Result};
 
 use crate::graph::{FROM, ID, TO};
-use crate::transform::{KeyNumbers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
+use crate::transform::{
+    KeyNumbers, MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform, TransformMessage,
+    TransformState,
+};
 
 /// The field that distinguishes the rows of edges from those of nodes.
 pub(super) const EDGE: &str = "\0is_edge";
@@ -43,6 +46,10 @@ impl Transform for NumberNodes {
     fn required_columns(&self) -> Option<Vec<String>> {
         let own = [EDGE, ID, TARGET].map(str::to_owned);
         Some(own.into_iter().chain(self.partition.clone()).collect())
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

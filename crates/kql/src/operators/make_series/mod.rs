@@ -323,7 +323,7 @@ impl Bins {
     }
 }
 
-static SERIES_BIN: InnerKernel = InnerKernel::new("$series_bin", bin_number);
+pub(crate) static SERIES_BIN: InnerKernel = InnerKernel::new("$series_bin", bin_number);
 
 fn bin_number(args: &KernelArgs<'_>) -> Result<arrow::array::ArrayRef, KernelError> {
     if args.kind(0) == ScalarType::Real {

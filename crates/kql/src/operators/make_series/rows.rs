@@ -14,7 +14,8 @@ use hindsight_kql_types::{Encoder, ScalarType, Value};
 use crate::encoder::{encoder, finished};
 use crate::kernel::KernelError;
 use crate::transform::{
-    HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
+    HeldBuffers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform,
+    TransformMessage, TransformState, long_column,
 };
 use crate::value::value_from_scalar;
 
@@ -57,6 +58,10 @@ impl Transform for SeriesRows {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -1,6 +1,6 @@
 //! `mv-expand`: one row for each element of a list (`docs/semantics.md §18.1`).
 
-mod rows;
+pub(crate) mod rows;
 mod value;
 
 use std::collections::HashSet;

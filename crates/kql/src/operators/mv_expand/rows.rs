@@ -16,7 +16,8 @@ use super::value::ElementBuilder;
 use crate::aggregates::MAX_ELEMENTS;
 use crate::encoder::{encoder, finished};
 use crate::transform::{
-    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState, row_bytes, select_rows,
+    MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformMessage, TransformState, message,
+    row_bytes, select_rows,
 };
 
 /// One expanded list.
@@ -66,6 +67,19 @@ impl Transform for Expand {
     /// Each list may have the maximum length.
     fn estimated_rows(&self, _: &Arc<dyn ExecutionPlan>, input_rows: usize) -> usize {
         input_rows.saturating_mul(self.limit.min(MAX_ELEMENTS))
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        let lists = self.lists.iter().map(|list| message::ExpandedList {
+            field: list.field.clone(),
+            kind: list.kind.to_string(),
+        });
+        Ok(TransformMessage::Expand(message::Expand {
+            lists: lists.collect(),
+            bags_as_pairs: self.bags_as_pairs,
+            limit: self.limit as u64,
+            numbered: self.numbered,
+        }))
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -1,7 +1,7 @@
 //! `parse` and `parse-where`: extract columns from a text by a pattern (`docs/semantics.md §20.1, §20.2`).
 
 mod pattern;
-mod rows;
+pub(crate) mod rows;
 
 use std::sync::Arc;
 

@@ -10,7 +10,9 @@ use regex::Regex;
 
 use crate::plan::array_of;
 use crate::regular_expression::{IllFormed, compile};
-use crate::transform::{MAX_BATCH_BYTES, Reads, Transform, TransformState};
+use crate::transform::{
+    MAX_BATCH_BYTES, Reads, Transform, TransformMessage, TransformState, message,
+};
 use crate::work::CancellationToken;
 
 /// The `kind=` of `parse`.
@@ -36,6 +38,8 @@ pub(crate) struct ParsedColumn {
 #[derive(Debug, Clone)]
 pub(crate) struct ParseRows {
     text: String,
+    /// The text of the expression.
+    pattern: String,
     regex: Regex,
     mode: ParseMode,
     columns: Vec<ParsedColumn>,
@@ -52,6 +56,7 @@ impl ParseRows {
         Ok(ParseRows {
             text,
             regex: compile(pattern)?,
+            pattern: pattern.to_owned(),
             mode,
             columns,
         })
@@ -105,6 +110,25 @@ impl Transform for ParseRows {
 
     fn required_columns(&self) -> Option<Vec<String>> {
         Some(vec![self.text.clone()])
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        let mode = match self.mode {
+            ParseMode::Simple => message::ParseMode::Simple,
+            ParseMode::Relaxed => message::ParseMode::Relaxed,
+            ParseMode::Regex => message::ParseMode::Regex,
+        };
+        let columns = self.columns.iter().map(|column| message::ParsedColumn {
+            name: column.name.clone(),
+            kind: column.kind.to_string(),
+            group: column.group.clone(),
+        });
+        Ok(TransformMessage::Parse(message::Parse {
+            text: self.text.clone(),
+            pattern: self.pattern.clone(),
+            mode: mode.into(),
+            columns: columns.collect(),
+        }))
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -75,9 +75,10 @@ struct Rules {
     arguments: Vec<String>,
 }
 
-static BY_REGEX: InnerKernel = InnerKernel::new("$parse_kv_regex", text::value_by_regex);
-static AFTER_KEY: InnerKernel = InnerKernel::new("$parse_kv_words", text::value_after);
-static BETWEEN_DELIMITERS: InnerKernel = InnerKernel::new("$parse_kv", text::value_between);
+pub(crate) static BY_REGEX: InnerKernel = InnerKernel::new("$parse_kv_regex", text::value_by_regex);
+pub(crate) static AFTER_KEY: InnerKernel = InnerKernel::new("$parse_kv_words", text::value_after);
+pub(crate) static BETWEEN_DELIMITERS: InnerKernel =
+    InnerKernel::new("$parse_kv", text::value_between);
 
 impl Rules {
     fn read(

@@ -11,7 +11,8 @@ use datafusion::common::{DataFusionError, Result};
 
 use super::clusters::{Clusters, Rule};
 use crate::transform::{
-    HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
+    HeldBuffers, MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform, TransformMessage,
+    TransformState, long_column,
 };
 use crate::work::CancellationToken;
 
@@ -44,6 +45,10 @@ impl Transform for ReduceRows {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

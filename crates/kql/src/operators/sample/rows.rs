@@ -11,7 +11,10 @@ use rand::rngs::StdRng;
 
 use super::kept::{KeptRows, Place};
 use crate::random::RandomSource;
-use crate::transform::{KeyNumbers, MAX_BATCH_ROWS, Reads, Transform, TransformState};
+use crate::transform::{
+    KeyNumbers, MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform, TransformMessage,
+    TransformState,
+};
 use crate::work::CancellationToken;
 
 /// At most `count` random rows of each combination of the fields `keys`, or of all rows if there are no keys.
@@ -55,6 +58,10 @@ impl Transform for Sample {
 
     fn random_rows(&self) -> Option<(usize, &RandomSource)> {
         self.keys.is_empty().then_some((self.count, &self.random))
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, _: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -11,7 +11,8 @@ use xxhash_rust::xxh64::xxh64;
 
 use crate::random::RandomSource;
 use crate::transform::{
-    KeyNumbers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, Reads, Transform, TransformState,
+    KeyNumbers, MAX_BATCH_BYTES, MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform,
+    TransformMessage, TransformState,
 };
 
 /// At most `count` random distinct rows of each combination of the fields `keys`, or of all rows if there are no keys.
@@ -34,6 +35,10 @@ impl Transform for SampleDistinct {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

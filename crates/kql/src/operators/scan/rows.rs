@@ -8,7 +8,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::physical_plan::PhysicalExpr;
 
-use crate::transform::{Reads, Transform, TransformState};
+use crate::transform::{READS_ONE_STREAM, Reads, Transform, TransformMessage, TransformState};
 use crate::work::CancellationToken;
 
 /// Which of the rows that match a step are output.
@@ -53,6 +53,10 @@ impl Transform for Scan {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, _: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

@@ -12,7 +12,8 @@ use datafusion::common::{DataFusionError, Result, cast::as_float64_array};
 use super::mining::{Found, Table};
 use super::rule::Rule;
 use crate::transform::{
-    HeldBuffers, MAX_BATCH_ROWS, Reads, Transform, TransformState, long_column,
+    HeldBuffers, MAX_BATCH_ROWS, READS_ONE_STREAM, Reads, Transform, TransformMessage,
+    TransformState, long_column,
 };
 use crate::work::CancellationToken;
 
@@ -42,6 +43,10 @@ impl Transform for Mine {
 
     fn reads(&self) -> Reads {
         Reads::OneStream
+    }
+
+    fn message(&self) -> std::result::Result<TransformMessage, &'static str> {
+        Err(READS_ONE_STREAM)
     }
 
     fn start(&self, input: &SchemaRef, output: &SchemaRef) -> Result<Box<dyn TransformState>> {

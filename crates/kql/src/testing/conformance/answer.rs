@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use datafusion::common::DataFusionError;
+use datafusion::execution::context::SessionContext;
 use hindsight_kql_syntax::Diagnostic;
 use hindsight_kql_types::ScalarType;
 
 use super::file::Case;
 use super::tables::CaseTables;
 use crate::kernel::KernelError;
-use crate::testing::{Outcome, cell, print_all, run};
+use crate::session;
+use crate::testing::{Outcome, cell, print_all, run_in};
 use crate::{BindOptions, PrincipalKind, QueryPrincipal};
 
 /// The answer of a query.
@@ -26,18 +28,23 @@ pub(super) struct Answer {
 impl Answer {
     /// Executes the query of a case.
     pub(super) fn of(case: &Case) -> Answer {
+        Answer::of_outcome(outcome(case), &case.query)
+    }
+
+    /// The answer of an outcome of a query.
+    pub(super) fn of_outcome(outcome: Outcome, query: &str) -> Answer {
         let mut answer = Answer {
             text: String::new(),
             sorted: true,
             is_expectable: true,
         };
-        match outcome(case) {
+        match outcome {
             Outcome::Tables(tables) => {
                 answer.sorted = tables.iter().all(|t| t.sorted);
                 answer.text = print_all(&tables, written);
             }
             Outcome::Refused(errors) => {
-                let errors: Vec<String> = errors.iter().map(|e| refusal(e, &case.query)).collect();
+                let errors: Vec<String> = errors.iter().map(|e| refusal(e, query)).collect();
                 answer.text = errors.join("\n");
             }
             Outcome::Failed(error) => match failure(&error) {
@@ -62,12 +69,18 @@ impl Answer {
 
 /// The outcome of the query of a case.
 pub(super) fn outcome(case: &Case) -> Outcome {
+    let context = session::context().expect("DataFusion has the rules");
+    outcome_in(case, &context)
+}
+
+/// The outcome of the query of a case in a session.
+pub(super) fn outcome_in(case: &Case, context: &SessionContext) -> Outcome {
     let options = BindOptions {
         principal: Some(Arc::new(sender())),
         endpoint: Some("help.kusto.windows.net".into()),
         ..BindOptions::default()
     };
-    run(&case.query, &CaseTables(&case.tables), options)
+    run_in(&case.query, &CaseTables(&case.tables), options, context)
 }
 
 /// The principal that sends the queries of all cases: that of the documentation's examples.

@@ -3,6 +3,7 @@
 mod answer;
 mod coverage;
 mod file;
+mod messages;
 mod tables;
 
 use std::collections::BTreeMap;
