@@ -1,1 +1,0 @@
-//! Distributed queries: plans of DataFusion that run on several nodes.
