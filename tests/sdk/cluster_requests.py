@@ -93,7 +93,7 @@ def telemetry_queries(end):
         del named[name]
     yield from named.items()
     start = (end - datetime.timedelta(days=2)).strftime("datetime(%Y-%m-%dT%H:%M:%SZ)")
-    texts = [line for line in (pathlib.Path(__file__).parent / "cluster_queries.kql").read_text().split("\n\n") if line.strip()]
-    for text in texts:
-        text = "\n".join(line for line in text.split("\n") if not line.startswith("//")).strip()
-        yield text.split("\n")[0], text.replace("START", start)
+    for block in (pathlib.Path(__file__).parent / "cluster_queries.kql").read_text().split("\n\n"):
+        text = "\n".join(line for line in block.split("\n") if not line.startswith("//")).strip()
+        if text:
+            yield text, text.replace("START", start)

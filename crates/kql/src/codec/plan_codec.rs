@@ -110,14 +110,6 @@ impl PlanCodec {
         read.unwrap_or_else(|_| Err(malformed(&"its reader panicked")))
     }
 
-    /// Whether the whole plan has a message.
-    ///
-    /// # Errors
-    /// As [`PlanCodec::encode_plan`].
-    pub fn travels(&self, plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
-        self.encode_plan(plan).map(drop)
-    }
-
     /// A leaf that stands for `plan`, of which this codec writes all. Decoding the leaf returns the plan.
     ///
     /// A composition of codecs (`ComposedPhysicalExtensionCodec`) passes a function to the first codec that does not refuse it, and passes
