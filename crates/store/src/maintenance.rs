@@ -25,7 +25,8 @@ fn start(store: &Arc<Store>) {
     }
     if store.is_shared() {
         tasks.push(tokio::spawn(follow(weak.clone())));
-        tasks.push(tokio::spawn(tend_copies(weak)));
+        tasks.push(tokio::spawn(tend_copies(weak.clone())));
+        tasks.push(tokio::spawn(look_for_away(weak)));
     }
 }
 
@@ -153,7 +154,17 @@ async fn tend_copies(store: Weak<Store>) {
     loop {
         tokio::time::sleep(TICK).await;
         let Some(store) = store.upgrade() else { return };
+        store.release_copies();
         note(store.tend_copies().await, "tending copies of logs");
+    }
+}
+
+/// Looks whether nodes that did not reply to queries are back.
+async fn look_for_away(store: Weak<Store>) {
+    loop {
+        tokio::time::sleep(TICK).await;
+        let Some(store) = store.upgrade() else { return };
+        store.look_for_away().await;
     }
 }
 

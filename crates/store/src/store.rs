@@ -23,7 +23,6 @@ use crate::log::{self, LogSettings, LogWriter};
 use crate::node_state::NodeState;
 use crate::object_recovery::ObjectsPlace;
 use crate::objects::{ObjectFigures, Orphans, SegmentObjects};
-use crate::peers::Peer;
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
@@ -32,7 +31,7 @@ use crate::schema::Table;
 use crate::seal;
 use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};
 use crate::segment_change::SegmentChange;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{OtherRows, Snapshot};
 use crate::stats::Stats;
 use crate::store_id::StoreId;
 use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
@@ -255,12 +254,12 @@ impl Store {
 
     /// Everything that is stored now, unchanged for as long as the snapshot lives.
     pub fn snapshot(&self) -> Snapshot {
-        self.snapshot_over(self.view.get(), Vec::new())
+        self.snapshot_over(self.view.get(), OtherRows::default())
     }
 
-    /// A view with the memtables of other nodes.
-    pub(crate) fn snapshot_over(&self, view: Arc<View>, peers: Vec<Arc<Peer>>) -> Snapshot {
-        Snapshot::new(view, self.access.clone(), peers)
+    /// A view with the rows of other nodes.
+    pub(crate) fn snapshot_over(&self, view: Arc<View>, others: OtherRows) -> Snapshot {
+        Snapshot::new(view, self.access.clone(), others)
     }
 
     /// A table of these applications over a snapshot of now. A query over several tables should take one
