@@ -43,6 +43,8 @@ impl Store {
         let mut followed = self.catalogue.follow(&known, seen).await?;
         let own = self.catalogue.node();
         self.refuse_sealed_elsewhere(&followed.nodes)?;
+        let found = followed.nodes.iter().find(|node| Some(node.id) == own);
+        *self.nodes.own_copy.lock() = found.and_then(|node| node.copy);
         followed.nodes.retain(|node| Some(node.id) != own);
         self.access.damaged.add(followed.damage);
         self.access.damaged.forget(&followed.gone);

@@ -38,6 +38,12 @@ async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
         let Some(store) = store.upgrade() else { return };
         // While it fails, the health of the store says why.
         let _ = store.maintain_log().await;
+        if store.has_silent_holder() {
+            note(
+                store.replace_holder().await,
+                "making another copy of the log",
+            );
+        }
         store.nodes.release_old(store.config.clock.elapsed());
         if !store.seal_is_due() {
             continue;
@@ -205,7 +211,7 @@ impl Store {
         });
         sizes.bytes > 0
             && (age >= self.config.seal_age
-                || sizes.open_bytes >= self.config.hot_bytes
+                || sizes.open_bytes >= self.seal_bytes()
                 || sizes.open_rows >= self.config.seal_rows)
     }
 

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::copies::held::HeldCopies;
 use crate::copies::memory::Reservation;
 use crate::copies::read::ReadCopies;
-use crate::node::NodeId;
+use crate::node::{CopyPlace, NodeId};
 use crate::view::{Chunks, Key};
 
 /// What a node keeps in memory about the others. Times are by the clock's `elapsed`.
@@ -25,6 +25,8 @@ pub(crate) struct NodeState {
     pub(crate) copies: Arc<HeldCopies>,
     /// Those of them that queries have read.
     pub(crate) read_copies: ReadCopies,
+    /// The copy of this node's log that counts, as the catalogue was read last.
+    pub(crate) own_copy: Mutex<Option<CopyPlace>>,
     /// The nodes that do not reply: queries read the copies of their logs.
     pub(crate) away: Mutex<HashSet<NodeId>>,
     /// Whether telemetry is taken.

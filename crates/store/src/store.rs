@@ -212,7 +212,7 @@ impl Store {
             return Ok(Ack { sequence: 0 });
         }
         let (batches, payload) = encode(request.app, batches).await?;
-        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        let writer = self.log_writer()?;
         let sequence = writer.append(request.app, batches, payload).await?;
         self.note_arrival();
         Ok(Ack { sequence })
@@ -222,7 +222,7 @@ impl Store {
     /// the more others hold, and never the last quarter of what is left for them (dynamic thresholds, as switches share
     /// their buffers).
     fn check_memory(&self, app: AppId) -> Result<()> {
-        let (bytes, limit) = (self.view.sizes().bytes, self.config.hot_limit_bytes);
+        let (bytes, limit) = (self.view.sizes().bytes, self.hot_room());
         let free = limit.saturating_sub(bytes);
         let most = free.saturating_mul(MEMORY_FACTOR);
         if bytes < most || (free > 0 && self.view.bytes_of(app) < most) {
@@ -238,8 +238,13 @@ impl Store {
     /// # Errors
     /// [`StoreError::ReadOnly`] while the log cannot be written.
     pub async fn maintain_log(&self) -> Result<()> {
-        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        let writer = self.log_writer()?;
         writer.maintain().await.map(|_| ())
+    }
+
+    /// The writer of the log, until the store is closed.
+    pub(crate) fn log_writer(&self) -> Result<Arc<LogWriter>> {
+        self.log.lock().clone().ok_or(StoreError::Closed)
     }
 
     fn note_arrival(&self) {
@@ -247,7 +252,7 @@ impl Store {
             .lock()
             .get_or_insert_with(|| self.config.clock.elapsed());
         let sizes = self.view.sizes();
-        if sizes.open_bytes >= self.config.hot_bytes || sizes.open_rows >= self.config.seal_rows {
+        if sizes.open_bytes >= self.seal_bytes() || sizes.open_rows >= self.config.seal_rows {
             self.wake.notify_one();
         }
     }
@@ -389,7 +394,7 @@ impl Store {
     }
 
     async fn seal(&self) -> Result<()> {
-        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        let writer = self.log_writer()?;
         // Before more rows are frozen: the frozen rows may be in segments already.
         self.settle().await?;
         self.check_objects().await?;

@@ -68,6 +68,17 @@ impl Store {
         self.nodes.read_copies.release(now, needed);
     }
 
+    /// What copies in memory leave of `store.memory` for the memtable.
+    pub(crate) fn hot_room(&self) -> usize {
+        let copies = self.nodes.read_copies.memory.bytes();
+        self.config.hot_limit_bytes.saturating_sub(copies)
+    }
+
+    /// Bytes of the memtable from which on it is sealed: before telemetry is refused, though copies take a part of the memory.
+    pub(crate) fn seal_bytes(&self) -> usize {
+        self.config.hot_bytes.min(self.hot_room() / 2)
+    }
+
     /// Bytes of copies of other nodes' logs that are in memory.
     pub fn copy_bytes(&self) -> usize {
         self.nodes.read_copies.memory.bytes()

@@ -8,6 +8,7 @@
 //! A query reads a copy in place of an origin that does not reply (`read`, `lease`), and a copy of a lost origin is sealed (`recover`).
 
 pub(crate) mod held;
+mod holder;
 mod lease;
 pub(crate) mod memory;
 pub(crate) mod origin;
