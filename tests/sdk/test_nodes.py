@@ -307,6 +307,8 @@ class Nodes(unittest.TestCase):
                     time.sleep(2)
                     if round_ % 2 == 0:
                         two.process.send_signal(signal.SIGSTOP)
+                        # Its threads may run on for a moment, and a query that reads its memtable then fails.
+                        time.sleep(0.5)
                     else:
                         two.kill()
                     for node in (one, three):
