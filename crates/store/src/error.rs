@@ -90,6 +90,14 @@ pub enum StoreError {
         /// The setting that was reached.
         limit: usize,
     },
+    /// The copy of a node's log does not fit into memory, so queries cannot read it.
+    #[error(
+        "the copy does not fit into memory: copies take at most half of `store.memory` and what the memtable leaves, and the setting is {limit} bytes"
+    )]
+    CopyTooLarge {
+        /// The setting.
+        limit: usize,
+    },
     /// A batch does not have its table's columns.
     #[error("a batch for {table} cannot be stored: {what}")]
     BadBatch {

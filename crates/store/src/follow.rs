@@ -1,26 +1,14 @@
-//! What a node knows of the others: their commits, their positions, their memtables.
+//! What a node knows of the others: their commits and their positions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-use futures::future::join_all;
 
 use crate::error::{Result, StoreError};
 use crate::hot::first_sequence;
 use crate::node::NodeRecord;
 use crate::node_state::LastRead;
-use crate::peers::{HotReply, NodeClient, Peer};
-use crate::snapshot::Snapshot;
 use crate::store::Store;
-use crate::view::View;
-
-/// How old the catalogue may be that a query over several nodes reads. A node that begins to take telemetry waits longer than that ([`crate::StoreConfig::node_wait`]), so that
-/// no query misses it.
-const STALE: Duration = Duration::from_secs(2);
-/// How often a query reads the catalogue again because a node has sealed meanwhile.
-const ATTEMPTS: usize = 4;
 
 impl Store {
     /// Whether other nodes may share the catalogue.
@@ -55,6 +43,8 @@ impl Store {
         let mut followed = self.catalogue.follow(&known, seen).await?;
         let own = self.catalogue.node();
         self.refuse_sealed_elsewhere(&followed.nodes)?;
+        let found = followed.nodes.iter().find(|node| Some(node.id) == own);
+        *self.nodes.own_copy.lock() = found.and_then(|node| node.copy);
         followed.nodes.retain(|node| Some(node.id) != own);
         self.access.damaged.add(followed.damage);
         self.access.damaged.forget(&followed.gone);
@@ -80,67 +70,6 @@ impl Store {
                 what: "was forgotten, and another node has sealed the copy of its log; it goes on once it is started again".to_owned(),
             }),
             _ => Ok(()),
-        }
-    }
-
-    /// Everything that is stored now, at this node and at others, unchanged for as long as the snapshot lives. Other nodes keep their
-    /// part for `lifetime`. A node that runs alone needs no catalogue for it.
-    ///
-    /// # Errors
-    /// [`StoreError::Node`] if a node that may hold rows cannot be reached.
-    pub async fn snapshot_of_all(&self, lifetime: Duration) -> Result<Snapshot> {
-        if !self.is_shared() || self.config.is_alone() {
-            return Ok(self.snapshot());
-        }
-        let at = self.nodes.followed.lock().at;
-        let now = self.config.clock.elapsed();
-        if at.is_none_or(|at| now.saturating_sub(at) > STALE) {
-            self.follow().await?;
-        }
-        let mut attempt = 1;
-        loop {
-            let view = self.view.get();
-            match self.open_peers(&view, lifetime).await {
-                Ok(peers) => return Ok(self.snapshot_over(view, peers)),
-                Err(error) if attempt == ATTEMPTS => return Err(error),
-                Err(_) => attempt += 1,
-            }
-            // It has sealed since, or it has ended and is drained.
-            self.follow().await?;
-        }
-    }
-
-    /// Pins the memtables of all other nodes that may hold rows which no segment of the view has.
-    async fn open_peers(&self, view: &View, lifetime: Duration) -> Result<Vec<Arc<Peer>>> {
-        let due: Vec<&NodeRecord> = view.nodes.iter().filter(|node| !node.drained).collect();
-        let opened = join_all(due.into_iter().map(|node| self.open_peer(node, lifetime)));
-        opened.await.into_iter().collect()
-    }
-
-    async fn open_peer(&self, node: &NodeRecord, lifetime: Duration) -> Result<Arc<Peer>> {
-        let failed = |what: &str| StoreError::Node {
-            name: node.name.clone(),
-            what: what.to_owned(),
-        };
-        let client = self.config.node_client.as_ref();
-        let client = client.ok_or_else(|| {
-            failed("cannot be asked: there is no secret of nodes (setting `node.secret`)")
-        })?;
-        if node.address.is_empty() {
-            return Err(failed(
-                "offers no address to other nodes (its setting `node.address`)",
-            ));
-        }
-        let client: &Arc<dyn NodeClient> = client;
-        match client.open(node, node.log_position, lifetime).await? {
-            HotReply::Open { lease, tables, .. } => Ok(Arc::new(Peer::new(
-                client.clone(),
-                node.clone(),
-                lease,
-                tables,
-            ))),
-            HotReply::Gone => Err(failed("has sealed while the query began")),
-            HotReply::Behind => Err(failed("does not know of a seal of its own yet")),
         }
     }
 

@@ -8,6 +8,7 @@ use arrow::record_batch::RecordBatch;
 use uuid::Uuid;
 
 use crate::batch::compacted;
+use crate::copies::memory::Reservation;
 use crate::error::{Result, StoreError};
 use crate::ids::time_ordered_id;
 use crate::node_state::Lease;
@@ -66,7 +67,7 @@ impl Store {
                 return Ok(HotReply::Gone);
             }
             if first_sequence(&view).is_none_or(|first| first > sealed) {
-                return self.lease(&view, lifetime);
+                return self.lease(&view, lifetime, None);
             }
             if waited >= BEHIND {
                 return Ok(HotReply::Behind);
@@ -76,7 +77,13 @@ impl Store {
         }
     }
 
-    fn lease(&self, view: &View, lifetime: Duration) -> Result<HotReply> {
+    /// Pins rows, which may be those of a copy, with the memory that it takes.
+    pub(crate) fn lease(
+        &self,
+        view: &View,
+        lifetime: Duration,
+        memory: Option<Arc<Reservation>>,
+    ) -> Result<HotReply> {
         let states = view.tables.iter();
         let held: HashMap<Key, [Arc<Chunks>; 2]> = states
             .map(|(key, state)| (*key, [state.frozen.clone(), state.open.clone()]))
@@ -107,7 +114,12 @@ impl Store {
         }
         let until = self.config.clock.elapsed().saturating_add(lifetime);
         let tables = Arc::new(held);
-        leases.insert(lease, Lease { tables, until });
+        let pinned = Lease {
+            tables,
+            until,
+            _memory: memory,
+        };
+        leases.insert(lease, pinned);
         Ok(reply)
     }
 

@@ -17,6 +17,7 @@
 //! - A wrong clock deletes nothing (`D33`).
 //! - After a failed sync nothing is acknowledged until the log goes on in fresh files.
 
+mod all_nodes;
 mod app_id;
 mod backup;
 mod bag_leaf;
@@ -106,10 +107,10 @@ pub use hot::HotRows;
 pub use ids::time_ordered_id;
 pub use memory_fs::MemoryFs;
 pub use missing::MissingData;
-pub use node::{NodeConfig, NodeId, NodeRecord, NodeRole};
+pub use node::{CopyPlace, NodeConfig, NodeId, NodeRecord, NodeRole};
 pub use object_move::{MovedSegments, SegmentMove};
 pub use objects::{ObjectError, ObjectFigures, ObjectInfo, ObjectStorage};
-pub use peers::{CopyRequest, HotReply, HotRequest, HotTable, NodeClient};
+pub use peers::{CopyLease, CopyRequest, HotReply, HotRequest, HotTable, NodeClient};
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};

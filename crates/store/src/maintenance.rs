@@ -25,7 +25,8 @@ fn start(store: &Arc<Store>) {
     }
     if store.is_shared() {
         tasks.push(tokio::spawn(follow(weak.clone())));
-        tasks.push(tokio::spawn(tend_copies(weak)));
+        tasks.push(tokio::spawn(tend_copies(weak.clone())));
+        tasks.push(tokio::spawn(look_for_away(weak)));
     }
 }
 
@@ -37,6 +38,12 @@ async fn seal_in_time(store: Weak<Store>, wake: Arc<tokio::sync::Notify>) {
         let Some(store) = store.upgrade() else { return };
         // While it fails, the health of the store says why.
         let _ = store.maintain_log().await;
+        if store.has_silent_holder() {
+            note(
+                store.replace_holder().await,
+                "making another copy of the log",
+            );
+        }
         store.nodes.release_old(store.config.clock.elapsed());
         if !store.seal_is_due() {
             continue;
@@ -153,7 +160,17 @@ async fn tend_copies(store: Weak<Store>) {
     loop {
         tokio::time::sleep(TICK).await;
         let Some(store) = store.upgrade() else { return };
+        store.release_copies();
         note(store.tend_copies().await, "tending copies of logs");
+    }
+}
+
+/// Looks whether nodes that did not reply to queries are back.
+async fn look_for_away(store: Weak<Store>) {
+    loop {
+        tokio::time::sleep(TICK).await;
+        let Some(store) = store.upgrade() else { return };
+        store.look_for_away().await;
     }
 }
 
@@ -194,7 +211,7 @@ impl Store {
         });
         sizes.bytes > 0
             && (age >= self.config.seal_age
-                || sizes.open_bytes >= self.config.hot_bytes
+                || sizes.open_bytes >= self.seal_bytes()
                 || sizes.open_rows >= self.config.seal_rows)
     }
 

@@ -111,6 +111,17 @@ impl NodeConfig {
     }
 }
 
+/// The second copy of a node's log that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyPlace {
+    /// The node that has it.
+    pub holder: NodeId,
+    /// It counts the copies of the node.
+    pub generation: u64,
+    /// The last record that may have been acknowledged.
+    pub ends: u64,
+}
+
 /// A node, as the catalogue knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRecord {
@@ -140,6 +151,8 @@ pub struct NodeRecord {
     pub log_sequence: u64,
     /// Whether its log holds no items that no segment has, and it takes none.
     pub drained: bool,
+    /// The second copy of its log, if there is one.
+    pub copy: Option<CopyPlace>,
 }
 
 impl NodeRecord {

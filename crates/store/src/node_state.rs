@@ -1,6 +1,6 @@
 //! What a node keeps in memory about the others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,6 +9,9 @@ use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::copies::held::HeldCopies;
+use crate::copies::memory::Reservation;
+use crate::copies::read::ReadCopies;
+use crate::node::{CopyPlace, NodeId};
 use crate::view::{Chunks, Key};
 
 /// What a node keeps in memory about the others. Times are by the clock's `elapsed`.
@@ -20,6 +23,12 @@ pub(crate) struct NodeState {
     pub(crate) leases: Mutex<HashMap<Uuid, Lease>>,
     /// The copies of other nodes' logs.
     pub(crate) copies: Arc<HeldCopies>,
+    /// Those of them that queries have read.
+    pub(crate) read_copies: ReadCopies,
+    /// The copy of this node's log that counts, as the catalogue was read last.
+    pub(crate) own_copy: Mutex<Option<CopyPlace>>,
+    /// The nodes that do not reply: queries read the copies of their logs.
+    pub(crate) away: Mutex<HashSet<NodeId>>,
     /// Whether telemetry is taken.
     pub(crate) joined: AtomicBool,
 }
@@ -40,6 +49,8 @@ pub(crate) struct Lease {
     pub(crate) tables: Arc<HashMap<Key, [Arc<Chunks>; 2]>>,
     /// When it is released.
     pub(crate) until: Duration,
+    /// The memory of a copy, which counts until the last lease ends.
+    pub(crate) _memory: Option<Arc<Reservation>>,
 }
 
 impl NodeState {

@@ -54,7 +54,7 @@ pub enum HotReply {
     },
     /// Some rows after the position that the query knows lie in segments: it has to read the catalogue again.
     Gone,
-    /// The node has not yet seen that the catalogue lists a seal of its own.
+    /// The node has not yet seen that the catalogue lists a seal of its own, or has not read a copy yet.
     Behind,
 }
 
@@ -88,6 +88,19 @@ pub struct CopyRequest {
     pub records: Bytes,
 }
 
+/// The copy of a node's log that a query wants to read, because the node does not reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyLease {
+    /// The node whose log it is.
+    pub origin: NodeId,
+    /// The copy: they are counted.
+    pub generation: u64,
+    /// The last record that lies in a segment, in the catalogue that the query reads.
+    pub position: u64,
+    /// The last record that may have been acknowledged.
+    pub ends: u64,
+}
+
 /// Reaches other nodes.
 #[async_trait]
 pub trait NodeClient: Debug + Send + Sync {
@@ -118,6 +131,18 @@ pub trait NodeClient: Debug + Send + Sync {
     /// # Errors
     /// [`StoreError::Node`] if the node cannot be reached or refuses. The copy may have the records all the same.
     async fn copy(&self, node: &NodeRecord, request: CopyRequest) -> crate::Result<u64>;
+
+    /// Pins the copy of another node's log at this node, its holder, as [`NodeClient::open`] pins a memtable. The reply is
+    /// [`HotReply::Gone`] if the holder knows of a later moment of the catalogue, and [`HotReply::Behind`] while it still reads the copy.
+    ///
+    /// # Errors
+    /// [`StoreError::Node`] if the holder cannot be reached, or cannot read the copy.
+    async fn open_copy(
+        &self,
+        node: &NodeRecord,
+        lease: CopyLease,
+        lifetime: Duration,
+    ) -> crate::Result<HotReply>;
 }
 
 /// The pinned memtable of another node. It is released with the last reference.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::app_id::AppId;
+use crate::copies::read::PinnedCopy;
 use crate::missing::{MissingData, MissingList};
 use crate::peers::Peer;
 use crate::schema::Table;
@@ -19,18 +20,22 @@ pub struct Snapshot {
     /// The damaged segments of that moment, which its tables leave out.
     damage: Arc<Damage>,
     missing: MissingList,
-    /// The memtables of other nodes.
-    peers: Vec<Arc<Peer>>,
+    others: OtherRows,
+}
+
+/// The rows of other nodes that no segment has.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OtherRows {
+    /// Pinned memtables and copies of logs at other nodes.
+    pub(crate) peers: Vec<Arc<Peer>>,
+    /// Copies of logs at this node.
+    pub(crate) copies: Vec<PinnedCopy>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(
-        view: Arc<View>,
-        access: Arc<SegmentAccess>,
-        peers: Vec<Arc<Peer>>,
-    ) -> Snapshot {
+    pub(crate) fn new(view: Arc<View>, access: Arc<SegmentAccess>, others: OtherRows) -> Snapshot {
         Snapshot {
-            peers,
+            others,
             damage: access.damaged.known(),
             missing: MissingList::default(),
             view,
@@ -77,7 +82,14 @@ impl Snapshot {
                 }
             }
         }
-        let peers = self.peers.iter();
+        for copy in &self.others.copies {
+            let held = apps
+                .iter()
+                .filter_map(|app| copy.rows.tables.get(&(*app, table)));
+            let chunks = held.flat_map(|state| state.frozen.list.iter().chain(&state.open.list));
+            rows.chunks.extend(chunks.cloned());
+        }
+        let peers = self.others.peers.iter();
         rows.peers = peers.flat_map(|peer| peer.rows_of(&apps, table)).collect();
         StoreTable::new(table, rows, self.access.clone(), self.missing.clone())
     }

@@ -23,7 +23,6 @@ use crate::log::{self, LogSettings, LogWriter};
 use crate::node_state::NodeState;
 use crate::object_recovery::ObjectsPlace;
 use crate::objects::{ObjectFigures, Orphans, SegmentObjects};
-use crate::peers::Peer;
 use crate::promote::PromotionRule;
 use crate::quarantine::Quarantine;
 use crate::recovery;
@@ -32,7 +31,7 @@ use crate::schema::Table;
 use crate::seal;
 use crate::segment::{DamagedSegments, FooterCache, Segment, SegmentAccess, SegmentSettings};
 use crate::segment_change::SegmentChange;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{OtherRows, Snapshot};
 use crate::stats::Stats;
 use crate::store_id::StoreId;
 use crate::trusted_time::{ClockTrust, Observation, TrustedTime};
@@ -213,7 +212,7 @@ impl Store {
             return Ok(Ack { sequence: 0 });
         }
         let (batches, payload) = encode(request.app, batches).await?;
-        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        let writer = self.log_writer()?;
         let sequence = writer.append(request.app, batches, payload).await?;
         self.note_arrival();
         Ok(Ack { sequence })
@@ -223,7 +222,7 @@ impl Store {
     /// the more others hold, and never the last quarter of what is left for them (dynamic thresholds, as switches share
     /// their buffers).
     fn check_memory(&self, app: AppId) -> Result<()> {
-        let (bytes, limit) = (self.view.sizes().bytes, self.config.hot_limit_bytes);
+        let (bytes, limit) = (self.view.sizes().bytes, self.hot_room());
         let free = limit.saturating_sub(bytes);
         let most = free.saturating_mul(MEMORY_FACTOR);
         if bytes < most || (free > 0 && self.view.bytes_of(app) < most) {
@@ -239,8 +238,13 @@ impl Store {
     /// # Errors
     /// [`StoreError::ReadOnly`] while the log cannot be written.
     pub async fn maintain_log(&self) -> Result<()> {
-        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        let writer = self.log_writer()?;
         writer.maintain().await.map(|_| ())
+    }
+
+    /// The writer of the log, until the store is closed.
+    pub(crate) fn log_writer(&self) -> Result<Arc<LogWriter>> {
+        self.log.lock().clone().ok_or(StoreError::Closed)
     }
 
     fn note_arrival(&self) {
@@ -248,19 +252,19 @@ impl Store {
             .lock()
             .get_or_insert_with(|| self.config.clock.elapsed());
         let sizes = self.view.sizes();
-        if sizes.open_bytes >= self.config.hot_bytes || sizes.open_rows >= self.config.seal_rows {
+        if sizes.open_bytes >= self.seal_bytes() || sizes.open_rows >= self.config.seal_rows {
             self.wake.notify_one();
         }
     }
 
     /// Everything that is stored now, unchanged for as long as the snapshot lives.
     pub fn snapshot(&self) -> Snapshot {
-        self.snapshot_over(self.view.get(), Vec::new())
+        self.snapshot_over(self.view.get(), OtherRows::default())
     }
 
-    /// A view with the memtables of other nodes.
-    pub(crate) fn snapshot_over(&self, view: Arc<View>, peers: Vec<Arc<Peer>>) -> Snapshot {
-        Snapshot::new(view, self.access.clone(), peers)
+    /// A view with the rows of other nodes.
+    pub(crate) fn snapshot_over(&self, view: Arc<View>, others: OtherRows) -> Snapshot {
+        Snapshot::new(view, self.access.clone(), others)
     }
 
     /// A table of these applications over a snapshot of now. A query over several tables should take one
@@ -390,7 +394,7 @@ impl Store {
     }
 
     async fn seal(&self) -> Result<()> {
-        let writer = self.log.lock().clone().ok_or(StoreError::Closed)?;
+        let writer = self.log_writer()?;
         // Before more rows are frozen: the frozen rows may be in segments already.
         self.settle().await?;
         self.check_objects().await?;

@@ -12,7 +12,9 @@ use axum::http::{HeaderMap, HeaderValue, Request, Response, header};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
-use hindsight_store::{CopyRequest, HotReply, HotRequest, NodeClient, NodeRecord, StoreError};
+use hindsight_store::{
+    CopyLease, CopyRequest, HotReply, HotRequest, NodeClient, NodeRecord, StoreError,
+};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{Builder, SendRequest};
@@ -32,8 +34,8 @@ use uuid::Uuid;
 
 use super::frames::{Frames, frame};
 use super::messages::{
-    CloseReply, CloseRequest, CopyMessage, CopyReply, OpenReply, OpenRequest, ReadReply,
-    ReadRequest,
+    CloseReply, CloseRequest, CopyMessage, CopyReply, OpenCopyRequest, OpenReply, OpenRequest,
+    ReadReply, ReadRequest,
 };
 use super::secret::NodeSecret;
 
@@ -155,6 +157,25 @@ impl GrpcNodes {
         let first = messages.try_next().await?;
         first.ok_or_else(|| format!("has sent no reply at {address}"))
     }
+
+    /// Calls a method that pins rows.
+    async fn pin(
+        &self,
+        node: &NodeRecord,
+        method: &str,
+        request: &impl Message,
+    ) -> Result<HotReply, StoreError> {
+        let failed = of_node(&node.name);
+        let reply = self.unary::<OpenReply>(&node.address, method, request);
+        let reply = reply.await.map_err(&failed)?;
+        reply
+            .read()
+            .ok_or_else(|| failed("has sent a reply without a meaning".to_owned()))
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 async fn handshake(
@@ -255,16 +276,9 @@ impl NodeClient for GrpcNodes {
         let request = OpenRequest {
             node: node.id.to_string(),
             sealed,
-            lifetime_ms: u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX),
+            lifetime_ms: milliseconds(lifetime),
         };
-        let failed = of_node(&node.name);
-        let reply = self
-            .unary::<OpenReply>(&node.address, "Open", &request)
-            .await;
-        let reply = reply.map_err(&failed)?;
-        reply
-            .read()
-            .ok_or_else(|| failed("has sent a reply without a meaning".to_owned()))
+        self.pin(node, "Open", &request).await
     }
 
     fn read(
@@ -306,6 +320,16 @@ impl NodeClient for GrpcNodes {
             .await
             .map(|reply| reply.last)
             .map_err(of_node(&node.name))
+    }
+
+    async fn open_copy(
+        &self,
+        node: &NodeRecord,
+        lease: CopyLease,
+        lifetime: Duration,
+    ) -> Result<HotReply, StoreError> {
+        let request = OpenCopyRequest::to(node.id, lease, milliseconds(lifetime));
+        self.pin(node, "OpenCopy", &request).await
     }
 
     fn close(&self, node: &NodeRecord, lease: Uuid) {

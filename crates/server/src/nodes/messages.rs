@@ -1,6 +1,8 @@
 //! The messages of the service of nodes. Numbers of fields never change their meaning.
 
-use hindsight_store::{AppId, CopyRequest, HotReply, HotRequest, HotTable, NodeId, Table};
+use hindsight_store::{
+    AppId, CopyLease, CopyRequest, HotReply, HotRequest, HotTable, NodeId, Table,
+};
 use prost::Message;
 use uuid::Uuid;
 
@@ -18,10 +20,33 @@ pub(super) struct OpenRequest {
     pub(super) lifetime_ms: u64,
 }
 
-/// The reply to [`OpenRequest`].
+/// A query wants to read the copy of a log at its holder. The reply is that to [`OpenRequest`].
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OpenCopyRequest {
+    /// The id of the holder.
+    #[prost(string, tag = "1")]
+    pub(super) node: String,
+    /// The id of the node whose log it is.
+    #[prost(string, tag = "2")]
+    pub(super) origin: String,
+    #[prost(uint64, tag = "3")]
+    pub(super) generation: u64,
+    /// The position of the log in the catalogue that the query reads.
+    #[prost(uint64, tag = "4")]
+    pub(super) position: u64,
+    /// The last record that may have been acknowledged.
+    #[prost(uint64, tag = "5")]
+    pub(super) ends: u64,
+    /// How long the copy is pinned at most.
+    #[prost(uint64, tag = "6")]
+    pub(super) lifetime_ms: u64,
+}
+
+/// The reply to [`OpenRequest`] and [`OpenCopyRequest`].
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OpenReply {
-    /// 1: the memtable is pinned; 2: rows after the position are sealed; 3: the node has yet to see a seal of its own.
+    /// 1: the memtable is pinned; 2: rows after the position are sealed; 3: the node has yet to see a seal of its own, or
+    /// still reads the copy.
     #[prost(uint32, tag = "1")]
     pub(super) outcome: u32,
     #[prost(string, tag = "2")]
@@ -127,6 +152,30 @@ impl CopyMessage {
             generation: self.generation,
             first: self.first,
             records: self.records,
+        })
+    }
+}
+
+impl OpenCopyRequest {
+    /// The message to a holder.
+    pub(super) fn to(node: NodeId, lease: CopyLease, lifetime_ms: u64) -> OpenCopyRequest {
+        OpenCopyRequest {
+            node: node.to_string(),
+            origin: lease.origin.to_string(),
+            generation: lease.generation,
+            position: lease.position,
+            ends: lease.ends,
+            lifetime_ms,
+        }
+    }
+
+    /// The copy; `None` if a field has no meaning.
+    pub(super) fn read(&self) -> Option<CopyLease> {
+        Some(CopyLease {
+            origin: self.origin.parse().ok()?,
+            generation: self.generation,
+            position: self.position,
+            ends: self.ends,
         })
     }
 }
@@ -277,5 +326,15 @@ mod tests {
         let read = CopyMessage::decode(bytes.as_slice()).unwrap();
         assert_eq!(read.read(), Some(request));
         assert_eq!(CopyMessage::default().read(), None);
+        let lease = CopyLease {
+            origin: node,
+            generation: 3,
+            position: 4,
+            ends: u64::MAX,
+        };
+        let bytes = OpenCopyRequest::to(node, lease, 5).encode_to_vec();
+        let read = OpenCopyRequest::decode(bytes.as_slice()).unwrap();
+        assert_eq!((read.lifetime_ms, read.read()), (5, Some(lease)));
+        assert_eq!(OpenCopyRequest::default().read(), None);
     }
 }

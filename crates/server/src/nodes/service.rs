@@ -20,8 +20,8 @@ use tonic::{Code, Status};
 
 use super::frames::{Frames, LARGEST, frame};
 use super::messages::{
-    CloseReply, CloseRequest, CopyMessage, CopyReply, OpenReply, OpenRequest, ReadReply,
-    ReadRequest,
+    CloseReply, CloseRequest, CopyMessage, CopyReply, OpenCopyRequest, OpenReply, OpenRequest,
+    ReadReply, ReadRequest,
 };
 use crate::app::App;
 
@@ -71,6 +71,9 @@ async fn answer(
     let body = body.map_err(|_| Status::invalid_argument("the request cannot be read"))?;
     match method {
         "Open" => open(app, message(&body)?).await.map(|reply| one(&reply)),
+        "OpenCopy" => open_copy(app, message(&body)?)
+            .await
+            .map(|reply| one(&reply)),
         "Read" => read(app, message(&body)?),
         "Copy" => copy(app, message(&body)?).await.map(|reply| one(&reply)),
         "Close" => {
@@ -110,6 +113,16 @@ async fn open(app: &App, request: OpenRequest) -> Result<OpenReply, Status> {
     let lifetime = Duration::from_millis(request.lifetime_ms).min(LONGEST);
     let opened = app.store.open_hot(request.sealed, lifetime).await;
     let opened = opened.map_err(|error| Status::resource_exhausted(error.to_string()))?;
+    Ok(OpenReply::from(opened))
+}
+
+async fn open_copy(app: &App, request: OpenCopyRequest) -> Result<OpenReply, Status> {
+    check_node(app, &request.node)?;
+    let lease = request.read();
+    let lease = lease.ok_or_else(|| Status::invalid_argument("the origin is no node"))?;
+    let lifetime = Duration::from_millis(request.lifetime_ms).min(LONGEST);
+    let opened = app.store.open_copy(lease, lifetime).await;
+    let opened = opened.map_err(|error| Status::failed_precondition(error.to_string()))?;
     Ok(OpenReply::from(opened))
 }
 

@@ -2,9 +2,10 @@
 
 use super::Catalogue;
 use super::database::{Row, sql};
+use super::nodes::node_id;
 use super::segments::insert;
 use super::usage;
-use super::values::{from_sql, to_sql, unreadable};
+use super::values::{from_sql, to_sql};
 use super::{SegmentRecord, database};
 use crate::database_error::DatabaseError;
 use crate::error::Result;
@@ -224,9 +225,4 @@ fn copy(row: &Row) -> database::Result<CopyRecord> {
         log_position: unsigned("log_position")?,
         drained: row.try_get::<i64>("drained")? != 0,
     })
-}
-
-fn node_id(text: &str) -> database::Result<NodeId> {
-    text.parse()
-        .map_err(|_| unreadable(format!("'{text}' is no id of a node")))
 }

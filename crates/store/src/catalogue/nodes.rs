@@ -11,7 +11,7 @@ use super::values::{from_sql, to_sql, unreadable};
 use crate::app_id::AppId;
 use crate::database_error::DatabaseError;
 use crate::error::Result;
-use crate::node::{NodeId, NodeRecord, NodeRole};
+use crate::node::{CopyPlace, NodeId, NodeRecord, NodeRole};
 
 /// Ticks of 100 ns in nanoseconds.
 const TICK: u64 = 100;
@@ -19,9 +19,10 @@ const TICK: u64 = 100;
 /// How often unlisted objects were collected.
 const COLLECTIONS: &str = "SELECT collections FROM catalogue_state";
 
-/// All nodes, with the clock of PostgreSQL.
-const NODES: &str = "SELECT nodes.*, CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS BIGINT) + 621355968000000000 AS now \
-     FROM nodes ORDER BY number";
+/// All nodes with the copies of their logs, and the clock of PostgreSQL.
+const NODES: &str = "SELECT nodes.*, CAST(extract(epoch FROM clock_timestamp()) * 10000000 AS BIGINT) + 621355968000000000 AS now, \
+     coalesce(log_copies.holder, '') AS copy_holder, coalesce(log_copies.generation, 0) AS copy_generation, coalesce(log_copies.ends, 0) AS copy_ends \
+     FROM nodes LEFT JOIN log_copies ON log_copies.origin = nodes.id ORDER BY nodes.number";
 
 /// The catalogue at one moment, as far as it differs from what a node knows.
 #[derive(Debug)]
@@ -277,10 +278,17 @@ fn node(row: &Row) -> database::Result<NodeRecord> {
     let (id, role) = (text("id")?, text("role")?);
     let heartbeat: i64 = row.try_get("heartbeat")?;
     let now: i64 = row.try_get("now")?;
+    let holder = text("copy_holder")?;
+    let copy = match holder.as_str() {
+        "" => None,
+        holder => Some(CopyPlace {
+            holder: node_id(holder)?,
+            generation: unsigned("copy_generation")?,
+            ends: unsigned("copy_ends")?,
+        }),
+    };
     Ok(NodeRecord {
-        id: id
-            .parse::<NodeId>()
-            .map_err(|_| unreadable(format!("'{id}' is no id of a node")))?,
+        id: node_id(&id)?,
         number: unsigned("number")?,
         name: text("name")?,
         role: NodeRole::parse(&role)
@@ -294,5 +302,12 @@ fn node(row: &Row) -> database::Result<NodeRecord> {
         log_position: unsigned("log_position")?,
         log_sequence: unsigned("log_sequence")?,
         drained: row.try_get::<i64>("drained")? != 0,
+        copy,
     })
+}
+
+/// The id of a node, from its text.
+pub(super) fn node_id(text: &str) -> database::Result<NodeId> {
+    text.parse()
+        .map_err(|_| unreadable(format!("'{text}' is no id of a node")))
 }

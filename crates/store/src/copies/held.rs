@@ -68,6 +68,12 @@ impl CopiesFolder {
         Ok(named.collect())
     }
 
+    /// The folder of a copy.
+    pub(crate) fn path_of(&self, origin: NodeId, generation: u64) -> PathBuf {
+        let origin = self.dir.join(origin.to_string());
+        origin.join(generation.to_string())
+    }
+
     /// Removes a copy. Blocks.
     pub(crate) fn remove(&self, copy: &CopyFolder) -> Result<()> {
         let removed = (|| -> io::Result<()> {
@@ -87,7 +93,7 @@ impl CopiesFolder {
     /// Begins a copy in a folder of its own. Blocks.
     fn begin(&self, request: &CopyRequest) -> Result<CopyLog> {
         let origin = self.dir.join(request.origin.to_string());
-        let path = origin.join(request.generation.to_string());
+        let path = self.path_of(request.origin, request.generation);
         let failed = || StoreError::io("create", &path);
         let (vfs, copies) = (&*self.vfs, &self.dir);
         if vfs::exists(vfs, &path).map_err(failed())? {
@@ -193,6 +199,13 @@ impl HeldCopies {
         }
         open.insert(request.origin, Arc::new(copy));
         Ok(request.first.saturating_sub(1))
+    }
+
+    /// The last record of a copy that may be extended; `None` if it is closed. Blocks.
+    pub(crate) fn last(&self, origin: NodeId, generation: u64) -> Option<u64> {
+        let known = self.open.lock().get(&origin).cloned();
+        let copy = known.filter(|copy| copy.generation == generation)?;
+        copy.log.lock().as_ref().map(CopyLog::last)
     }
 
     /// Closes a copy: from now on nothing is added to it. Blocks.

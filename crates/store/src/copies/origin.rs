@@ -128,6 +128,14 @@ impl Replica for OriginCopies {
         begun
     }
 
+    fn replace(&mut self, next: u64) -> Result<(), String> {
+        if let Some(link) = self.link.take() {
+            self.avoided = Some(link.holder.id);
+        }
+        // If it fails, the catalogue may name a copy all the same, so the last one is not extended any more.
+        self.begin(next)
+    }
+
     fn withdraw(&mut self, first: u64) {
         if let Some((_, copied)) = self.sent.take() {
             copied.abort();
@@ -172,12 +180,7 @@ impl OriginCopies {
 
     /// The nodes that may have a copy, in the order of a rendezvous hash: each origin has its own, and another node changes it little.
     fn candidates(&self, mut nodes: Vec<NodeRecord>) -> Vec<NodeRecord> {
-        nodes.retain(|node| {
-            node.id != self.node
-                && node.is_live()
-                && node.role.ingests()
-                && !node.address.is_empty()
-        });
+        nodes.retain(|node| node.id != self.node && may_hold(node));
         nodes.sort_by_cached_key(|node| {
             let pair = format!("{} {}", self.node, node.id);
             (
@@ -279,6 +282,11 @@ impl OriginCopies {
             )),
         }
     }
+}
+
+/// Whether a node may have the copy of another one's log.
+pub(super) fn may_hold(node: &NodeRecord) -> bool {
+    node.is_live() && node.role.ingests() && !node.address.is_empty()
 }
 
 fn late(holder: &NodeRecord, after: Duration) -> crate::StoreError {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::blocking::blocking;
 use crate::catalogue::{CopyRecord, SegmentRecord};
 use crate::copies::held::{CopiesFolder, CopyFolder};
+use crate::copies::memory::{CopyMemory, bytes_of};
 use crate::error::{Result, StoreError};
 use crate::log;
 use crate::node::NodeId;
@@ -33,6 +34,10 @@ struct Sealing {
     now: i64,
     /// Bytes of rows from which on segments are written.
     bytes: usize,
+    /// They count against `store.memory`, beside the memtable.
+    memory: Arc<CopyMemory>,
+    hot: Arc<ViewCell>,
+    limit: usize,
 }
 
 impl Store {
@@ -124,6 +129,9 @@ impl Store {
             settings: self.segment_settings.clone(),
             now: self.config.clock.now_ticks(),
             bytes: self.config.hot_bytes,
+            memory: self.nodes.read_copies.memory.clone(),
+            hot: self.view.clone(),
+            limit: self.config.hot_limit_bytes,
         };
         let (copies, vfs, of) = (self.nodes.copies.clone(), self.config.vfs.clone(), *record);
         let sealed = blocking(move || {
@@ -197,16 +205,22 @@ impl Sealing {
                 what: "the copy of a lost node's log has no files".to_owned(),
             });
         }
-        let mut view = ViewCell::default();
+        let (mut view, mut memory) = (ViewCell::default(), self.memory.reserve());
         log::replay(vfs, dir, copy.log_position, |sequence, payload| {
             if sequence > copy.ends {
                 return Ok(());
             }
-            view.push(vec![appended(sequence, payload)?]);
-            sealed.last = sequence;
-            if view.sizes().bytes >= self.bytes {
+            let request = appended(sequence, payload)?;
+            let bytes = bytes_of(&request);
+            let most = self.limit.saturating_sub(self.hot.sizes().bytes);
+            if view.sizes().bytes >= self.bytes || !memory.add(bytes, most) {
                 self.write_rows(&std::mem::take(&mut view), sealed)?;
+                // One request is taken in any case: the copy has to be sealed for its items to be read.
+                memory = self.memory.reserve();
+                memory.add(bytes, usize::MAX);
             }
+            view.push(vec![request]);
+            sealed.last = sequence;
             Ok(())
         })?;
         self.write_rows(&view, sealed)

@@ -33,6 +33,11 @@ impl CopyLog {
         })
     }
 
+    /// The last record, which is durable.
+    pub(crate) fn last(&self) -> u64 {
+        self.next.saturating_sub(1)
+    }
+
     /// Appends records and syncs them; returns the sequence of the last one. After an error the copy must not be extended. Blocks.
     ///
     /// # Errors

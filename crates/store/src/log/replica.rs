@@ -14,6 +14,9 @@ pub(crate) trait Replica: Send + 'static {
     /// them. After an error the records are not in the copy, as far as the catalogue can be reached.
     fn wait(&mut self, next: u64) -> Result<(), String>;
 
+    /// Makes another copy, at another node if there is one, of all records before `next` that no segment has.
+    fn replace(&mut self, next: u64) -> Result<(), String>;
+
     /// Takes back what was sent, which begins with `first`: it is refused.
     fn withdraw(&mut self, first: u64);
 }

@@ -49,6 +49,7 @@ struct Request {
 enum Command {
     Append(Request),
     Freeze(oneshot::Sender<Result<u64>>),
+    ReplaceCopy(oneshot::Sender<Result<u64>>),
     Maintain(oneshot::Sender<Result<u64>>),
 }
 
@@ -119,6 +120,11 @@ impl LogWriter {
         self.call(Command::Maintain).await
     }
 
+    /// Makes another copy of the log, because the holder of the last one does not report. Returns the last acknowledged sequence.
+    pub(crate) async fn replace_copy(&self) -> Result<u64> {
+        self.call(Command::ReplaceCopy).await
+    }
+
     async fn call(
         &self,
         command: impl FnOnce(oneshot::Sender<Result<u64>>) -> Command,
@@ -185,6 +191,9 @@ impl<S: LogSink> Writer<S> {
                 let position = self.next - 1;
                 self.sink.freeze(position);
                 let _ = reply.send(Ok(position));
+            }
+            Command::ReplaceCopy(reply) => {
+                let _ = reply.send(self.replace_copy());
             }
             Command::Maintain(reply) => {
                 let _ = reply.send(self.maintain());
@@ -278,6 +287,14 @@ impl<S: LogSink> Writer<S> {
                 }
             }
         }
+    }
+
+    fn replace_copy(&mut self) -> Result<u64> {
+        if let (State::Open(_), Some(replica)) = (&self.file, &mut self.replica) {
+            let replaced = replica.replace(self.next);
+            replaced.map_err(|reason| StoreError::NoCopy { reason })?;
+        }
+        Ok(self.next - 1)
     }
 
     /// Takes the last group back, which the log has and no copy of it. It must not come back after a crash either.

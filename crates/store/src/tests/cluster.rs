@@ -12,8 +12,8 @@ use super::postgres_server::PostgresServer;
 use super::*;
 use crate::objects::memory::MemoryObjects;
 use crate::{
-    CopyRequest, HotReply, HotRequest, NodeClient, NodeConfig, NodeId, NodeRecord, NodeRole,
-    ObjectsConfig, StoreError,
+    CopyLease, CopyRequest, HotReply, HotRequest, NodeClient, NodeConfig, NodeId, NodeRecord,
+    NodeRole, ObjectsConfig, StoreError,
 };
 
 /// How long the memtables of other nodes stay pinned.
@@ -29,12 +29,21 @@ pub(super) enum Cut {
     Reply,
 }
 
+/// What a node does that queries of others do not reach. It goes on with everything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Away {
+    Refuses,
+    Hangs,
+}
+
 /// The nodes of a test, which reach each other in this process.
 #[derive(Debug, Default)]
 pub(super) struct Wires {
     stores: Mutex<HashMap<NodeId, Weak<Store>>>,
     /// Nodes, by their names, to which copies cannot be sent: after how many further requests.
     cuts: Mutex<HashMap<String, (usize, Cut)>>,
+    /// Nodes, by their names, that queries do not reach.
+    away: Mutex<HashMap<String, Away>>,
 }
 
 impl Wires {
@@ -43,9 +52,15 @@ impl Wires {
         self.cuts.lock().insert(name.to_owned(), (after, cut));
     }
 
+    /// Keeps queries of other nodes from a node.
+    pub(super) fn part(&self, name: &str, away: Away) {
+        self.away.lock().insert(name.to_owned(), away);
+    }
+
     /// Mends all connections.
     pub(super) fn mend(&self) {
         self.cuts.lock().clear();
+        self.away.lock().clear();
     }
 
     /// The cut that a request to a node meets.
@@ -76,7 +91,24 @@ impl NodeClient for Wires {
         sealed: u64,
         lifetime: Duration,
     ) -> crate::Result<HotReply> {
-        self.find(node)?.open_hot(sealed, lifetime).await
+        let away = self.away.lock().get(&node.name).copied();
+        match away {
+            None => self.find(node)?.open_hot(sealed, lifetime).await,
+            Some(Away::Refuses) => Err(StoreError::Node {
+                name: node.name.clone(),
+                what: "is cut off".to_owned(),
+            }),
+            Some(Away::Hangs) => std::future::pending().await,
+        }
+    }
+
+    async fn open_copy(
+        &self,
+        node: &NodeRecord,
+        lease: CopyLease,
+        lifetime: Duration,
+    ) -> crate::Result<HotReply> {
+        self.find(node)?.open_copy(lease, lifetime).await
     }
 
     fn read(

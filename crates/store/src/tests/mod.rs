@@ -5,6 +5,7 @@ mod check;
 mod clock;
 mod cluster;
 mod copies;
+mod copy_reads;
 mod crash;
 mod damage;
 mod growth;
