@@ -5,7 +5,7 @@ PYTHON ?= python3
 DEMO_DATA ?= hindsight-demo-data
 LISTEN ?= 127.0.0.1:2020
 
-.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove mutants
+.PHONY: demo test language-test documentation-test portal-test portal-pictures lint fmt bench bench-compare bench-stages bench-growth bench-cluster ui-vendor ui-vendor-check ui-types ui-test sdk-test packages packages-test random-queries fuzz api-fuzz deny prove mutants
 
 ## Builds, serves a realistic web shop's telemetry and prints what to try. The development profile builds in half the time of
 ## a release and is quick enough to look around; `cargo build --release` makes the program to keep.
@@ -53,9 +53,9 @@ portal-test:
 ## The packages of the release program, in target/packages: a wheel, npm packages, a Debian package, a Helm chart, and the context of a
 ## container image (packaging/README.md). Then each is installed on a clean root, from its file, and started.
 packages:
-	$(CARGO) build --release --bin hindsight
-	$(PYTHON) packaging/build.py target/release/hindsight target/packages
-	HINDSIGHT_PROGRAM=$(abspath target/release/hindsight) $(PYTHON) tests/packages/run.py
+	$(CARGO) build --profile dist --bin hindsight
+	$(PYTHON) packaging/build.py target/dist/hindsight target/packages
+	HINDSIGHT_PROGRAM=$(abspath target/dist/hindsight) $(PYTHON) tests/packages/run.py
 
 ## Only the tests of packages, of the program that the integration tests were built with.
 packages-test:
@@ -135,6 +135,12 @@ bench-stages:
 bench-growth:
 	$(CARGO) build --release --bin hindsight
 	$(PYTHON) bench/growth.py
+
+## Queries of one node and of NODES nodes with a processor each, over the same telemetry (docs/cluster.md).
+NODES ?= 2
+bench-cluster:
+	$(CARGO) build --release --bin hindsight
+	$(PYTHON) bench/cluster.py --nodes $(NODES)
 
 ## Random valid queries, checked without knowing their answers (crates/engine/src/random_tests): COUNT of each sort from SEED on.
 COUNT ?= 10000

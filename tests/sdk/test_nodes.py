@@ -35,6 +35,8 @@ class Node(Server):
         """`objects` is a folder that all nodes share, or the address of a bucket, whose service is in `environment`."""
         self.port = free_port()
         self.name = name
+        # Also small queries run at all nodes.
+        settings.setdefault("query_distribute_bytes", "0")
         super().__init__(
             "--role", role, store_catalogue=postgres.url, store_objects=objects if ":" in objects else f"file://{objects}", node_name=name,
             node_address=f"http://127.0.0.1:{self.port}", node_secret=SECRET.replace(" ", "-"), query_rate=1_000_000, **settings)
@@ -64,6 +66,12 @@ class Node(Server):
         cache = os.path.join(self.data, "segment-cache")
         return sum(len(files) for _, _, files in os.walk(cache))
 
+    def figure(self, name):
+        """A figure of /metrics without labels; 0 if there is none yet."""
+        with urllib.request.urlopen(self.url + "/metrics", timeout=10) as reply:
+            lines = reply.read().decode().splitlines()
+        return next((float(line.split()[1]) for line in lines if line.startswith(name + " ")), 0)
+
     def command(self, *arguments):
         text = subprocess.check_output([PROGRAM, *arguments, "--data", self.data, "--json"], stdin=subprocess.DEVNULL,
                                        env=self.environment)
@@ -92,7 +100,7 @@ def refused(test, status, ask):
     return caught.exception.read().decode()
 
 
-IDS = "requests | project id | sort by id asc"
+IDS = "requests | where name != 'none' | summarize by id | sort by id asc"
 
 
 def ids(node, app, key):

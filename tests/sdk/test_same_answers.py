@@ -172,6 +172,11 @@ class SameAnswers(unittest.TestCase):
     def test_queries_of_telemetry(self):
         requests = [self.query(name, text) for name, text in cluster_requests.telemetry_queries(self.end)]
         self.compare([(*request[:4], bool(SORTED.search(request[0]))) for request in requests], all_run=True)
+        # Each node has run parts of the others' queries, and none has failed.
+        for node in self.nodes:
+            self.assertGreater(node.figure("hindsight_fragments_sent_total"), 20)
+            self.assertGreater(node.figure("hindsight_fragments_run_total"), 20)
+            self.assertEqual(node.figure("hindsight_fragments_failed_total"), 0)
 
     @property
     def span(self):

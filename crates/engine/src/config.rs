@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use hindsight_kql::addresses::AddressDatabase;
 
+use crate::distributed::QueryNodes;
+
 /// The engine's settings.
 #[derive(Debug, Clone)]
 pub struct EngineConfig {
@@ -29,6 +31,11 @@ pub struct EngineConfig {
     pub group_by_codes: bool,
     /// Whether scans below a sort that returns its first rows only find these rows by the sort column alone. It changes no result. Default true.
     pub top_rows: bool,
+    /// The other nodes that run parts of queries. Default: none.
+    pub nodes: Option<Arc<dyn QueryNodes>>,
+    /// The bytes of segments from which on a part of a query runs at all nodes, estimated from the sizes of the files and the columns that are read.
+    /// Default 256 MiB.
+    pub distribute_bytes: u64,
     /// How long telemetry is kept: metrics do not look further back (`D11`). Default 90 days.
     pub retention: Duration,
     /// What `geo_info_from_ip_address` looks addresses up in. Default: nothing, every address is unknown.
@@ -48,6 +55,8 @@ impl Default for EngineConfig {
             partitions: std::thread::available_parallelism().map_or(2, usize::from),
             group_by_codes: true,
             top_rows: true,
+            nodes: None,
+            distribute_bytes: 256 << 20,
             retention: Duration::from_secs(90 * 86_400),
             addresses: None,
         }

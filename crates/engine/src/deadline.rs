@@ -20,6 +20,12 @@ impl Deadline {
         }
     }
 
+    /// The time until then.
+    pub(crate) fn remaining(self) -> Duration {
+        let now = tokio::time::Instant::now();
+        self.at.saturating_duration_since(now)
+    }
+
     /// The result of `work`, or [`EngineError::TimedOut`] once the deadline has passed.
     pub(crate) async fn bound<T>(
         self,

@@ -5,6 +5,7 @@
 mod catalog;
 mod config;
 mod deadline;
+mod distributed;
 mod engine;
 mod error;
 mod events;
@@ -27,7 +28,8 @@ mod time;
 mod usage;
 
 pub use config::EngineConfig;
-pub use engine::QueryEngine;
+pub use distributed::{FragmentReply, FragmentRequest, QueryNodes};
+pub use engine::{FragmentRows, QueryEngine};
 pub use error::EngineError;
 pub use hindsight_kql::addresses::{AddressDatabase, AddressDatabaseError};
 pub use hindsight_kql::reference::{

@@ -15,6 +15,7 @@ use hindsight_kql::work::CancellationToken;
 use hindsight_kql::{BoundQuery, BoundResult, run};
 use hindsight_store::Clock;
 
+use crate::distributed::{BYTES_SCANNED, DistributedExec, ROWS_SCANNED};
 use crate::error::EngineError;
 use crate::exec::failure::failure;
 use crate::exec::pool::QueryPool;
@@ -97,12 +98,7 @@ impl ResultProducer {
             summary: Summary {
                 render: render::table(),
                 renders: bound.results.iter().map(render::of).collect(),
-                statistics: Statistics::default(),
-                tables: Vec::new(),
-                data_sources: Vec::new(),
-                partial: None,
-                missing: Vec::new(),
-                notices: Vec::new(),
+                ..Summary::default()
             },
             waiting: names.into_iter().zip(bound.results).collect(),
             spent: binding,
@@ -292,11 +288,15 @@ fn too_large(what: &str, limit: u64) -> PartialError {
     }
 }
 
-/// Adds the rows and bytes that the leaves of an executed plan read, and the compute time of its nodes.
-fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
+/// Adds the rows and bytes that the leaves of an executed plan read, here and at other nodes, and the compute time of its nodes.
+pub(crate) fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
     let computed = plan.metrics().and_then(|metrics| metrics.elapsed_compute());
     statistics.cpu_time += Duration::from_nanos(computed.unwrap_or(0) as u64);
-    if let Some(rows) = rows_in_memory(plan) {
+    if let Some(metrics) = plan.downcast_ref::<DistributedExec>().and(plan.metrics()) {
+        let sum = |name| metrics.sum_by_name(name).map_or(0, |v| v.as_usize()) as u64;
+        statistics.rows_scanned += sum(ROWS_SCANNED);
+        statistics.bytes_scanned += sum(BYTES_SCANNED);
+    } else if let Some(rows) = rows_in_memory(plan) {
         statistics.rows_scanned += rows as u64;
     } else if plan.children().is_empty()
         && let Some(metrics) = plan.metrics()

@@ -97,7 +97,7 @@ pub struct TableSize {
 }
 
 /// What there is to say of a query once its rows are known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
     /// How the last table is rendered.
     pub render: RenderInfo,

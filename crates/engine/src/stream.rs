@@ -17,7 +17,7 @@ use crate::error::EngineError;
 use crate::exec::failure::failure;
 use crate::exec::threads::QueryTask;
 use crate::render;
-use crate::result::{DataSource, QueryResult, ResultColumn, ResultTable, Statistics, Summary};
+use crate::result::{DataSource, QueryResult, ResultColumn, ResultTable, Summary};
 
 /// A part of a result, in the order of the reply.
 #[derive(Debug, Clone)]
@@ -110,13 +110,7 @@ impl QueryStream {
         let (sender, receiver) = mpsc::channel(1);
         let summary = Arc::new(Mutex::new(Summary {
             render: render::table(),
-            renders: Vec::new(),
-            statistics: Statistics::default(),
-            tables: Vec::new(),
-            data_sources: Vec::new(),
-            partial: None,
-            missing: Vec::new(),
-            notices: Vec::new(),
+            ..Summary::default()
         }));
         let task = spawn(ResultSender {
             sender,

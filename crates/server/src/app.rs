@@ -9,8 +9,7 @@ use hindsight_identity::issuer::{Issuer, IssuerSettings};
 use hindsight_identity::{Right, Rights, Verifier, api_key, secret};
 use hindsight_kql_types::ticks::to_unix_millis;
 use hindsight_store::{
-    AppId, Application, Clock, NewApplication, NewKey, NodeClient, NodeConfig, Store, StoreConfig,
-    StoreError,
+    AppId, Application, Clock, NewApplication, NewKey, NodeConfig, Store, StoreConfig, StoreError,
 };
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -22,7 +21,7 @@ use crate::config::Settings;
 use crate::directory::Directory;
 use crate::intake::series::AllSeries;
 use crate::live::LiveMetrics;
-use crate::nodes::{GrpcNodes, NodeSecret};
+use crate::nodes::{ClusterNodes, GrpcNodes, NodeSecret};
 use crate::reply::ReplyCache;
 use crate::shutdown::Shutdown;
 use crate::test_mode::TestMode;
@@ -94,12 +93,14 @@ impl App {
         if let Some(file) = &settings.node_secret_file {
             settings.node_secret = Some(NodeSecret::read(file)?);
         }
-        config.node_client = node_client(&settings)?;
+        let client = node_client(&settings)?;
+        config.node_client = client.clone().map(|client| Arc::new(client) as _);
         let clock = config.clock.clone();
         let store = Store::open(config).await?;
         let directory = Arc::new(Directory::open(store.catalogue().clone()).await?);
         let token = write_token(&settings.data)?;
-        let engine = crate::engine::open(store.clone(), &settings, clock.clone())?;
+        let nodes = client.map(|client| ClusterNodes::new(store.clone(), client));
+        let engine = crate::engine::open(store.clone(), &settings, clock.clone(), nodes)?;
         let limits = Limits {
             concurrency: settings.query_concurrency,
             rate: Rate {
@@ -192,7 +193,7 @@ impl App {
 }
 
 /// What reaches other nodes; `None` without a secret.
-fn node_client(settings: &Settings) -> anyhow::Result<Option<Arc<dyn NodeClient>>> {
+fn node_client(settings: &Settings) -> anyhow::Result<Option<GrpcNodes>> {
     let Some(secret) = &settings.node_secret else {
         if !settings.node_address.is_empty() {
             anyhow::bail!(
@@ -201,7 +202,7 @@ fn node_client(settings: &Settings) -> anyhow::Result<Option<Arc<dyn NodeClient>
         }
         return Ok(None);
     };
-    Ok(Some(Arc::new(GrpcNodes::new(secret)?)))
+    GrpcNodes::new(secret).map(Some)
 }
 
 /// The store's settings, after a last change.

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use hindsight_engine::{AddressDatabase, EngineConfig, QueryEngine};
+use hindsight_engine::{AddressDatabase, EngineConfig, QueryEngine, QueryNodes};
 use hindsight_store::{Clock, Store};
 
 use crate::config::Settings;
+use crate::nodes::ClusterNodes;
 
-/// The engine over a store, with the limits of the settings.
+/// The engine over a store, with the limits of the settings. `nodes` run parts of its queries.
 pub(crate) fn open(
     store: Arc<Store>,
     settings: &Settings,
     clock: Arc<dyn Clock>,
+    nodes: Option<ClusterNodes>,
 ) -> anyhow::Result<Arc<QueryEngine>> {
     let config = EngineConfig {
         max_rows: settings.query_max_rows,
@@ -21,6 +23,8 @@ pub(crate) fn open(
         max_applications: settings.query_max_applications,
         memory: usize::try_from(settings.query_memory).unwrap_or(usize::MAX),
         group_by_codes: settings.query_group_by_codes,
+        nodes: nodes.map(|nodes| Arc::new(nodes) as Arc<dyn QueryNodes>),
+        distribute_bytes: settings.query_distribute_bytes,
         retention: settings.retention,
         max_wait: settings.query_max_wait,
         spill_folder: Some(settings.data.join("spill")),

@@ -219,6 +219,19 @@ impl Store {
         })
     }
 
+    /// The other nodes that run queries now and reply, as far as this one knows.
+    pub fn query_nodes(&self) -> Vec<NodeRecord> {
+        let away = self.nodes.away.lock().clone();
+        let runs_queries = |node: &&NodeRecord| {
+            node.is_live()
+                && node.role.queries()
+                && !node.address.is_empty()
+                && !away.contains(&node.id)
+        };
+        let view = self.view.get();
+        view.nodes.iter().filter(runs_queries).cloned().collect()
+    }
+
     /// Looks whether nodes that are away reply again. The background task does this every second.
     pub(crate) async fn look_for_away(&self) {
         let away = self.nodes.away.lock().clone();

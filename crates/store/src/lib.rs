@@ -59,6 +59,7 @@ mod promote;
 mod quarantine;
 mod recover;
 mod recovery;
+mod remote_scan;
 mod reset;
 mod retention;
 mod scan;
@@ -114,6 +115,7 @@ pub use peers::{CopyLease, CopyRequest, HotReply, HotRequest, HotTable, NodeClie
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
+pub use remote_scan::{RemoteScan, RemoteSegment, part_of_scan, remote_scan, scanned_bytes};
 pub use retention::RetentionRules;
 pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 pub use snapshot::Snapshot;

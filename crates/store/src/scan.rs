@@ -71,7 +71,11 @@ impl SegmentScan {
             .map(|group| self.file_group(group))
             .collect();
         let source: Arc<dyn FileSource> = if self.access.columns.is_on() {
-            Arc::new(SegmentSource::new(Arc::new(source), self.access.clone()))
+            Arc::new(SegmentSource::new(
+                Arc::new(source),
+                self.access.clone(),
+                self.promoted.clone(),
+            ))
         } else {
             Arc::new(source)
         };

@@ -3,8 +3,11 @@
 mod check;
 mod condition;
 mod events;
+mod fragment;
 mod metric;
 mod query;
+
+pub use fragment::FragmentRows;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +20,7 @@ use parking_lot::Mutex;
 use crate::catalog::{KnownApp, StoreCatalog};
 use crate::config::EngineConfig;
 use crate::deadline::Deadline;
+use crate::distributed::plan_codec;
 use crate::error::EngineError;
 use crate::exec::{Executor, Job, Times};
 use crate::producer::Limits;
@@ -48,7 +52,8 @@ impl QueryEngine {
         config: EngineConfig,
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<QueryEngine>, EngineError> {
-        let executor = Executor::new(&config, Arc::clone(&clock))?;
+        let codec = plan_codec(Arc::clone(&store));
+        let executor = Executor::new(&config, Arc::clone(&clock), codec)?;
         Ok(Arc::new(QueryEngine {
             store,
             config,

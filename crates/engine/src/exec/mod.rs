@@ -15,11 +15,12 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionContext;
 use hindsight_kql::addresses::AddressDatabase;
+use hindsight_kql::codec::PlanCodec;
 use hindsight_kql::run::BindError;
 use hindsight_kql::work::Work;
 use hindsight_kql::{
-    BindOptions, Binding, BoundQuery, BoundResult, Catalog, Column, DictionaryScans,
-    QueryPrincipal, bind_or_ask, run, session,
+    BindOptions, Binding, BoundQuery, BoundResult, Catalog, Column, QueryPrincipal, bind_or_ask,
+    run, session,
 };
 use hindsight_kql_syntax::ast::{Expr, ExprKind, OperatorKind, Query, Statement};
 use hindsight_store::Clock;
@@ -28,6 +29,7 @@ use tokio::sync::oneshot;
 use crate::catalog::{StoreLeaves, StoreRandomRows, StoreScans};
 use crate::config::EngineConfig;
 use crate::deadline::Deadline;
+use crate::distributed::{self, DistributeFragments, Distribution, FragmentRequest, QueryNodes};
 use crate::error::EngineError;
 use crate::producer::{Limits, ResultProducer, Run};
 use crate::request::TimeRange;
@@ -39,6 +41,9 @@ use pool::QueryPool;
 use spill::SPILL_FACTOR;
 use threads::QueryThreads;
 use top_rows::TopRowsRule;
+
+/// A rule of the physical optimiser.
+type PhysicalRule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 
 /// The times of a query.
 #[derive(Debug, Clone, Copy)]
@@ -75,10 +80,13 @@ pub(crate) struct Executor {
     runtime: Arc<RuntimeEnv>,
     memory: usize,
     partitions: usize,
-    group_by_codes: bool,
     threads: QueryThreads,
-    /// As [`EngineConfig::top_rows`].
-    top_rows: bool,
+    /// The rules that optimise plans behind those of the language.
+    pub(crate) rules: Vec<PhysicalRule>,
+    /// The other nodes, and as [`EngineConfig::distribute_bytes`].
+    nodes: Option<(Arc<dyn QueryNodes>, u64)>,
+    /// The codec of fragments.
+    codec: Arc<PlanCodec>,
     /// What queries look addresses up in.
     addresses: Option<Arc<AddressDatabase>>,
     /// Measures how long queries take.
@@ -88,10 +96,11 @@ pub(crate) struct Executor {
 }
 
 impl Executor {
-    /// An executor with the memory and partitions of `config`.
+    /// An executor with the memory and partitions of `config`. `codec` is that of fragments.
     pub(crate) fn new(
         config: &EngineConfig,
         clock: Arc<dyn Clock>,
+        codec: PlanCodec,
     ) -> Result<Executor, EngineError> {
         let pool = Arc::new(SharedMemory::new(config.memory));
         let spill_limit = SPILL_FACTOR.saturating_mul(config.memory as u64);
@@ -108,9 +117,13 @@ impl Executor {
             runtime,
             memory: config.memory,
             partitions,
-            group_by_codes: config.group_by_codes,
             threads: QueryThreads::new(partitions),
-            top_rows: config.top_rows,
+            rules: rules(config),
+            nodes: config
+                .nodes
+                .clone()
+                .map(|nodes| (nodes, config.distribute_bytes)),
+            codec: Arc::new(codec),
             addresses: config.addresses.clone(),
             clock,
             running: Arc::new(()),
@@ -129,7 +142,7 @@ impl Executor {
         let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
         let results = Arc::new(pool.for_results());
         let run = Run {
-            context: self.context(Arc::clone(&reserved))?,
+            context: self.context(Arc::clone(&reserved), self.distribution(&job))?,
             pool,
             memory: self.memory,
             limits: job.limits,
@@ -165,23 +178,72 @@ impl Executor {
         checked.map_err(|_| EngineError::Internal("a check without a result".to_owned()))
     }
 
+    /// Runs a fragment of another node's query. Dropping the future, or the stream that it returns, cancels it.
+    pub(crate) async fn run_fragment(
+        &self,
+        request: FragmentRequest,
+    ) -> Result<QueryStream, EngineError> {
+        let shared = Arc::clone(&self.runtime.memory_pool);
+        let pool = Arc::new(QueryPool::over(shared, Arc::clone(&self.running)));
+        let reserved = Arc::clone(&pool) as Arc<dyn MemoryPool>;
+        let results = Arc::new(pool.for_results());
+        let context = self.context(Arc::clone(&reserved), None)?.task_ctx();
+        let deadline = Deadline::after(request.timeout);
+        let of = Work::with_addresses(reserved, self.addresses.clone());
+        let (codec, rules, memory) = (Arc::clone(&self.codec), self.rules.clone(), self.memory);
+        let principal = Arc::clone(&request.principal);
+        let spawn = |sender: ResultSender| {
+            let work = async move {
+                let ran = distributed::run(&request.message, &codec, &rules, context, &sender);
+                if let Err(error) = ran.await {
+                    sender.fail(failure(&error, memory)).await;
+                }
+            };
+            self.threads.spawn(&principal, of, deadline, work)
+        };
+        QueryStream::start(spawn, deadline, results, self.memory).await
+    }
+
+    /// Where a query may run beside this node.
+    fn distribution(&self, job: &Job) -> Option<Arc<Distribution>> {
+        let (nodes, least_bytes) = self.nodes.as_ref()?;
+        let of = (&job.principal, job.times.deadline);
+        Distribution::over(nodes, *least_bytes, &self.codec, &self.rules, of)
+    }
+
     /// A session for one query.
-    pub(crate) fn context(&self, pool: Arc<dyn MemoryPool>) -> Result<SessionContext, EngineError> {
+    pub(crate) fn context(
+        &self,
+        pool: Arc<dyn MemoryPool>,
+        distribution: Option<Arc<Distribution>>,
+    ) -> Result<SessionContext, EngineError> {
         let runtime = RuntimeEnvBuilder::from_runtime_env(&self.runtime)
             .with_memory_pool(pool)
             .build_arc()
             .map_err(|e| failure(&e, self.memory))?;
-        let config = session::config().with_target_partitions(self.partitions);
-        let scans = || Arc::new(StoreScans) as Arc<dyn DictionaryScans>;
-        let scans = self.group_by_codes.then(scans);
-        let rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = if self.top_rows {
-            vec![Arc::new(TopRowsRule)]
-        } else {
-            Vec::new()
-        };
-        session::context_over(config, runtime, scans, rules)
+        // Aggregations are planned in two phases where there are two partitions.
+        let least = if distribution.is_some() { 2 } else { 1 };
+        let config = session::config().with_target_partitions(self.partitions.max(least));
+        let mut rules: Vec<PhysicalRule> = Vec::new();
+        if let Some(distribution) = distribution {
+            rules.push(Arc::new(DistributeFragments(distribution)));
+        }
+        rules.extend(self.rules.iter().cloned());
+        session::context_over(config, runtime, rules)
             .map_err(|missing| EngineError::Internal(missing.to_string()))
     }
+}
+
+/// The rules of scans of the store.
+fn rules(config: &EngineConfig) -> Vec<PhysicalRule> {
+    let mut rules: Vec<PhysicalRule> = Vec::new();
+    if config.group_by_codes {
+        rules.push(session::group_by_codes(Arc::new(StoreScans)));
+    }
+    if config.top_rows {
+        rules.push(Arc::new(TopRowsRule));
+    }
+    rules
 }
 
 /// Runs a query and sends its results.

@@ -1,6 +1,7 @@
 //! The plans that queries get over a real store: what reaches the scan, and that it changes no answer.
 
 mod columns;
+mod distributed;
 mod group_by_codes;
 mod ingestion_time;
 mod leaves;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray};
 use arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use datafusion::execution::context::SessionContext;
 use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use datafusion::physical_plan::collect;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
@@ -23,6 +26,7 @@ use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, SystemClock, Tab
 
 use crate::catalog::{StoreCatalog, StoreLeaves, StoreRandomRows};
 use crate::config::EngineConfig;
+use crate::distributed::plan_codec;
 use crate::exec::Executor;
 use crate::request::Access;
 
@@ -119,24 +123,28 @@ impl World {
             };
             store.append(request).await.unwrap();
         }
+        let config = EngineConfig {
+            partitions: 2,
+            ..config
+        };
         World {
             _dir: dir,
+            executor: executor(&store, &config),
             store,
             app,
             random: RandomSource::seeded(7),
-            executor: Executor::new(
-                &EngineConfig {
-                    partitions: 2,
-                    ..config
-                },
-                Arc::new(SystemClock::default()),
-            )
-            .unwrap(),
         }
     }
 
     /// Runs a query as the engine does, or without leaves.
     async fn run_with(&self, query: &str, leaves: bool) -> Ran {
+        let pool = Arc::new(UnboundedMemoryPool::default());
+        let context = self.executor.context(pool, None).unwrap();
+        self.run_in(context, query, leaves).await.unwrap()
+    }
+
+    /// Runs a query in this session.
+    async fn run_in(&self, context: SessionContext, query: &str, leaves: bool) -> Result<Ran> {
         let parsed = hindsight_kql_syntax::parse(query);
         assert!(parsed.diagnostics.is_empty(), "{query}");
         let catalog = StoreCatalog::new(
@@ -155,26 +163,26 @@ impl World {
         if leaves {
             bound = bound.with_leaves(&StoreLeaves).unwrap();
         }
-        let context = self
-            .executor
-            .context(Arc::new(UnboundedMemoryPool::default()))
-            .unwrap();
-        let values = run::prepare(bound.steps, &context).await.unwrap();
-        let plan = run::substitute(bound.results.remove(0).plan, &values).unwrap();
-        let frame = context.execute_logical_plan(plan).await.unwrap();
-        let physical = frame.create_physical_plan().await.unwrap();
-        let batches = collect(Arc::clone(&physical), context.task_ctx())
-            .await
-            .unwrap();
+        let values = run::prepare(bound.steps, &context).await?;
+        let plan = run::substitute(bound.results.remove(0).plan, &values)?;
+        let frame = context.execute_logical_plan(plan).await?;
+        let physical = frame.create_physical_plan().await?;
+        let batches = collect(Arc::clone(&physical), context.task_ctx()).await?;
         let plan = DisplayableExecutionPlan::with_metrics(physical.as_ref())
             .indent(true)
             .to_string();
-        Ran { plan, batches }
+        Ok(Ran { plan, batches })
     }
 
     async fn run(&self, query: &str) -> Ran {
         self.run_with(query, true).await
     }
+}
+
+/// What runs queries over a store.
+fn executor(store: &Arc<Store>, config: &EngineConfig) -> Executor {
+    let clock = Arc::new(SystemClock::default());
+    Executor::new(config, clock, plan_codec(Arc::clone(store))).unwrap()
 }
 
 /// The items of an hour: five tenants, three regions, every tenth failed. Some bags lack keys, some hold other types.

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, StringViewArray};
 use arrow::record_batch::RecordBatch;
 use hindsight_kql::RandomSource;
-use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, SystemClock, Table};
+use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, Table};
 
-use super::{START, World};
+use super::{START, World, executor};
 use crate::config::EngineConfig;
-use crate::exec::Executor;
 
 /// Rows of the segment: several blocks of the index.
 const ROWS: usize = 30_000;
@@ -67,10 +66,10 @@ async fn world(text_index: bool, column_cache_bytes: usize) -> World {
     };
     World {
         _dir: dir,
+        executor: executor(&store, &config),
         store,
         app,
         random: RandomSource::seeded(7),
-        executor: Executor::new(&config, Arc::new(SystemClock::default())).unwrap(),
     }
 }
 

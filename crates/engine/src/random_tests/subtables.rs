@@ -61,7 +61,7 @@ async fn random_queries_over_parts() {
     let catalog = world.catalog();
     let first = from_environment("HINDSIGHT_RANDOM_SEED", 0);
     let count = from_environment("HINDSIGHT_RANDOM_QUERIES", IN_TESTS);
-    let ways = Ways::new();
+    let ways = Ways::new(&world);
     let (mut valid, mut wrong) = (0, Vec::new());
     for seed in first..first + count {
         let parts = query::over_parts(&mut Choice::new(seed));

@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray};
 use arrow::record_batch::RecordBatch;
+use datafusion::execution::context::SessionContext;
+use datafusion::execution::memory_pool::UnboundedMemoryPool;
 use hindsight_kql_types::Dynamic as Value;
 use hindsight_kql_types::ScalarType::{DateTime, Dynamic, Real, String as Text};
 use hindsight_kql_types::ticks::TICKS_PER_HOUR;
-use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, Table};
+use hindsight_store::{AppId, AppendRequest, Store, StoreConfig, SystemClock, Table};
 
 use super::query::{Source, column};
 use crate::catalog::StoreCatalog;
+use crate::config::EngineConfig;
+use crate::distributed::plan_codec;
+use crate::distributed::testing::{Behaviour, Others};
+use crate::exec::Executor;
 use crate::request::Access;
 
 /// 2026-11-20T00:00:00Z.
@@ -51,6 +57,23 @@ impl World {
             store,
             app,
         }
+    }
+
+    /// A session whose plans run at three nodes, as far as they can.
+    pub(super) fn distributed(&self) -> (SessionContext, Arc<Others>) {
+        let config = EngineConfig {
+            partitions: 2,
+            ..EngineConfig::default()
+        };
+        let executor = || {
+            let codec = plan_codec(Arc::clone(&self.store));
+            Executor::new(&config, Arc::new(SystemClock::default()), codec).expect("an executor")
+        };
+        let others = Others::new(executor(), Behaviour::Healthy);
+        let distribution = Others::distribution(&others, &self.store, 0);
+        let pool = Arc::new(UnboundedMemoryPool::default());
+        let context = executor().context(pool, Some(distribution));
+        (context.expect("a session"), others)
     }
 
     pub(super) fn catalog(&self) -> StoreCatalog {

@@ -14,7 +14,6 @@ use super::corrections::{
     functional_dependencies, input_equivalences, large_literal, lost_order, ordered_input,
     self_equality, statistics_cost, statistics_names, volatile_filter,
 };
-use super::grouping::{DictionaryScans, GroupByCodes};
 use super::partitioning::increase;
 use super::planner::{KqlQueryPlanner, PlanPass};
 use super::wrap::{
@@ -275,12 +274,6 @@ impl Rules {
             }
         }
         Ok(self)
-    }
-
-    /// The rules, which group by codes where these scans return dictionaries. The rule is the last: no rule of DataFusion knows its node.
-    pub(super) fn grouping_by_codes(mut self, scans: Arc<dyn DictionaryScans>) -> Rules {
-        self.physical.push(Arc::new(GroupByCodes { scans }));
-        self
     }
 
     /// The rules, which abort planning if the query is cancelled.

@@ -9,7 +9,7 @@ use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 
-use super::grouping::DictionaryScans;
+use super::grouping::{DictionaryScans, GroupByCodes};
 use super::rules::{CORRECTIONS, Rules};
 pub use super::rules::{DISTINCT_RULE, MissingRule};
 
@@ -44,25 +44,28 @@ pub fn context_with(
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
 ) -> Result<SessionContext, MissingRule> {
-    context_over(config, runtime, None, Vec::new())
+    context_over(config, runtime, Vec::new())
 }
 
-/// As [`context_with`], for queries over `scans` that may return dictionaries, with rules that optimise physical plans behind DataFusion's own.
+/// As [`context_with`], with rules that optimise physical plans behind DataFusion's own.
 ///
 /// # Errors
 /// As [`context_with`].
 pub fn context_over(
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
-    scans: Option<Arc<dyn DictionaryScans>>,
     more: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
 ) -> Result<SessionContext, MissingRule> {
     let mut rules = Rules::of_datafusion().corrected(&CORRECTIONS)?;
-    if let Some(scans) = scans {
-        rules = rules.grouping_by_codes(scans);
-    }
     rules.physical.extend(more);
     Ok(with_rules(config, runtime, rules))
+}
+
+/// The rule that groups by codes where these scans return dictionaries. No rule of DataFusion knows the node that it plans.
+pub fn group_by_codes(
+    scans: Arc<dyn DictionaryScans>,
+) -> Arc<dyn PhysicalOptimizerRule + Send + Sync> {
+    Arc::new(GroupByCodes { scans })
 }
 
 /// A context whose optimisers use these rules.

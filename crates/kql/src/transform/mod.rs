@@ -54,6 +54,11 @@ pub(crate) trait Transform: Debug + Send + Sync {
     /// How it reads its input.
     fn reads(&self) -> Reads;
 
+    /// Whether each output row depends on one input row alone. A transform that reads partitions may still depend on the rows of its partition.
+    fn is_row_wise(&self) -> bool {
+        false
+    }
+
     /// Whether a predicate over fields that are passed through may be evaluated on the input: either the same rows remain, or
     /// the transform may return any of the rows.
     fn allows_predicate_pushdown(&self) -> bool {

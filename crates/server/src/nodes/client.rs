@@ -158,6 +158,42 @@ impl GrpcNodes {
         first.ok_or_else(|| format!("has sent no reply at {address}"))
     }
 
+    /// Calls a method with many replies; `read` makes items of them, and leaves out some. Dropping the stream cancels the call.
+    pub(super) fn stream<M: Message + Default + 'static, T: Send + 'static>(
+        &self,
+        address: &str,
+        method: &'static str,
+        request: impl Message + 'static,
+        read: fn(M) -> Result<Option<T>, String>,
+    ) -> BoxStream<'static, Result<T, String>> {
+        let (client, address) = (self.clone(), address.to_owned());
+        let (sender, receiver) = mpsc::channel(1);
+        // Threads of queries have no sockets. The task ends with the reader, or with the connection.
+        self.shared.runtime.spawn(async move {
+            let reading = async {
+                let reply = client.call(&address, method, &request).await?;
+                let mut replies = Box::pin(messages::<M>(reply.into_body()));
+                while let Some(reply) = replies.try_next().await? {
+                    let Some(item) = read(reply).transpose() else {
+                        continue;
+                    };
+                    if sender.send(item).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                Ok(())
+            };
+            tokio::select! {
+                read = reading => if let Err(error) = read {
+                    // The end of the channel alone is a good end.
+                    let _ = sender.send(Err(error)).await;
+                },
+                () = sender.closed() => {}
+            }
+        });
+        ReceiverStream::new(receiver).boxed()
+    }
+
     /// Calls a method that pins rows.
     async fn pin(
         &self,
@@ -174,7 +210,7 @@ impl GrpcNodes {
     }
 }
 
-fn milliseconds(time: Duration) -> u64 {
+pub(super) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -246,10 +282,10 @@ fn messages<M: Message + Default>(
     })
 }
 
-/// The rows of a message.
-fn rows(reply: ReadReply) -> Result<RecordBatch, String> {
+/// The batch of an Arrow IPC stream.
+pub(super) fn rows(ipc: Bytes) -> Result<RecordBatch, String> {
     let unreadable = |error: String| format!("has sent rows that cannot be read: {error}");
-    let reader = StreamReader::try_new(Cursor::new(reply.stream), None);
+    let reader = StreamReader::try_new(Cursor::new(ipc), None);
     let mut reader = reader.map_err(|error| unreadable(error.to_string()))?;
     match reader.next() {
         Some(batch) => batch.map_err(|error| unreadable(error.to_string())),
@@ -257,7 +293,7 @@ fn rows(reply: ReadReply) -> Result<RecordBatch, String> {
     }
 }
 
-fn of_node(name: &str) -> impl Fn(String) -> StoreError + Send + 'static {
+pub(super) fn of_node(name: &str) -> impl Fn(String) -> StoreError + Send + 'static {
     let name = name.to_owned();
     move |what| StoreError::Node {
         name: name.clone(),
@@ -286,30 +322,10 @@ impl NodeClient for GrpcNodes {
         node: &NodeRecord,
         request: HotRequest,
     ) -> BoxStream<'static, Result<RecordBatch, StoreError>> {
-        let (client, address) = (self.clone(), node.address.clone());
-        let (sender, receiver) = mpsc::channel(1);
-        // Threads of queries have no sockets. The task ends with the reader, or with the connection.
-        self.shared.runtime.spawn(async move {
-            let request = ReadRequest::from(request);
-            let reading = async {
-                let reply = client.call(&address, "Read", &request).await?;
-                let mut replies = Box::pin(messages::<ReadReply>(reply.into_body()));
-                while let Some(reply) = replies.try_next().await? {
-                    if sender.send(rows(reply)).await.is_err() {
-                        return Ok(());
-                    }
-                }
-                Ok(())
-            };
-            tokio::select! {
-                read = reading => if let Err(error) = read {
-                    // The end of the channel alone is a good end.
-                    let _ = sender.send(Err(error)).await;
-                },
-                () = sender.closed() => {}
-            }
+        let request = ReadRequest::from(request);
+        let batches = self.stream(&node.address, "Read", request, |reply: ReadReply| {
+            rows(reply.stream).map(Some)
         });
-        let batches = ReceiverStream::new(receiver);
         batches.map_err(of_node(&node.name)).boxed()
     }
 

@@ -18,6 +18,7 @@ use http_body_util::StreamBody;
 use prost::Message;
 use tonic::{Code, Status};
 
+use super::fragments::{self, FragmentMessage};
 use super::frames::{Frames, LARGEST, frame};
 use super::messages::{
     CloseReply, CloseRequest, CopyMessage, CopyReply, OpenCopyRequest, OpenReply, OpenRequest,
@@ -52,7 +53,7 @@ pub(crate) async fn call(
 }
 
 async fn answer(
-    app: &App,
+    app: &Arc<App>,
     method: &str,
     headers: &HeaderMap,
     body: Body,
@@ -64,7 +65,7 @@ async fn answer(
         ));
     }
     let largest = match method {
-        "Copy" => LARGEST,
+        "Copy" | fragments::METHOD => LARGEST,
         _ => LARGEST_REQUEST,
     };
     let body = axum::body::to_bytes(body, largest).await;
@@ -75,6 +76,7 @@ async fn answer(
             .await
             .map(|reply| one(&reply)),
         "Read" => read(app, message(&body)?),
+        fragments::METHOD => run(app, message(&body)?),
         "Copy" => copy(app, message(&body)?).await.map(|reply| one(&reply)),
         "Close" => {
             let request: CloseRequest = message(&body)?;
@@ -134,6 +136,15 @@ fn read(app: &App, request: ReadRequest) -> Result<Response, Status> {
     Ok(grpc(Body::new(StreamBody::new(parts(rows)))))
 }
 
+fn run(app: &App, request: FragmentMessage) -> Result<Response, Status> {
+    check_node(app, &request.node)?;
+    let request = request.read().map_err(Status::failed_precondition)?;
+    Ok(grpc(Body::new(StreamBody::new(fragments::replies(
+        app.engine.clone(),
+        request,
+    )))))
+}
+
 /// The parts of a memtable, each encoded when the one before is sent.
 fn parts(rows: HotRows) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
     stream::unfold(Some(rows), |rows| async move {
@@ -163,7 +174,7 @@ fn encode(mut rows: HotRows) -> anyhow::Result<Option<(Bytes, HotRows)>> {
     Ok(Some((frame(&ReadReply { stream }), rows)))
 }
 
-fn ipc(batch: &RecordBatch) -> anyhow::Result<Vec<u8>> {
+pub(super) fn ipc(batch: &RecordBatch) -> anyhow::Result<Vec<u8>> {
     let expected = batch.get_array_memory_size();
     let mut stream = StreamWriter::try_new(Vec::with_capacity(expected), &batch.schema())?;
     stream.write(batch)?;
@@ -192,7 +203,7 @@ fn grpc(body: Body) -> Response {
     ([(header::CONTENT_TYPE, media)], body).into_response()
 }
 
-fn trailers(code: Code) -> HeaderMap {
+pub(super) fn trailers(code: Code) -> HeaderMap {
     let mut trailers = HeaderMap::new();
     trailers.insert(GRPC_STATUS, HeaderValue::from(code as i32));
     trailers

@@ -3,17 +3,17 @@
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
 
-use arrow::datatypes::Field;
+use arrow::datatypes::{Field, SchemaRef};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::physical_plan::{
-    FileOpener, FileScanConfig, FileScanConfigBuilder, FileSource,
+    FileOpener, FileScanConfig, FileScanConfigBuilder, FileSource, ParquetSource,
 };
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::projection::{ProjectionExpr, ProjectionExprs};
 use datafusion::physical_expr::{
     DynamicFilterTracking, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr,
 };
@@ -30,6 +30,7 @@ use super::morselizer::SegmentMorselizer;
 use super::partition_scan::PartitionScan;
 use super::scan_plan::ScanPlan;
 use super::top_rows::{TopBound, TopRows};
+use crate::promote::PromotedColumn;
 use crate::schema::TIMESTAMP;
 use crate::segment::{Segment, SegmentAccess};
 
@@ -42,6 +43,8 @@ const ESTIMATED_ROW_BYTES: usize = 4;
 pub(crate) struct SegmentSource {
     parquet: Arc<dyn FileSource>,
     access: Arc<SegmentAccess>,
+    /// The promoted columns of the table's schema.
+    promoted: Arc<[PromotedColumn]>,
     batch_size: usize,
     /// The rows that the plan above needs, if it needs no others.
     latest: Option<Arc<Latest>>,
@@ -51,14 +54,61 @@ pub(crate) struct SegmentSource {
 
 impl SegmentSource {
     /// `parquet` with the column cache of `access` before it.
-    pub(crate) fn new(parquet: Arc<dyn FileSource>, access: Arc<SegmentAccess>) -> SegmentSource {
+    pub(crate) fn new(
+        parquet: Arc<dyn FileSource>,
+        access: Arc<SegmentAccess>,
+        promoted: Arc<[PromotedColumn]>,
+    ) -> SegmentSource {
         SegmentSource {
             parquet,
             access,
+            promoted,
             batch_size: 8192,
             latest: None,
             top: None,
         }
+    }
+
+    /// The columns of the table and the promoted ones behind them.
+    pub(crate) fn table(&self) -> &SchemaRef {
+        self.parquet.table_schema().table_schema()
+    }
+
+    /// The promoted columns of [`SegmentSource::table`].
+    pub(crate) fn promoted(&self) -> &[PromotedColumn] {
+        &self.promoted
+    }
+
+    /// The condition of the rows that are returned.
+    pub(crate) fn predicate(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        self.parquet.filter()
+    }
+
+    /// What is returned of each row, over [`SegmentSource::table`].
+    pub(crate) fn outputs(&self) -> Option<Vec<ProjectionExpr>> {
+        Some(self.parquet.projection()?.iter().cloned().collect())
+    }
+
+    /// A source of all columns with this condition and these outputs.
+    pub(crate) fn with_outputs(
+        &self,
+        predicate: Option<Arc<dyn PhysicalExpr>>,
+        outputs: Vec<ProjectionExpr>,
+    ) -> Result<SegmentSource> {
+        let parquet = self.parquet.downcast_ref::<ParquetSource>();
+        let mut parquet = parquet.cloned().ok_or_else(|| {
+            DataFusionError::Internal("segments are read by another source".to_owned())
+        })?;
+        if let Some(predicate) = predicate {
+            parquet = parquet.with_predicate(predicate);
+        }
+        let projected = parquet.try_pushdown_projection(&ProjectionExprs::new(outputs))?;
+        Ok(SegmentSource {
+            parquet: projected.ok_or_else(|| {
+                DataFusionError::Internal("the columns of a scan cannot be chosen".to_owned())
+            })?,
+            ..self.clone()
+        })
     }
 
     /// The same without rows that are no later than one before with the same texts; `None` if the rows depend on more than the conditions.

@@ -55,6 +55,10 @@ impl Transform for Expand {
         }
     }
 
+    fn is_row_wise(&self) -> bool {
+        !self.numbered
+    }
+
     /// A predicate below the expansion would change the row numbers.
     fn allows_predicate_pushdown(&self) -> bool {
         !self.numbered

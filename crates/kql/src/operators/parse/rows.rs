@@ -100,6 +100,10 @@ impl Transform for ParseRows {
         Reads::Partitions
     }
 
+    fn is_row_wise(&self) -> bool {
+        true
+    }
+
     fn allows_predicate_pushdown(&self) -> bool {
         true
     }

@@ -139,7 +139,7 @@ fn answers() -> (Vec<String>, Seen) {
         for case in &file.cases {
             let rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![rule.clone()];
             let runtime = Arc::new(RuntimeEnv::default());
-            let context = session::context_over(session::config(), runtime, None, rules);
+            let context = session::context_over(session::config(), runtime, rules);
             let outcome = outcome_in(case, &context.expect("DataFusion has the rules"));
             let answer = Answer::of_outcome(outcome, &case.query);
             // A case that fails anyway says nothing about messages.

@@ -1,0 +1,326 @@
+//! The node of plans that unites the shares of a fragment.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+use bytes::Bytes;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{Partitioning, PhysicalExpr};
+use datafusion::physical_plan::metrics::{
+    Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
+};
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+};
+use futures::StreamExt;
+use hindsight_kql::HeldRows;
+use hindsight_store::{NodeRecord, StoreError};
+use tokio::sync::mpsc::Sender;
+
+use super::nodes::{Distribution, FragmentReply, FragmentRequest};
+use super::run::planned;
+
+/// The metrics of what other nodes read.
+pub(crate) const ROWS_SCANNED: &str = "rows_scanned";
+pub(crate) const BYTES_SCANNED: &str = "bytes_scanned";
+
+/// Bytes of a node's rows that are held until all have arrived. If the node fails before, its share runs here.
+const HELD_BYTES: usize = 32 << 20;
+
+/// The share of a node.
+#[derive(Debug, Clone)]
+pub(super) struct Share {
+    node: NodeRecord,
+    message: Bytes,
+}
+
+impl Share {
+    /// The share of `node`, as a message.
+    pub(super) fn new(node: NodeRecord, message: Bytes) -> Share {
+        Share { node, message }
+    }
+}
+
+/// A fragment over the shares of all nodes. Its partitions are those of the fragment over the own share, and one for each other node. Each of them
+/// has the order of the fragment.
+#[derive(Debug)]
+pub(crate) struct DistributedExec {
+    /// The fragment over the own share, and over what is in no segment.
+    local: Arc<dyn ExecutionPlan>,
+    shares: Vec<Share>,
+    distribution: Arc<Distribution>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl DistributedExec {
+    /// `local` and `shares` are parts of `fragment`.
+    pub(super) fn new(
+        fragment: &Arc<dyn ExecutionPlan>,
+        local: Arc<dyn ExecutionPlan>,
+        shares: Vec<Share>,
+        distribution: Arc<Distribution>,
+    ) -> DistributedExec {
+        let properties = with_partitions(fragment.properties(), &local, &shares);
+        DistributedExec {
+            local,
+            shares,
+            distribution,
+            properties,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+}
+
+fn with_partitions(
+    properties: &PlanProperties,
+    local: &Arc<dyn ExecutionPlan>,
+    shares: &[Share],
+) -> Arc<PlanProperties> {
+    let partitions = local.output_partitioning().partition_count() + shares.len();
+    let partitioning = Partitioning::UnknownPartitioning(partitions);
+    Arc::new(properties.clone().with_partitioning(partitioning))
+}
+
+impl DisplayAs for DistributedExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.shares.iter().map(|s| s.node.name.as_str()).collect();
+        write!(f, "DistributedExec: nodes=[{}]", names.join(", "))
+    }
+}
+
+impl ExecutionPlan for DistributedExec {
+    fn name(&self) -> &'static str {
+        "DistributedExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.local]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Ok([local]) = <[_; 1]>::try_from(children) else {
+            return internal_err!("a distributed fragment has one child");
+        };
+        let properties = with_partitions(&self.properties, &local, &self.shares);
+        Ok(Arc::new(DistributedExec {
+            local,
+            shares: self.shares.clone(),
+            distribution: Arc::clone(&self.distribution),
+            properties,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }))
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let own = self.local.output_partitioning().partition_count();
+        let Some(number) = partition.checked_sub(own) else {
+            return self.local.execute(partition, context);
+        };
+        let Some(share) = self.shares.get(number) else {
+            return internal_err!("there is no partition {partition}");
+        };
+        let mut rows = RecordBatchReceiverStream::builder(self.schema(), 2);
+        let reader = ShareReader {
+            share: share.clone(),
+            schema: self.schema(),
+            distribution: Arc::clone(&self.distribution),
+            context,
+            figures: Figures::new(&self.metrics, partition),
+            rows: rows.tx(),
+        };
+        rows.spawn(reader.read());
+        Ok(rows.build())
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}
+
+/// The figures of one share, which the profile of a query shows.
+struct Figures {
+    rows_scanned: Count,
+    bytes_scanned: Count,
+    /// How often the share ran here, because its node failed.
+    failed_over: Count,
+}
+
+impl Figures {
+    fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Figures {
+        let count = |name| MetricBuilder::new(metrics).counter(name, partition);
+        Figures {
+            rows_scanned: count(ROWS_SCANNED),
+            bytes_scanned: count(BYTES_SCANNED),
+            failed_over: count("failed_over"),
+        }
+    }
+}
+
+/// How the rows of a node end.
+enum Ended {
+    /// All have been passed on.
+    Whole,
+    /// The reader of the rows is gone.
+    Unread,
+    /// The node failed, and none were passed on.
+    Failed(StoreError),
+}
+
+/// Reads the share of a node.
+struct ShareReader {
+    share: Share,
+    schema: SchemaRef,
+    distribution: Arc<Distribution>,
+    context: Arc<TaskContext>,
+    figures: Figures,
+    rows: Sender<Result<RecordBatch>>,
+}
+
+impl ShareReader {
+    /// Passes on the rows of the node, or those of its share here if it fails before any were passed on.
+    async fn read(self) -> Result<()> {
+        match self.read_node().await? {
+            Ended::Whole | Ended::Unread => Ok(()),
+            Ended::Failed(error) => {
+                tracing::warn!(%error, "a node failed in a distributed query; its share runs here");
+                self.figures.failed_over.add(1);
+                self.run_here().await
+            }
+        }
+    }
+
+    async fn read_node(&self) -> Result<Ended> {
+        let request = FragmentRequest {
+            message: self.share.message.clone(),
+            principal: Arc::clone(&self.distribution.principal),
+            timeout: self.distribution.deadline.remaining(),
+        };
+        let mut replies = self.distribution.nodes.run(&self.share.node, request);
+        let pool = self.context.memory_pool();
+        let (mut held, mut bytes) = (Some(HeldRows::new("rows of another node", pool)), 0);
+        loop {
+            let reply = match replies.next().await {
+                Some(Ok(reply)) => reply,
+                failed => {
+                    let error = match failed {
+                        Some(Err(error)) => error,
+                        _ => self.failed("has ended its rows before their end"),
+                    };
+                    return match held {
+                        Some(_) => Ok(Ended::Failed(error)),
+                        None => Err(external(error)),
+                    };
+                }
+            };
+            let batch = match reply {
+                FragmentReply::End {
+                    rows_scanned,
+                    bytes_scanned,
+                } => {
+                    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+                    self.figures.rows_scanned.add(count(rows_scanned));
+                    self.figures.bytes_scanned.add(count(bytes_scanned));
+                    return self.pass_held(held).await;
+                }
+                FragmentReply::Rows(batch) => match self.checked(batch) {
+                    Ok(batch) => batch,
+                    Err(error) if held.is_some() => return Ok(Ended::Failed(error)),
+                    Err(error) => return Err(external(error)),
+                },
+            };
+            bytes += batch.get_array_memory_size();
+            let holds = bytes <= HELD_BYTES
+                && held
+                    .as_mut()
+                    .is_some_and(|held| held.push(batch.clone()).is_ok());
+            if holds {
+                continue;
+            }
+            if let Ended::Unread = self.pass_held(held.take()).await? {
+                return Ok(Ended::Unread);
+            }
+            if self.rows.send(Ok(batch)).await.is_err() {
+                return Ok(Ended::Unread);
+            }
+        }
+    }
+
+    async fn pass_held(&self, held: Option<HeldRows>) -> Result<Ended> {
+        for batch in held.map(HeldRows::take).into_iter().flatten() {
+            if self.rows.send(Ok(batch)).await.is_err() {
+                return Ok(Ended::Unread);
+            }
+        }
+        Ok(Ended::Whole)
+    }
+
+    /// The rows under the schema of the fragment, if they have its columns.
+    fn checked(&self, batch: RecordBatch) -> std::result::Result<RecordBatch, StoreError> {
+        let types = |schema: &SchemaRef| {
+            let fields = schema.fields().iter();
+            fields
+                .map(|field| field.data_type().clone())
+                .collect::<Vec<_>>()
+        };
+        if types(&batch.schema()) != types(&self.schema) {
+            return Err(self.failed("has sent other columns than were requested"));
+        }
+        let batch = batch.with_schema(Arc::clone(&self.schema));
+        batch.map_err(|error| self.failed(&error.to_string()))
+    }
+
+    async fn run_here(&self) -> Result<()> {
+        let Distribution { codec, rules, .. } = self.distribution.as_ref();
+        let plan = planned(&self.share.message, codec, rules, &self.context)?;
+        let mut rows = plan.execute(0, Arc::clone(&self.context))?;
+        while let Some(batch) = rows.next().await {
+            if self.rows.send(batch).await.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, what: &str) -> StoreError {
+        StoreError::Node {
+            name: self.share.node.name.clone(),
+            what: what.to_owned(),
+        }
+    }
+}
+
+fn external(error: StoreError) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}

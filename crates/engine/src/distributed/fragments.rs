@@ -1,0 +1,123 @@
+//! The fragments of a plan: what can run over parts of the segments.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use hindsight_kql::{has_stable_expressions, is_row_wise};
+use hindsight_store::{AppId, part_of_scan, remote_scan, scanned_bytes};
+
+/// The columns with the time of items, in the tables of applications and in those of workspaces.
+const TIMES: [&str; 2] = ["timestamp", "TimeGenerated"];
+
+/// What a fragment does with the rows that it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reduction {
+    /// It aggregates them partially.
+    Aggregate,
+    /// It returns the first of them by an order.
+    First,
+    /// It drops those that do not meet a condition.
+    Filter,
+}
+
+/// The reduction at the root of a plan, if the plan is a fragment.
+pub(super) fn reduction(plan: &Arc<dyn ExecutionPlan>) -> Option<Reduction> {
+    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
+        let is_partial = *aggregate.mode() == AggregateMode::Partial
+            && aggregate.limit_options().is_none()
+            && has_stable_expressions(plan.as_ref());
+        return is_partial.then_some(Reduction::Aggregate);
+    }
+    if let Some(sort) = plan.downcast_ref::<SortExec>() {
+        let is_first =
+            sort.fetch().is_some() && !is_by_time(sort) && has_stable_expressions(plan.as_ref());
+        return is_first.then_some(Reduction::First);
+    }
+    has_condition(plan).then_some(Reduction::Filter)
+}
+
+/// Whether the latest or the earliest items come first: segments have these in order, and few of them are read.
+fn is_by_time(sort: &SortExec) -> bool {
+    let column = sort.expr().first().expr.downcast_ref::<Column>();
+    column.is_some_and(|column| TIMES.contains(&column.name()))
+}
+
+/// The bytes of segments that row-wise nodes read; `None` if there are no such segments below them.
+pub(super) fn divisible_bytes(plan: &Arc<dyn ExecutionPlan>) -> Option<u64> {
+    if let Some(bytes) = scanned_bytes(plan.as_ref()) {
+        return Some(bytes);
+    }
+    if !is_row_wise(plan.as_ref()) {
+        return None;
+    }
+    let children = plan.children().into_iter();
+    children
+        .filter_map(divisible_bytes)
+        .reduce(u64::saturating_add)
+}
+
+/// Whether row-wise nodes drop rows by a condition on more than their time.
+fn has_condition(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    if let Some(scan) = remote_scan(plan.as_ref()) {
+        return scan.predicate.as_ref().is_some_and(is_selective);
+    }
+    let filter = plan.downcast_ref::<FilterExec>();
+    is_row_wise(plan.as_ref())
+        && (filter.is_some_and(|filter| is_selective(filter.predicate()))
+            || plan.children().into_iter().any(has_condition))
+}
+
+fn is_selective(condition: &Arc<dyn PhysicalExpr>) -> bool {
+    let columns = collect_columns(condition);
+    columns.iter().any(|column| !TIMES.contains(&column.name()))
+}
+
+/// The part of a fragment that reads the segments for which `is_read` returns `true`. With `with_others`, it also reads what is not in segments.
+pub(super) fn part_of(
+    fragment: &Arc<dyn ExecutionPlan>,
+    is_read: &dyn Fn(AppId, i64) -> bool,
+    with_others: bool,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if fragment.is::<AggregateExec>() || fragment.is::<SortExec>() {
+        return over_parts(fragment, is_read, with_others);
+    }
+    part_of_rows(fragment, is_read, with_others)
+}
+
+fn part_of_rows(
+    plan: &Arc<dyn ExecutionPlan>,
+    is_read: &dyn Fn(AppId, i64) -> bool,
+    with_others: bool,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if divisible_bytes(plan).is_none() {
+        return Ok(if with_others {
+            Arc::clone(plan)
+        } else {
+            Arc::new(EmptyExec::new(plan.schema()))
+        });
+    }
+    match part_of_scan(plan.as_ref(), is_read) {
+        Some(part) => Ok(part),
+        None => over_parts(plan, is_read, with_others),
+    }
+}
+
+fn over_parts(
+    plan: &Arc<dyn ExecutionPlan>,
+    is_read: &dyn Fn(AppId, i64) -> bool,
+    with_others: bool,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let children = plan.children().into_iter();
+    let parts = children.map(|child| part_of_rows(child, is_read, with_others));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    replace_children_if_necessary(Arc::clone(plan), parts)
+}

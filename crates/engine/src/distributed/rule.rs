@@ -1,0 +1,142 @@
+//! The rule that distributes the fragments of a plan that read much.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use hindsight_kql::is_row_wise;
+use hindsight_store::{AppId, NodeId};
+
+use super::exec::{DistributedExec, Share};
+use super::fragments::{Reduction, divisible_bytes, part_of, reduction};
+use super::nodes::Distribution;
+use super::placement::place;
+
+/// Distributes fragments that read many bytes over the nodes.
+#[derive(Debug)]
+pub(crate) struct DistributeFragments(pub(crate) Arc<Distribution>);
+
+impl PhysicalOptimizerRule for DistributeFragments {
+    fn name(&self) -> &str {
+        "distribute_fragments"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.rewrite(plan, false)
+    }
+}
+
+impl DistributeFragments {
+    /// `plan` with its fragments distributed. The rows of a plan below a limit are few: it ends when the limit has enough of them.
+    fn rewrite(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        is_limited: bool,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let found = reduction(&plan);
+        if let Some(found) = found.filter(|found| *found != Reduction::Filter || !is_limited)
+            && self.reads_much(&plan, found)
+            && let Some(distributed) = self.distributed(&plan, found)?
+        {
+            return Ok(distributed);
+        }
+        let is_limited = is_limit(plan.as_ref()) || (is_limited && is_row_wise(plan.as_ref()));
+        let children = plan.children().into_iter();
+        let children = children.map(|child| self.rewrite(Arc::clone(child), is_limited));
+        let children = children.collect::<Result<_>>()?;
+        replace_children_if_necessary(plan, children)
+    }
+
+    fn reads_much(&self, plan: &Arc<dyn ExecutionPlan>, found: Reduction) -> bool {
+        let bytes = match found {
+            Reduction::Filter => divisible_bytes(plan),
+            Reduction::Aggregate | Reduction::First => plan
+                .children()
+                .first()
+                .and_then(|input| divisible_bytes(input)),
+        };
+        bytes.is_some_and(|bytes| bytes >= self.0.least_bytes)
+    }
+
+    /// The fragment over the shares of all nodes; `None` if it has no message.
+    fn distributed(
+        &self,
+        fragment: &Arc<dyn ExecutionPlan>,
+        found: Reduction,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let own = self.0.own;
+        let others = self.0.others.iter().map(|node| node.id);
+        let nodes: Vec<NodeId> = std::iter::once(own).chain(others).collect();
+        let is_of = |node: NodeId| {
+            let nodes = &nodes;
+            move |app: AppId, time: i64| place(nodes, app, time) == Some(node)
+        };
+        let mut shares = Vec::new();
+        for node in &self.0.others {
+            let part = part_of(fragment, &is_of(node.id), false)?;
+            if !reads_segments(&part) {
+                continue;
+            }
+            match self.0.codec.encode_plan(&part) {
+                Ok(message) => shares.push(Share::new(node.clone(), message.into())),
+                Err(error) => {
+                    tracing::debug!(%error, "a part of a plan is not distributed");
+                    return Ok(None);
+                }
+            }
+        }
+        if shares.is_empty() {
+            return Ok(None);
+        }
+        let local = part_of(fragment, &is_of(own), true)?;
+        let distributed = DistributedExec::new(fragment, local, shares, Arc::clone(&self.0));
+        let distributed = Arc::new(distributed) as Arc<dyn ExecutionPlan>;
+        // The node above may rely on a single partition.
+        if fragment.output_partitioning().partition_count() > 1 {
+            return Ok(Some(distributed));
+        }
+        let fetch = fragment
+            .downcast_ref::<SortExec>()
+            .and_then(SortExec::fetch);
+        Ok(Some(match fragment.output_ordering() {
+            Some(order) if found == Reduction::First => {
+                let merged = SortPreservingMergeExec::new(order.clone(), distributed);
+                Arc::new(merged.with_fetch(fetch))
+            }
+            _ => Arc::new(CoalescePartitionsExec::new(distributed)),
+        }))
+    }
+}
+
+/// Whether a fragment reads any segment.
+fn reads_segments(fragment: &Arc<dyn ExecutionPlan>) -> bool {
+    let children = fragment.children();
+    hindsight_store::remote_scan(fragment.as_ref())
+        .is_some_and(|scan| scan.groups.iter().any(|group| !group.is_empty()))
+        || children.into_iter().any(reads_segments)
+}
+
+fn is_limit(plan: &dyn ExecutionPlan) -> bool {
+    let filter = plan.downcast_ref::<FilterExec>();
+    let merged = plan.downcast_ref::<CoalescePartitionsExec>();
+    plan.is::<GlobalLimitExec>()
+        || plan.is::<LocalLimitExec>()
+        || filter.is_some_and(|filter| filter.fetch().is_some())
+        || merged.is_some_and(|merged| merged.fetch().is_some())
+}

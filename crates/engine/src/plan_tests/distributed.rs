@@ -1,0 +1,175 @@
+//! Queries over several nodes: that their answers are those of one node, also if nodes fail, and what stays at one node.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
+
+use super::*;
+use crate::distributed::testing::{Behaviour, Others};
+
+/// A store with three nodes over it.
+struct Cluster {
+    world: World,
+    others: Arc<Others>,
+}
+
+impl Cluster {
+    async fn new(behaviour: Behaviour) -> Cluster {
+        // Four hours that are sealed, and one in memory.
+        let world = World::with_column_cache(1 << 20).await;
+        world.store.seal_all().await.unwrap();
+        let batches = vec![(Table::Requests, items(Table::Requests, 4))];
+        let request = AppendRequest {
+            app: world.app,
+            batches,
+        };
+        world.store.append(request).await.unwrap();
+        let config = EngineConfig {
+            partitions: 2,
+            ..EngineConfig::default()
+        };
+        let others = Others::new(executor(&world.store, &config), behaviour);
+        Cluster { world, others }
+    }
+
+    async fn run_within(
+        &self,
+        query: &str,
+        least_bytes: u64,
+        pool: Arc<dyn MemoryPool>,
+    ) -> datafusion::common::Result<Ran> {
+        let distribution = Others::distribution(&self.others, &self.world.store, least_bytes);
+        let context = self.world.executor.context(pool, Some(distribution));
+        let context = context.unwrap();
+        self.world.run_in(context, query, true).await
+    }
+
+    /// Runs a query with everything distributed that can be.
+    async fn run(&self, query: &str) -> Ran {
+        let pool = Arc::new(UnboundedMemoryPool::default());
+        self.run_within(query, 0, pool).await.unwrap()
+    }
+}
+
+/// Queries with fragments of each kind.
+const DISTRIBUTED: &[&str] = &[
+    "requests | summarize countif(duration > 20)",
+    "requests | summarize n = count(), avg(duration), sum(duration), min(id), max(timestamp) by name",
+    "requests | summarize dcount(user_Id), dcountif(id, success == false) by bin(timestamp, 30m)",
+    "requests | summarize percentiles(duration, 50, 95, 99), stdev(duration) by cloud_RoleName",
+    "requests | summarize arg_max(duration, *) by name | project name, duration",
+    "requests | summarize take_any(cloud_RoleInstance), countif(success == true), make_set(name) by cloud_RoleName | extend set_name = array_sort_asc(set_name)",
+    "requests | where name contains '3' and duration > 20 | project id, name, d = duration * 2",
+    "requests | where customDimensions.region == 'region-1' | summarize count() by tostring(customDimensions.tenantId)",
+    "requests | sort by duration desc, id asc | take 20 | project id, duration",
+    "requests | sort by id desc | take 7 | project id",
+    "requests | distinct name, cloud_RoleName",
+    "requests | extend hour = hourofday(timestamp), kind = iff(duration > 25, 'slow', strcat('fast-', resultCode)) | summarize count() by hour, kind",
+    "requests | mv-expand key = bag_keys(customDimensions) to typeof(string) | summarize count() by key",
+    "requests | parse id with * '-id-' hour: long '-' row: long | summarize sum(row) by hour",
+    "union requests, dependencies | summarize count(), avg(duration) by itemType, name",
+    "union requests, (dependencies | summarize duration = max(duration) by name) | summarize count(), sum(duration) by name",
+    "requests | where success == false | join kind=inner (dependencies | where duration > 48 | project operation_Id, target = name) on operation_Id | summarize count() by name, target",
+    "requests | join kind=leftouter (traces | summarize messages = count() by operation_Id) on operation_Id | summarize sum(messages), count() by cloud_RoleName",
+    "requests | make-series n = count(), d = avg(duration) default = 0.0 on timestamp step 30m by cloud_RoleName",
+    "traces | where message has 'deadlock' | summarize count() by bin(timestamp, 1h)",
+    "let busy = toscalar(requests | summarize n = count() by name | sort by n desc, name asc | take 1 | project name); requests | where name == busy | summarize count() by user_Id",
+    "requests | where duration > toscalar(requests | summarize avg(duration)) | summarize count() by name",
+    "requests | summarize hint.strategy = shuffle count() by id | count",
+];
+
+/// Queries that read little, or rows that no other node could choose.
+const LOCAL: &[&str] = &[
+    "requests | summarize count()",
+    "requests | take 10",
+    "requests | sort by timestamp desc | take 50 | project id",
+    "requests | where name contains '3' | take 3",
+    "requests | project id, name, duration",
+    "requests | where timestamp > datetime(2026-11-20T01:00:00Z) | project id",
+    "requests | where rand() < 2 | summarize count()",
+    "requests | summarize count(), take_any(geo_info_from_ip_address(client_IP))",
+    "print now()",
+];
+
+impl Cluster {
+    /// Checks that the queries have the answers of one node, and whether shares of other nodes ran here.
+    async fn compare(&self, fails: bool) {
+        let mut wrong = Vec::new();
+        for query in DISTRIBUTED {
+            let (one, all) = (self.world.run(query).await, self.run(query).await);
+            let is_distributed = all.plan.contains("DistributedExec: nodes=[node-");
+            let failed = !all.plan.contains("failed_over=0");
+            if !is_distributed || failed != fails || one.rows() != all.rows() {
+                wrong.push(format!("{query}\n{}", all.plan));
+            }
+        }
+        let (behaviour, count) = (self.others.behaviour, wrong.len());
+        assert!(
+            wrong.is_empty(),
+            "{count}, {behaviour:?}:\n{}",
+            wrong.join("\n")
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn distributed_queries_have_the_answers_of_one_node() {
+    let cluster = Cluster::new(Behaviour::Healthy).await;
+    cluster.compare(false).await;
+    assert_eq!(cluster.others.running.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn small_and_unstable_queries_stay_at_one_node() {
+    let cluster = Cluster::new(Behaviour::Healthy).await;
+    for query in LOCAL {
+        cluster.run(query).await.has_not("DistributedExec");
+    }
+    let pool = || Arc::new(UnboundedMemoryPool::default());
+    let counted = "requests | summarize count() by name";
+    let large = cluster.run_within(counted, 1 << 30, pool()).await;
+    large.unwrap().has_not("DistributedExec");
+    assert_eq!(cluster.others.requested.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_share_of_a_node_that_fails_runs_here() {
+    for behaviour in [
+        Behaviour::Refuse,
+        Behaviour::Stop(0),
+        Behaviour::Stop(1),
+        Behaviour::Fail(0),
+        Behaviour::Fail(1),
+        Behaviour::OtherColumns,
+    ] {
+        let cluster = Cluster::new(behaviour).await;
+        cluster.compare(true).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_fails_if_a_node_fails_whose_rows_were_passed_on() {
+    let cluster = Cluster::new(Behaviour::Fail(1)).await;
+    let query = "requests | where name contains '3' | project id, name, duration, user_Id";
+    // Nothing can be held, so rows are passed on as they arrive.
+    let ran = cluster.run_within(query, 0, Arc::new(GreedyMemoryPool::new(0)));
+    let error = ran.await.map(|ran| ran.plan).expect_err("a node failed");
+    assert!(error.to_string().contains("is being killed"), "{error}");
+}
+
+#[tokio::test]
+async fn a_query_that_is_dropped_cancels_its_fragments() {
+    let cluster = Cluster::new(Behaviour::Silent).await;
+    let query = cluster.run("requests | summarize count() by name");
+    let ran = tokio::time::timeout(Duration::from_secs(2), query).await;
+    assert!(ran.is_err(), "the other nodes are silent");
+    assert_eq!(cluster.others.requested.load(Ordering::SeqCst), 2);
+    tokio::time::timeout(Duration::from_secs(10), async {
+        while cluster.others.running.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("the fragments end");
+}
