@@ -23,6 +23,7 @@ mod random_tests;
 mod render;
 mod request;
 mod result;
+mod scanned;
 mod stream;
 mod time;
 mod usage;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow::record_batch::RecordBatch;
-use datafusion::catalog::memory::{DataSourceExec, MemorySourceConfig};
 use datafusion::common::{DataFusionError, ScalarValue};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -15,13 +14,13 @@ use hindsight_kql::work::CancellationToken;
 use hindsight_kql::{BoundQuery, BoundResult, run};
 use hindsight_store::Clock;
 
-use crate::distributed::{BYTES_SCANNED, DistributedExec, ROWS_SCANNED};
 use crate::error::EngineError;
 use crate::exec::failure::failure;
 use crate::exec::pool::QueryPool;
 use crate::profile::{self, Planning};
 use crate::render;
-use crate::result::{Notice, PartialError, ResultColumn, Statistics, Summary, TableSize};
+use crate::result::{Notice, PartialError, ResultColumn, Summary, TableSize};
+use crate::scanned::scanned;
 use crate::stream::{Part, ResultSender};
 
 /// The limits of one result.
@@ -286,35 +285,4 @@ fn too_large(what: &str, limit: u64) -> PartialError {
             "Query result set has exceeded the internal {what} limit {limit} (E_QUERY_RESULT_SET_TOO_LARGE; see https://aka.ms/kustoquerylimits)"
         ),
     }
-}
-
-/// Adds the rows and bytes that the leaves of an executed plan read, here and at other nodes, and the compute time of its nodes.
-pub(crate) fn scanned(plan: &dyn ExecutionPlan, statistics: &mut Statistics) {
-    let computed = plan.metrics().and_then(|metrics| metrics.elapsed_compute());
-    statistics.cpu_time += Duration::from_nanos(computed.unwrap_or(0) as u64);
-    if let Some(metrics) = plan.downcast_ref::<DistributedExec>().and(plan.metrics()) {
-        let sum = |name| metrics.sum_by_name(name).map_or(0, |v| v.as_usize()) as u64;
-        statistics.rows_scanned += sum(ROWS_SCANNED);
-        statistics.bytes_scanned += sum(BYTES_SCANNED);
-    } else if let Some(rows) = rows_in_memory(plan) {
-        statistics.rows_scanned += rows as u64;
-    } else if plan.children().is_empty()
-        && let Some(metrics) = plan.metrics()
-    {
-        statistics.rows_scanned += metrics.output_rows().unwrap_or(0) as u64;
-        statistics.bytes_scanned += metrics
-            .sum_by_name("bytes_scanned")
-            .map_or(0, |v| v.as_usize()) as u64;
-    }
-    for child in plan.children() {
-        scanned(child.as_ref(), statistics);
-    }
-}
-
-/// The rows of an in-memory scan, which has no metrics.
-fn rows_in_memory(plan: &dyn ExecutionPlan) -> Option<usize> {
-    let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
-    let memory = source.downcast_ref::<MemorySourceConfig>()?;
-    let rows = memory.partitions().iter().flatten();
-    Some(rows.map(RecordBatch::num_rows).sum())
 }

@@ -24,10 +24,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::nodes::{Distribution, FragmentReply, FragmentRequest};
 use super::run::planned;
-
-/// The metrics of what other nodes read.
-pub(crate) const ROWS_SCANNED: &str = "rows_scanned";
-pub(crate) const BYTES_SCANNED: &str = "bytes_scanned";
+use crate::scanned::{BYTES_SCANNED, DISTRIBUTED, ROWS_SCANNED};
 
 /// Bytes of a node's rows that are held until all have arrived. If the node fails before, its share runs here.
 const HELD_BYTES: usize = 32 << 20;
@@ -90,13 +87,13 @@ fn with_partitions(
 impl DisplayAs for DistributedExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.shares.iter().map(|s| s.node.name.as_str()).collect();
-        write!(f, "DistributedExec: nodes=[{}]", names.join(", "))
+        write!(f, "{DISTRIBUTED}: nodes=[{}]", names.join(", "))
     }
 }
 
 impl ExecutionPlan for DistributedExec {
     fn name(&self) -> &'static str {
-        "DistributedExec"
+        DISTRIBUTED
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {

@@ -20,7 +20,6 @@ mod scan_codec;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use exec::{BYTES_SCANNED, DistributedExec, ROWS_SCANNED};
 pub(crate) use nodes::Distribution;
 pub use nodes::{FragmentReply, FragmentRequest, QueryNodes};
 pub(crate) use rule::DistributeFragments;

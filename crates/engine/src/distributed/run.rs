@@ -11,8 +11,8 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;
 use hindsight_kql::codec::PlanCodec;
 
-use crate::producer::scanned;
 use crate::result::{Statistics, Summary};
+use crate::scanned::scanned;
 use crate::stream::{Part, ResultSender};
 
 /// The plan of a fragment's message, with one partition.
