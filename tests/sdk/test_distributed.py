@@ -36,8 +36,8 @@ QUERIES = [
 class Distributed(unittest.TestCase):
     def test_nodes_that_fail(self):
         with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="hindsight-objects-") as objects, \
-                Node(postgres, objects, "one", store_replicas="1") as one, Node(postgres, objects, "two", store_replicas="1") as two, \
-                Node(postgres, objects, "three", store_replicas="1") as three:
+                Node(postgres, objects, "one", store_replicas="auto") as one, Node(postgres, objects, "two", store_replicas="auto") as two, \
+                Node(postgres, objects, "three", store_replicas="auto") as three:
             app, key = self.filled((one, two, three))
             expected = [one.query(app, key, query) for query in QUERIES]
             self.assertTrue(all(expected), "no query is empty")

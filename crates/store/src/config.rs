@@ -15,6 +15,18 @@ use crate::vfs::{RealFs, Vfs};
 /// Longer than a node may run queries over what it read of the catalogue last.
 const JOIN_WAIT: Duration = Duration::from_millis(2500);
 
+/// Whether other nodes have a copy of the log of a node before it acknowledges a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replicas {
+    /// No other node has one.
+    None,
+    /// One other node has one. Requests are refused while none can.
+    One,
+    /// One other node has one, as long as another node that takes telemetry runs.
+    #[default]
+    Auto,
+}
+
 /// How a store works. Start from [`StoreConfig::new`] and change what is needed.
 #[derive(Debug, Clone)]
 pub struct StoreConfig {
@@ -28,8 +40,8 @@ pub struct StoreConfig {
     pub node_client: Option<Arc<dyn NodeClient>>,
     /// How long a node waits before it takes telemetry, so that the others know of it. Default 2.5 s.
     pub node_wait: Duration,
-    /// How many other nodes have a copy of the log before a request is acknowledged: 0 or 1. Default 0.
-    pub replicas: usize,
+    /// Whether another node has a copy of the log before a request is acknowledged. Default: where another one can.
+    pub replicas: Replicas,
     /// The object store that segments are in. Default: none, they are in the data folder.
     pub objects: Option<ObjectsConfig>,
     /// Whether the folder and its catalogue are made where there are none. Default true.
@@ -130,7 +142,7 @@ impl StoreConfig {
             node: NodeConfig::default(),
             node_client: None,
             node_wait: JOIN_WAIT,
-            replicas: 0,
+            replicas: Replicas::Auto,
             objects: None,
             create: true,
             commit_delay: Duration::from_millis(2),
@@ -182,8 +194,7 @@ impl StoreConfig {
                 "a role other than `all` (`node.role`) needs a catalogue in PostgreSQL (`store.catalogue`) and segments in an object store (`store.objects`)",
             ));
         }
-        let is_reachable = !self.node.address.is_empty() && self.node_client.is_some();
-        if self.copies_log() && !(self.is_shared() && is_reachable) {
+        if self.replicas == Replicas::One && self.node.role.ingests() && !self.can_copy() {
             return Err(StoreError::BadNode(
                 "a second copy of the log (`store.replicas`) needs a catalogue in PostgreSQL (`store.catalogue`), segments in an object store (`store.objects`) and an address and the secret of nodes (`node.address`, `node.secret`)",
             ));
@@ -191,8 +202,18 @@ impl StoreConfig {
         Ok(())
     }
 
-    /// Whether another node must have a copy of the log before a request is acknowledged.
+    /// Whether copies of the log of this node can be made at other nodes.
+    fn can_copy(&self) -> bool {
+        self.is_shared() && !self.node.address.is_empty() && self.node_client.is_some()
+    }
+
+    /// Whether another node has a copy of the log before a request is acknowledged, or may have one.
     pub(crate) fn copies_log(&self) -> bool {
-        self.replicas > 0 && self.node.role.ingests()
+        let is_on = match self.replicas {
+            Replicas::None => false,
+            Replicas::One => true,
+            Replicas::Auto => self.can_copy(),
+        };
+        is_on && self.node.role.ingests()
     }
 }

@@ -98,7 +98,7 @@ pub use check::{CheckReport, Finding, Progress, check, check_objects};
 pub use chosen_rows::RowChoice;
 pub use clock::{Clock, SystemClock, TICKS_PER_HOUR, TICKS_PER_SECOND};
 pub use columns::{TopRows, with_dictionaries, with_latest, with_top_rows};
-pub use config::{ObjectsConfig, StoreConfig};
+pub use config::{ObjectsConfig, Replicas, StoreConfig};
 pub use database_error::DatabaseError;
 pub use error::{Result, StoreError};
 pub use folder::{ServerInfo, holder, is_held};

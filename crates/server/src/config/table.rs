@@ -9,7 +9,7 @@ use hindsight_identity::issuer::Implicit;
 use hindsight_identity::{TrustedIssuer, parse_trusted};
 use hindsight_objects::Address;
 use hindsight_otlp::ResourceDimensions;
-use hindsight_store::{CataloguePlace, NodeRole, Tier};
+use hindsight_store::{CataloguePlace, NodeRole, Replicas, Tier};
 use uuid::Uuid;
 
 use super::values::{
@@ -240,8 +240,8 @@ settings! {
     "node.secret_file" = "" => node_secret_file: Option<PathBuf>, optional_path,
     "File with the secret of nodes, in place of `node.secret`.";
 
-    "store.replicas" = "0" => store_replicas: usize, |text: &str| choice(text, &[("0", 0), ("1", 1)]),
-    "How many other nodes have a copy of the log before telemetry is acknowledged: `0`, or `1`, so that a node whose disk is lost loses nothing. It needs at least two nodes that take telemetry; while none of the others replies, telemetry is refused with 503. See cluster.md.";
+    "store.replicas" = "auto" => store_replicas: Replicas, |text: &str| choice(text, &[("auto", Replicas::Auto), ("0", Replicas::None), ("1", Replicas::One)]),
+    "How many other nodes have a copy of the log before telemetry is acknowledged, so that a node whose disk is lost loses nothing. `auto`: one, as long as another node that takes telemetry runs. `1`: one, and telemetry is refused with 503 while no other node has it. `0`: none. A server that shares its catalogue with no other node has no copy. See cluster.md.";
 
     "store.objects" = "" => store_objects: Option<Address>, |text: &str| optional(text, objects),
     "Where segments are: empty for the data folder, a bucket of S3 or of a service with its interface, `s3://bucket/prefix`, a container of Azure Blob Storage, `az://container/prefix`, a bucket of Google Cloud Storage, `gs://bucket/prefix`, or a folder that several machines share, `file:///folder`. With a catalogue in PostgreSQL, several nodes may share them. Credentials and the address of the service are those of the environment (`AWS_ACCESS_KEY_ID`, `AZURE_STORAGE_ACCOUNT_NAME`, `GOOGLE_APPLICATION_CREDENTIALS`, …). See cluster.md.";

@@ -1,16 +1,19 @@
 //! The holder of the copy of this node's log: another one takes its place if it does not report any more.
 
 use super::origin::may_hold;
+use crate::config::Replicas;
 use crate::node::NodeRecord;
 use crate::store::Store;
 
 impl Store {
-    /// Whether the node with the copy of this node's log does not report any more, and another one may take its place.
+    /// Whether another node may have the copy of this node's log because the one that has it does not report any more, or because there is none of
+    /// rows that no segment has.
     pub(crate) fn has_silent_holder(&self) -> bool {
-        let Some(copy) = *self.nodes.own_copy.lock() else {
-            return false;
-        };
         let view = self.view.get();
+        let Some(copy) = *self.nodes.own_copy.lock() else {
+            let is_alone = self.config.replicas == Replicas::Auto && self.config.copies_log();
+            return is_alone && self.view.sizes().bytes > 0 && view.nodes.iter().any(may_hold);
+        };
         let is_live = |node: &NodeRecord| node.id == copy.holder && node.is_live();
         let may_replace = |node: &NodeRecord| node.id != copy.holder && may_hold(node);
         self.config.copies_log()

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use crate::catalogue::{Catalogue, first_generation};
-use crate::config::StoreConfig;
+use crate::config::{Replicas, StoreConfig};
 use crate::log::{LogRecords, Replica};
 use crate::node::{NodeId, NodeRecord};
 use crate::peers::{CopyRequest, NodeClient};
@@ -38,6 +38,8 @@ pub(crate) fn replica(config: &StoreConfig, catalogue: &Catalogue) -> Option<Box
         dir: config.data_dir.join("log"),
         node: catalogue.node()?,
         generation: first_generation(catalogue.node_epoch()?),
+        may_be_alone: config.replicas == Replicas::Auto,
+        is_alone: false,
         link: None,
         sent: None,
         avoided: None,
@@ -57,6 +59,10 @@ struct OriginCopies {
     node: NodeId,
     /// The last generation that was begun.
     generation: u64,
+    /// Whether requests are acknowledged without a copy while no other node takes telemetry.
+    may_be_alone: bool,
+    /// Whether they are now: the catalogue names no copy.
+    is_alone: bool,
     /// The copy that the catalogue names and that is extended.
     link: Option<Link>,
     /// What was sent and has no reply yet, and the sequence that it begins with.
@@ -77,7 +83,7 @@ struct Link {
 
 impl Replica for OriginCopies {
     fn prepare(&mut self, next: u64) -> Result<(), String> {
-        if self.link.is_some() {
+        if self.link.is_some() || self.is_alone {
             return Ok(());
         }
         if let Some((since, reason)) = &self.refused
@@ -107,6 +113,9 @@ impl Replica for OriginCopies {
     }
 
     fn wait(&mut self, next: u64) -> Result<(), String> {
+        if self.is_alone {
+            return Ok(());
+        }
         let Some((first, copied)) = self.sent.take() else {
             return Err("nothing was sent".to_owned());
         };
@@ -140,6 +149,9 @@ impl Replica for OriginCopies {
         if let Some((_, copied)) = self.sent.take() {
             copied.abort();
         }
+        if self.is_alone {
+            return;
+        }
         self.link = None;
         self.withdrawn = Some(first);
         self.runtime.clone().block_on(self.end_copy());
@@ -158,10 +170,15 @@ impl OriginCopies {
     }
 
     async fn begin_anywhere(&mut self, next: u64) -> Result<(), String> {
+        self.is_alone = false;
         self.end_copy().await;
         let nodes = self.catalogue_replies(self.catalogue.nodes()).await?;
+        let candidates = self.candidates(nodes);
+        if candidates.is_empty() && self.may_be_alone {
+            return self.begin_alone().await;
+        }
         let mut reasons = Vec::new();
-        for holder in self.candidates(nodes) {
+        for holder in candidates {
             match self.begin_at(&holder, next).await {
                 Ok(generation) => {
                     tracing::info!(holder = %holder.name, generation, "another node has a copy of the log");
@@ -176,6 +193,18 @@ impl OriginCopies {
             return Err("no other node that takes telemetry runs".to_owned());
         }
         Err(reasons.join("; "))
+    }
+
+    /// Goes on without a copy.
+    async fn begin_alone(&mut self) -> Result<(), String> {
+        let dropped = self.catalogue.drop_copy();
+        self.catalogue_replies(dropped).await?;
+        // The catalogue has counted that there is none.
+        self.generation += 1;
+        self.is_alone = true;
+        self.withdrawn = None;
+        tracing::warn!("no other node that takes telemetry runs, so the log has no second copy");
+        Ok(())
     }
 
     /// The nodes that may have a copy, in the order of a rendezvous hash: each origin has its own, and another node changes it little.

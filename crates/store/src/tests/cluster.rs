@@ -13,7 +13,7 @@ use super::*;
 use crate::objects::memory::MemoryObjects;
 use crate::{
     CopyLease, CopyRequest, HotReply, HotRequest, NodeClient, NodeConfig, NodeId, NodeRecord,
-    NodeRole, ObjectsConfig, StoreError,
+    NodeRole, ObjectsConfig, Replicas, StoreError,
 };
 
 /// How long the memtables of other nodes stay pinned.
@@ -183,6 +183,7 @@ impl Cluster {
             objects: Some(ObjectsConfig::new(Arc::new(self.objects.clone()))),
             node_client: Some(self.wires.clone()),
             node_wait: Duration::ZERO,
+            replicas: Replicas::None,
             node: NodeConfig {
                 name: name.to_owned(),
                 role,
@@ -206,12 +207,22 @@ impl Cluster {
     /// A node whose log has a second copy.
     pub(super) async fn replicated(&self, name: &str) -> Arc<Store> {
         let config = StoreConfig {
-            replicas: 1,
+            replicas: Replicas::One,
             ..self.config(name, NodeRole::All)
         };
         self.open(config).await
     }
 
+    /// A node whose log has a second copy where another node can have it.
+    pub(super) async fn automatic(&self, name: &str) -> Arc<Store> {
+        let config = StoreConfig {
+            replicas: Replicas::Auto,
+            ..self.config(name, NodeRole::All)
+        };
+        self.open(config).await
+    }
+
+    /// A node whose log has no second copy.
     pub(super) async fn node(&self, name: &str) -> Arc<Store> {
         self.open(self.config(name, NodeRole::All)).await
     }

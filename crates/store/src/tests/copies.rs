@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use super::cluster::{Away, Cluster, Cut, LIFETIME, all_ids};
 use super::simulation::disk::{Disk, Fault};
 use super::*;
-use crate::{Forgotten, NodeId, NodeRole, StoreError};
+use crate::{Forgotten, NodeId, NodeRole, Replicas, StoreError};
 
 fn id_of(node: &Store) -> NodeId {
     node.catalogue().node().unwrap()
@@ -276,7 +276,7 @@ async fn a_disk_that_fails_at_either_end_keeps_the_promise() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let world = World::new(&cluster, 3);
+    let world = World::new(&cluster, 3, Replicas::One);
     let (a, b) = (world.open("a").await, world.open("b").await);
     put(&a, app(1), &[item("a1", 1)]).await.unwrap();
     // The holder cannot write: the request is refused, and nothing of it is left.
@@ -301,16 +301,18 @@ async fn a_disk_that_fails_at_either_end_keeps_the_promise() {
 struct World<'a> {
     cluster: &'a Cluster,
     disks: Vec<Disk>,
+    replicas: Replicas,
 }
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 impl World<'_> {
-    fn new(cluster: &Cluster, seed: u64) -> World<'_> {
+    fn new(cluster: &Cluster, seed: u64, replicas: Replicas) -> World<'_> {
         let disk = |(name, seed)| Disk::new(&cluster.folders.path().join(name), seed);
         World {
             cluster,
             disks: NAMES.into_iter().zip(seed..).map(disk).collect(),
+            replicas,
         }
     }
 
@@ -321,7 +323,7 @@ impl World<'_> {
 
     async fn open(&self, name: &str) -> Arc<Store> {
         let config = StoreConfig {
-            replicas: 1,
+            replicas: self.replicas,
             vfs: Arc::new(self.disk(name).clone()),
             log_file_bytes: 4 << 10,
             compaction_fan_in: 4,
@@ -392,12 +394,21 @@ fn check(found: Vec<String>, acknowledged: &BTreeSet<String>, about: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_failures_lose_and_double_nothing() {
+    random_failures(Replicas::One, 11).await;
+}
+
+/// Two nodes run at any time, so there is a copy as if it were required.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_failures_lose_and_double_nothing_by_default() {
+    random_failures(Replicas::Auto, 12).await;
+}
+
+async fn random_failures(replicas: Replicas, seed: u64) {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let seed = 11;
     let mut random = StdRng::seed_from_u64(seed);
-    let mut world = World::new(&cluster, seed);
+    let mut world = World::new(&cluster, seed, replicas);
     let mut nodes = Vec::new();
     for name in NAMES {
         nodes.push(world.open(name).await);
@@ -486,7 +497,8 @@ async fn random_failures_lose_and_double_nothing() {
             }
             _ => copies += compare_readable(&nodes, &acknowledged, &about).await,
         }
-        if step % 50 == 0 {
+        // A node counts as gone fifteen seconds after its last report.
+        if step % 10 == 0 {
             for node in &nodes {
                 node.beat().await.unwrap();
             }

@@ -102,7 +102,7 @@ async fn a_copy_that_does_not_fit_into_memory_is_refused() {
     };
     let a = cluster.replicated("a").await;
     let b = StoreConfig {
-        replicas: 1,
+        replicas: crate::Replicas::One,
         hot_limit_bytes: 64 << 10,
         ..cluster.config("b", NodeRole::All)
     };

@@ -5,6 +5,7 @@ mod check;
 mod clock;
 mod cluster;
 mod copies;
+mod copies_auto;
 mod copy_reads;
 mod crash;
 mod damage;
