@@ -79,7 +79,7 @@ class Chart(Package):
         self.assertRegex(about["version"], r"^\d+\.\d+\.\d+$")
         values = yaml.safe_load((chart / "values.yaml").read_text())
         templates = sorted((chart / "templates").glob("*.yaml"))
-        self.assertEqual([path.stem for path in templates], ["ingress", "service", "statefulset"])
+        self.assertEqual([path.stem for path in templates], ["ingress", "nodes", "service", "statefulset"])
         for path in templates:
             text = path.read_text()
             for name in re.findall(r"\.Values\.([\w.]+)", text):
