@@ -115,7 +115,10 @@ pub use peers::{CopyLease, CopyRequest, HotReply, HotRequest, HotTable, NodeClie
 pub use promote::{LeafKind, PromotedColumn};
 pub use quarantine::Quarantine;
 pub use recover::{Doubt, Doubts, RecoveredApp, Recovery, RecoveryReport, recover};
-pub use remote_scan::{RemoteScan, RemoteSegment, part_of_scan, remote_scan, scanned_bytes};
+pub use remote_scan::{
+    RemoteScan, RemoteSegment, part_of_scan, remote_scan, scan_condition, scanned_bytes,
+    scanned_segments,
+};
 pub use retention::RetentionRules;
 pub use schema::{Column, INGESTION_TIME, TIMESTAMP, Table};
 pub use snapshot::Snapshot;

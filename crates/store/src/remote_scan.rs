@@ -120,6 +120,17 @@ pub fn scanned_bytes(plan: &dyn ExecutionPlan) -> Option<u64> {
     Some(share(bytes, columns.len() as u64, all as u64))
 }
 
+/// How many segments, or parts of segments, a plan scans; `None` if it is no scan of segments.
+pub fn scanned_segments(plan: &dyn ExecutionPlan) -> Option<usize> {
+    let (config, _) = parts(plan)?;
+    Some(config.file_groups.iter().map(FileGroup::len).sum())
+}
+
+/// The condition of the rows that a scan of segments returns; `None` if it returns all, or if `plan` is no scan of segments.
+pub fn scan_condition(plan: &dyn ExecutionPlan) -> Option<Arc<dyn PhysicalExpr>> {
+    parts(plan)?.1.predicate()
+}
+
 /// `part` of `all` of these bytes.
 fn share(bytes: u64, part: u64, all: u64) -> u64 {
     let share = u128::from(bytes) * u128::from(part) / u128::from(all.max(1));

@@ -13,7 +13,7 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use hindsight_kql::{has_stable_expressions, is_row_wise};
-use hindsight_store::{AppId, part_of_scan, remote_scan, scanned_bytes};
+use hindsight_store::{AppId, part_of_scan, scan_condition, scanned_bytes};
 
 /// The columns with the time of items, in the tables of applications and in those of workspaces.
 const TIMES: [&str; 2] = ["timestamp", "TimeGenerated"];
@@ -67,8 +67,8 @@ pub(super) fn divisible_bytes(plan: &Arc<dyn ExecutionPlan>) -> Option<u64> {
 
 /// Whether row-wise nodes drop rows by a condition on more than their time.
 fn has_condition(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    if let Some(scan) = remote_scan(plan.as_ref()) {
-        return scan.predicate.as_ref().is_some_and(is_selective);
+    if let Some(condition) = scan_condition(plan.as_ref()) {
+        return is_selective(&condition);
     }
     let filter = plan.downcast_ref::<FilterExec>();
     is_row_wise(plan.as_ref())

@@ -13,7 +13,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use hindsight_kql::is_row_wise;
-use hindsight_store::{AppId, NodeId};
+use hindsight_store::{AppId, NodeId, scanned_segments};
 
 use super::exec::{DistributedExec, Share};
 use super::fragments::{Reduction, divisible_bytes, part_of, reduction};
@@ -127,8 +127,7 @@ impl DistributeFragments {
 /// Whether a fragment reads any segment.
 fn reads_segments(fragment: &Arc<dyn ExecutionPlan>) -> bool {
     let children = fragment.children();
-    hindsight_store::remote_scan(fragment.as_ref())
-        .is_some_and(|scan| scan.groups.iter().any(|group| !group.is_empty()))
+    scanned_segments(fragment.as_ref()).is_some_and(|segments| segments > 0)
         || children.into_iter().any(reads_segments)
 }
 

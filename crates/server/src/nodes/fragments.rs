@@ -20,7 +20,7 @@ use tonic::{Code, Status};
 
 use super::client::{GrpcNodes, milliseconds, of_node, rows};
 use super::frames::frame;
-use super::service::{ipc, trailers};
+use super::replies::{ipc, trailers};
 
 /// The method that runs a fragment.
 pub(super) const METHOD: &str = "RunFragment";

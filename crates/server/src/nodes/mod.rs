@@ -7,6 +7,7 @@ mod client;
 mod fragments;
 mod frames;
 mod messages;
+mod replies;
 mod secret;
 mod service;
 

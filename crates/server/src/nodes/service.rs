@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use arrow::ipc::writer::StreamWriter;
-use arrow::record_batch::RecordBatch;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use futures::{Stream, stream};
 use hindsight_store::HotRows;
 use http_body::Frame;
@@ -24,6 +22,7 @@ use super::messages::{
     CloseReply, CloseRequest, CopyMessage, CopyReply, OpenCopyRequest, OpenReply, OpenRequest,
     ReadReply, ReadRequest,
 };
+use super::replies::{grpc, ipc, one, refused, trailers};
 use crate::app::App;
 
 /// The path of a method.
@@ -33,8 +32,6 @@ pub(crate) const PATH: &str = "/hindsight.nodes.v1.Nodes/{method}";
 const LARGEST_REQUEST: usize = 1 << 20;
 /// The longest time that a memtable is pinned.
 const LONGEST: Duration = Duration::from_secs(3600);
-
-const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// A call of another node.
 pub(crate) async fn call(
@@ -174,13 +171,6 @@ fn encode(mut rows: HotRows) -> anyhow::Result<Option<(Bytes, HotRows)>> {
     Ok(Some((frame(&ReadReply { stream }), rows)))
 }
 
-pub(super) fn ipc(batch: &RecordBatch) -> anyhow::Result<Vec<u8>> {
-    let expected = batch.get_array_memory_size();
-    let mut stream = StreamWriter::try_new(Vec::with_capacity(expected), &batch.schema())?;
-    stream.write(batch)?;
-    Ok(stream.into_inner()?)
-}
-
 /// The one message of a request.
 fn message<M: Message + Default>(body: &[u8]) -> Result<M, Status> {
     let mut frames = Frames::default();
@@ -188,33 +178,4 @@ fn message<M: Message + Default>(body: &[u8]) -> Result<M, Status> {
     let read = frames.next().map_err(Status::invalid_argument)?;
     read.filter(|_| frames.is_empty())
         .ok_or_else(|| Status::invalid_argument("the body is not one message of gRPC"))
-}
-
-fn one(message: &impl Message) -> Response {
-    let frames = [
-        Ok::<_, Infallible>(Frame::data(frame(message))),
-        Ok(Frame::trailers(trailers(Code::Ok))),
-    ];
-    grpc(Body::new(StreamBody::new(stream::iter(frames))))
-}
-
-fn grpc(body: Body) -> Response {
-    let media = HeaderValue::from_static("application/grpc");
-    ([(header::CONTENT_TYPE, media)], body).into_response()
-}
-
-pub(super) fn trailers(code: Code) -> HeaderMap {
-    let mut trailers = HeaderMap::new();
-    trailers.insert(GRPC_STATUS, HeaderValue::from(code as i32));
-    trailers
-}
-
-/// The status of a call that is refused, in the headers of a reply without a body.
-fn refused(status: &Status) -> Response {
-    let mut reply = grpc(Body::empty());
-    if status.add_header(reply.headers_mut()).is_err() {
-        let code = HeaderValue::from(status.code() as i32);
-        reply.headers_mut().insert(GRPC_STATUS, code);
-    }
-    reply
 }
