@@ -56,7 +56,7 @@ class Cluster:
         from test_nodes import Node
         postgres = stack.enter_context(Postgres())
         objects = stack.enter_context(tempfile.TemporaryDirectory(prefix="hindsight-bench-"))
-        self.nodes = [Node(postgres, objects, f"node-{number}", log_filter="warn", query_distribute_bytes="1MiB") for number in range(len(processors))]
+        self.nodes = [Node(postgres, objects, f"node-{number}", log_filter="warn", query_distribute_bytes="256KiB") for number in range(len(processors))]
         self.processors = processors
         for node, processor in zip(self.nodes, processors):
             with on_processors({processor}):
