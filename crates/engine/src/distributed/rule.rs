@@ -38,27 +38,58 @@ impl PhysicalOptimizerRule for DistributeFragments {
         plan: Arc<dyn ExecutionPlan>,
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.rewrite(plan, false)
+        self.rewrite(plan, Above::default())
+    }
+}
+
+/// What the nodes above a plan do with its rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Above {
+    /// They end when a limit has enough of them.
+    limits: bool,
+    /// They merge the partitions by their order.
+    merges: bool,
+}
+
+impl Above {
+    /// Whether a fragment may be distributed below these nodes.
+    fn permits(self, fragment: &Arc<dyn ExecutionPlan>, found: Reduction) -> bool {
+        match found {
+            Reduction::Aggregate => true,
+            // The rows are few: the query ends when the limit has enough of them.
+            Reduction::Filter => !self.limits,
+            // The shares are further partitions, and each has first rows of its own.
+            Reduction::First => {
+                self.merges || fragment.output_partitioning().partition_count() == 1
+            }
+        }
+    }
+
+    fn child_of(self, plan: &dyn ExecutionPlan) -> Above {
+        Above {
+            limits: is_limit(plan) || (self.limits && is_row_wise(plan)),
+            merges: plan.is::<SortPreservingMergeExec>(),
+        }
     }
 }
 
 impl DistributeFragments {
-    /// `plan` with its fragments distributed. The rows of a plan below a limit are few: it ends when the limit has enough of them.
+    /// `plan` with its fragments distributed.
     fn rewrite(
         &self,
         plan: Arc<dyn ExecutionPlan>,
-        is_limited: bool,
+        above: Above,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let found = reduction(&plan);
-        if let Some(found) = found.filter(|found| *found != Reduction::Filter || !is_limited)
+        if let Some(found) = found.filter(|found| above.permits(&plan, *found))
             && self.reads_much(&plan, found)
             && let Some(distributed) = self.distributed(&plan, found)?
         {
             return Ok(distributed);
         }
-        let is_limited = is_limit(plan.as_ref()) || (is_limited && is_row_wise(plan.as_ref()));
+        let above = above.child_of(plan.as_ref());
         let children = plan.children().into_iter();
-        let children = children.map(|child| self.rewrite(Arc::clone(child), is_limited));
+        let children = children.map(|child| self.rewrite(Arc::clone(child), above));
         let children = children.collect::<Result<_>>()?;
         replace_children_if_necessary(plan, children)
     }

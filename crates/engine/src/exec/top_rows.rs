@@ -18,6 +18,8 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use hindsight_kql::sorted_column;
 use hindsight_store::{TopRows, with_top_rows};
 
+use crate::scanned::DISTRIBUTED;
+
 /// Bounds the scans below sorts that return their first rows only.
 #[derive(Debug)]
 pub(super) struct TopRowsRule;
@@ -48,25 +50,38 @@ impl PhysicalOptimizerRule for TopRowsRule {
 
 /// `plan` over scans with a bound, if it is a sort of all rows below it that returns its first rows only.
 fn bounded(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let Some(sort) = plan.downcast_ref::<SortExec>() else {
-        // The partitions of a sort are parts of one result if the node above merges them.
-        let merge = plan.downcast_ref::<SortPreservingMergeExec>();
-        let sort = merge.and_then(|merge| merge.input().downcast_ref::<SortExec>());
-        return match (merge.and_then(SortPreservingMergeExec::fetch), sort) {
-            (Some(rows), Some(sort)) if sort.fetch().is_some_and(|fetch| fetch >= rows) => {
-                let input = Arc::clone(plan.children().first().copied().unwrap_or(plan));
-                let sorted = with_bound(&input, sort)?;
-                sorted
-                    .map(|sorted| replace_children_if_necessary(Arc::clone(plan), vec![sorted]))
-                    .transpose()
-            }
-            _ => Ok(None),
+    if let Some(merge) = plan.downcast_ref::<SortPreservingMergeExec>() {
+        return match merge.fetch() {
+            Some(rows) => below_merge(plan, rows),
+            None => Ok(None),
         };
+    }
+    let Some(sort) = plan.downcast_ref::<SortExec>() else {
+        return Ok(None);
     };
     if sort.preserve_partitioning() && sort.input().output_partitioning().partition_count() > 1 {
         return Ok(None);
     }
     with_bound(plan, sort)
+}
+
+/// A merge that returns `rows` rows, or the distributed fragment below it, over scans with a bound. The partitions of a sort are parts of one
+/// result if the node above merges them, at this node alone or with those of other nodes.
+fn below_merge(
+    plan: &Arc<dyn ExecutionPlan>,
+    rows: usize,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let &[input] = plan.children().as_slice() else {
+        return Ok(None);
+    };
+    let sorted = match input.downcast_ref::<SortExec>() {
+        Some(sort) if sort.fetch().is_some_and(|fetch| fetch >= rows) => with_bound(input, sort)?,
+        None if input.name() == DISTRIBUTED => below_merge(input, rows)?,
+        _ => None,
+    };
+    sorted
+        .map(|sorted| replace_children_if_necessary(Arc::clone(plan), vec![sorted]))
+        .transpose()
 }
 
 /// `plan`, which is `sort`, over scans with its bound.

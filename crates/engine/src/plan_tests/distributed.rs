@@ -120,6 +120,15 @@ async fn distributed_queries_have_the_answers_of_one_node() {
     assert_eq!(cluster.others.running.load(Ordering::SeqCst), 0);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_rows_of_a_share_bound_its_scan() {
+    let cluster = Cluster::new(Behaviour::Healthy).await;
+    let query = "requests | sort by duration desc, id asc | take 5 | project id, name";
+    let ran = cluster.run(query).await;
+    ran.has("DistributedExec");
+    ran.has("top_rows=5");
+}
+
 #[tokio::test]
 async fn small_and_unstable_queries_stay_at_one_node() {
     let cluster = Cluster::new(Behaviour::Healthy).await;

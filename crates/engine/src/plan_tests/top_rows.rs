@@ -91,8 +91,14 @@ fn rows_scanned(plan: &str) -> usize {
         .filter(|line| line.contains("file_type=parquet"));
     let rows = scans.filter_map(|scan| {
         let (_, rest) = scan.split_once("output_rows=")?;
-        let figure: String = rest.chars().take_while(|c| *c != ',').collect();
-        figure.trim().parse::<usize>().ok()
+        let (figure, _) = rest.split_once(',')?;
+        // Thousands are written as `1.50 K`.
+        let (figure, unit) = match figure.trim().strip_suffix(" K") {
+            Some(thousands) => (thousands, 1000.0),
+            None => (figure.trim(), 1.0),
+        };
+        let figure: f64 = figure.parse().expect("a count of rows");
+        Some((figure * unit) as usize)
     });
     rows.sum()
 }

@@ -265,7 +265,11 @@ impl FileSource for SegmentSource {
     }
 
     fn fmt_extra(&self, kind: DisplayFormatType, f: &mut Formatter<'_>) -> fmt::Result {
-        self.parquet.fmt_extra(kind, f)
+        self.parquet.fmt_extra(kind, f)?;
+        match &self.top {
+            Some(top) => write!(f, ", top_rows={}", top.rows),
+            None => Ok(()),
+        }
     }
 
     fn supports_repartitioning(&self) -> bool {
