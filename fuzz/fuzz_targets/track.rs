@@ -12,6 +12,9 @@ mod directory;
 #[allow(dead_code, unused_imports, reason = "the program uses what the target does not")]
 #[path = "../../crates/server/src/ingest/mod.rs"]
 mod ingest;
+#[allow(dead_code, unused_imports, reason = "the program uses what the target does not")]
+#[path = "../../crates/server/src/resource.rs"]
+mod resource;
 
 fuzz_target!(|body: &[u8]| {
     ingest::fuzzing::track(body);

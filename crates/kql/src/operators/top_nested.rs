@@ -54,6 +54,10 @@ fn bind(
         plan::refuse_groups(&input, binder, span)?;
     }
     let (mut rows, keys) = keyed_rows(&node.levels, input, binder, span)?;
+    // The error of a level whose key does not bind is reported already.
+    if keys.len() < node.levels.len() {
+        return Ok(rows);
+    }
     let mut result: Option<Relation> = None;
     let mut order = Vec::new();
     let mut rests = Vec::new();
@@ -61,7 +65,7 @@ fn bind(
         let path = keys.get(..=depth).unwrap_or_default();
         let (ranked, value) = level_rows(level, path, &rows, binder, span)?;
         let joined_by: Vec<String> = subtables.iter().chain(path).cloned().collect();
-        let parents = joined_by.get(..joined_by.len() - 1).unwrap_or_default();
+        let parents = outer_keys(&joined_by);
         if with_others.is_some_and(|last| depth <= last) {
             let others = join(
                 rows.clone(),
@@ -296,13 +300,18 @@ fn level_rows(
     }
     let sorted = sort::sorted(ranked, order, None).finish(span)?;
     let mut parents: Vec<String> = plan::groups(&sorted).into_iter().map(|c| c.name).collect();
-    parents.extend_from_slice(path.get(..path.len() - 1).unwrap_or_default());
+    parents.extend_from_slice(outer_keys(path));
     let kept = if parents.is_empty() {
         plan::limit(sorted, count)
     } else {
         group_limit::limit_by(sorted, parents, count, span)?
     };
     Ok((kept, name))
+}
+
+/// The keys without the last, which is that of the level itself.
+fn outer_keys(path: &[String]) -> &[String] {
+    path.split_last().map_or(&[], |(_, outer)| outer)
 }
 
 fn column_item(name: &str, span: Span) -> NamedExpr {
