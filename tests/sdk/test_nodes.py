@@ -39,9 +39,10 @@ class Node(Server):
         settings.setdefault("query_distribute_bytes", "0")
         # What a failed node costs without a second copy of its log.
         settings.setdefault("store_replicas", "0")
+        settings.setdefault("node_address", f"http://127.0.0.1:{self.port}")
         super().__init__(
             "--role", role, store_catalogue=postgres.url, store_objects=objects if ":" in objects else f"file://{objects}", node_name=name,
-            node_address=f"http://127.0.0.1:{self.port}", node_secret=SECRET.replace(" ", "-"), query_rate=1_000_000, **settings)
+            node_secret=SECRET.replace(" ", "-"), query_rate=1_000_000, **settings)
         self.environment.update(environment or {})
 
     def start(self):
