@@ -1,6 +1,7 @@
 """Three nodes of the real program, PostgreSQL and a server of S3 under telemetry and queries, while all of them and the network between them fail at random.
 
-HINDSIGHT_TEST_CHAOS says how many failures there are (default 11, each kind once), HINDSIGHT_TEST_CHAOS_SEED which.
+HINDSIGHT_TEST_CHAOS says how many failures there are (default 11, each kind once), HINDSIGHT_TEST_CHAOS_SEED which, and HINDSIGHT_TEST_CHAOS_KINDS of
+which kinds, by the beginnings of their names with commas between.
 """
 import collections
 import contextlib
@@ -26,6 +27,7 @@ from test_same_answers import same
 
 FAILURES = int(os.environ.get("HINDSIGHT_TEST_CHAOS", 11))
 SEED = int(os.environ.get("HINDSIGHT_TEST_CHAOS_SEED", 20))
+KINDS = tuple(os.environ.get("HINDSIGHT_TEST_CHAOS_KINDS", "").split(","))
 # Replies that refuse a query or an item: they are no answers.
 REFUSALS = {503, 504}
 # The longest time after a failure until each node answers and takes telemetry again, seconds.
@@ -45,6 +47,7 @@ class Failures:
             "S3 replies 500": lambda: self.objects("error"), "S3 replies late": lambda: self.objects("slow"),
             "S3 breaks off replies": lambda: self.objects("cut"), "S3 does not reply": lambda: self.objects("silent"),
             "PostgreSQL crashes": self.database}
+        self.kinds = {kind: failure for kind, failure in self.kinds.items() if kind.startswith(KINDS)}
         # What holds only one failure at a time.
         self.uses = {kind: "S3" if kind.startswith("S3") else "PostgreSQL" if kind.startswith("PostgreSQL") else
                      "process" if kind in ("kill -9", "SIGSTOP") else "network" for kind in self.kinds}
@@ -212,9 +215,10 @@ class Chaos(unittest.TestCase):
         """The seconds until each node has answered a query and acknowledged an item."""
         began = time.monotonic()
         for node in self.nodes:
-            for holds in (lambda: ask(node, self.fixed, self.fixed_key, "requests | count", collections.Counter()),
-                          lambda: self.sends(node, [f"probe-{node.name}-{time.monotonic_ns()}"])):
-                self.eventually(holds, RECOVERY)
+            self.eventually(lambda: ask(node, self.fixed, self.fixed_key, "requests | count", collections.Counter()), RECOVERY,
+                            f"node {node.name} answers no query; see {node.data}.log")
+            self.eventually(lambda: self.sends(node, [f"probe-{node.name}-{time.monotonic_ns()}"]), RECOVERY,
+                            f"node {node.name} takes no telemetry; see {node.data}.log")
         return time.monotonic() - began
 
     def sends(self, node, ids):
@@ -288,7 +292,7 @@ class Chaos(unittest.TestCase):
         for kind, took in sorted(recovered.items()):
             print(f"{kind}: {len(took)} times; works again after {statistics.median(took):.1f} s (median), {max(took):.1f} s (longest)")
 
-    def eventually(self, holds, seconds=60):
+    def eventually(self, holds, seconds=60, otherwise="it did not happen"):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
@@ -297,7 +301,7 @@ class Chaos(unittest.TestCase):
             except (Refused, urllib.error.HTTPError):
                 pass
             time.sleep(0.05)
-        self.fail(f"it did not happen within {seconds} s")
+        self.fail(f"{otherwise} after {seconds} s")
 
 
 if __name__ == "__main__":
