@@ -24,7 +24,7 @@ use crate::states::groups::description_of;
 /// The version of the messages. A process refuses messages of other versions.
 pub const VERSION: u32 = 1;
 
-/// Why something does not travel, or why a message cannot be read.
+/// Why something cannot be serialized, or why a message cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
     /// The message has another version.
@@ -42,9 +42,9 @@ pub enum CodecError {
         name: String,
     },
     /// The message cannot be written, because a part of the plan has no message.
-    #[error("the {kind} '{name}' does not travel between processes: {reason}")]
-    Stays {
-        /// What does not travel.
+    #[error("the {kind} '{name}' cannot be serialized: {reason}")]
+    Unsupported {
+        /// What cannot be serialized.
         kind: &'static str,
         /// Its name.
         name: String,
@@ -181,14 +181,14 @@ impl FunctionCodec {
     }
 
     fn message(&self, function: &ScalarUDF) -> Result<Function, CodecError> {
-        let stays = |reason| CodecError::Stays {
+        let unsupported = |reason| CodecError::Unsupported {
             kind: "function",
             name: function.name().to_owned(),
             reason,
         };
         if let Some((id, kinds, result)) = kernel_of(function) {
             if self.find(&id) != Some(id) {
-                return Err(stays("its kernel is in no list of inner kernels"));
+                return Err(unsupported("its kernel is in no list of inner kernels"));
             }
             let call = Call {
                 kernel: id.name().to_owned(),
@@ -207,14 +207,14 @@ impl FunctionCodec {
             Some(ScalarValue::BinaryView(Some(bytes))) => {
                 return Ok(Function::LargeDynamic(bytes.clone()));
             }
-            Some(_) => return Err(stays("its value is neither a string nor a dynamic")),
+            Some(_) => return Err(unsupported("its value is neither a string nor a dynamic")),
             None => {}
         }
         match DATAFUSION_FUNCTIONS.get(function.name()) {
             Some(own) if own.as_ref() == function => {
                 Ok(Function::DataFusion(function.name().to_owned()))
             }
-            _ => Err(stays("it is no function of this program")),
+            _ => Err(unsupported("it is no function of this program")),
         }
     }
 
@@ -282,7 +282,7 @@ pub fn encode_aggregate(function: &AggregateUDF) -> Result<Vec<u8>, CodecError> 
         None => match DATAFUSION_AGGREGATES.get(function.name()) {
             Some(own) if own.as_ref() == function => function.name().to_owned(),
             _ => {
-                return Err(CodecError::Stays {
+                return Err(CodecError::Unsupported {
                     kind: "aggregate",
                     name: function.name().to_owned(),
                     reason: "it is no aggregate of this program",

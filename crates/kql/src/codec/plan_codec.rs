@@ -66,13 +66,13 @@ impl PlanCodec {
     /// # Errors
     /// A node, a function or an expression of the plan has no message, or the plan is too deep. The error names it.
     pub fn encode_plan(&self, plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<u8>> {
-        let stays = |reason| CodecError::Stays {
+        let unsupported = |reason| CodecError::Unsupported {
             kind: "plan",
             name: plan.name().to_owned(),
             reason,
         };
         if is_deeper(plan, MAX_DEPTH) {
-            return Err(external(stays("its nodes are nested too deeply")));
+            return Err(external(unsupported("its nodes are nested too deeply")));
         }
         let node = protobuf::PhysicalPlanNode::try_from_physical_plan_with_converter(
             Arc::clone(plan),
@@ -82,7 +82,7 @@ impl PlanCodec {
         let bytes = node.encode_to_vec();
         // Expressions nest, too.
         if protobuf::PhysicalPlanNode::decode(bytes.as_slice()).is_err() {
-            return Err(external(stays("its expressions are nested too deeply")));
+            return Err(external(unsupported("its expressions are nested too deeply")));
         }
         let mut message = Vec::with_capacity(HEAD + bytes.len());
         message.extend(VERSION.to_le_bytes());
@@ -145,7 +145,7 @@ impl PlanCodec {
         }
         if let Some(exec) = node.downcast_ref::<TransformExec>() {
             let message = exec.transform().message().map_err(|reason| {
-                external(CodecError::Stays {
+                external(CodecError::Unsupported {
                     kind: "transform",
                     name: exec.transform().name().to_owned(),
                     reason,
@@ -166,7 +166,7 @@ impl PlanCodec {
                 return Ok(Node::Other(OtherMessage { codec, bytes }));
             }
         }
-        Err(external(CodecError::Stays {
+        Err(external(CodecError::Unsupported {
             kind: "node",
             name: node.name().to_owned(),
             reason: "it has no message",
@@ -300,7 +300,7 @@ impl PhysicalExtensionCodec for PlanCodec {
     }
 
     fn try_encode_udwf(&self, function: &WindowUDF, _: &mut Vec<u8>) -> Result<()> {
-        Err(external(CodecError::Stays {
+        Err(external(CodecError::Unsupported {
             kind: "window function",
             name: function.name().to_owned(),
             reason: "no plan of this program has one",
@@ -312,7 +312,7 @@ impl PhysicalExtensionCodec for PlanCodec {
         function: &HigherOrderUDF,
         _: &mut Vec<u8>,
     ) -> Result<()> {
-        Err(external(CodecError::Stays {
+        Err(external(CodecError::Unsupported {
             kind: "function",
             name: function.name().to_owned(),
             reason: "no plan of this program has one of higher order",
@@ -332,7 +332,7 @@ impl PhysicalExtensionCodec for PlanCodec {
                 return message.encode(buf).map_err(|error| malformed(&error));
             }
         }
-        Err(external(CodecError::Stays {
+        Err(external(CodecError::Unsupported {
             kind: "expression",
             name: expr.to_string(),
             reason: "it has no message",

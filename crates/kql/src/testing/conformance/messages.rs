@@ -17,8 +17,8 @@ use super::file::files;
 use crate::codec::PlanCodec;
 use crate::session;
 
-/// What does not travel, with the reason; one line each.
-const STAYS: &str = include_str!("../../codec/stays.txt");
+/// What cannot be serialized, with the reason; one line each.
+const UNSUPPORTED: &str = include_str!("../../codec/unsupported.txt");
 
 /// Replaces each plan by the one that is read from its message.
 #[derive(Debug, Default)]
@@ -28,9 +28,9 @@ struct ThroughMessages {
 
 #[derive(Debug, Default)]
 struct Seen {
-    travelled: usize,
-    /// Why plans did not travel, with their number.
-    stayed: BTreeMap<String, usize>,
+    serialized: usize,
+    /// Why plans could not be serialized, with their number.
+    unsupported: BTreeMap<String, usize>,
     differences: Vec<String>,
     /// Some messages.
     messages: Vec<Vec<u8>>,
@@ -51,7 +51,7 @@ impl PhysicalOptimizerRule for ThroughMessages {
         let bytes = match codec.encode_plan(&plan) {
             Ok(bytes) => bytes,
             Err(error) => {
-                *seen.stayed.entry(reason(&error.to_string())).or_default() += 1;
+                *seen.unsupported.entry(reason(&error.to_string())).or_default() += 1;
                 return Ok(plan);
             }
         };
@@ -66,8 +66,8 @@ impl PhysicalOptimizerRule for ThroughMessages {
         if written != shown || plan.schema() != read.schema() {
             seen.differences.push(format!("{written}\nbecame\n{shown}"));
         }
-        seen.travelled += 1;
-        if seen.travelled.is_multiple_of(20) {
+        seen.serialized += 1;
+        if seen.serialized.is_multiple_of(20) {
             seen.messages.push(bytes);
         }
         Ok(read)
@@ -104,7 +104,7 @@ fn passes_through(node: &str) -> bool {
     })
 }
 
-/// The first statement of an error about what stays.
+/// The first statement of an error about what cannot be serialized.
 fn reason(error: &str) -> String {
     let at = error
         .find("the transform")
@@ -161,14 +161,14 @@ fn plans_that_were_read_from_messages_give_the_same_answers() {
         seen.differences.len(),
         seen.differences.join("\n")
     );
-    let stays: BTreeSet<&str> = STAYS.lines().collect();
-    let stayed: BTreeSet<&str> = seen.stayed.keys().map(String::as_str).collect();
-    assert_eq!(stayed, stays, "codec/stays.txt lists what does not travel");
-    let stayed: usize = seen.stayed.values().sum();
+    let listed: BTreeSet<&str> = UNSUPPORTED.lines().collect();
+    let unsupported: BTreeSet<&str> = seen.unsupported.keys().map(String::as_str).collect();
+    assert_eq!(unsupported, listed, "codec/unsupported.txt lists what cannot be serialized");
+    let unsupported: usize = seen.unsupported.values().sum();
     assert!(
-        seen.travelled > 5 * stayed,
-        "{} plans travelled, {stayed} stayed",
-        seen.travelled
+        seen.serialized > 5 * unsupported,
+        "{} plans were serialized, {unsupported} were not",
+        seen.serialized
     );
     assert!(
         wrong.is_empty(),
