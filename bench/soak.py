@@ -6,7 +6,9 @@ usage: soak.py [--build debug|release] [--seconds S] [--warm-up S]
 After the warm-up, a line is fitted to the program's memory: its slope must be under 1 MB in an hour, which a run of less than
 an hour can only estimate (it is then printed and not checked). It is the median of the slopes between any two minutes (the estimator
 of Theil and Sen): a merge takes memory for a minute, and says nothing about the others. One application sends telemetry of now, another
-telemetry of the days before twelve times as fast, so that an hour is complete and merged every five minutes. Open files must be as many at the end as
+telemetry of the days before twelve times as fast, so that an hour is complete and merged every five minutes. Of each application so
+many bytes are kept that as much expires as arrives before the warm-up is over: memory that follows the number of segments does
+not count as growth. Open files must be as many at the end as
 after the warm-up, give or take the connections of the load. No reply may be 500 or none. HINDSIGHT_PROGRAM may name the program.
 """
 import argparse
@@ -20,9 +22,10 @@ import time
 
 import process
 
-# The caches are small, so that they are full after the warm-up.
+# The caches are small, so that they are full after the warm-up, and so is what is kept of telemetry.
 SETTINGS = {"http_body_memory": "128MiB", "store_memory": "128MiB", "query_memory": "256MiB", "cache_bytes": "2MiB",
-            "store_footer_cache": "2MiB", "store_column_cache": "2MiB", "http_body_timeout": "5s", "query_rate": "100000", "log_filter": "error"}
+            "store_footer_cache": "2MiB", "store_column_cache": "2MiB", "http_body_timeout": "5s", "query_rate": "100000", "log_filter": "error",
+            "retention_bytes": "1MiB", "retention_interval": "10s", "retention_grace": "10s"}
 # The memory of a query with many distinct values grows with what it reads: a fixed window keeps the work the same for the whole run.
 QUERIES = ["customEvents | summarize count() by name | top 5 by count_",
            "customEvents | where timestamp > ago(5m) | count",

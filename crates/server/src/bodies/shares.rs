@@ -130,6 +130,14 @@ impl<K: Eq + Hash + Clone> Shares<K> {
         self.limits.bytes
     }
 
+    /// Whether another request of `owner` would be refused because too many wait.
+    pub(crate) fn is_full(&self, owner: &K) -> bool {
+        let state = self.state.lock();
+        let waiting = state.owners.get(owner);
+        // Where none may wait, one may still run.
+        waiting.map_or(0, |account| account.waiting.len()) >= self.limits.queue.max(1)
+    }
+
     /// Waits for `bytes` of memory for a request of `owner`, whose body has `body` bytes.
     pub(crate) async fn enter(
         self: &Arc<Shares<K>>,
@@ -482,6 +490,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_owner_whose_requests_may_not_wait_is_full_only_while_one_is_refused() {
+        let shares = shares(Limits {
+            running: 1,
+            queue: 0,
+            ..LIMITS
+        });
+        assert!(!shares.is_full(&"a"));
+        let held = shares.enter("a", 1, 0).await.ok().unwrap();
+        assert_eq!(shares.enter("a", 1, 0).await.err(), Some(NoMemory::Full));
+        drop(held);
+        assert!(!shares.is_full(&"a") && shares.enter("a", 1, 0).await.is_ok());
+    }
+
+    #[tokio::test]
     async fn queues_are_bounded_in_number_bytes_and_time() {
         let limits = Limits {
             running: 1,
@@ -499,6 +521,7 @@ mod tests {
         };
         let (first, second) = (wait("a", 4), wait("a", 4));
         tokio::task::yield_now().await;
+        assert!(shares.is_full(&"a") && !shares.is_full(&"b"));
         assert_eq!(shares.enter("a", 1, 0).await.err(), Some(NoMemory::Full));
         // The newest of the owner that has most waiting bytes makes room.
         let other = wait("b", 4);

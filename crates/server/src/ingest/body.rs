@@ -141,11 +141,7 @@ pub(crate) fn decode_within(
             (plain, is_end)
         }
         Codec::Zstd => {
-            let open = || {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(body)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-                Ok(decoder)
-            };
+            let open = || zstd_decoder(body);
             (read(open, codec, expected, limit)?.0, true)
         }
         Codec::Snappy if is_snappy_stream(body) => {
@@ -260,36 +256,56 @@ pub(crate) fn expected_size(codec: Codec, body: &[u8]) -> usize {
     told.map_or(usual, |told| told.clamp(body.len(), most))
 }
 
-/// The first plain bytes of a body, at most `few`; what is broken ends them.
-pub(crate) fn beginning(codec: Codec, body: &[u8], few: usize) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(few);
-    let few = bound(few);
-    // A broken body is found when it is decoded.
-    let _ = match codec {
-        Codec::Identity => body.take(few).read_to_end(&mut plain),
-        Codec::Gzip => flate2::bufread::MultiGzDecoder::new(body)
-            .take(few)
-            .read_to_end(&mut plain),
-        Codec::Deflate if is_zlib(body) => flate2::bufread::ZlibDecoder::new(body)
-            .take(few)
-            .read_to_end(&mut plain),
-        Codec::Deflate => flate2::bufread::DeflateDecoder::new(body)
-            .take(few)
-            .read_to_end(&mut plain),
-        Codec::Brotli => brotli::Decompressor::new(body, 4096)
-            .take(few)
-            .read_to_end(&mut plain),
-        Codec::Zstd => zstd::stream::read::Decoder::with_buffer(body).and_then(|mut decoder| {
-            decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-            decoder.take(few).read_to_end(&mut plain)
-        }),
-        Codec::Snappy if is_snappy_stream(body) => snap::read::FrameDecoder::new(body)
-            .take(few)
-            .read_to_end(&mut plain),
-        // A block is decompressed whole; of a large one nothing is read.
-        Codec::Snappy => Ok(0),
-    };
-    plain
+/// The plain bytes of a body from its beginning on, as many as were asked for. What is broken ends them: it is found when the body is
+/// decoded.
+pub(crate) struct Beginning<'b> {
+    rest: Box<dyn Read + 'b>,
+    plain: Vec<u8>,
+}
+
+impl<'b> Beginning<'b> {
+    /// Nothing yet.
+    pub(crate) fn of(codec: Codec, body: &'b [u8]) -> Beginning<'b> {
+        let rest: Box<dyn Read + 'b> = match codec {
+            Codec::Identity => Box::new(body),
+            Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(body)),
+            Codec::Deflate if is_zlib(body) => Box::new(flate2::bufread::ZlibDecoder::new(body)),
+            Codec::Deflate => Box::new(flate2::bufread::DeflateDecoder::new(body)),
+            Codec::Brotli => Box::new(brotli::Decompressor::new(body, 4096)),
+            Codec::Zstd => match zstd_decoder(body) {
+                Ok(decoder) => Box::new(decoder),
+                Err(_) => Box::new(std::io::empty()),
+            },
+            Codec::Snappy if is_snappy_stream(body) => {
+                Box::new(snap::read::FrameDecoder::new(body))
+            }
+            // A block is decompressed whole; of a large one nothing is read.
+            Codec::Snappy => Box::new(std::io::empty()),
+        };
+        Beginning {
+            rest,
+            plain: Vec::new(),
+        }
+    }
+
+    /// The first `few` bytes at least, where there are so many.
+    pub(crate) fn bytes(&mut self, few: usize) -> &[u8] {
+        let more = few.saturating_sub(self.plain.len());
+        if more > 0 {
+            self.plain.reserve(more);
+            // A broken body is found when it is decoded.
+            let _ = (&mut *self.rest)
+                .take(bound(more))
+                .read_to_end(&mut self.plain);
+        }
+        &self.plain
+    }
+}
+
+fn zstd_decoder(body: &[u8]) -> std::io::Result<zstd::stream::read::Decoder<'static, &[u8]>> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(body)?;
+    decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+    Ok(decoder)
 }
 
 /// As the count of bytes that a reader takes.
@@ -444,8 +460,14 @@ mod tests {
                 );
             }
             assert!(decode_within(codec, &packed, 20_000, 10_000).unwrap() == plain);
-            assert_eq!(beginning(codec, &packed, 100), plain.get(..100).unwrap());
-            assert!(beginning(codec, b"\x99not compressed", 100).len() <= 100);
+            let mut beginning = Beginning::of(codec, &packed);
+            for few in [10, 100, 50] {
+                let first = beginning.bytes(few).to_vec();
+                assert_eq!(first, plain.get(..first.len()).unwrap());
+                assert_eq!(first.len(), few.max(if few == 50 { 100 } else { 0 }));
+            }
+            let mut broken = Beginning::of(codec, b"\x99not compressed");
+            assert!(broken.bytes(100).len() <= 100);
         }
     }
 

@@ -6,7 +6,7 @@ use hindsight_rows::Window;
 use hindsight_store::{AppId, Tier};
 
 use super::body::{self, BodyError, Codec};
-use super::{ItemRules, KeyRefusal, Sender, decode, outlook, split};
+use super::{ItemRules, KeyRefusal, Outlook, Sender, decode, split};
 use crate::directory::AppRecord;
 
 /// Bytes that a body may have after decompression.
@@ -36,8 +36,10 @@ pub(crate) fn track(input: &[u8]) -> (usize, usize) {
     ];
     let codec = codecs.into_iter().cycle().nth(usize::from(*codec));
     let codec = codec.unwrap_or(Codec::Identity);
-    let outlook = outlook(codec, packed, LIMIT);
-    assert!(outlook.plain <= LIMIT && outlook.items <= LIMIT + 1);
+    let mut outlook = Outlook::of(codec, packed);
+    outlook.key();
+    let expected = outlook.expected(LIMIT);
+    assert!(expected.plain <= LIMIT && expected.items <= LIMIT + 1);
     let small = body::decode_within(codec, packed, LIMIT, LIMIT / 16);
     let plain = match body::decode(codec, packed, LIMIT) {
         Ok(plain) => plain,

@@ -8,6 +8,7 @@ mod envelope;
 pub(crate) mod fuzzing;
 mod in_place;
 mod item;
+mod outlook;
 mod rules;
 mod split;
 mod tags;
@@ -21,8 +22,8 @@ use hindsight_kql_types::BagBuilder;
 use hindsight_rows::{AppBatches, Gathered, Row};
 
 use crate::directory::AppRecord;
-use body::Codec;
 
+pub(crate) use outlook::{Expected, Outlook};
 pub(crate) use rules::ItemRules;
 pub(crate) use split::{Next, RawItem, is_separator, next_item, split};
 pub(crate) use tags::Sender;
@@ -45,44 +46,6 @@ const LONGEST_KEY: usize = 64;
 
 /// Finds the application of an instrumentation key, or says why it takes nothing.
 pub(crate) type FindApp<'f> = dyn Fn(&str) -> Result<Arc<AppRecord>, KeyRefusal> + 'f;
-
-/// Bytes at the beginning of a body in which its first instrumentation key is looked for.
-const BEGINNING: usize = 8 << 10;
-
-/// An estimate of a body from its beginning. A body is judged when it is decoded.
-pub(crate) struct Outlook {
-    /// The first instrumentation key: whose telemetry it is.
-    pub(crate) key: Option<String>,
-    /// Bytes when it is decompressed.
-    pub(crate) plain: usize,
-    /// Items.
-    pub(crate) items: usize,
-}
-
-/// The size of an item, where the beginning of a body does not tell it.
-const USUAL_ITEM: usize = 512;
-
-/// Looks at the beginning of a body of which at most `limit` bytes are decompressed.
-pub(crate) fn outlook(codec: Codec, body: &[u8], limit: usize) -> Outlook {
-    let beginning = body::beginning(codec, body, BEGINNING);
-    let plain = body::expected_size(codec, body).min(limit);
-    Outlook {
-        key: first_key(&beginning),
-        plain,
-        items: plain / split::mean_size(&beginning).unwrap_or(USUAL_ITEM) + 1,
-    }
-}
-
-/// The text after the first `"iKey":`.
-fn first_key(text: &[u8]) -> Option<String> {
-    const NAME: &[u8] = b"\"iKey\"";
-    let at = memchr::memmem::find(text, NAME)?;
-    let value = text.get(at + NAME.len()..)?.trim_ascii_start();
-    let value = value.strip_prefix(b":")?.trim_ascii_start();
-    let value = value.strip_prefix(b"\"")?;
-    let end = value.iter().position(|byte| *byte == b'"')?;
-    String::from_utf8(value.get(..end)?.to_vec()).ok()
-}
 
 /// Decodes the items of a request.
 pub(crate) fn decode(

@@ -183,12 +183,12 @@ async fn decoding<T: Send + 'static>(
     share: &Share<Owner>,
     decode: impl FnOnce() -> Result<T, Refused> + Send + 'static,
 ) -> Result<T, Refused> {
-    let turn = share.decoding().await;
+    let turn = moderation::promptly(share.decoding()).await;
     let work = move || {
         let _turn = turn;
         decode()
     };
-    tokio::task::spawn_blocking(work)
+    moderation::promptly(tokio::task::spawn_blocking(work))
         .await
         .unwrap_or_else(|error| {
             tracing::error!(%error, "decoding failed");
@@ -238,9 +238,11 @@ async fn append(app: &Arc<App>, share: &Share<Owner>, rows: AppBatches) -> Resul
         .map(|(_, batch)| batch.get_array_memory_size())
         .sum();
     let tables: Vec<Table> = batches.iter().map(|(table, _)| *table).collect();
-    let turn = share.log(bytes).await;
-    let appended = app.store.append(AppendRequest { app: id, batches }).await;
-    drop(turn);
+    let append = async {
+        let _turn = share.log(bytes).await;
+        app.store.append(AppendRequest { app: id, batches }).await
+    };
+    let appended = moderation::promptly(append).await;
     appended.map_err(|error| unavailable(&error))?;
     app.replies.note_arrival(id, tables.into_iter());
     let elapsed = app.clock.elapsed();

@@ -22,7 +22,7 @@ use crate::bodies::Owner;
 use crate::bodies::shares::{NoMemory, Share};
 use crate::directory::{AppRecord, Snapshot};
 use crate::ingest::Verdict;
-use crate::ingest::body::{self, BodyError, Codec};
+use crate::ingest::body::{Beginning, BodyError, Codec};
 
 /// The most bytes that each row repeats of its resource and scope: six texts of 1,024 characters.
 const REPEATED: usize = 24 << 10;
@@ -234,8 +234,9 @@ impl NoTaker {
 impl Request {
     /// The application whose share of the memory the request uses, as far as it is known before the body is decoded.
     fn owner(&self, app: &App, directory: &Snapshot) -> Owner {
-        let first = body::beginning(self.codec, &self.body, BEGINNING);
-        let found = self.taker(app, directory, first_key(&first).as_deref());
+        let mut first = Beginning::of(self.codec, &self.body);
+        let key = first_key(first.bytes(BEGINNING));
+        let found = self.taker(app, directory, key.as_deref());
         found.ok().map(|record| record.id)
     }
 

@@ -14,7 +14,7 @@ use crate::bodies::Owner;
 use crate::bodies::shares::{NoMemory, Share};
 use crate::directory::Snapshot;
 use crate::ingest::body::{BodyError, Codec};
-use crate::ingest::{self, Decoded, ItemError, ItemRules, Sender, Verdict};
+use crate::ingest::{self, Decoded, Expected, ItemError, ItemRules, Outlook, Sender, Verdict};
 
 struct Request {
     codec: Codec,
@@ -61,14 +61,8 @@ pub(crate) async fn take(
 
 async fn run(app: &Arc<App>, request: Arc<Request>) -> Result<Verdict, Refused> {
     let directory = app.directory.snapshot().await.map_err(unreachable)?;
-    let (body, limit) = (
-        request.body.len(),
-        app.settings.ingest_max_decompressed_bytes,
-    );
-    let outlook = ingest::outlook(request.codec, &request.body, limit);
-    let owner = request.owner(app, &directory, outlook.key.as_deref());
-    let items = outlook.items.min(app.settings.ingest_max_items);
-    let expected = memory(body, outlook.plain, items);
+    let (owner, expected) = outlook(app, &request, &directory)?;
+    let body = request.body.len();
     with_share(app, owner, expected, body, |share| {
         let (app, request, directory) = (app.clone(), request.clone(), directory.clone());
         async move {
@@ -77,6 +71,20 @@ async fn run(app: &Arc<App>, request: Arc<Request>) -> Result<Verdict, Refused> 
         }
     })
     .await
+}
+
+/// Whose memory the request uses, and how much it is expected to need. While the owner's queue is full, only whose request it is is found
+/// out: many requests are refused then, and each costs time that those before it need.
+fn outlook(app: &App, request: &Request, directory: &Snapshot) -> Result<(Owner, usize), Refused> {
+    let mut outlook = Outlook::of(request.codec, &request.body);
+    let owner = request.owner(app, directory, outlook.key().as_deref());
+    if app.bodies.telemetry.is_full(&owner) {
+        return Err(Refused::Whole(no_memory(NoMemory::Full)));
+    }
+    let settings = &app.settings;
+    let Expected { plain, items } = outlook.expected(settings.ingest_max_decompressed_bytes);
+    let items = items.min(settings.ingest_max_items);
+    Ok((owner, memory(request.body.len(), plain, items)))
 }
 
 /// Decodes with the current snapshot and, if a key was unknown, once more if the catalogue has changed since.

@@ -1,6 +1,6 @@
 //! The cache of decoded columns, bounded in bytes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Weak};
 
 use arrow::datatypes::{DataType, Field};
@@ -10,7 +10,7 @@ use super::bounds::Bounds;
 use super::coded::CachedColumn;
 use crate::segment::Segment;
 
-/// The rounds of [`ColumnCache::forget_unused`] after which a column that was not used is forgotten.
+/// The rounds of [`ColumnCache::forget_unused`] after which a column that was not used is forgotten, and what is known of a segment.
 const UNUSED_ROUNDS: u64 = 10;
 
 /// The part of the cache that the large columns of one scan may take.
@@ -51,8 +51,8 @@ pub(super) struct FileColumn {
     pub(super) bytes: u64,
 }
 
-/// The columns that were used last, up to a number of bytes. Those of segments that are gone are forgotten with the next column that is
-/// kept.
+/// The columns that were used last, and what is known of the segments that were read last, up to a number of bytes. Segments that are
+/// gone are forgotten when room is needed.
 #[derive(Debug)]
 pub(crate) struct ColumnCache {
     limit: usize,
@@ -62,25 +62,36 @@ pub(crate) struct ColumnCache {
 #[derive(Debug, Default)]
 struct State {
     segments: HashMap<i64, SegmentColumns>,
+    layouts: HashSet<Arc<Layout>>,
     bytes: usize,
     clock: u64,
     /// The number of calls of [`ColumnCache::forget_unused`].
     round: u64,
 }
 
+/// What is known of a segment, and its columns that are kept.
 #[derive(Debug)]
 struct SegmentColumns {
     alive: Weak<()>,
     groups: Arc<[RowGroup]>,
-    columns: HashMap<String, SegmentColumn>,
+    layout: Arc<Layout>,
+    /// In the order of the layout.
+    sizes: Box<[ColumnSize]>,
+    /// By column and row group.
+    kept: BTreeMap<(usize, usize), Kept>,
+    used: u64,
+    round: u64,
 }
 
-#[derive(Debug)]
-struct SegmentColumn {
-    data_type: DataType,
-    too_large: bool,
+/// The names and types of the columns of files, in the order of their names. Most files of a table have the same ones.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Layout(Box<[(String, DataType)]>);
+
+#[derive(Debug, Clone, Copy)]
+struct ColumnSize {
+    /// As [`FileColumn::bytes`].
     bytes: u64,
-    groups: HashMap<usize, Kept>,
+    too_large: bool,
 }
 
 #[derive(Debug)]
@@ -90,6 +101,37 @@ struct Kept {
     used: u64,
     /// The round of the last use.
     round: u64,
+}
+
+impl Layout {
+    /// The place of a column, and its type.
+    fn find(&self, name: &str) -> Option<(usize, &DataType)> {
+        let place = self
+            .0
+            .binary_search_by(|(known, _)| known.as_str().cmp(name));
+        let place = place.ok()?;
+        Some((place, &self.0.get(place)?.1))
+    }
+}
+
+impl SegmentColumns {
+    /// Bytes that it takes beside the columns that are kept.
+    fn own_bytes(&self) -> usize {
+        size_of::<(i64, SegmentColumns)>()
+            + size_of_val::<[RowGroup]>(&self.groups)
+            + size_of_val::<[ColumnSize]>(&self.sizes)
+    }
+
+    fn size(&self, name: &str) -> Option<ColumnSize> {
+        let (place, _) = self.layout.find(name)?;
+        self.sizes.get(place).copied()
+    }
+
+    /// The row groups of a column that are kept.
+    fn kept_of(&self, place: usize) -> impl Iterator<Item = &Kept> {
+        let groups = (place, 0)..=(place, usize::MAX);
+        self.kept.range(groups).map(|(_, kept)| kept)
+    }
 }
 
 impl ColumnCache {
@@ -112,15 +154,17 @@ impl ColumnCache {
         bytes <= self.limit
     }
 
-    /// The row groups of a segment, and what is known of some of its columns; `None` if no column of the segment was read.
+    /// What is known of some columns of a segment; `None` if no column of the segment was read.
     pub(super) fn known(&self, segment: i64, columns: &[&Field]) -> Option<Vec<Known>> {
-        let state = self.state.lock();
-        let entry = state.segments.get(&segment)?;
-        let known = |field: &&Field| match entry.columns.get(field.name()) {
+        let mut state = self.state.lock();
+        let entry = state.touch(segment)?;
+        let known = |field: &&Field| match entry.layout.find(field.name()) {
             None => Known::Absent,
-            Some(column) if column.data_type != *field.data_type() => Known::Absent,
-            Some(column) if column.groups.len() == entry.groups.len() => Known::Fits,
-            Some(column) if column.too_large => Known::TooLarge,
+            Some((_, data_type)) if data_type != field.data_type() => Known::Absent,
+            Some((place, _)) if entry.kept_of(place).count() == entry.groups.len() => Known::Fits,
+            Some((place, _)) if entry.sizes.get(place).is_some_and(|size| size.too_large) => {
+                Known::TooLarge
+            }
             Some(_) => Known::Nothing,
         };
         Some(columns.iter().map(known).collect())
@@ -135,12 +179,10 @@ impl ColumnCache {
         bounds: Bounds,
     ) -> bool {
         let state = self.state.lock();
-        let large = |column: &SegmentColumn| u64::from(column.too_large) * column.bytes;
+        let large = |column: ColumnSize| u64::from(column.too_large) * column.bytes;
         let of_segment = |segment: &i64| {
             let entry = state.segments.get(segment)?;
-            let columns = columns
-                .iter()
-                .filter_map(|field| entry.columns.get(field.name()));
+            let columns = columns.iter().filter_map(|field| entry.size(field.name()));
             let bytes = columns.map(large).sum::<u64>();
             let rows = |group: &RowGroup| group.rows as u64;
             let read = entry.groups.iter();
@@ -159,12 +201,10 @@ impl ColumnCache {
     /// Whether codes are kept for a column of a segment.
     pub(super) fn has_codes(&self, segment: i64, column: &str) -> bool {
         let state = self.state.lock();
-        let column = state
-            .segments
-            .get(&segment)
-            .and_then(|entry| entry.columns.get(column));
-        column.is_some_and(|column| {
-            let mut kept = column.groups.values();
+        let entry = state.segments.get(&segment);
+        let place = entry.and_then(|entry| Some((entry, entry.layout.find(column)?.0)));
+        place.is_some_and(|(entry, place)| {
+            let mut kept = entry.kept_of(place);
             kept.any(|kept| matches!(*kept.column, CachedColumn::Coded { .. }))
         })
     }
@@ -182,24 +222,46 @@ impl ColumnCache {
         groups: Arc<[RowGroup]>,
         columns: Vec<FileColumn>,
     ) {
-        let column = |column: FileColumn| {
-            let kept = SegmentColumn {
-                data_type: column.data_type,
-                too_large: column.too_large,
-                bytes: column.bytes,
-                groups: HashMap::new(),
-            };
-            (column.name, kept)
+        self.enter(segment.record.id, segment.alive(), groups, columns);
+    }
+
+    fn enter(
+        &self,
+        segment: i64,
+        alive: Weak<()>,
+        groups: Arc<[RowGroup]>,
+        mut columns: Vec<FileColumn>,
+    ) {
+        columns.sort_by(|one, other| one.name.cmp(&other.name));
+        let size = |column: &FileColumn| ColumnSize {
+            bytes: column.bytes,
+            too_large: column.too_large,
         };
+        let sizes = columns.iter().map(size).collect();
+        let columns = columns.into_iter();
+        let layout = Layout(
+            columns
+                .map(|column| (column.name, column.data_type))
+                .collect(),
+        );
         let mut state = self.state.lock();
-        state
-            .segments
-            .entry(segment.record.id)
-            .or_insert_with(|| SegmentColumns {
-                alive: segment.alive(),
-                groups,
-                columns: columns.into_iter().map(column).collect(),
-            });
+        if state.touch(segment).is_some() {
+            return;
+        }
+        let entry = SegmentColumns {
+            alive,
+            groups,
+            layout: state.shared(layout),
+            sizes,
+            kept: BTreeMap::new(),
+            used: state.clock,
+            round: state.round,
+        };
+        state.bytes += entry.own_bytes();
+        state.segments.insert(segment, entry);
+        if state.bytes > self.limit {
+            state.evict(self.limit);
+        }
     }
 
     /// Columns of a row group, in the order of their names; `None` for each that is not kept.
@@ -210,14 +272,14 @@ impl ColumnCache {
         columns: &[&str],
     ) -> Vec<Option<Arc<CachedColumn>>> {
         let mut state = self.state.lock();
-        state.clock += 1;
-        let (now, round) = (state.clock, state.round);
-        let Some(entry) = state.segments.get_mut(&segment) else {
+        let Some(entry) = state.touch(segment) else {
             return vec![None; columns.len()];
         };
+        let (used, round) = (entry.used, entry.round);
         let found = columns.iter().map(|name| {
-            let kept = entry.columns.get_mut(*name)?.groups.get_mut(&group)?;
-            (kept.used, kept.round) = (now, round);
+            let (place, _) = entry.layout.find(name)?;
+            let kept = entry.kept.get_mut(&(place, group))?;
+            (kept.used, kept.round) = (used, round);
             Some(Arc::clone(&kept.column))
         });
         found.collect()
@@ -233,15 +295,22 @@ impl ColumnCache {
         keep: bool,
     ) {
         let mut state = self.state.lock();
-        state.clock += 1;
-        let (used, round) = (state.clock, state.round);
-        let entry = state.segments.get_mut(&segment);
-        let Some(place) = entry.and_then(|entry| entry.columns.get_mut(name)) else {
+        let Some(entry) = state.touch(segment) else {
+            return;
+        };
+        let Some((place, _)) = entry.layout.find(name) else {
             return;
         };
         if !keep {
-            place.too_large = true;
-            let freed: usize = place.groups.drain().map(|(_, kept)| kept.bytes).sum();
+            if let Some(size) = entry.sizes.get_mut(place) {
+                size.too_large = true;
+            }
+            let mut freed = 0;
+            entry.kept.retain(|(column, _), kept| {
+                let goes = *column == place;
+                freed += if goes { kept.bytes } else { 0 };
+                !goes
+            });
             state.bytes -= freed;
             return;
         }
@@ -249,10 +318,11 @@ impl ColumnCache {
         let kept = Kept {
             column: Arc::clone(column),
             bytes,
-            used,
-            round,
+            used: entry.used,
+            round: entry.round,
         };
-        let before = place.groups.insert(group, kept).map_or(0, |old| old.bytes);
+        let before = entry.kept.insert((place, group), kept);
+        let before = before.map_or(0, |old| old.bytes);
         state.bytes = state.bytes + bytes - before;
         if state.bytes > self.limit {
             state.evict(self.limit);
@@ -261,52 +331,81 @@ impl ColumnCache {
 }
 
 impl ColumnCache {
-    /// Forgets segments that are gone, and columns that were not used in the last rounds of calls: the memory of a server that answers no
-    /// queries is free again.
+    /// Forgets segments that are gone, and columns and segments that were not used in the last rounds of calls: the memory of a server
+    /// that answers no queries is free again.
     pub(crate) fn forget_unused(&self) {
         let mut state = self.state.lock();
         state.round += 1;
         let round = state.round;
+        let is_used = |last: u64| last + UNUSED_ROUNDS > round;
         state.forget_gone();
-        state.retain(|kept| kept.round + UNUSED_ROUNDS > round);
+        state.segments.retain(|_, entry| is_used(entry.round));
+        for entry in state.segments.values_mut() {
+            entry.kept.retain(|_, kept| is_used(kept.round));
+        }
+        state.count();
     }
 }
 
 impl State {
-    /// Forgets the segments that are gone, then the columns that were not used longest, until a tenth of the limit is free.
+    /// A segment that is used now.
+    fn touch(&mut self, segment: i64) -> Option<&mut SegmentColumns> {
+        self.clock += 1;
+        let entry = self.segments.get_mut(&segment)?;
+        (entry.used, entry.round) = (self.clock, self.round);
+        Some(entry)
+    }
+
+    /// A layout that equal ones share.
+    fn shared(&mut self, layout: Layout) -> Arc<Layout> {
+        if let Some(known) = self.layouts.get(&layout) {
+            return Arc::clone(known);
+        }
+        let layout = Arc::new(layout);
+        self.layouts.insert(Arc::clone(&layout));
+        layout
+    }
+
+    /// Forgets the segments that are gone, then what was not used longest, until a tenth of the limit is free. Of a segment its columns go
+    /// first.
     fn evict(&mut self, limit: usize) {
         self.forget_gone();
-        let mut kept: Vec<(u64, usize)> = self.kept().map(|k| (k.used, k.bytes)).collect();
-        self.bytes = kept.iter().map(|(_, bytes)| bytes).sum();
-        kept.sort_unstable();
-        let goal = limit - limit / 10;
-        let mut oldest = 0;
-        for (used, bytes) in kept {
-            if self.bytes <= goal {
+        let columns = self.kept().map(|kept| ((kept.used, false), kept.bytes));
+        let segments = self.segments.values();
+        let segments = segments.map(|entry| ((entry.used, true), entry.own_bytes()));
+        let mut all: Vec<((u64, bool), usize)> = columns.chain(segments).collect();
+        all.sort_unstable();
+        let (goal, mut left) = (limit - limit / 10, self.bytes);
+        let mut oldest = (0, false);
+        for (used, bytes) in all {
+            if left <= goal {
                 break;
             }
-            self.bytes -= bytes;
+            left = left.saturating_sub(bytes);
             oldest = used;
         }
-        self.retain(|kept| kept.used > oldest);
+        self.segments.retain(|_, entry| (entry.used, true) > oldest);
+        for entry in self.segments.values_mut() {
+            entry.kept.retain(|_, kept| (kept.used, false) > oldest);
+        }
+        self.count();
     }
 
     fn forget_gone(&mut self) {
         self.segments
             .retain(|_, segment| segment.alive.strong_count() > 0);
+        self.count();
     }
 
-    fn retain(&mut self, stays: impl Fn(&Kept) -> bool) {
-        let columns = self.segments.values_mut();
-        for column in columns.flat_map(|segment| segment.columns.values_mut()) {
-            column.groups.retain(|_, kept| stays(kept));
-        }
-        self.bytes = self.kept().map(|kept| kept.bytes).sum();
+    /// Counts the bytes, and drops layouts that no segment has.
+    fn count(&mut self) {
+        self.layouts.retain(|layout| Arc::strong_count(layout) > 1);
+        let own = self.segments.values().map(SegmentColumns::own_bytes);
+        self.bytes = own.sum::<usize>() + self.kept().map(|kept| kept.bytes).sum::<usize>();
     }
 
     fn kept(&self) -> impl Iterator<Item = &Kept> {
-        let columns = self.segments.values().flat_map(|s| s.columns.values());
-        columns.flat_map(|column| column.groups.values())
+        self.segments.values().flat_map(|entry| entry.kept.values())
     }
 }
 
@@ -329,21 +428,21 @@ mod tests {
             min_ts: 0,
             max_ts: 1,
         };
-        let column = |name: &str| {
-            let column = SegmentColumn {
-                data_type: DataType::Int64,
-                too_large: false,
-                bytes: 800,
-                groups: HashMap::new(),
-            };
-            (name.to_owned(), column)
+        let column = |name: &str| FileColumn {
+            name: name.to_owned(),
+            data_type: DataType::Int64,
+            too_large: false,
+            bytes: 800,
         };
-        let entry = SegmentColumns {
-            alive: Arc::downgrade(alive),
-            groups: Arc::new([group]),
-            columns: ["a", "b", "c", "d"].into_iter().map(column).collect(),
-        };
-        cache.state.lock().segments.insert(segment, entry);
+        let columns = ["d", "b", "c", "a"].map(column).into();
+        cache.enter(segment, Arc::downgrade(alive), Arc::new([group]), columns);
+    }
+
+    /// What such a segment takes beside columns that are kept.
+    fn own() -> usize {
+        let cache = ColumnCache::new(1 << 20);
+        enter(&cache, 1, &Arc::new(()));
+        cache.state.lock().bytes
     }
 
     fn known(cache: &ColumnCache, segment: i64, names: &[&str]) -> Option<Vec<Known>> {
@@ -357,7 +456,7 @@ mod tests {
     #[test]
     fn beyond_the_limit_the_columns_that_were_not_used_longest_are_forgotten() {
         let size = column(100).bytes();
-        let cache = ColumnCache::new(3 * size + size / 2);
+        let cache = ColumnCache::new(own() + 3 * size + size / 2);
         let alive = Arc::new(());
         enter(&cache, 1, &alive);
         for name in ["a", "b", "c"] {
@@ -372,13 +471,13 @@ mod tests {
         let kept = cache.get(1, 0, &["a", "b", "c", "d"]);
         let kept: Vec<bool> = kept.iter().map(Option::is_some).collect();
         assert_eq!(kept, [true, false, true, true]);
-        assert_eq!(cache.state.lock().bytes, 3 * size);
+        assert_eq!(cache.state.lock().bytes, own() + 3 * size);
     }
 
     #[test]
     fn columns_of_segments_that_are_gone_are_forgotten_first() {
         let size = column(100).bytes();
-        let cache = ColumnCache::new(2 * size + size / 2);
+        let cache = ColumnCache::new(2 * own() + 2 * size + size / 2);
         let (first, second) = (Arc::new(()), Arc::new(()));
         enter(&cache, 1, &first);
         enter(&cache, 2, &second);
@@ -403,7 +502,34 @@ mod tests {
         }
         let kept = known(&cache, 1, &["a", "b"]);
         assert_eq!(kept, Some(vec![Known::Fits, Known::Nothing]));
-        assert_eq!(cache.state.lock().bytes, column(100).bytes());
+        assert_eq!(cache.state.lock().bytes, own() + column(100).bytes());
+    }
+
+    #[test]
+    fn what_is_known_of_segments_counts_and_is_forgotten_too() {
+        let cache = ColumnCache::new(10 * own());
+        let alive = Arc::new(());
+        for segment in 0..1000 {
+            enter(&cache, segment, &alive);
+            assert!(known(&cache, 0, &["a"]).is_some());
+        }
+        let state = cache.state.lock();
+        assert_eq!(state.bytes, state.segments.len() * own());
+        assert!(state.bytes <= 10 * own());
+        // The latest, and the one that was used all the time.
+        assert!(state.segments.contains_key(&999) && state.segments.contains_key(&0));
+        assert_eq!(state.layouts.len(), 1);
+    }
+
+    #[test]
+    fn segments_that_no_query_uses_are_forgotten_with_their_layouts() {
+        let cache = ColumnCache::new(1 << 20);
+        let alive = Arc::new(());
+        enter(&cache, 1, &alive);
+        (0..UNUSED_ROUNDS).for_each(|_| cache.forget_unused());
+        assert_eq!(known(&cache, 1, &["a"]), None);
+        let state = cache.state.lock();
+        assert_eq!((state.bytes, state.layouts.len()), (0, 0));
     }
 
     #[test]
@@ -423,7 +549,7 @@ mod tests {
         cache.put(1, 0, "a", &column(100), true);
         cache.put(1, 0, "a", &column(100), false);
         assert_eq!(known(&cache, 1, &["a"]), Some(vec![Known::TooLarge]));
-        assert_eq!(cache.state.lock().bytes, 0);
+        assert_eq!(cache.state.lock().bytes, own());
     }
 
     #[test]
